@@ -2,7 +2,7 @@
 
 import type { Client } from '../client/index.ts'
 import { bulkCommands } from './bulk.ts'
-import { type Command, chosen, type Given } from './command.ts'
+import { type Command, chosen, type Given, jsonOf } from './command.ts'
 
 /** Shows a list under one member of an answer. */
 const list = (does: string, ask: (client: Client) => Promise<object>, member: string, columns: string[]): Command => ({
@@ -175,6 +175,13 @@ export const resources: Record<string, Command> = {
     'concurrency',
     'description',
   ]),
+  'workers change': {
+    does: 'merges a JSON merge patch into the definition of a registered class',
+    takes: ['queue', 'class', 'patch'],
+    async run(client, _, { show }, [queue, name, patch]) {
+      show(await client.workers.patch(queue!, name!, jsonOf(patch!, '<patch>') as object))
+    },
+  },
   'flows graph': graph,
   'errors ls': {
     does: 'shows failed jobs by kinds of errors, the most frequent first',

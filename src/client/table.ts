@@ -65,6 +65,7 @@ export const table = {
   workers: {
     list: 'GET /v1/workers',
     register: 'PUT /v1/workers/:queue/:class',
+    patch: 'PATCH /v1/workers/:queue/:class',
     unregister: 'DELETE /v1/workers/:queue/:class',
   },
   files: {

@@ -113,3 +113,9 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
     )
   return url
 }
+
+/** An address without its query, where tokens are, and without a password. */
+export const shownUrl = (url: string): string => {
+  const { origin, pathname, search } = new URL(url)
+  return `${origin}${pathname}${search && '?[redacted]'}`
+}

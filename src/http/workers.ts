@@ -1,6 +1,7 @@
 // Workers: the registry of job classes.
 
-import { done, worker, workerList, workerView } from '../core/schemas.ts'
+import { done, worker, workerList, workerPatch, workerView } from '../core/schemas.ts'
+import { shownUrl } from '../core/url.ts'
 import type { WorkerDefinition } from '../engine/engine.ts'
 import { route } from './route.ts'
 
@@ -28,6 +29,18 @@ export const workers = {
     async ({ engine, params, body }) => withoutSecret(await engine.register(params.queue, params.class, body)),
   ),
 
+  patch: route(
+    {
+      method: 'PATCH',
+      path: '/v1/workers/:queue/:class',
+      scope: 'admin',
+      summary: 'Merges what is given into the definition of a registered worker; null makes it as it is by default',
+      body: workerPatch,
+      answers: { 200: workerView },
+    },
+    async ({ engine, params, body }) => withoutSecret(await engine.patchWorker(params.queue, params.class, body)),
+  ),
+
   unregister: route(
     {
       method: 'DELETE',
@@ -38,12 +51,6 @@ export const workers = {
     },
     ({ engine, params }) => engine.unregister(params.queue, params.class),
   ),
-}
-
-/** An address without its query, where tokens are, and without a password. */
-const shownUrl = (url: string): string => {
-  const { origin, pathname, search } = new URL(url)
-  return `${origin}${pathname}${search && '?[redacted]'}`
 }
 
 // Who may read may not sign in our name, nor come to a worker with our token.

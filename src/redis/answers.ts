@@ -173,6 +173,8 @@ export const replies = {
   /** A queue as it was set before: 0 as usual. */
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
+  /** What a class is now, in the place of what its caller has read. */
+  overtaken: { definition: 'text' },
   repaired: { rings: 'ring[]' },
   told: {},
   breaker: { state: 'text', till: 'moment', failures: 'number' },

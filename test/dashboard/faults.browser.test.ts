@@ -43,6 +43,20 @@ const cases: Case[] = [
     open: 'Options:',
   },
   {
+    path: '/workers/media/resize?change',
+    fill: { 'Time for a run': 'long' },
+    press: 'Change it',
+    field: 'Time for a run',
+    says: /^timeout: expected a duration/,
+  },
+  {
+    path: '/workers/media/resize?change',
+    fill: { 'In ports': '{"url":{"schema":{"type":"text"}}}' },
+    press: 'Change it',
+    field: 'In ports',
+    says: /^in\.url\.schema/,
+  },
+  {
     path: '/workers/media/resize?as=json',
     fill: { Body: '{"queue":"media","class":"resize","priority":1.5}' },
     press: 'Make the job',

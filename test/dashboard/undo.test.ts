@@ -59,6 +59,8 @@ const KIND = '0123456789abcdef'
 const muted = async () =>
   (await pages.engine.errors({})).muted.map(({ error, until }) => [error, until === null ? 'for good' : 'for a while'])
 
+const definition = async () => (await pages.engine.workers()).workers.find(({ class: name }) => name === 'pulled')!
+
 const acts: [name: string, path: () => string, fields: () => Promise<object> | object, is: () => Promise<unknown>][] = [
   ['pause a queue', () => '/queues/default', () => ({ act: 'pause', queue: 'default' }), queue],
   ['make a limit', () => '/limits', () => ({ act: 'set', key: 'stripe', concurrency: '2' }), limit],
@@ -88,6 +90,18 @@ const changes: typeof acts = [
   ['take a default away', job, () => ({ act: 'undefault', dir: 'in', port: 'n' }), fallback],
   ['change a schedule', () => '/schedules', () => nightly('30 4 * * *'), schedule],
   ['unmute a kind of errors', () => '/jobs', () => ({ act: 'unmuteKind', error: KIND }), muted],
+  [
+    'change a class',
+    () => '/workers/default/pulled',
+    () => ({ act: 'change', timeout: '1m', was_timeout: '', args: '{"type":"object"}', was_args: '' }),
+    definition,
+  ],
+  [
+    'have a class pushed',
+    () => '/workers/default/pulled',
+    () => ({ act: 'change', served: 'push', was_served: 'pull', url: 'http://127.0.0.1:1/a?t=1', was_url: '' }),
+    definition,
+  ],
   ['pause a schedule', () => '/schedules', async () => ({ act: 'pause', job: await scheduled() }), schedule],
 ]
 
@@ -113,6 +127,27 @@ test('a kind that was muted until a moment is muted until the same moment by Und
   expect((await pages.engine.errors({})).muted).toMatchObject([{ error: KIND, by: 'admin', until: Date.parse(until) }])
   const { entries } = await pages.engine.readAudit({ limit: 1 })
   expect(entries).toMatchObject([{ verb: 'errors.patch', name: 'admin', path: `/v1/errors/${KIND}` }])
+})
+
+test('a class is changed port by port, and nobody overwrites what another has set since the form was drawn', async () => {
+  const path = '/workers/default/cards'
+  const url = { schema: '{"maximum":12345678901234567890}' as never }
+  await pages.engine.register('default', 'cards', { pull: true, in: { url, gone: {}, n: { default: '1' as never } } })
+  const was = `{"url":{"schema":${url.schema}},"gone":{},"n":{"default":1}}`
+  const is = `{"url":{"schema":${url.schema}},"n":{"schema":{"type":"number"}},"more":{}}`
+  const form = { act: 'change', in: is, was_in: was, timeout: '', was_timeout: '' }
+  await pages.engine.patchWorker('default', 'cards', { concurrency: 3 })
+  expect(await press(path, form)).toMatchObject({ say: 'cards is changed: in' })
+  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'cards')
+  expect(now).toMatchObject({ concurrency: 3, pull: true })
+  expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })
+  expect(await press(path, form)).toMatchObject({
+    error: { message: expect.stringMatching(/^in: expected .* which somebody has set meanwhile$/) },
+  })
+  expect(await press(path, { act: 'change', timeout: '', was_timeout: '' })).toMatchObject({
+    say: 'cards stays as it is',
+  })
+  expect(await press(path, { act: 'change', in: '[1]', was_in: '' })).toMatchObject({ error: {} })
 })
 
 test('a form of settings says only what was changed in it, so what others have set meanwhile stays', async () => {

@@ -329,6 +329,7 @@ const answers: Engine = {
     ],
   }),
   register: async (_queue, _class, definition) => definition,
+  patchWorker: async () => ({ pull: true, timeout: 60_000 }),
   unregister: async () => {},
   queues: async () => ({ queues: [queue] }),
   queue: async () => ({

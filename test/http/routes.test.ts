@@ -442,6 +442,20 @@ const cases: Case[] = [
       retain: 0,
     },
   ],
+  [
+    'workers.patch',
+    ask(
+      'PATCH',
+      '/v1/workers/core/zip',
+      '{"timeout":"1m","push":{"secret":null},"in":{"left":{"schema":{"type":"string"}},"right":null}}',
+    ),
+    200,
+    { pull: true, timeout: 60 },
+    'patchWorker',
+    'core',
+    'zip',
+    { timeout: 60_000, push: { secret: null }, in: { left: { schema: '{"type":"string"}' }, right: null } },
+  ],
   ['workers.unregister', ask('DELETE', '/v1/workers/core/zip'), 200, {}, 'unregister', 'core', 'zip'],
   [
     'queues.list',

@@ -2887,7 +2887,17 @@ const keptInputs: Mutation[] = [
   ),
 ]
 
+const definitions: Mutation[] = of(
+  112,
+  'scripts/register.lua',
+  ['current[class] ~= replaced then', 'false then', 'a definition is written over another that nobody has looked at'],
+  ["replaced ~= '' and", 'false and', 'two who change one definition overwrite each other'],
+  ["replaced ~= '' and current", 'current', 'nobody registers a class that is there'],
+  ["definition = current[class] or ''", "definition = ''", 'it is not told what a class has become'],
+)
+
 export const mutations: Mutation[] = [
+  ...definitions,
   ...keptInputs,
   ...pastRuns,
   ...packed,

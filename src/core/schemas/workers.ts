@@ -8,16 +8,13 @@ import { history, httpUrl, missed, redeliver, retain, retry } from './job-option
 import { anyPort, channelNames, label } from './names.ts'
 import { closed, concurrency, moment, positive, rate, span } from './values.ts'
 
-const workerPorts = z
-  .record(
-    anyPort,
-    z.strictObject({
-      default: closed.optional(),
-      schema: closed.optional().meta({ description: 'JSON Schema of the values' }),
-      channels: channelNames.optional(),
-    }),
-  )
-  .refine(...atMost(limits.ports.most, 'ports'))
+const workerPort = z.strictObject({
+  default: closed.optional(),
+  schema: closed.optional().meta({ description: 'JSON Schema of the values' }),
+  channels: channelNames.optional(),
+})
+
+const workerPorts = z.record(anyPort, workerPort).refine(...atMost(limits.ports.most, 'ports'))
 
 /** Places of a job that are shown as a mark. */
 export const redactedPaths = z
@@ -32,6 +29,12 @@ export const redactedPaths = z
   )
   .max(50)
 
+const pushed = z.strictObject({
+  url: httpUrl,
+  secret: label.optional(),
+  format: z.literal('jq').optional(),
+})
+
 const workerShape = z.strictObject({
   args: closed.optional().meta({ description: 'JSON Schema of the args that its jobs are made with' }),
   result: closed.optional().meta({ description: 'JSON Schema of the results of its runs' }),
@@ -45,14 +48,7 @@ const workerShape = z.strictObject({
     .meta({ description: 'what all jobs of the class count against; the key is the class where none is given' }),
   in: workerPorts.optional().meta({ description: 'its input ports, by name; `*` stands for any' }),
   out: workerPorts.optional().meta({ description: 'its output ports, by name; `*` stands for any' }),
-  push: z
-    .strictObject({
-      url: httpUrl,
-      secret: label.optional(),
-      format: z.literal('jq').optional(),
-    })
-    .optional()
-    .meta({ description: 'the address that its runs are sent to' }),
+  push: pushed.optional().meta({ description: 'the address that its runs are sent to' }),
   pull: z.boolean().optional().meta({ description: 'true: programs claim its runs' }),
   retry: retry.optional().meta({ description: 'how often, and how far apart, a failed run is tried again' }),
   timeout: positive.optional(),
@@ -78,6 +74,27 @@ export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
   error: 'expected "push" or "pull", got both',
   path: ['pull'],
 })
+
+type Clearable<Shape extends z.ZodRawShape> = { [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>> }
+
+/** The same with members that may be null: as they are by default. */
+const clearable = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =>
+  z.strictObject(
+    Object.fromEntries(
+      Object.entries(shape).map(([name, member]) => [name, z.optional(z.nullable(member as z.ZodType))]),
+    ) as unknown as Clearable<Shape>,
+  )
+
+const patchedPorts = z.record(anyPort, clearable(workerPort).nullable()).nullable().optional()
+
+/** A merge patch of a worker. Schemas and defaults are values, which are replaced as a whole. */
+export const workerPatch = clearable(workerShape).extend({
+  in: patchedPorts,
+  out: patchedPorts,
+  push: clearable(pushed).nullable().optional(),
+  retry: clearable(retry).nullable().optional(),
+})
+export type WorkerPatch = z.output<typeof workerPatch>
 
 export const shownRetry = z.object({
   max: z.int().optional(),

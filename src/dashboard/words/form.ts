@@ -42,3 +42,14 @@ export const objectOf = (members: Record<string, string | undefined>): string =>
     .filter(([, json]) => json !== undefined)
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
     .join(',')}}`
+
+/** What is refused inside a field of JSON names that field: a member in it may be called as another field is. */
+export async function naming<T>(fields: readonly string[], asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    const field = error instanceof SidejobError && error.path?.[0]
+    if (!(error instanceof SidejobError) || typeof field !== 'string' || !fields.includes(field)) throw error
+    throw new SidejobError(error.code, error.message, { path: [field], cause: error })
+  }
+}

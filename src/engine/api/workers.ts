@@ -1,10 +1,14 @@
 // The registry of workers as its callers see it.
 
+import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { limits } from '../../core/limits.ts'
+import { differing, patched } from '../../core/merge-patch.ts'
+import type { WorkerPatch } from '../../core/schemas.ts'
 import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
-import type { Engine } from '../engine.ts'
+import type { Engine, WorkerDefinition } from '../engine.ts'
 import { type Deployment, keyOf } from '../jobs/announcement.ts'
 import { checkSchemas } from '../jobs/checks.ts'
 
@@ -15,6 +19,46 @@ function checkAddress(url: string, allowHosts: readonly string[]): void {
     if (!(error instanceof SidejobError)) throw error
     throw new SidejobError(error.code, `push.url: ${error.message}`, { path: ['push', 'url'], cause: error })
   }
+}
+
+const refuse = (path: string[], message: string): never => {
+  throw new SidejobError('BAD_REQUEST', `${path.join('.')}: ${message}`, { path })
+}
+
+/** What would be refused with each run is refused at once. */
+function checkDefinition(definition: WorkerDefinition, allowHosts: readonly string[]): void {
+  checkSchemas(definition)
+  if (definition.push) checkAddress(definition.push.url, allowHosts)
+}
+
+/** What a patch may lead to, and no part of it shows by itself. */
+function checkPatched({ push, pull, in: inputs = {}, out = {} }: WorkerDefinition): void {
+  if (push && pull) refuse(['pull'], 'expected "push" or "pull", got both')
+  if (push && push.url === undefined) refuse(['push', 'url'], 'is missing')
+  for (const [dir, ports] of Object.entries({ in: inputs, out }))
+    if (Object.keys(ports).length > limits.ports.most)
+      refuse([dir], `expected at most ${limits.ports.most} ports, got ${Object.keys(ports).length}`)
+}
+
+/** Values that are null inside take away what was. */
+function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Record<string, unknown> {
+  const value = (one: unknown) => (typeof one === 'string' && decodeValue(one as never) === null ? null : one)
+  const ports = (all: WorkerPatch['in']) =>
+    all &&
+    Object.fromEntries(
+      Object.entries(all).map(([name, port]) => [
+        name,
+        port && { ...port, default: value(port.default), schema: value(port.schema) },
+      ]),
+    )
+  return { ...patch, args: value(args), result: value(result), in: ports(inputs), out: ports(out) }
+}
+
+/** @throws with what somebody else has changed between the look at a definition and its change. */
+function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | ''): never {
+  if (is === '') throw new SidejobError('NOT_FOUND', `class ${name} was unregistered meanwhile`)
+  const what = differing(was, is).join(', ')
+  throw new SidejobError('CONFLICT', `class ${name} was changed meanwhile: ${what}; look at it and change it again`)
 }
 
 /** Which deployments have announced a class, the newest first. */
@@ -29,7 +73,7 @@ function byClass(deployed: Record<string, string>): Map<string, { id: string; at
 export function createWorkers(
   { store, registry, ring, announce, allowHosts }: Context,
   workers: readonly Worker[],
-): Pick<Engine, 'workers' | 'register' | 'unregister'> {
+): Pick<Engine, 'workers' | 'register' | 'patchWorker' | 'unregister'> {
   return {
     async workers() {
       await announce()
@@ -55,10 +99,22 @@ export function createWorkers(
     },
 
     async register(queue, name, definition) {
-      checkSchemas(definition)
-      // What would be refused with each run is refused at once.
-      if (definition.push) checkAddress(definition.push.url, allowHosts)
+      checkDefinition(definition, allowHosts)
       const { rings } = await registry.put(queue, name, definition)
+      await ring(rings)
+      return definition
+    },
+
+    async patchWorker(queue, name, patch) {
+      const found = await registry.read(queue, name)
+      if (!found) throw new SidejobError('NOT_FOUND', `there is no class ${name} in queue ${queue}`)
+      if (found.isFunction)
+        throw new SidejobError('REFUSED', `class ${name} is a function of a deployment: it says itself what it is`)
+      const definition = patched(found.definition, opened(patch)) as WorkerDefinition
+      checkPatched(definition)
+      checkDefinition(definition, allowHosts)
+      const { rings, overtaken: is } = await registry.put(queue, name, definition, found.kept)
+      if (is !== undefined) overtaken(name, found.definition, is)
       await ring(rings)
       return definition
     },

@@ -256,10 +256,20 @@ export function createRegistry(
     },
     /** All classes of a queue, as they were a few seconds ago at most. */
     known: (queue: string) => remote(queue),
-    async put(queue: string, name: string, definition: WorkerDefinition) {
+    /** A class as it is kept; `isFunction`: its deployment says what it is. */
+    async read(queue: string, name: string) {
+      const found = await store.definition(queue, name)
+      if (!found) return undefined
+      const isFunction = (parseJson(found.shown, closedDefinition) as { local?: boolean }).local === true
+      return { kept: found.kept, definition: parseDefinition(found.shown), isFunction }
+    },
+    /** `replaces`: as it is kept, of what the definition was made; `overtaken`: it is another one meanwhile. */
+    async put(queue: string, name: string, definition: WorkerDefinition, replaces?: string) {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
-      return change(queue, [{ name, definition: textOf(definition, false, store.vault), serves, concurrency }])
+      const text = textOf(definition, false, store.vault)
+      const { rings, overtaken } = await change(queue, [{ name, definition: text, serves, concurrency, replaces }])
+      return { rings, ...(overtaken === undefined ? {} : { overtaken: overtaken && parseDefinition(overtaken) }) }
     },
     async remove(queue: string, name: string) {
       return change(queue, [{ name, definition: null, serves: 'push' }])

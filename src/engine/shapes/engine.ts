@@ -6,7 +6,7 @@ import type { Constraint } from '../../core/constraint.ts'
 import type { Graph } from '../../core/graph.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, PastRun, Snapshot } from '../../core/run.ts'
-import type { KeptStep, PastRunView } from '../../core/schemas.ts'
+import type { KeptStep, PastRunView, WorkerPatch } from '../../core/schemas.ts'
 import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { Signal } from '../../redis/types.ts'
@@ -192,6 +192,8 @@ export interface Engine extends Deliveries {
 
   workers(): Promise<{ workers: WorkerView[] }>
   register(queue: string, className: string, definition: WorkerDefinition): Promise<WorkerDefinition>
+  /** Merges what is given into a registered definition, which nobody else may have changed meanwhile; null: as by default. */
+  patchWorker(queue: string, className: string, patch: WorkerPatch): Promise<WorkerDefinition>
   unregister(queue: string, className: string): Promise<void>
   queues(): Promise<{ queues: QueueView[] }>
   /** A queue from near: so many (20) of its runs, of the claims that wait, and of who is next. */

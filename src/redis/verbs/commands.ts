@@ -94,6 +94,11 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
       const texts = Object.entries(await hashOf(keys.workers(queue)))
       return Object.fromEntries(texts.map(([name, text]) => [name, showParts(text)]))
     },
+    /** The definition of one class: as it is kept, and as it is shown. */
+    async definition(queue: string, name: string): Promise<{ kept: string; shown: string } | null> {
+      const kept = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
+      return typeof kept === 'string' ? { kept, shown: showParts(kept) } : null
+    },
     /** The ready jobs of a queue in the order in which they are served, the first thousand. */
     async ready(queue: string): Promise<Ready[]> {
       const rows = await ask<string[]>((redis) =>

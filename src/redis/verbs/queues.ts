@@ -15,13 +15,22 @@ export type QueueSettings = {
   ageing: number | null
 }
 
+/** A class as it is to be known. `replaces`: the definition as it is kept, which this one was made of. */
+export type NamedClass = {
+  name: string
+  definition: string | null
+  serves: 'pull' | 'call' | 'push'
+  concurrency?: number
+  replaces?: string
+}
+
 export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
   ...row,
   settings: decodeQueue(document),
   oldest: oldest ? Math.floor(Number.parseInt(oldest.slice(0, 13), 16) / 1000) : null,
 })
 
-export function createQueues({ client: { evaluate }, keys, base }: Parts) {
+export function createQueues({ client: { evaluate }, keys, base, vault: { showParts } }: Parts) {
   async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
     const raw = await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])
     const { rings, more } = answerOf(raw, 'ticked')
@@ -79,17 +88,21 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
     }
   }
 
-  /** Writes definitions (null removes). `whole`: the local classes among them are all there are. */
+  /**
+   * Writes definitions (null removes). `whole`: the local classes among them are all there are. `overtaken`: nothing was
+   * written, for this is what a class is now, and not what it was to replace.
+   */
   async function register(
     queue: string,
-    classes: { name: string; definition: string | null; serves: 'pull' | 'call' | 'push'; concurrency?: number }[],
+    classes: NamedClass[],
     { whole = false }: { whole?: boolean } = {},
-  ): Promise<{ rings: Ring[]; changed: boolean }> {
-    const rest = classes.flatMap(({ name, definition, serves, concurrency }) => [
+  ): Promise<{ rings: Ring[]; changed: boolean; overtaken?: string }> {
+    const rest = classes.flatMap(({ name, definition, serves, concurrency, replaces }) => [
       name,
       definition ?? '',
       serves,
       String(concurrency ?? ''),
+      replaces ?? '',
     ])
     const raw = await evaluate(
       scripts.register,
@@ -97,8 +110,9 @@ export function createQueues({ client: { evaluate }, keys, base }: Parts) {
       { ...base(), queue_name: queue, whole: whole ? '1' : '' },
       [String(classes.length), ...rest],
     )
-    const { rings, changed } = answerOf(raw, 'registered')
-    return { rings: ringsOf(rings), changed }
+    const answer = answerOf(raw, 'registered', 'overtaken')
+    if (answer.is === 'overtaken') return { rings: [], changed: false, overtaken: showParts(answer.definition) }
+    return { rings: ringsOf(answer.rings), changed: answer.changed }
   }
 
   return { tick, overview, near, settings, register }

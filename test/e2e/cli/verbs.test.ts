@@ -322,7 +322,14 @@ test('--json of every command is JSON, and nothing beside it', async () => {
       'schedules run': [schedule],
       'schedules rm': [schedule],
     },
-    ...{ 'workers ls': [], 'channels ls': [], 'callbacks ls': [], 'callbacks resend': ['--yes'], 'files ls': [] },
+    ...{
+      'workers ls': [],
+      'workers change': ['cli', 'broken', '{"timeout":"1m"}'],
+      'channels ls': [],
+      'callbacks ls': [],
+      'callbacks resend': ['--yes'],
+      'files ls': [],
+    },
     ...{
       'files purge': ['--older-than', '1d', '--yes'],
       'keys ls': [],

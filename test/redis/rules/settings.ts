@@ -1,4 +1,4 @@
-// Rule 110: what people set on a queue.
+// Rules 110 and 112: what people set on a queue, and on a class of it.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'
@@ -28,4 +28,28 @@ const rule110: Facts = {
   },
 }
 
-export const set: Record<number, Facts> = { 110: rule110 }
+const classOf = (definition: string, replaces?: string) =>
+  ({ name: 'c', definition, serves: 'pull', ...(replaces === undefined ? {} : { replaces }) }) as const
+const kept = async (world: World) => (await world.store.definition('q', 'c'))?.kept
+
+const rule112: Facts = {
+  async 'a definition is written in the place of the one that it was made of'(world) {
+    await world.store.register('q', [classOf('{"pull":true}')])
+    expect(await world.store.register('q', [classOf('{"timeout":1}', '{"pull":true}')])).toMatchObject({
+      changed: true,
+    })
+    expect(await kept(world)).toBe('{"timeout":1}')
+  },
+  async 'where another stands there meanwhile, that is told, and nothing is written'(world) {
+    await world.store.register('q', [classOf('{"pull":true}')])
+    await world.store.register('q', [classOf('{"timeout":1}')])
+    const late = { ...classOf('{"timeout":2}', '{"pull":true}'), concurrency: 7 }
+    expect(await world.store.register('q', [late])).toEqual({ rings: [], changed: false, overtaken: '{"timeout":1}' })
+    expect(await kept(world)).toBe('{"timeout":1}')
+    await world.store.register('q', [{ ...classOf(''), definition: null }])
+    expect(await world.store.register('q', [classOf('{}', '{"timeout":1}')])).toMatchObject({ overtaken: '' })
+    expect(await kept(world)).toBeUndefined()
+  },
+}
+
+export const set: Record<number, Facts> = { 110: rule110, 112: rule112 }

@@ -6,13 +6,14 @@ import { type Act, type Asked, page } from '../../page.ts'
 import { many } from '../../words/number.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
+import { Change, change } from './change.tsx'
 import { Classes, type Counted, fits, nameOf, Top, type Worker } from './classes.tsx'
 import { About, Ports, TryIt, type Way, ways } from './one.tsx'
 import { Register, register } from './register.tsx'
 import { Runs } from './runs.tsx'
 
 type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: true }
-type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way }
+type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way; changes?: true }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
@@ -82,7 +83,8 @@ export const worker = page<WorkerData>({
     const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
     if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
     const as = ways.find((way) => way === query.get('as')) ?? 'form'
-    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as }
+    const changes = query.has('change') ? { changes: true as const } : {}
+    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as, ...changes }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
@@ -96,9 +98,10 @@ export const worker = page<WorkerData>({
           <Ports worker={data.worker} />
           <Runs of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
         </div>
+        {data.changes && <Change worker={data.worker} />}
         <TryIt worker={data.worker} last={data.last} as={data.as} typed={query} />
       </div>
     </>
   ),
-  acts: { make, unregister },
+  acts: { make, change, unregister },
 })

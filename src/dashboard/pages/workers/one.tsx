@@ -1,9 +1,10 @@
 // One class from near: what it says of itself, its ports in words, and a form that tries it.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
+import { shownUrl } from '../../../core/url.ts'
 import type { JobRow, WorkerDefinition } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
-import { Act as Button } from '../../parts/act.tsx'
+import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
 import { Card, Choice, Empty, JobId, To } from '../../parts/layout.tsx'
@@ -17,8 +18,12 @@ import type { Worker } from './classes.tsx'
 
 const SERVING = 5
 
+/** Where a class is. */
+export const pathOf = (queue: string, name: string): string =>
+  `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
+
 function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }) {
-  if (push) return push.url
+  if (push) return shownUrl(push.url)
   if (pull)
     return (
       <>
@@ -90,7 +95,10 @@ export function About({ worker }: { worker: Worker }) {
           ))}
         </dl>
       </div>
-      <div class="foot">
+      <div class="foot row">
+        <LinkButton to={`${pathOf(queue, name)}?change`} scope="admin" icon="pencil" small>
+          Change
+        </LinkButton>
         <Button act="unregister" scope="admin" kind="danger" small>
           Unregister
         </Button>
@@ -142,7 +150,7 @@ export type Way = (typeof ways)[number]
 type TryProps = { worker: Worker; last: JobRow[]; as: Way; typed: URLSearchParams }
 
 export function TryIt({ worker, last, as, typed }: TryProps) {
-  const path = `/workers/${encodeURIComponent(worker.queue)}/${encodeURIComponent(worker.class)}`
+  const path = pathOf(worker.queue, worker.class)
   const to = (way: Way): string => `${path}${queryWith(`?${typed}`, { as: way === 'form' ? undefined : way })}`
   return (
     <Card

@@ -5,7 +5,8 @@ import type { Act } from '../../page.ts'
 import { refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
-import { given, jsonText, maybe, numberIn } from '../../words/form.ts'
+import { given, jsonText, maybe, naming, numberIn } from '../../words/form.ts'
+import type { WorkerTexts } from '../../words/worker.ts'
 
 export const register: Act = {
   scope: 'admin',
@@ -16,7 +17,9 @@ export const register: Act = {
       const text = maybe(form, field)
       return text === undefined ? undefined : numberIn(text, field)
     })
-    const [timeout, description, ports] = ['timeout', 'description', 'in'].map((field) => maybe(form, field))
+    const [timeout, description, ports, args] = ['timeout', 'description', 'in', 'args'].map((field) =>
+      maybe(form, field),
+    )
     const body = {
       ...(given(form, 'served') === 'push' ? { push: { url: url ?? '' } } : { pull: true }),
       ...(concurrency === undefined ? {} : { concurrency }),
@@ -24,11 +27,48 @@ export const register: Act = {
       ...(timeout ? { timeout } : {}),
       ...(description ? { description } : {}),
       ...(ports ? { in: JSON.parse(jsonText(ports, 'in')) } : {}),
+      ...(args ? { args: JSON.parse(jsonText(args, 'args')) } : {}),
     }
-    await call('PUT', `/v1/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`, body)
     const to = `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
+    await naming(['in', 'args'], call('PUT', `/v1${to}`, body))
     return { say: `${queue}/${name} is registered`, to, link: { text: name, to } }
   },
+}
+
+/** What can be said of a class, whoever registers or changes it. */
+export function WorkerFields({ values = {} }: { values?: Partial<WorkerTexts> }) {
+  return (
+    <>
+      <div class="cronf">
+        <Select
+          name="served"
+          label="Served by"
+          options={['pull', 'push']}
+          value={values.served}
+          note="programs that claim, or an address"
+        />
+        <Field name="url" label="Address" note="push only" placeholder="https://…" value={values.url} mono />
+        <Field name="concurrency" label="At once" type="number" value={values.concurrency} />
+        <Field name="retries" label="Tries again" path="max" type="number" value={values.retries} />
+        <Field name="timeout" label="Time for a run" placeholder="30s" value={values.timeout} />
+        <Field name="description" label="Description" value={values.description} />
+      </div>
+      <TextArea
+        name="in"
+        label="In ports"
+        note='JSON: { "url": { "schema": { "type": "string" } } }'
+        rows={2}
+        value={values.in}
+      />
+      <TextArea
+        name="args"
+        label="Args"
+        note="JSON Schema of what its jobs are made with"
+        rows={2}
+        value={values.args}
+      />
+    </>
+  )
 }
 
 export function Register() {
@@ -41,19 +81,8 @@ export function Register() {
         <div class="cronf">
           <Field name="queue" label="Queue" value="default" required mono />
           <Field name="class" label="Class" required mono />
-          <Select
-            name="served"
-            label="Served by"
-            options={['pull', 'push']}
-            note="programs that claim, or an address"
-          />
-          <Field name="url" label="Address" note="push only" placeholder="https://…" mono />
-          <Field name="concurrency" label="At once" type="number" />
-          <Field name="retries" label="Tries again" path="max" type="number" />
-          <Field name="timeout" label="Time for a run" placeholder="30s" />
-          <Field name="description" label="Description" />
         </div>
-        <TextArea name="in" label="In ports" note='JSON: { "url": { "schema": { "type": "string" } } }' rows={2} />
+        <WorkerFields />
         <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
           Register it
         </button>

@@ -5,8 +5,8 @@
 -- reads: audience, channel, hints, job, jobs, limit, listened, queue, quota, workers
 -- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
--- returns: registered
---          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number) each; with `whole` the classes are all there are
+-- returns: registered | overtaken
+--          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number), the definition that is to be replaced ('': any) each; with `whole` the classes are all there are
 
 local limits = require 'limit/limits'
 local hints = require 'port/hints'
@@ -48,7 +48,9 @@ local function bound(class, concurrency, anew)
 end
 
 for _ = 1, take_int() do
-  local class, definition, serves, concurrency = take(), take(), take(), take()
+  local class, definition, serves, concurrency, replaced = take(), take(), take(), take(), take()
+  -- Nothing was written yet: somebody else has changed what the caller's definition was made of.
+  if replaced ~= '' and current[class] ~= replaced then return reply.overtaken { definition = current[class] or '' } end
   listed[class] = true
   if definition == '' then definition = false end
   local differs = (current[class] or false) ~= definition

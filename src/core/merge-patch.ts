@@ -1,0 +1,30 @@
+// Merge patches, as RFC 7396 has them: what is given takes the place of what was, and null takes it away.
+
+type Tree = { [member: string]: unknown }
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @example patched({ retry: { max: 3 }, timeout: 5 }, { retry: { max: 9 }, timeout: null }) // { retry: { max: 9 } } */
+export function patched(of: Tree, patch: Tree): Tree {
+  // A map, for a name may be one that every object has.
+  const all = new Map(Object.entries(of))
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === undefined) continue
+    if (value === null) all.delete(name)
+    else {
+      const was = all.get(name)
+      all.set(name, isTree(value) ? patched(isTree(was) ? was : {}, value) : value)
+    }
+  }
+  return Object.fromEntries(all)
+}
+
+/** Where two trees differ, by the names of what does. @example differing({ in: { a: 1 } }, { in: { a: 2 } }) // ['in.a'] */
+export function differing(one: Tree, other: Tree, above = ''): string[] {
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return [...names].flatMap((name) => {
+    const [a, b] = [one, other].map((of) => (Object.hasOwn(of, name) ? of[name] : undefined))
+    if (isTree(a) && isTree(b)) return differing(a, b, `${above}${name}.`)
+    return JSON.stringify(a) === JSON.stringify(b) ? [] : [`${above}${name}`]
+  })
+}

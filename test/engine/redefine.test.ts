@@ -1,0 +1,95 @@
+// A registered class is changed in place: what is given is merged into it, and nobody overwrites what another has changed.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Encoded } from '../../src/core/codec/value.ts'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+
+const ours = defineWorker({ class: 'ours', perform() {} })
+const json = (text: string) => text as Encoded
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers: [ours], hold: true })
+})
+afterAll(() => kit.close())
+
+const text = json('{"type":"string"}')
+const first = {
+  push: { url: 'http://127.0.0.1:9/run', secret: 'whsec_aa' },
+  retry: { max: 3, backoff: { base: 1_000 } },
+  timeout: 60_000,
+  in: { url: { schema: text, default: json('"a"') }, size: { default: json('12345678901234567890') } },
+  redact: ['args.card'],
+}
+const register = () => kit.engine.register('media', 'resize', first)
+const kept = async () => {
+  const { workers } = await kit.engine.workers()
+  const { queue: _, class: __, seen: ___, servedBy: ____, ...found } = workers.find(({ queue }) => queue === 'media')!
+  return found
+}
+
+test('what is given takes the place of what was, all else stays, and null makes it as usual', async () => {
+  await register()
+  const patch = { timeout: null, concurrency: 4, retry: { max: 9 }, in: { url: { default: json('null') }, more: {} } }
+  const definition = await kit.engine.patchWorker('media', 'resize', patch)
+  expect(definition).toEqual({
+    push: first.push,
+    retry: { max: 9, backoff: { base: 1_000 } },
+    concurrency: 4,
+    in: { url: { schema: text }, size: { default: '12345678901234567890' }, more: {} },
+    ...{ out: {}, redact: ['args.card'] },
+  })
+  expect(await kept()).toMatchObject(definition)
+  // And holds at once: four may run.
+  expect(await kit.engine.limit('worker:media/resize')).toMatchObject({ concurrency: 4 })
+  const pulled = await kit.engine.patchWorker('media', 'resize', { push: null, pull: true, redact: null, in: null })
+  expect(pulled).toEqual({ pull: true, retry: { max: 9, backoff: { base: 1_000 } }, concurrency: 4, out: {} })
+})
+
+test('what would be refused of a registration is refused of a change, and nothing has become of it', async () => {
+  await register()
+  const refused = (patch: object) =>
+    kit.engine.patchWorker('media', 'resize', patch).then(
+      () => 'done',
+      (error: Error) => error.message,
+    )
+  expect(await refused({ pull: true })).toBe('pull: expected "push" or "pull", got both')
+  expect(await refused({ push: { url: null } })).toBe('push.url: is missing')
+  expect(await refused({ push: { url: 'http://10.0.0.1/x' } })).toMatch(/^push\.url: /)
+  expect(await refused({ in: { url: { schema: json('{"type":"text"}') } } })).toMatch(/^in\.url\.schema\.type: /)
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`p${i}`, {}]))
+  expect(await refused({ in: many })).toMatch(/^in: expected at most [\d]+ ports, got 20002$/)
+  expect(await kept()).toMatchObject(first)
+})
+
+test('a class that there is not, and one that is a function, are not changed', async () => {
+  await kit.engine.workers()
+  await expect(kit.engine.patchWorker('media', 'nobody', {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(kit.engine.patchWorker('default', 'ours', { timeout: 1 })).rejects.toMatchObject({
+    code: 'REFUSED',
+    message: 'class ours is a function of a deployment: it says itself what it is',
+  })
+})
+
+test('of two who change it at once one is told what the other has changed', async () => {
+  await register()
+  const other = createEngine(kit.engineOptions)
+  const both = await Promise.allSettled([
+    ...Array.from({ length: 4 }, (_, i) => kit.engine.patchWorker('media', 'resize', { timeout: 1_000 + i })),
+    ...Array.from({ length: 4 }, (_, i) => other.patchWorker('media', 'resize', { retry: { max: 10 + i } })),
+  ])
+  const done = both.filter(({ status }) => status === 'fulfilled')
+  const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error & { code: string }] : []))
+  expect(done.length).toBeGreaterThan(0)
+  expect(refused.length).toBeGreaterThan(0)
+  for (const { code, message } of refused) {
+    expect(code).toBe('CONFLICT')
+    expect(message).toMatch(/^class resize was changed meanwhile: (timeout|retry\.max)(, retry\.max)?; look at it/)
+  }
+  // What those who were done have said is there: the last of each member.
+  const last = await kept()
+  const told = done.map((one) => (one as PromiseFulfilledResult<{ timeout?: number }>).value)
+  expect(told).toContainEqual(expect.objectContaining({ timeout: last.timeout, retry: last.retry }))
+})
