@@ -1,6 +1,6 @@
 // Workers: the registry of job classes.
 
-import { done, worker, workerList, workerPatch, workerView } from '../core/schemas.ts'
+import { done, storedWorker, worker, workerList, workerPatch, workerPreview } from '../core/schemas.ts'
 import { shownUrl } from '../core/url.ts'
 import type { WorkerDefinition } from '../engine/engine.ts'
 import { route } from './route.ts'
@@ -22,11 +22,14 @@ export const workers = {
       method: 'PUT',
       path: '/v1/workers/:queue/:class',
       scope: 'admin',
-      summary: 'Registers a worker, or replaces its definition',
+      summary:
+        'Registers a worker, or replaces its definition; with preview=true only says what of the jobs that wait would not fit',
+      query: workerPreview,
       body: worker,
-      answers: { 200: workerView },
+      answers: { 200: storedWorker },
     },
-    async ({ engine, params, body }) => withoutSecret(await engine.register(params.queue, params.class, body)),
+    async ({ engine, params, query, body }) =>
+      withoutSecret(await engine.register(params.queue, params.class, body, query)),
   ),
 
   patch: route(
@@ -34,11 +37,14 @@ export const workers = {
       method: 'PATCH',
       path: '/v1/workers/:queue/:class',
       scope: 'admin',
-      summary: 'Merges what is given into the definition of a registered worker; null makes it as it is by default',
+      summary:
+        'Merges what is given into the definition of a registered worker; null makes it as it is by default; preview=true as above',
+      query: workerPreview,
       body: workerPatch,
-      answers: { 200: workerView },
+      answers: { 200: storedWorker },
     },
-    async ({ engine, params, body }) => withoutSecret(await engine.patchWorker(params.queue, params.class, body)),
+    async ({ engine, params, query, body }) =>
+      withoutSecret(await engine.patchWorker(params.queue, params.class, body, query)),
   ),
 
   unregister: route(

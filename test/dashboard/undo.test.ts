@@ -150,6 +150,26 @@ test('a class is changed port by port, and nobody overwrites what another has se
   expect(await press(path, { act: 'change', in: '[1]', was_in: '' })).toMatchObject({ error: {} })
 })
 
+test('the form of a class says what of the jobs that wait would not fit, to admins, and changes nothing', async () => {
+  const path = '/workers/default/fitted'
+  await pages.engine.register('default', 'fitted', { pull: true })
+  const made = await pages.make('fitted', { args: '{"sum":"1"}' })
+  const previewed = async (typed: object, who = admin) => {
+    const html = await who.html(`/ui${path}?${new URLSearchParams({ change: '', ...typed })}`)
+    return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
+  }
+  expect(await previewed({})).toBe('')
+  const typed = { args: '{"properties":{"sum":{"type":"number"}}}' }
+  expect(await previewed(typed)).toBe(
+    `1 job of 1 that wait would not fit. #${made}, args: sum: expected a number, got &quot;1&quot;`,
+  )
+  expect(await previewed({ args: '{}' })).toBe('All of 1 that wait fit.')
+  expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
+  expect(await previewed(typed, await pages.enter(['read']))).toBeUndefined()
+  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'fitted')
+  expect(now).not.toHaveProperty('args')
+})
+
 test('a form of settings says only what was changed in it, so what others have set meanwhile stays', async () => {
   const drawn = { was_lanes: '4', was_batch: '100', was_ageing: '', was_mode: 'push' }
   const form = { act: 'change', lanes: '4', batch: '100', ageing: '', mode: 'push', ...drawn }

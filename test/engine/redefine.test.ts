@@ -93,3 +93,46 @@ test('of two who change it at once one is told what the other has changed', asyn
   const told = done.map((one) => (one as PromiseFulfilledResult<{ timeout?: number }>).value)
   expect(told).toContainEqual(expect.objectContaining({ timeout: last.timeout, retry: last.retry }))
 })
+
+test('a preview says what of the jobs that wait would not fit, and changes nothing', async () => {
+  await kit.engine.register('cards', 'charge', { pull: true, in: { n: {} } })
+  const make = (args: string, n: string[]) =>
+    kit.engine.enqueue([{ queue: 'cards', class: 'charge', args: json(args), inputs: { n: n.map(json) } }])
+  const { jobs } = await make('{"sum":1}', ['1', '"two"', '3'])
+  await make('{"sum":"1"}', ['4'])
+  await make('{"sum":2}', [])
+  const schema = json('{"type":"object","properties":{"sum":{"type":"number"}}}')
+  const patch = { args: schema, in: { n: { schema: json('{"type":"number"}') } } }
+  const { unfit, ...would } = await kit.engine.patchWorker('cards', 'charge', patch, { preview: true })
+  expect(would).toEqual({ pull: true, args: schema, in: patch.in, out: {} })
+  expect(unfit).toEqual({
+    jobs: 2,
+    values: [
+      { job: jobs[0]!.id + 1, port: null, why: 'sum: expected a number, got "1"' },
+      { job: jobs[0]!.id, port: 'n', why: 'expected a number, got "two"' },
+    ],
+    looked: 3,
+    more: false,
+  })
+  const { workers } = await kit.engine.workers()
+  expect(workers.find(({ queue }) => queue === 'cards')).toMatchObject({ in: { n: {} } })
+  expect(workers.find(({ queue }) => queue === 'cards')).not.toHaveProperty('args')
+  // The same of a registration; and of what is redacted it is told where, not what.
+  const hidden = { pull: true, ...patch, redact: ['args.sum'] }
+  const told = await kit.engine.register('cards', 'charge', hidden, { preview: true })
+  expect(told.unfit!.values.map(({ why }) => why)).toEqual(['sum: does not fit', 'does not fit'])
+  expect(await kit.engine.patchWorker('cards', 'charge', {}, { preview: true })).toMatchObject({
+    unfit: { jobs: 0, values: [], looked: 3, more: false },
+  })
+})
+
+test('a preview looks at the newest hundred jobs, and says that there are more', async () => {
+  await kit.engine.register('cards', 'many', { pull: true })
+  for (let i = 0; i < 2; i++)
+    await kit.engine.enqueue(
+      Array.from({ length: 60 }, () => ({ queue: 'cards', class: 'many', args: json(i === 0 ? '"old"' : '"new"') })),
+    )
+  const { unfit } = await kit.engine.patchWorker('cards', 'many', { args: json('{"const":"new"}') }, { preview: true })
+  expect(unfit).toMatchObject({ jobs: 40, looked: 100, more: true })
+  expect(unfit!.values).toHaveLength(10)
+})

@@ -441,12 +441,13 @@ const cases: Case[] = [
       timeout: 60_000,
       retain: 0,
     },
+    {},
   ],
   [
     'workers.patch',
     ask(
       'PATCH',
-      '/v1/workers/core/zip',
+      '/v1/workers/core/zip?preview=true',
       '{"timeout":"1m","push":{"secret":null},"in":{"left":{"schema":{"type":"string"}},"right":null}}',
     ),
     200,
@@ -455,6 +456,7 @@ const cases: Case[] = [
     'core',
     'zip',
     { timeout: 60_000, push: { secret: null }, in: { left: { schema: '{"type":"string"}' }, right: null } },
+    { preview: true },
   ],
   ['workers.unregister', ask('DELETE', '/v1/workers/core/zip'), 200, {}, 'unregister', 'core', 'zip'],
   [

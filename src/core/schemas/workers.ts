@@ -5,8 +5,8 @@ import { limits } from '../limits.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'
 import { atMost } from './at-most.ts'
 import { history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
-import { anyPort, channelNames, label } from './names.ts'
-import { closed, concurrency, moment, positive, rate, span } from './values.ts'
+import { anyPort, channelNames, jobId, label } from './names.ts'
+import { closed, concurrency, flag, moment, positive, rate, span } from './values.ts'
 
 const workerPort = z.strictObject({
   default: closed.optional(),
@@ -128,6 +128,33 @@ export const workerView = workerShape
     retain: span.optional(),
     redeliver: z.object({ after: span, max: z.int() }).optional(),
   })
+
+const workerUnfit = z.object({
+  jobs: z.int().meta({ description: 'how many jobs that wait have args or values that do not fit' }),
+  values: z
+    .array(
+      z.object({
+        job: jobId,
+        port: z.string().nullable().meta({ description: 'the input port where it waits; null: the args' }),
+        why: z.string(),
+      }),
+    )
+    .meta({ description: 'the first ten' }),
+  looked: z.int().meta({ description: 'how many jobs that wait were looked at: the newest 100 at most' }),
+  more: z.boolean().meta({ description: 'whether there are others that were not looked at' }),
+})
+export type WorkerUnfit = z.output<typeof workerUnfit>
+
+export const workerPreview = z.strictObject({
+  preview: flag.optional().meta({
+    description: 'changes nothing: says what of the jobs that wait would not fit',
+  }),
+})
+
+/** A worker as it is stored, or as it would be. */
+export const storedWorker = workerView.extend({
+  unfit: workerUnfit.optional().meta({ description: 'with preview=true' }),
+})
 
 export const workerList = z.object({
   workers: z.array(

@@ -6,7 +6,7 @@ import { SidejobError } from '../../core/errors.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, ErrorKind, ErrorMute } from '../engine.ts'
+import type { Engine, ErrorFilter, ErrorKind, ErrorMute } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 
 /** So many failed jobs are looked at in one call. */
@@ -82,7 +82,7 @@ export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | '
     }
   }
 
-  async function failedJobs(of: Omit<Parameters<Engine['errors']>[0], 'details' | 'muted'>) {
+  async function failedJobs(of: Omit<ErrorFilter, 'details' | 'muted'>) {
     const { queue, class: name, since, cursor: before } = of
     const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
     const { jobs, cursor } = await store.list(filter)

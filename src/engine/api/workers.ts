@@ -11,6 +11,7 @@ import type { Context } from '../context.ts'
 import type { Engine, WorkerDefinition } from '../engine.ts'
 import { type Deployment, keyOf } from '../jobs/announcement.ts'
 import { checkSchemas } from '../jobs/checks.ts'
+import { workerUnfitOf } from './worker-unfit.ts'
 
 function checkAddress(url: string, allowHosts: readonly string[]): void {
   try {
@@ -74,6 +75,12 @@ export function createWorkers(
   { store, registry, ring, announce, allowHosts }: Context,
   workers: readonly Worker[],
 ): Pick<Engine, 'workers' | 'register' | 'patchWorker' | 'unregister'> {
+  /** What a definition would be, with what waits and does not fit it. */
+  const unfitting = async (queue: string, name: string, definition: WorkerDefinition) => ({
+    ...definition,
+    unfit: await workerUnfitOf({ store }, { queue, class: name, definition }),
+  })
+
   return {
     async workers() {
       await announce()
@@ -98,14 +105,15 @@ export function createWorkers(
       }
     },
 
-    async register(queue, name, definition) {
+    async register(queue, name, definition, { preview = false } = {}) {
       checkDefinition(definition, allowHosts)
+      if (preview) return unfitting(queue, name, definition)
       const { rings } = await registry.put(queue, name, definition)
       await ring(rings)
       return definition
     },
 
-    async patchWorker(queue, name, patch) {
+    async patchWorker(queue, name, patch, { preview = false } = {}) {
       const found = await registry.read(queue, name)
       if (!found) throw new SidejobError('NOT_FOUND', `there is no class ${name} in queue ${queue}`)
       if (found.isFunction)
@@ -113,6 +121,7 @@ export function createWorkers(
       const definition = patched(found.definition, opened(patch)) as WorkerDefinition
       checkPatched(definition)
       checkDefinition(definition, allowHosts)
+      if (preview) return unfitting(queue, name, definition)
       const { rings, overtaken: is } = await registry.put(queue, name, definition, found.kept)
       if (is !== undefined) overtaken(name, found.definition, is)
       await ring(rings)

@@ -30,18 +30,21 @@ import type {
 import type {
   Glance,
   PatchedQueue,
+  Preview,
   ProcessView,
   QueueDetail,
   QueuePatch,
   QueueView,
   RunUnderWay,
   Stats,
+  StoredWorker,
   WorkerDefinition,
   WorkerView,
 } from './queues.ts'
 import type {
   BulkInput,
   Enqueued,
+  ErrorFilter,
   ErrorPage,
   Found,
   Item,
@@ -191,9 +194,10 @@ export interface Engine extends Deliveries {
   }>
 
   workers(): Promise<{ workers: WorkerView[] }>
-  register(queue: string, className: string, definition: WorkerDefinition): Promise<WorkerDefinition>
+  /** `preview`: nothing changes, and it is said what of the jobs that wait would not fit. */
+  register(queue: string, className: string, definition: WorkerDefinition, options?: Preview): Promise<StoredWorker>
   /** Merges what is given into a registered definition, which nobody else may have changed meanwhile; null: as by default. */
-  patchWorker(queue: string, className: string, patch: WorkerPatch): Promise<WorkerDefinition>
+  patchWorker(queue: string, className: string, patch: WorkerPatch, options?: Preview): Promise<StoredWorker>
   unregister(queue: string, className: string): Promise<void>
   queues(): Promise<{ queues: QueueView[] }>
   /** A queue from near: so many (20) of its runs, of the claims that wait, and of who is next. */
@@ -310,15 +314,7 @@ export interface Engine extends Deliveries {
   /** To how many jobs it would be done; `more`: of the first 10,000 that were looked at, and there are others. */
   bulkPreview(input: BulkInput): Promise<{ fits: number; looked: number; more: boolean }>
   /** Failed jobs by kinds of errors, the most frequent first: of the newest 1,000 that fit, or those before `cursor`. */
-  errors(of: {
-    queue?: string
-    class?: string
-    since?: number
-    cursor?: string
-    details?: boolean
-    /** Kinds that are muted, too. */
-    muted?: boolean
-  }): Promise<ErrorPage>
+  errors(of: ErrorFilter): Promise<ErrorPage>
   /** Has a kind of errors not told of, for good or until a moment, or told of again. */
   muteError(kind: string, mute: { muted: boolean; until?: number; by: string }): Promise<MutedKind>
   /** What begins with a text, or is called so: for whoever looks for something by its name. */

@@ -3,6 +3,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { QueueView } from '../../core/schemas/queues.ts'
+import type { WorkerUnfit } from '../../core/schemas/workers.ts'
 import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { BellTrouble, Signal } from '../../redis/types.ts'
@@ -36,6 +37,11 @@ export type WorkerDefinition = {
   redact?: string[]
   description?: string
 }
+
+export type Preview = { preview?: boolean }
+export type { WorkerUnfit } from '../../core/schemas/workers.ts'
+/** A class as it is stored, or would be. */
+export type StoredWorker = WorkerDefinition & { unfit?: WorkerUnfit }
 
 /**
  * A registered class. `seen`: when a program with a name that claims from its queue was last heard, null where it is no pull

@@ -40,3 +40,13 @@ export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }
 export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & { status?: Status | readonly Status[] }
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
+
+/** Of which failed jobs the kinds are; `muted`: those that are muted, too. */
+export type ErrorFilter = {
+  queue?: string
+  class?: string
+  since?: number
+  cursor?: string
+  details?: boolean
+  muted?: boolean
+}

@@ -1,12 +1,16 @@
 // A form that changes a registered class where it stands: only what was changed in it is said, and only where nobody else
 // has changed the same meanwhile.
 
+import { parseJson } from '../../../core/codec/json.ts'
 import { SidejobError } from '../../../core/errors.ts'
+import { check } from '../../../core/issues.ts'
+import { closedIn, type WorkerUnfit, workerPatch } from '../../../core/schemas.ts'
 import { useLook } from '../../look.ts'
-import type { Act, ActAsked } from '../../page.ts'
+import type { Act, ActAsked, Asked } from '../../page.ts'
 import { refusal, Sent } from '../../parts/act.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 import { naming } from '../../words/form.ts'
+import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { type WorkerField, type WorkerTexts, workerFields, workerPatchOf, workerTexts } from '../../words/worker.ts'
 import type { Worker } from './classes.tsx'
@@ -42,6 +46,33 @@ function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: Worke
     )
 }
 
+/** What of those that wait would not fit what is typed; a sentence where it cannot be read. */
+export async function unfitOf(
+  { engine, query }: Pick<Asked, 'engine' | 'query'>,
+  worker: Worker,
+): Promise<WorkerUnfit | string> {
+  const was = workerTexts(worker)
+  const typed = { in: query.get('in') ?? was.in, args: query.get('args') ?? was.args }
+  try {
+    const text = JSON.stringify(workerPatchOf({ ...was, ...typed }, was))
+    const patch = check(workerPatch, parseJson(text, closedIn(workerPatch)))
+    const { unfit } = await engine.patchWorker(worker.queue, worker.class, patch, { preview: true })
+    return unfit!
+  } catch (error) {
+    if (error instanceof SidejobError) return error.message
+    throw error
+  }
+}
+
+/** @example unfitWords({ jobs: 2, looked: 100, more: true, values: [] }) // '2 of the newest 100 jobs that wait do not fit' */
+function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string {
+  const all = `${more ? `the newest ${count(looked)}` : count(looked)} that wait`
+  if (jobs === 0) return looked === 0 ? 'No job of it waits.' : `All of ${all} fit.`
+  const [first] = values
+  const where = first!.port === null ? 'args' : `port ${first!.port}`
+  return `${many(jobs, 'job')} of ${all} would not fit. #${first!.job}, ${where}: ${first!.why}`
+}
+
 export const change: Act = {
   scope: 'admin',
   async does(asked) {
@@ -67,7 +98,7 @@ export const change: Act = {
 }
 
 /** It stays as it was drawn for as long as it is open, so that what others change meanwhile is seen when it is sent. */
-export function Change({ worker }: { worker: Worker }) {
+export function Change({ worker, unfit }: { worker: Worker; unfit?: WorkerUnfit | string }) {
   const { base, who } = useLook()
   const path = pathOf(worker.queue, worker.class)
   if (refusal(who.scopes, 'admin')) return null
@@ -88,7 +119,14 @@ export function Change({ worker }: { worker: Worker }) {
         </To>
       }
     >
-      <form class="form" method="post" action={`${base}${path}`} data-act="change" data-island>
+      <form
+        class="form"
+        method="post"
+        action={`${base}${path}`}
+        data-act="change"
+        data-preview="change in args"
+        data-island
+      >
         <Sent act="change" />
         {workerFields.map((name) => (
           <input type="hidden" name={`was_${name}`} value={texts[name]} />
@@ -98,6 +136,9 @@ export function Change({ worker }: { worker: Worker }) {
           Change it
         </button>
       </form>
+      <p class="note foot" id="preview" role="status" data-island>
+        {unfit !== undefined && cut(typeof unfit === 'string' ? unfit : unfitWords(unfit), 300)}
+      </p>
     </Card>
   )
 }

@@ -1,19 +1,26 @@
 // Workers: classes by queue, one from near, a form that tries it, and one that registers a class.
 
 import { SidejobError } from '../../../core/errors.ts'
-import type { JobRow } from '../../../engine/engine.ts'
+import type { JobRow, WorkerUnfit } from '../../../engine/engine.ts'
+import { may } from '../../look.ts'
 import { type Act, type Asked, page } from '../../page.ts'
 import { many } from '../../words/number.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
-import { Change, change } from './change.tsx'
+import { Change, change, unfitOf } from './change.tsx'
 import { Classes, type Counted, fits, nameOf, Top, type Worker } from './classes.tsx'
 import { About, Ports, TryIt, type Way, ways } from './one.tsx'
 import { Register, register } from './register.tsx'
 import { Runs } from './runs.tsx'
 
 type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: true }
-type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way; changes?: true }
+type WorkerData = WorkersData & {
+  worker: Worker
+  last: JobRow[]
+  as: Way
+  changes?: true
+  unfit?: WorkerUnfit | string
+}
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
@@ -84,7 +91,9 @@ export const worker = page<WorkerData>({
     if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
     const as = ways.find((way) => way === query.get('as')) ?? 'form'
     const changes = query.has('change') ? { changes: true as const } : {}
-    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as, ...changes }
+    const isTyped = query.has('change') && (query.has('in') || query.has('args')) && may(asked.look, 'admin')
+    const unfit = isTyped ? { unfit: await unfitOf(asked, worker) } : {}
+    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as, ...changes, ...unfit }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],
@@ -98,7 +107,7 @@ export const worker = page<WorkerData>({
           <Ports worker={data.worker} />
           <Runs of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
         </div>
-        {data.changes && <Change worker={data.worker} />}
+        {data.changes && <Change worker={data.worker} unfit={data.unfit} />}
         <TryIt worker={data.worker} last={data.last} as={data.as} typed={query} />
       </div>
     </>

@@ -1,0 +1,67 @@
+// What waits for a class as it is, and does not fit it as it is to be: args of jobs, and values at their ports.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import { dotted } from '../../core/issues.ts'
+import { itemOf } from '../../redis/item.ts'
+import { type JobRecord, portsOf, redactedPathsOf } from '../../redis/record.ts'
+import type { Context } from '../context.ts'
+import type { WorkerDefinition, WorkerUnfit } from '../engine.ts'
+import { faultIn } from '../jobs/checks.ts'
+
+/** So many of the newest jobs that wait are looked at, so many of their ports, and so many values of each. */
+const [JOBS, PORTS, VALUES] = [100, 500, 20]
+/** So many that do not fit are named. */
+const NAMED = 10
+
+type Row = WorkerUnfit['values'][number]
+type Part = Parameters<typeof faultIn>[1]
+
+/** Why a value does not fit; where its class redacts something, only where. */
+function whyNot(found: { definition: WorkerDefinition }, record: JobRecord, part: Part, value: Encoded) {
+  const fault = faultIn(found, part, value)
+  if (!fault) return undefined
+  const at = fault.path.length > 0 ? `${dotted(fault.path)}: ` : ''
+  const isRedacted = redactedPathsOf(record).length > 0 || (found.definition.redact?.length ?? 0) > 0
+  return `${at}${isRedacted ? 'does not fit' : fault.message}`
+}
+
+/** Two scripts, and one where no value waits at a port. */
+export async function workerUnfitOf(
+  { store }: Pick<Context, 'store'>,
+  { queue, class: name, definition }: { queue: string; class: string; definition: WorkerDefinition },
+): Promise<WorkerUnfit> {
+  const found = { definition }
+  const { jobs, cursor } = await store.list({
+    mode: 'all',
+    queue,
+    class: name,
+    status: 'queued,suspended',
+    limit: JOBS,
+  })
+  const ends = jobs.flatMap(({ id, document }) =>
+    portsOf(document, 'i')
+      .filter(({ pushed, taken }) => pushed > taken)
+      .map(({ port }) => ({ id, document, port })),
+  )
+  const looked = ends.slice(0, PORTS)
+  const asked = looked.map(({ id, port }) => ({ id, dir: 'i' as const, port }))
+  const peeked = asked.length === 0 ? [] : await store.peek(asked, VALUES)
+  const ofArgs = jobs.flatMap(({ id, document }): Row[] => {
+    const why = whyNot(found, document, 'args', (document.args ?? 'null') as Encoded)
+    return why === undefined ? [] : [{ job: id, port: null, why }]
+  })
+  const ofPorts = looked.flatMap(({ id, document, port }, i): Row[] =>
+    (peeked[i]?.items ?? []).flatMap((item) => {
+      const why = whyNot(found, document, { dir: 'in', port }, itemOf(item).data)
+      return why === undefined ? [] : [{ job: id, port, why }]
+    }),
+  )
+  const all = [...ofArgs, ...ofPorts]
+  const isPart = cursor !== null || ends.length > looked.length || peeked.some((row) => (row?.more ?? 0) > 0)
+  return {
+    jobs: new Set(all.map(({ job }) => job)).size,
+    values: all.slice(0, NAMED),
+    looked: jobs.length,
+    more: isPart,
+  }
+}
