@@ -3,6 +3,8 @@
 import * as z from 'zod'
 import { constraint } from '../core/constraint.ts'
 import {
+  changedGroup,
+  changedLimit,
   count,
   done,
   flag,
@@ -18,6 +20,7 @@ import {
 } from '../core/schemas.ts'
 import { route } from './route.ts'
 
+const preview = z.strictObject({ preview: flag.optional() })
 const page = z.strictObject({ limit: count(1, 200).optional() })
 
 export const limits = {
@@ -79,12 +82,13 @@ export const limits = {
       method: 'PUT',
       path: '/v1/limits/:key',
       scope: 'admin',
-      summary: 'Sets a limit; what waits for room is admitted at once',
+      summary: 'Sets a limit; what waits for room is admitted at once; with preview=true only says who would be',
+      query: preview,
       body: limitInput,
-      answers: { 200: limitView },
+      answers: { 200: changedLimit },
     },
-    ({ engine, params, body: { concurrency, rate, paused } }) =>
-      engine.setLimit(params.key, { concurrency, rate, paused }),
+    ({ engine, params, query, body: { concurrency, rate, paused } }) =>
+      engine.setLimit(params.key, { concurrency, rate, paused }, query),
   ),
 
   remove: route(
@@ -181,10 +185,11 @@ export const groups = {
       method: 'PATCH',
       path: '/v1/groups/:key',
       scope: 'admin',
-      summary: "Changes a group's limit, pauses or resumes it",
+      summary: "Changes a group's limit, pauses or resumes it; with preview=true only says who would start",
+      query: preview,
       body: groupSettings,
-      answers: { 200: groupView },
+      answers: { 200: changedGroup },
     },
-    ({ engine, params, body }) => engine.setGroup(params.key, body),
+    ({ engine, params, query, body }) => engine.setGroup(params.key, body, query),
   ),
 }

@@ -36,6 +36,7 @@ export const keysOf = (ns: string) => ({
   lane: (lane: string) => `${ns}lane:${lane}`,
   once: (key: string) => `${ns}once:${key}`,
   limit: (key: string) => `${ns}limit:${key}`,
+  limitWindow: (key: string) => `${ns}limit-window:${key}`,
   result: (id: string | number) => `${ns}result:${id}`,
   steps: (id: string | number) => `${ns}job:${id}:steps`,
   runs: (id: string | number) => `${ns}job:${id}:runs`,

@@ -347,7 +347,7 @@ const answers: Engine = {
     holders: holders ? [holderShown] : [],
     waiting: waiting ? [{ ...at, priority: 0, since: T }] : [],
   }),
-  setLimit: async () => limitShown,
+  setLimit: async () => ({ ...limitShown, preview: { wouldStart: 1, first: [{ ...at, priority: 0, since: T }] } }),
   removeLimit: async () => {},
   constraints: async () => ({ constraints: [constraintShown] }),
   constraint: async () => constraintShown,

@@ -561,12 +561,13 @@ const cases: Case[] = [
   ],
   [
     'limits.set',
-    ask('PUT', '/v1/limits/api', '{"rate":{"limit":5,"period":"1s"},"concurrency":null}'),
+    ask('PUT', '/v1/limits/api?preview=true', '{"rate":{"limit":5,"period":"1s"},"concurrency":null}'),
     200,
-    { key: 'api' },
+    { key: 'api', preview: { wouldStart: 1, first: [{ job: 7, since: at }] } },
     'setLimit',
     'api',
     { rate: { limit: 5, period: 1000 }, concurrency: null },
+    { preview: true },
   ],
   ['limits.remove', ask('DELETE', '/v1/limits/api'), 200, {}, 'removeLimit', 'api'],
   [
@@ -597,6 +598,7 @@ const cases: Case[] = [
     'setGroup',
     'g',
     { concurrency: 2, paused: true },
+    {},
   ],
   ['schedules.list', ask('GET', '/v1/schedules?limit=2'), 200, { schedules: [{ job: 7 }] }, 'schedules', { limit: 2 }],
   [

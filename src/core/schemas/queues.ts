@@ -198,6 +198,18 @@ export type Holder = z.output<typeof holder>
 export const limitWaiter = z.object({ ...atLimit, priority: z.int(), since: moment })
 export type LimitWaiter = z.output<typeof limitWaiter>
 
+const limitPreview = z
+  .object({
+    wouldStart: z.int().meta({ description: 'how many of those who wait at this limit would have room at once' }),
+    first: z.array(limitWaiter).meta({ description: 'the first 20 of them, in their order' }),
+  })
+  .meta({ description: 'with preview=true: nothing is changed, and what is shown is the limit as it would be' })
+export type LimitPreview = z.output<typeof limitPreview>
+
+const previewed = { preview: limitPreview.optional() }
+/** A limit after it was changed, or as it would be. */
+export const changedLimit = limitView.extend(previewed)
+
 /** What a limit shows and nobody sets: taken where it comes back, and left as it is. */
 const shownOnly = z
   .unknown()
@@ -212,3 +224,5 @@ export const limitInput = limitSettings.extend({
 
 export const groupView = z.object({ id: z.string(), concurrency: z.int().nullable(), ...inUse, jobs: z.int() })
 export type GroupView = z.output<typeof groupView>
+export const changedGroup = groupView.extend(previewed)
+export type Previewed<View> = View & { preview?: LimitPreview }

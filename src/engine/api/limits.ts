@@ -6,6 +6,7 @@ import type { Store } from '../../redis/store.ts'
 import type { Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine, GroupView, LimitRow, LimitView, RoomView } from '../engine.ts'
+import { changedBy, limitPreview } from './limit-preview.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
 
@@ -16,7 +17,10 @@ const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
 
 const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
 
-const limitView = ({ key, concurrency, rate, paused, shutUntil, running, waiting }: Row, now: number): LimitView => ({
+const limitView = (
+  { key, concurrency, rate, paused, shutUntil, running, waiting }: LimitView,
+  now: number,
+): LimitView => ({
   ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting },
 })
 
@@ -36,6 +40,14 @@ export function roomOf(key: string, room: Room): RoomView {
     nextRoom: waiting > 0 ? nextRoom : null,
   }
 }
+
+/** Where no limit is, nobody waits. */
+const NOBODY = { wouldStart: 0, first: [] }
+const noLimit = (key: string): LimitView => ({
+  ...{ key, concurrency: null, rate: null, paused: false, shutUntil: null, running: 0, waiting: 0 },
+})
+
+const pickGroup = ({ concurrency, paused }: Pick<GroupView, 'concurrency' | 'paused'>) => ({ concurrency, paused })
 
 const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): GroupView => ({
   id: key.slice(groupKey('').length),
@@ -114,7 +126,15 @@ export function createLimits({
       return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }
     },
 
-    async setLimit(key, settings) {
+    async setLimit(key, settings, { preview = false } = {}) {
+      if (preview) {
+        const found = await limitPreview(store, key, settings)
+        if (!found) return { ...noLimit(key), ...changedBy(noLimit(key), settings), preview: NOBODY }
+        return {
+          ...limitView({ ...found.room, ...found.changed, key, shutUntil: found.room.settings.shutUntil }, now()),
+          preview: found.preview,
+        }
+      }
       await ring(await store.limit(key, 'set', settings))
       return limitOf(key)
     },
@@ -140,7 +160,15 @@ export function createLimits({
 
     group: groupOf,
 
-    async setGroup(id, settings) {
+    async setGroup(id, settings, { preview = false } = {}) {
+      if (preview) {
+        const [was, found] = await Promise.all([groupOf(id), limitPreview(store, groupKey(id), settings)])
+        return {
+          ...was,
+          ...pickGroup(found?.changed ?? changedBy({ ...was, rate: null }, settings)),
+          preview: found?.preview ?? NOBODY,
+        }
+      }
       await ring(await store.limit(groupKey(id), 'change', settings))
       return groupOf(id)
     },

@@ -12,7 +12,7 @@ import type { Reach } from '../../core/worker.ts'
 import type { Signal } from '../../redis/types.ts'
 import type { Deliveries, FoundFault, Health } from './deliveries.ts'
 import type { FlowRecord, FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
-import type { CallbackState, CallbackTry, CallbackView, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
+import type { CallbackState, CallbackTry, CallbackView, CopyChanges, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
 import type { ApiKey, AuditEntry, KnownKey, Target } from './keys.ts'
 import type {
   Call,
@@ -24,6 +24,7 @@ import type {
   LimitView,
   LimitWaiter,
   OpenBreaker,
+  Previewed,
   RoomView,
   ScheduleView,
 } from './limits.ts'
@@ -217,7 +218,7 @@ export interface Engine extends Deliveries {
     key: string,
     most: { holders?: number; waiting?: number },
   ): Promise<{ limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }>
-  setLimit(key: string, settings: LimitSettings): Promise<LimitView>
+  setLimit(key: string, settings: LimitSettings, how?: { preview?: boolean }): Promise<Previewed<LimitView>>
   removeLimit(key: string): Promise<void>
   constraints(): Promise<{ constraints: ConstraintView[] }>
   constraint(name: string): Promise<ConstraintView>
@@ -280,7 +281,11 @@ export interface Engine extends Deliveries {
   dropGraph(name: string): Promise<void>
   groups(): Promise<{ groups: GroupView[] }>
   group(id: string): Promise<GroupView>
-  setGroup(id: string, settings: Omit<LimitSettings, 'rate'>): Promise<GroupView>
+  setGroup(
+    id: string,
+    settings: Omit<LimitSettings, 'rate'>,
+    how?: { preview?: boolean },
+  ): Promise<Previewed<GroupView>>
   /** `days`: so many days, from today back, of what is kept for five years. */
   stats(options?: { days?: number }): Promise<Stats>
   /** What happened in each of the last 240 minutes or 336 hours, oldest first; `more`: of 50 queues, and there are others. */
@@ -321,11 +326,7 @@ export interface Engine extends Deliveries {
   search(text: string): Promise<Found>
   /** Makes a job like another: with the same settings, its args or others, and first values for its ports. */
   /** `inputs`: 'last' for those that its last run took; so it is too where nothing is said, as far as they are kept. */
-  copy(
-    job: Ref,
-    changes: { args?: Encoded; inputs?: Record<string, Encoded[]> | 'last' },
-    call?: Call,
-  ): Promise<Enqueued>
+  copy(job: Ref, changes: CopyChanges, call?: Call): Promise<Enqueued>
 
   /** An empty list: nothing came in time. `told` hears what the process that asks was told; to stop ends its wait. */
   claim(

@@ -45,3 +45,6 @@ export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   /** The slot of a schedule that it is made for. */
   scheduledFor?: number
 }
+
+/** What is other in a copy of a job. */
+export type CopyChanges = { args?: Encoded; inputs?: Record<string, Encoded[]> | 'last' }

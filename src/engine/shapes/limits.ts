@@ -5,10 +5,12 @@ import type { Constraint } from '../../core/constraint.ts'
 export type {
   GroupView,
   Holder,
+  LimitPreview,
   LimitRow,
   LimitSettings,
   LimitView,
   LimitWaiter,
+  Previewed,
   RoomView,
   ScheduleView,
 } from '../../core/schemas/queues.ts'

@@ -129,6 +129,9 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   return {
     limits,
     room,
+    /** How many have started after a moment, as far as the limit still knows. */
+    startedSince: (key: string, moment: number) =>
+      ask<number>((redis) => redis.zcount(keys.limitWindow(key), `(${moment}`, '+inf')),
     limit,
     constraint,
     constraints: () => ask<string | null>((redis) => redis.get(keys.constraints)),

@@ -1,9 +1,11 @@
 // A form for one limit: how many at once, how many in a time.
 
+import type { LimitPreview } from '../../../core/schemas.ts'
 import type { LimitView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { FormCard } from './form-card.tsx'
+import { limitFields, Starts } from './preview.tsx'
 
 /** What is done to a limit at once, without a field. */
 function Below({ limit: { key, paused } }: { limit: LimitView }) {
@@ -19,13 +21,14 @@ function Below({ limit: { key, paused } }: { limit: LimitView }) {
   )
 }
 
-export function ChangeForm({ limit }: { limit?: LimitView }) {
+export function ChangeForm({ limit, preview }: { limit?: LimitView; preview?: LimitPreview }) {
   const { key, concurrency, rate } = limit ?? {}
   return (
     <FormCard
       title={key ? `Change ${key}` : 'New limit'}
       act="set"
       press={key ? 'Change it' : 'Make it'}
+      preview={limitFields}
       foot={limit && <Below limit={limit} />}
     >
       <div class="cronf four">
@@ -40,6 +43,7 @@ export function ChangeForm({ limit }: { limit?: LimitView }) {
         <Field name="limit" label="In a time" type="number" value={rate ? String(rate.limit) : undefined} />
         <Field name="period" label="Of" placeholder="1m" value={rate ? `${rate.period / 1_000}s` : undefined} />
       </div>
+      <Starts preview={preview} />
     </FormCard>
   )
 }

@@ -1,5 +1,6 @@
 // Groups with jobs that are not at rest: what each holds of its limit, and a form that sets it.
 
+import type { LimitPreview } from '../../../core/schemas.ts'
 import type { GroupView } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
@@ -10,6 +11,7 @@ import { colours } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { FormCard } from './form-card.tsx'
+import { groupFields, Starts } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
 /** So many are drawn. */
@@ -55,13 +57,14 @@ const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
     ? `${count(running)} run, nobody waits for it: another bound changes nothing now.`
     : `${count(running)} run of ${concurrency === null ? 'any number' : count(concurrency)}, ${many(waiting, 'job waits', 'jobs wait')} for it: each place more lets one start.`
 
-export function GroupForm({ id, group }: { id: string; group?: GroupView }) {
+export function GroupForm({ id, group, preview }: { id: string; group?: GroupView; preview?: LimitPreview }) {
   const { concurrency = null, paused = false } = group ?? {}
   return (
     <FormCard
       title={`Group ${cut(id, 40)}`}
       act="bound"
       press="Change it"
+      preview={groupFields}
       foot={
         <Button act={paused ? 'resumeGroup' : 'pauseGroup'} at="/limits" scope="admin" fields={{ group: id }} small>
           {paused ? 'Let its jobs in again' : 'Let none of its jobs in'}
@@ -77,6 +80,7 @@ export function GroupForm({ id, group }: { id: string; group?: GroupView }) {
         value={concurrency === null ? undefined : String(concurrency)}
       />
       {group && <p class="note">{nowOf(group)}</p>}
+      <Starts preview={preview} />
     </FormCard>
   )
 }

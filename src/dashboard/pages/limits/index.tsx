@@ -1,6 +1,7 @@
 // Limits, groups and constraints: who holds the slots, whose turn it is.
 
 import { SidejobError } from '../../../core/errors.ts'
+import type { LimitPreview } from '../../../core/schemas.ts'
 import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
@@ -15,6 +16,7 @@ import { ChangeForm } from './change.tsx'
 import { ConstraintForm, Constraints, acts as constraintActs, type Drafted, draftedIn } from './constraints.tsx'
 import { GroupForm, Groups, groupActs } from './groups.tsx'
 import { type Near, Opened } from './opened.tsx'
+import { previewIn } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
 type LimitsData = {
@@ -32,6 +34,8 @@ type LimitsData = {
   group?: string
   /** The constraint that is made or changed. */
   drafted?: Drafted
+  /** What is typed into the form of a limit or group would do. */
+  preview?: LimitPreview
 }
 
 /** So many are drawn; more are found by their key. */
@@ -60,7 +64,8 @@ async function load(asked: Asked): Promise<LimitsData> {
   ])
   const drafted = await draftedIn(asked, constraints)
   const wanted = query.get('q')?.toLowerCase() ?? ''
-  const [change, group] = [query.get('change'), query.get('group')]
+  const [change, group] = [query.get('change') ?? query.get('key'), query.get('group')]
+  const preview = await previewIn(engine, query)
   return {
     limits: limits.filter(({ key }) => key.toLowerCase().includes(wanted)).sort(byNeed),
     groups,
@@ -71,6 +76,7 @@ async function load(asked: Asked): Promise<LimitsData> {
     ...(change === null ? {} : { change }),
     ...(group ? { group } : {}),
     ...(drafted ? { drafted } : {}),
+    ...(preview ? { preview } : {}),
   }
 }
 
@@ -110,7 +116,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
 }
 
 function View({ data }: { data: LimitsData }) {
-  const { limits, groups, constraints, breakers, near, change, group, drafted, wanted } = data
+  const { limits, groups, constraints, breakers, near, change, group, drafted, wanted, preview } = data
   const { base } = useLook()
   const full = limits.filter(isFull).length
   const waiting = limits.reduce((sum, limit) => sum + limit.waiting, 0)
@@ -127,8 +133,8 @@ function View({ data }: { data: LimitsData }) {
           New limit
         </LinkButton>
       </Head>
-      {change !== undefined && <ChangeForm limit={limits.find(({ key }) => key === change)} />}
-      {group && <GroupForm id={group} group={groups.find(({ id }) => id === group)} />}
+      {change !== undefined && <ChangeForm limit={limits.find(({ key }) => key === change)} preview={preview} />}
+      {group && <GroupForm id={group} group={groups.find(({ id }) => id === group)} preview={preview} />}
       {drafted && <ConstraintForm drafted={drafted} />}
       <Card>
         {limits.length + breakers.length === 0 && (

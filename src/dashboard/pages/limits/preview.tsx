@@ -1,0 +1,60 @@
+// Who would start at once if a limit were as it stands in the form: said while it is typed.
+
+import { SidejobError } from '../../../core/errors.ts'
+import type { LimitPreview } from '../../../core/schemas.ts'
+import { duration } from '../../../core/time.ts'
+import type { Engine } from '../../../engine/engine.ts'
+import { JobId } from '../../parts/layout.tsx'
+import { numberIn } from '../../words/form.ts'
+import { count, many } from '../../words/number.ts'
+
+/** So many of them are named. */
+const NAMED = 5
+
+/** The fields of the form of a limit, and of that of a group. */
+export const limitFields = ['key', 'concurrency', 'limit', 'period'] as const
+export const groupFields = ['group', 'concurrency'] as const
+
+const typedIn = (query: URLSearchParams, name: string): number | null => {
+  const text = query.get(name)?.trim()
+  return text ? numberIn(text, name) : null
+}
+
+/** What is typed, asked of the limit or group that it is typed for; nothing where it cannot be read. */
+export async function previewIn(engine: Engine, query: URLSearchParams): Promise<LimitPreview | undefined> {
+  const [key, group] = [query.get('key'), query.get('group')]
+  if (!query.has('concurrency') || !(key || group)) return undefined
+  try {
+    const concurrency = typedIn(query, 'concurrency')
+    if (group) return (await engine.setGroup(group, { concurrency }, { preview: true })).preview
+    const [limit, period] = [typedIn(query, 'limit'), query.get('period')?.trim()]
+    const rate = limit === null || !period ? null : { limit, period: duration(period) }
+    return (await engine.setLimit(key!, { concurrency, rate }, { preview: true })).preview
+  } catch (error) {
+    if (error instanceof SidejobError && ['BAD_REQUEST', 'NOT_FOUND'].includes(error.code)) return undefined
+    throw error
+  }
+}
+
+function Said({ preview: { wouldStart, first } }: { preview: LimitPreview }) {
+  if (wouldStart === 0) return <p class="note">Nobody would start at once.</p>
+  const left = wouldStart - Math.min(first.length, NAMED)
+  return (
+    <p class="note">
+      {many(wouldStart, 'job', 'jobs')} would have room at once:{' '}
+      {first.slice(0, NAMED).map(({ job }) => (
+        <>
+          <JobId id={job} />{' '}
+        </>
+      ))}
+      {left > 0 && `and ${count(left)} more`}
+    </p>
+  )
+}
+
+/** Filled by the script while somebody types. */
+export const Starts = ({ preview }: { preview?: LimitPreview }) => (
+  <div id="preview" data-island aria-live="polite">
+    {preview && <Said preview={preview} />}
+  </div>
+)

@@ -1,0 +1,40 @@
+// Who would start at once if a limit were changed: asked before it is.
+
+import type { Store } from '../../redis/store.ts'
+import type { KeptLimit, Room } from '../../redis/types.ts'
+import type { LimitPreview, LimitSettings } from '../engine.ts'
+
+/** So many of them are named. */
+const NAMED = 20
+
+type Changed = Pick<KeptLimit, 'concurrency' | 'rate' | 'paused'>
+
+/** A limit as it would be: what is not said stays, null is no bound. */
+export const changedBy = (was: Changed, { concurrency, rate, paused }: LimitSettings): Changed => ({
+  concurrency: concurrency === undefined ? was.concurrency : concurrency,
+  rate: rate === undefined ? was.rate : rate,
+  paused: paused ?? was.paused,
+})
+
+/** How many more it would let in, as lib/limit/limits.lua counts them. */
+function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }: Changed, started: number): number {
+  if (paused || (settings.shutUntil ?? 0) > now) return 0
+  const slots = (concurrency ?? Number.POSITIVE_INFINITY) - running
+  const starts = (rate?.limit ?? Number.POSITIVE_INFINITY) - started
+  return Math.max(0, Math.min(slots, starts) - settings.reserved)
+}
+
+/** A limit that there is as it would be, and who of those who wait at it would have room then, in their order. */
+export async function limitPreview(
+  store: Store,
+  key: string,
+  settings: LimitSettings,
+): Promise<{ room: Room; changed: Changed; preview: LimitPreview } | undefined> {
+  const room = await store.room(key, { holders: 0, waiting: NAMED })
+  if (!room) return undefined
+  const changed = changedBy(room.settings, settings)
+  const isSame = changed.rate?.period === room.settings.rate?.period
+  const started = isSame || !changed.rate ? room.started : await store.startedSince(key, room.now - changed.rate.period)
+  const wouldStart = Math.min(room.waiting, freeAt(room, changed, changed.rate ? started : 0))
+  return { room, changed, preview: { wouldStart, first: room.line.slice(0, wouldStart) } }
+}

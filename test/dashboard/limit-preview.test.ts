@@ -1,0 +1,96 @@
+// Who would start at once if a limit were changed: what is said beforehand is what happens then; and the form says it.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startPages } from './kit.ts'
+
+const HOUR = 3_600_000
+
+let pages: Awaited<ReturnType<typeof startPages>>
+beforeAll(async () => {
+  pages = await startPages({ hold: true })
+  await pages.engine.register('p', 'job', { pull: true, limits: [{ key: 'stripe', concurrency: 1 }] })
+  await pages.engine.register('r', 'job', { pull: true, limits: [{ key: 'rated', rate: { limit: 1, period: HOUR } }] })
+  await pages.engine.register('g', 'job', { pull: true })
+})
+afterAll(async () => {
+  expect(await pages.engine.verify()).toEqual([])
+  await pages.close()
+})
+
+const make = async (queue: string, input: object = {}) =>
+  (await pages.engine.enqueue([{ queue, class: 'job', ...input }])).jobs[0]!.id
+const waitingAt = async (key: string) => (await pages.engine.limit(key)).waiting
+
+test('of a limit: as many as there would be room for, in their order, and nothing is changed by asking', async () => {
+  const ids: number[] = []
+  for (const priority of [0, 3, 1, 2]) ids.push(await make('p', { priority }))
+  await pages.engine.claim('p', { max: 1 })
+  for (let i = 0; i < 3; i++) await pages.engine.claim('p', { max: 1 })
+  expect(await waitingAt('stripe')).toBe(3)
+  const asked = (settings: object) => pages.engine.setLimit('stripe', settings, { preview: true })
+  for (const [settings, n] of [
+    [{ concurrency: 1 }, 0],
+    [{ concurrency: 3 }, 2],
+    [{ concurrency: 3, paused: true }, 0],
+    [{ concurrency: null }, 3],
+    [{}, 0],
+    [{ concurrency: null, rate: { limit: 2, period: HOUR } }, 2],
+  ] as const)
+    expect(await asked(settings)).toMatchObject({ key: 'stripe', running: 1, waiting: 3, preview: { wouldStart: n } })
+  const { concurrency, preview } = await asked({ concurrency: 3 })
+  expect([concurrency, preview!.first.map(({ job }) => job)]).toEqual([3, [ids[2], ids[3]]])
+  expect(await pages.engine.limit('stripe')).toMatchObject({ concurrency: 1, waiting: 3 })
+  expect(await pages.engine.setLimit('stripe', { concurrency: 3 })).not.toHaveProperty('preview')
+  expect(await waitingAt('stripe')).toBe(1)
+  const lent = await pages.engine.claim('p', { max: 5 })
+  expect(lent.map(({ job }) => job.id)).toEqual([ids[2], ids[3]])
+})
+
+test('of a rate: those that have started within the new period count', async () => {
+  await make('r')
+  await pages.engine.claim('r', { max: 1 })
+  await make('r')
+  await pages.engine.claim('r', { max: 1 })
+  expect(await waitingAt('rated')).toBe(1)
+  await pages.advance(10 * 60_000)
+  for (const [rate, n] of [
+    [{ limit: 1, period: HOUR }, 0],
+    [{ limit: 2, period: HOUR }, 1],
+    [{ limit: 1, period: HOUR / 2 }, 0],
+    [{ limit: 1, period: 60_000 }, 1],
+    [null, 1],
+  ] as const)
+    expect((await pages.engine.setLimit('rated', { rate }, { preview: true })).preview!.wouldStart).toBe(n)
+  await pages.engine.setLimit('rated', { rate: { limit: 1, period: 60_000 } })
+  expect(await waitingAt('rated')).toBe(0)
+})
+
+test('of a group; where there is no limit nobody waits, and a group that there is not is none', async () => {
+  const group = { id: 'mail', concurrency: 1 }
+  const ids = [await make('g', { group }), await make('g', { group }), await make('g', { group })]
+  await pages.engine.claim('g', { max: 1 })
+  await pages.engine.claim('g', { max: 1 })
+  const asked = await pages.engine.setGroup('mail', { concurrency: 2 }, { preview: true })
+  expect(asked).toMatchObject({ id: 'mail', concurrency: 2, preview: { wouldStart: 1, first: [{ job: ids[1] }] } })
+  expect(await pages.engine.group('mail')).toMatchObject({ concurrency: 1 })
+  expect(await pages.engine.setLimit('new', { concurrency: 2 }, { preview: true })).toEqual({
+    ...{ key: 'new', concurrency: 2, rate: null, paused: false, shutUntil: null, running: 0, waiting: 0 },
+    preview: { wouldStart: 0, first: [] },
+  })
+  await expect(pages.engine.limit('new')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(pages.engine.setGroup('none', {}, { preview: true })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+})
+
+test('the forms of a limit and of a group say it for what is typed', async () => {
+  const admin = await pages.enter(['read', 'admin'])
+  const shown = async (query: string) =>
+    /id="preview"[^>]*>(.*?)<\/div>/s.exec(await admin.html(`/ui/limits?${query}`))?.[1]?.replaceAll(/<[^>]*>/g, '')
+  expect(await shown('change=stripe')).toBe('')
+  expect(await shown('key=stripe&concurrency=9&limit=&period=')).toMatch(/^1 job would have room at once: #\d+/)
+  expect(await shown('group=mail&concurrency=1')).toBe('Nobody would start at once.')
+  expect(await shown('key=stripe&concurrency=x&limit=&period=')).toBe('')
+  expect(await shown('key=stripe&concurrency=&limit=9&period=1parsec')).toBe('')
+  expect(await shown('group=mail&concurrency=2')).toMatch(/^1 job would have room at once: #\d+/)
+  expect(await admin.html('/ui/limits?change=stripe')).toContain('data-preview="key concurrency limit period"')
+  expect(await admin.html('/ui/limits?group=mail')).toContain('data-preview="group concurrency"')
+})
