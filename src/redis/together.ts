@@ -1,14 +1,12 @@
-// Calls that come while one of their kind is under way: those go together, as one. Nobody waits where none is.
+// Calls that come while one of their kind is under way: those go together, as one. Nobody waits where calls come now and then.
+
+import { sleep } from '../core/sleep.ts'
 
 /** Who waits for the call that is under way. */
-type Waiting<Call, Answer> = { call: Call; tell: (said: Said<Call, Answer>) => void }
+type Waiting<Call, Answer> = { call: Call; tell: (said: Said<Answer>) => void }
 
-/** It is to lead these; it has been answered; or it has to ask by itself. */
-type Said<Call, Answer> =
-  | { lead: Waiting<Call, Answer>[] }
-  | { answer: Answer }
-  | { error: unknown }
-  | 'ask by yourself'
+/** It is to lead those that wait; it has been answered; or it has to ask by itself. */
+type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by yourself'
 
 export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
@@ -24,10 +22,16 @@ export type TogetherOptions<Call, Answer> = {
 const PATIENCE = 2_000
 /** As many as a lane that waits is lent with one call. */
 const MOST = 16
+/** Where calls come closer together than this, on average, ... */
+const OFTEN = 10
+/** ... who leads waits for so long from when it came: so one script is for several. */
+const GATHERING = 6
+/** How much the last interval counts. */
+const WEIGHT = 0.2
 
 /**
  * Makes the verb. Who comes first asks at once; those that come meanwhile wait for that answer, and then one of them asks for
- * all. Each sends in its own invocation, which is there as long as it waits for its answer.
+ * all. Where calls come often, who asks for all waits a moment for more of them. Each sends in its own invocation, which is there as long as it waits for its answer.
  *
  * @example const ask = createTogether({ alone, together, suits }); await ask(call)
  */
@@ -43,23 +47,44 @@ export function createTogether<Call, Answer>({
   /** Since when one is under way. */
   let since = Number.NEGATIVE_INFINITY
 
-  /** The first of the line leads those that suit it. */
-  function handOver(): void {
-    const [first, ...rest] = line
-    since = first ? elapsed() : Number.NEGATIVE_INFINITY
-    if (!first) return
-    const calls = [first.call]
-    const taken: One[] = []
-    for (const one of rest) {
-      if (calls.length === MOST || !suits(one.call, calls)) continue
-      calls.push(one.call)
-      taken.push(one)
-    }
-    line = rest.filter((one) => !taken.includes(one))
-    first.tell({ lead: taken })
+  let last = Number.NEGATIVE_INFINITY
+  let interval = Number.POSITIVE_INFINITY
+
+  /** How long who came at this moment is to wait for others. */
+  function gathering(came: number): number {
+    return interval < OFTEN ? Math.max(0, came + GATHERING - elapsed()) : 0
   }
 
-  async function lead(own: Call, others: One[]): Promise<Answer> {
+  function note(came: number): void {
+    interval = Math.min(came - last, 1_000) * WEIGHT + Math.min(interval, 1_000) * (1 - WEIGHT)
+    last = came
+  }
+
+  /** The first of the line is to lead. */
+  function handOver(): void {
+    const first = line.shift()
+    since = first ? elapsed() : Number.NEGATIVE_INFINITY
+    first?.tell('lead')
+  }
+
+  /** Those of the line that suit it, from now on not in line any more. */
+  function taken(own: Call): One[] {
+    const calls = [own]
+    const others: One[] = []
+    for (const one of line) {
+      if (calls.length === MOST || !suits(one.call, calls)) continue
+      calls.push(one.call)
+      others.push(one)
+    }
+    line = line.filter((one) => !others.includes(one))
+    return others
+  }
+
+  async function lead(own: Call, came: number): Promise<Answer> {
+    since = elapsed()
+    const ms = gathering(came)
+    if (ms > 0) await sleep(ms)
+    const others = taken(own)
     const began = (since = elapsed())
     try {
       const answers = others.length ? await together([own, ...others.map(({ call }) => call)]) : undefined
@@ -74,8 +99,8 @@ export function createTogether<Call, Answer>({
   }
 
   /** What it is told while it waits. */
-  async function told(call: Call): Promise<Said<Call, Answer>> {
-    const { promise, resolve } = Promise.withResolvers<Said<Call, Answer>>()
+  async function told(call: Call): Promise<Said<Answer>> {
+    const { promise, resolve } = Promise.withResolvers<Said<Answer>>()
     const own: One = { call, tell: resolve }
     line.push(own)
     const timer = setTimeout(() => {
@@ -88,10 +113,12 @@ export function createTogether<Call, Answer>({
   }
 
   return async (call) => {
-    if (elapsed() - since > patience) return lead(call, [])
+    const came = elapsed()
+    note(came)
+    if (came - since > patience) return lead(call, came)
     const said = await told(call)
+    if (said === 'lead') return lead(call, came)
     if (said === 'ask by yourself') return alone(call)
-    if ('lead' in said) return lead(call, said.lead)
     if ('error' in said) throw said.error
     return said.answer
   }

@@ -91,3 +91,32 @@ test('who leads and is gone in the middle holds up the others for a while only',
   await open()
   expect(await answer).toBe('B')
 })
+
+test('where calls come often one waits for the next; after a while in which none came it does not', async () => {
+  let now = 0
+  const asked: string[] = []
+  const ask = createTogether<string, string>({
+    async alone(call) {
+      asked.push(call)
+      return call
+    },
+    async together(calls) {
+      asked.push(calls.join('+'))
+      return calls
+    },
+    suits: () => true,
+    elapsed: () => now,
+  })
+  for (let i = 0; i < 40; i++) {
+    now += 2
+    await ask('often')
+  }
+  asked.length = 0
+  const both = [ask('a'), ask('b')]
+  expect(asked).toEqual([])
+  expect(await Promise.all(both)).toEqual(['a', 'b'])
+  expect(asked).toEqual(['a+b'])
+  now += 5_000
+  void ask('later')
+  expect(asked.at(-1)).toBe('later')
+})
