@@ -70,6 +70,16 @@ const run: Command = {
   },
 }
 
+/** `path=value`, each once. */
+function argsIn(given: readonly string[] = []): { args?: Record<string, string> } {
+  const all = given.map((one) => {
+    const [, path, value] = /^([^=]+)=(.*)$/s.exec(one) ?? []
+    if (path === undefined) throw new UsageError(`--arg: expected path=value, got ${one}`)
+    return [path, value!] as const
+  })
+  return all.length > 0 ? { args: Object.fromEntries(all) } : {}
+}
+
 const ls: Command = {
   does: 'lists jobs, newest first',
   options: {
@@ -78,16 +88,19 @@ const ls: Command = {
     class: { type: 'string', short: 'c', does: 'only of this class' },
     group: { type: 'string', does: 'only of this group' },
     parent: { type: 'string', does: 'only the children of this job' },
+    arg: { type: 'string', multiple: true, does: 'only with this at a path in its args: order.id=4711' },
     sort: { type: 'string', does: 'ended: those that have ended, the newest end first' },
     limit: { type: 'string', short: 'n', default: '20', does: 'how many' },
     cursor: { type: 'string', does: 'goes on where the page before ended' },
   },
   async run(client, given, { show, note, json }) {
     const query = chosen(given, 'status', 'queue', 'class', 'group', 'parent', 'sort', 'limit', 'cursor')
-    const page = await client.jobs.list(query as Parameters<Client['jobs']['list']>[0])
+    const args = argsIn(given.arg as unknown as string[] | undefined)
+    const page = await client.jobs.list({ ...query, ...args } as Parameters<Client['jobs']['list']>[0])
     if (json) return show(page)
     const moment = given.sort === 'ended' ? 'endedAt' : 'createdAt'
     show(page.jobs, ['id', 'class', 'queue', 'status', 'attempt', moment, 'error'])
+    if (page.looked !== undefined) note(`${page.jobs.length} of ${page.looked} jobs that were looked through fit`)
     if (page.cursor) note(`more with --cursor ${page.cursor}`)
   },
 }

@@ -65,9 +65,15 @@ const headers = { accept: 'application/json', 'content-type': 'application/json'
 const encoded = (name: string, value: string): string =>
   name === 'channel' ? value.replace(/^\//, '').split('/').map(encodeURIComponent).join('/') : encodeURIComponent(value)
 
+const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
 const queryOf = (input: object = {}): string => {
   const given = Object.entries(input).filter(([, value]) => value !== undefined)
-  const words = given.flatMap(([name, value]) => [value].flat().map((one) => [name, String(one)]))
+  const words = given.flatMap(([name, value]) =>
+    isMap(value)
+      ? Object.entries(value).map(([path, one]) => [`${name}.${path}`, String(one)])
+      : [value].flat().map((one) => [name, String(one)]),
+  )
   return words.length > 0 ? `?${new URLSearchParams(words)}` : ''
 }
 

@@ -114,7 +114,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, about: About) => {
       engine: place.engine,
       deps: here,
       params: check(params, c.req.param()),
-      query: check(query, queryOf(request, route.repeated)) as undefined,
+      query: check(query, queryOf(request, route)) as undefined,
       body: bodyOf(request, bytes) as undefined,
       call: await callOf(request, caller, bytes),
       ...(caller ? { caller } : {}),
@@ -162,13 +162,23 @@ const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
   return bytes
 }
 
-const queryOf = (request: Request, repeated: readonly string[] = []): Record<string, string | string[]> => {
+type Query = Record<string, string | string[] | Record<string, string>>
+
+const queryOf = (request: Request, { repeated = [], mapped }: Pick<Route, 'repeated' | 'mapped'>): Query => {
   const given = new URL(request.url).searchParams
   const names = [...given.keys()]
   const twice = names.find((name, at) => names.indexOf(name) !== at && !repeated.includes(name))
   if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it again`, { path: [twice] })
   const lists = repeated.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const)
-  return { ...Object.fromEntries(given), ...Object.fromEntries(lists) }
+  const isIn = (name: string) => mapped !== undefined && name.startsWith(`${mapped}.`)
+  const inMap = [...given]
+    .filter(([name]) => isIn(name))
+    .map(([name, value]) => [name.slice(mapped!.length + 1), value])
+  return {
+    ...Object.fromEntries([...given].filter(([name]) => !isIn(name))),
+    ...Object.fromEntries(lists),
+    ...(mapped !== undefined && inMap.length > 0 ? { [mapped]: Object.fromEntries(inMap) } : {}),
+  }
 }
 
 const answer = (c: Context, { answers }: Route, given: unknown): Response => {

@@ -64,6 +64,7 @@ export const jobs = {
       scope: 'read',
       summary: 'Lists jobs, newest first',
       query: jobQuery,
+      mapped: 'args',
       answers: { 200: z.union([jobPage, jobRows]) },
     },
     async ({ engine, query: { fields, ...filter } }) => (fields === 'row' ? engine.rows(filter) : engine.list(filter)),

@@ -144,6 +144,8 @@ export type Definition<
   matches?: true
   /** What may stand in the query more than once: it comes as a list. */
   repeated?: readonly string[]
+  /** What stands in the query as `args.<name>`, under this name: it comes as a map. */
+  mapped?: 'args'
   /** Opened by a token in the query too, for whoever cannot send a header. */
   byToken?: true
   /** The part that an app must have been given for the route to exist. */

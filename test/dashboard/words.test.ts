@@ -113,6 +113,19 @@ describe('values', () => {
   })
 })
 
+test('what stands in args is a part of the filter, by its path', () => {
+  const query = new URLSearchParams('status=failed&args.order.id=4711&args.=x&args.paid=')
+  expect(tokensOf(query)).toEqual([
+    { name: 'status', value: 'failed' },
+    { name: 'args.order.id', value: '4711' },
+  ])
+  expect(filterOf(query, { now: NOW })).toEqual({ status: 'failed', args: { 'order.id': '4711' } })
+  expect(typed('failed args.order.id:4711')).toEqual({ status: 'failed', 'args.order.id': '4711' })
+  // It is found among all jobs, so in their order.
+  query.set('sort', 'ended')
+  expect(filterOf(query, { now: NOW })).not.toHaveProperty('sort')
+})
+
 test('the filter is the query string', () => {
   const query = new URLSearchParams('status=failed&queue=media&status=x&cursor=9')
   expect(tokensOf(query)).toEqual([

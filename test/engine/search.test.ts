@@ -40,6 +40,30 @@ test('what a class redacts is found by nobody', async () => {
   expect(await ids({ text: 'berlin' })).toEqual([id])
 })
 
+test('what stands at a path into args is looked for as it is: a text, a number, true, false or null', async () => {
+  const one = await make({ order: { id: 'A-1', lines: [{ n: 12 }] }, paid: true })
+  const two = await make({ order: { id: 'a-1', lines: [{ n: 12 }] }, paid: null, '12': 'x' })
+  const at = (args: Record<string, string>, more = {}) => ids({ args, ...more })
+  expect(await at({ 'order.id': 'A-1' })).toEqual([one])
+  expect(await at({ 'order.lines.0.n': '12' })).toEqual([two, one])
+  expect(await at({ 'order.lines.0.n': '12', paid: 'true' })).toEqual([one])
+  expect(await at({ paid: 'null' })).toEqual([two])
+  expect(await at({ 'order.lines.0.n': '12' }, { text: '"a-1"', limit: 1 })).toEqual([two])
+  const none = [
+    ['order', '[object Object]'],
+    ['order.lines', '12'],
+    ['missing', 'undefined'],
+    ['toString', 'x'],
+  ] as const
+  for (const [path, value] of none) expect(await at({ [path]: value })).toEqual([])
+  expect(await kit.engine.list({ args: { 'order.id': 'A-1' }, limit: 1 })).toMatchObject({ cursor: String(one) })
+  expect(await kit.engine.rows({ args: { 'order.id': 'A-1' } })).toMatchObject({ jobs: [{ id: one }], cursor: null })
+  // What is redacted is found by nobody.
+  const secret = await kit.make('secret', { args: encodeValue({ card: '4000-1111', shop: 'rome' }) })
+  expect(await at({ card: '4000-1111' })).toEqual([])
+  expect(await at({ shop: 'rome' })).toEqual([secret])
+})
+
 test('a request looks through two thousand jobs, says how many, and the cursor goes on', async () => {
   const first = await make({ wanted: 'needle' })
   for (let i = 0; i < 3; i++)

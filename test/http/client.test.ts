@@ -65,7 +65,7 @@ test('names in a path are encoded, a channel keeps its slashes', async () => {
   await client.workers.register('core', 'a/b ü', { pull: true })
   const heard = []
   for await (const message of await client.channels.subscribe('/a/b c')) heard.push(message)
-  expect(calls[0]!.args).toEqual(['core', 'a/b ü', { pull: true }])
+  expect(calls[0]!.args).toEqual(['core', 'a/b ü', { pull: true }, {}])
   expect(calls[1]!.args[0]).toBe('/a/b c')
   expect(heard).toEqual([
     { channel: '/a/b c', message: { n: 1 } },

@@ -53,6 +53,14 @@ const cases: Case[] = [
     'list',
     { status: ['failed'], limit: 5, parent: '7' },
   ],
+  [
+    'jobs.list',
+    ask('GET', '/v1/jobs?args.order.id=4711&args.paid=true&queue=core'),
+    200,
+    { jobs: [job], cursor: null },
+    'list',
+    { queue: 'core', args: { 'order.id': '4711', paid: 'true' } },
+  ],
   ['jobs.get', ask('GET', '/v1/jobs/nightly?details=true'), 200, job, 'get', 'nightly', { details: true }],
   [
     'jobs.patch',

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { ended, type Status } from '../job.ts'
+import { atMost } from './at-most.ts'
 import { waits } from './job-options.ts'
 import { jobView, runUnderWay } from './job-views.ts'
 import { alias, callbackState, className, errorKind, jobId, label, pathRef, queueName, status } from './names.ts'
@@ -19,9 +20,18 @@ const text = z.string().min(1).max(200).meta({
   description: 'whose args, error or aliases hold this, whatever its case: of the newest 2,000 jobs that fit else',
 })
 
-const apart = ['text', 'error', 'parent', 'alias'] as const
+const PATHS = 10
+const argsFilter = z
+  .record(z.string().min(1).max(255), z.string().max(1_000))
+  .refine(...atMost(PATHS, 'paths'))
+  .meta({
+    description:
+      'written args.<path>=<value>: in whose args this text, number, true, false or null stands at a path, of the newest 2,000 jobs that fit else',
+  })
 
-type Sorted = { sort?: string; status?: Status[]; cursor?: string } & { [Name in (typeof apart)[number]]?: string }
+const apart = ['text', 'args', 'error', 'parent', 'alias'] as const
+
+type Sorted = { sort?: string; status?: Status[]; cursor?: string } & { [Name in (typeof apart)[number]]?: unknown }
 
 /** By their ends are sorted those that have ended, as far as their queues' indexes tell. */
 function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
@@ -48,6 +58,7 @@ export const jobQuery = z
     longer: duration.optional().meta({ description: 'whose run takes longer than this, or took, if it has ended' }),
     waits: waits.optional(),
     text: text.optional(),
+    args: argsFilter.optional(),
     parent: pathRef.optional(),
     alias: alias.optional(),
     fields: z
@@ -65,6 +76,10 @@ export const jobQuery = z
   .refine(({ text, error }) => text === undefined || error === undefined, {
     error: 'expected "text" or "error", got both',
     path: ['text'],
+  })
+  .refine(({ args, error }) => args === undefined || error === undefined, {
+    error: 'expected "args" or "error", got both',
+    path: ['args'],
   })
 export type JobQuery = z.output<typeof jobQuery>
 
@@ -87,7 +102,7 @@ const paged = {
   looked: z
     .int()
     .optional()
-    .meta({ description: 'with text: how many jobs were looked through; the cursor goes on behind them' }),
+    .meta({ description: 'with text or args: how many jobs were looked through; the cursor goes on behind them' }),
   cursor: z.string().nullable(),
   total: z.int().optional().meta({
     description: 'how many there are: told where an index says it, of one queue and statuses at rest and nothing else',

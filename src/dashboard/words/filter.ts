@@ -14,13 +14,23 @@ export const DEPLOY = 'deploy'
 
 export type FilterName = (typeof filters)[number]
 
-export type Token = { name: FilterName; value: string }
+/** What stands at a path into the args has a name of its own. */
+export type Token = { name: FilterName | `args.${string}`; value: string }
 
-export const tokensOf = (query: URLSearchParams): Token[] =>
-  filters.flatMap((name) => {
+const isArgs = (name: string): name is `args.${string}` => name.startsWith('args.') && name.length > 5
+
+export const tokensOf = (query: URLSearchParams): Token[] => [
+  ...filters.flatMap((name) => {
     const value = query.get(name)
     return value ? [{ name, value }] : []
-  })
+  }),
+  ...[...query].flatMap(([name, value]) => (isArgs(name) && value ? [{ name, value }] : [])),
+]
+
+const argsOf = (query: URLSearchParams): { args?: Record<string, string> } => {
+  const paths = [...query].flatMap(([name, value]) => (isArgs(name) && value ? [[name.slice(5), value] as const] : []))
+  return paths.length > 0 ? { args: Object.fromEntries(paths) } : {}
+}
 
 /** What moments in filters count from. */
 export type Moments = { now: number; deployedAt?: number }
@@ -59,7 +69,7 @@ const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
 /** Whether a list can be sorted by when its jobs have ended: all that are asked for have. */
 export function canSort(query: URLSearchParams): boolean {
   const found = (query.get('status') ?? '').split(',').filter(isStatus)
-  return found.every((status) => ended.has(status)) && !unsorted.some((name) => query.get(name))
+  return found.every((status) => ended.has(status)) && !unsorted.some((name) => query.get(name)) && !argsOf(query).args
 }
 
 export const isSorted = (query: URLSearchParams): boolean =>
@@ -79,14 +89,16 @@ export function stretchIn(query: URLSearchParams): Stretch | undefined {
 
 /** What the engine is asked for; what cannot be understood is left out. */
 export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
-  const found = tokensOf(query).map(({ name, value }) => [name, readers[name](value, moments)] as const)
+  const found = tokensOf(query).flatMap(({ name, value }) =>
+    isArgs(name) ? [] : [[name, readers[name](value, moments)] as const],
+  )
   const sort = isSorted(query) ? 'ended' : undefined
   const stretch = stretchIn(query)
   // A list by ends goes on below a moment: the one that the stretch ends at.
   const cursor = query.get('cursor') || (sort && stretch && `${stretch.to}.0.0`) || undefined
   const fits = cursor?.includes('.') === (sort !== undefined)
   const all = [...found, ['sort', sort], ['cursor', fits ? cursor : undefined]] as const
-  return Object.fromEntries(all.filter(([, value]) => value !== undefined))
+  return { ...Object.fromEntries(all.filter(([, value]) => value !== undefined)), ...argsOf(query) }
 }
 
 /**
@@ -94,11 +106,11 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
  *
  * @example typed('failed queue:media') // { status: 'failed', queue: 'media' }
  */
-export function typed(text: string): Partial<Record<FilterName | 'job', string>> {
-  const found: Partial<Record<FilterName | 'job', string>> = {}
+export function typed(text: string): Partial<Record<Token['name'] | 'job', string>> {
+  const found: Partial<Record<Token['name'] | 'job', string>> = {}
   for (const word of text.trim().split(/\s+/).filter(Boolean)) {
-    const [, name, value] = /^([a-z]+):(.+)$/.exec(word) ?? []
-    if (name && (filters as readonly string[]).includes(name)) found[name as FilterName] = value
+    const [, name, value] = /^([a-z]+|args\.[^:]+):(.+)$/.exec(word) ?? []
+    if (name && (isArgs(name) || (filters as readonly string[]).includes(name))) found[name as Token['name']] = value
     else if (word.split(',').every(isStatus)) found.status = word
     else if (isId(word.replace(/^#/, ''))) found.job = word.replace(/^#/, '')
     else found.class = word

@@ -1,5 +1,7 @@
-// Jobs whose args or errors hold a text: a bounded number of them is looked through, and the answer says how many.
+// Jobs whose args or errors hold a text, or in whose args something stands at a path: a bounded number of them is looked through, and the answer says how many.
 
+import { decodeValue } from '../../core/codec/value.ts'
+import { atPath } from '../../core/constraint.ts'
 import type { Listed } from '../../redis/types.ts'
 import { shownJob } from '../run/shown.ts'
 
@@ -11,10 +13,21 @@ export const LOOKED_AT = 1_000
 type Seen = Listed['jobs'][number]
 type Page = (before: string | undefined) => Promise<Listed>
 
+/** What is looked for: a text whatever its case, and what stands at paths into the args. */
+type Wanted = { text?: string; args?: Record<string, string> }
+
+/** A text as it is; a number, true, false and null as JSON writes them. */
+const isAs = (value: unknown, wanted: string): boolean =>
+  typeof value === 'string' ? value === wanted : value !== undefined && String(value) === wanted && isPlain(value)
+const isPlain = (value: unknown): boolean => value === null || typeof value !== 'object'
+
 /** What people see of a job: what its class redacts is found by nobody. */
-function holds({ id, document }: Seen, text: string): boolean {
+function holds({ id, document }: Seen, { text, args: paths }: Wanted): boolean {
   const { args, error, aliases } = shownJob(id, document, {})
-  return [args, error, ...aliases].some((part) => part?.toLowerCase().includes(text))
+  if (text !== undefined && ![args, error, ...aliases].some((part) => part?.toLowerCase().includes(text))) return false
+  if (paths === undefined) return true
+  const opened = args === null ? null : decodeValue(args)
+  return Object.entries(paths).every(([path, wanted]) => isAs(atPath(opened, path), wanted))
 }
 
 /**
@@ -24,9 +37,9 @@ function holds({ id, document }: Seen, text: string): boolean {
  */
 export async function searched(
   page: Page,
-  { text, limit, before }: { text: string; limit: number; before?: string },
+  { text, args, limit, before }: Wanted & { limit: number; before?: string },
 ): Promise<Listed & { looked: number }> {
-  const wanted = text.toLowerCase()
+  const wanted = { text: text?.toLowerCase(), args }
   const jobs: Seen[] = []
   let [looked, from] = [0, before]
   for (let n = 0; n < PAGES; n++) {

@@ -76,6 +76,10 @@ test('ls, show, why, tree, runs, log, result look at jobs', async () => {
   const id = String(await made('count_words', '--delay', '1h', '--unique', 'one'))
   const { jobs } = await json<{ jobs: { id: number }[] }>('ls', '--class', 'count_words', '--status', 'queued')
   expect(jobs.map((job) => job.id)).toEqual([Number(id)])
+  const paid = await made('noop', '--args', '{"order":{"id":4711}}', '--delay', '1h')
+  const found = await json<{ jobs: { id: number }[]; looked: number }>('ls', '--arg', 'order.id=4711', '-q', 'default')
+  expect([found.jobs.map((job) => job.id), found.looked > 0]).toEqual([[paid], true])
+  expect(await run('ls', '--arg', 'order')).toMatchObject({ exit: 2, noted: expect.stringContaining('path=value') })
   expect((await run('ls', '-c', 'count_words', '-s', 'queued')).printed).toMatch(
     new RegExp(`^id +class +queue +status +attempt +createdAt +error\\n${id} +count_words +default +queued `),
   )

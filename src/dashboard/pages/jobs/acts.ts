@@ -83,11 +83,11 @@ async function bySelection(verb: Verb, { form, call }: ActAsked): Promise<Done> 
 
 async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
   const { query, call } = asked
-  const { cursor: _, sort: __, text, longer, ...filter } = await filterFor(asked)
-  if (text !== undefined)
+  const { cursor: _, sort: __, text, args, longer, ...filter } = await filterFor(asked)
+  if (text !== undefined || args !== undefined)
     throw new SidejobError(
       'REFUSED',
-      'a text is looked for in few jobs at a time: select the rows, or take it out of the filter',
+      'a text, or what stands in args, is looked for in few jobs at a time: select the rows, or take it out of the filter',
     )
   if (stretchIn(query))
     throw new SidejobError(

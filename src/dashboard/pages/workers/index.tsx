@@ -100,6 +100,7 @@ export const worker = page<WorkerData>({
   View: ({ data, query }) => (
     <>
       <Top {...data} />
+      {data.changes && <Change worker={data.worker} unfit={data.unfit} />}
       <div class="wcols">
         <Classes workers={data.workers.filter(fits(data.wanted))} counted={data.counted} chosen={data.worker} />
         <div class="stack">
@@ -107,7 +108,6 @@ export const worker = page<WorkerData>({
           <Ports worker={data.worker} />
           <Runs of={data.counted.get(nameOf(data.worker.queue, data.worker.class))} />
         </div>
-        {data.changes && <Change worker={data.worker} unfit={data.unfit} />}
         <TryIt worker={data.worker} last={data.last} as={data.as} typed={query} />
       </div>
     </>
