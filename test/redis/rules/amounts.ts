@@ -80,11 +80,11 @@ const rule73: Facts = {
   async 'what connecting moves at once is values times targets'(world) {
     const from = await source(world)
     const to = await Promise.all(Array.from({ length: 20 }, () => sink(world)))
-    await write(world, from, 'o', 'out', 700)
-    expect(await connect(world, from, to)).toEqual(['500'])
-    expect(await size(world, from, 'out')).toBe(200)
-    expect(await connect(world, from, to)).toEqual(['200'])
-    for (const id of to) expect(await size(world, id)).toBe(700)
+    await write(world, from, 'o', 'out', 350)
+    expect(await connect(world, from, to)).toEqual(['250'])
+    expect(await size(world, from, 'out')).toBe(100)
+    expect(await connect(world, from, to)).toEqual(['100'])
+    for (const id of to) expect(await size(world, id)).toBe(350)
   },
   async 'what connecting copies at once is eight megabytes'(world) {
     const from = await source(world)
