@@ -20,6 +20,17 @@ export type TogetherOptions<Call, Answer> = {
 }
 
 const PATIENCE = 2_000
+/**
+ * Whether a request may wait for what another one has asked. workerd wakes it in its own invocation from compatibility date
+ * 2024-10-14 on; before, it went on in that of the other and could not send anything any more.
+ *
+ * @example mayWaitForOthers({ Cloudflare: { compatibilityFlags: {} } }) // false
+ */
+export function mayWaitForOthers(runtime: object = globalThis): boolean {
+  const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
+  return !worker || worker.compatibilityFlags.handle_cross_request_promise_resolution === true
+}
+
 /** As many as a lane that waits is lent with one call. */
 const MOST = 16
 /** Where calls come closer together than this, on average, ... */
@@ -31,7 +42,8 @@ const WEIGHT = 0.2
 
 /**
  * Makes the verb. Who comes first asks at once; those that come meanwhile wait for that answer, and then one of them asks for
- * all. Where calls come often, who asks for all waits a moment for more of them. Each sends in its own invocation, which is there as long as it waits for its answer.
+ * all. Where calls come often, who asks for all waits a moment for more of them. Each sends in its own invocation, which is there as
+ * long as it waits for its answer.
  *
  * @example const ask = createTogether({ alone, together, suits }); await ask(call)
  */

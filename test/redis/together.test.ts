@@ -1,7 +1,7 @@
 // Calls that come while one is under way go together.
 
 import { expect, test } from 'vitest'
-import { createTogether } from '../../src/redis/together.ts'
+import { createTogether, mayWaitForOthers } from '../../src/redis/together.ts'
 
 /** Asks that wait for `open`, and what was asked. */
 function start({ refuses = false, patience = 1_000 } = {}) {
@@ -119,4 +119,12 @@ test('where calls come often one waits for the next; after a while in which none
   now += 5_000
   void ask('later')
   expect(asked.at(-1)).toBe('later')
+})
+
+test('a request waits for others where the runtime wakes it in its own invocation', () => {
+  const of = (flag?: boolean) => ({
+    Cloudflare: { compatibilityFlags: flag === undefined ? {} : { handle_cross_request_promise_resolution: flag } },
+  })
+  expect([of(true), of(false), of()].map(mayWaitForOthers)).toEqual([true, false, false])
+  expect(mayWaitForOthers({}), 'where there is no such runtime').toBe(true)
 })

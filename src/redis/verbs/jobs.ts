@@ -8,7 +8,7 @@ import { isSlight, jobsArguments, type NewJob } from '../new-job.ts'
 import type { Words } from '../ops.ts'
 import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import { createTogether } from '../together.ts'
+import { createTogether, mayWaitForOthers } from '../together.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 import { showing } from '../vault.ts'
 
@@ -139,7 +139,7 @@ export function createJobs(parts: Parts) {
    */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     const words = jobsArguments(jobs, vault, packedFrom)
-    if (once && !lane && isSlight(jobs, words)) return slight({ jobs, once, tagged, words })
+    if (once && !lane && mayWaitForOthers() && isSlight(jobs, words)) return slight({ jobs, once, tagged, words })
     return alone({ jobs, once, tagged, lane }, words)
   }
 
