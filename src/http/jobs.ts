@@ -257,9 +257,12 @@ export const jobs = {
       path: '/v1/jobs/:job/runs',
       scope: 'read',
       summary: "Shows a job's last runs",
+      query: z.strictObject({
+        details: flag.optional().meta({ description: 'shows number, ready moment and commits of each, too' }),
+      }),
       answers: { 200: pastRuns },
     },
-    ({ engine, params }) => engine.runs(params.job),
+    ({ engine, params, query }) => engine.runs(params.job, query),
   ),
 
   pastRun: route(

@@ -163,6 +163,9 @@ test('one run is told whole: since when it was ready, how it ended, what it read
     made: [{ name: 'child' }],
   })
   expect(run.readyAt).toBeLessThanOrEqual(run.startedAt)
+  const told = async (details: boolean) => (await kit.engine.runs(String(id), { details })).runs[0]
+  expect(await told(true)).toMatchObject({ n: 1, readyAt: run.readyAt, commits: 2 })
+  for (const name of ['n', 'readyAt', 'commits']) expect(await told(false)).not.toHaveProperty(name)
   expect(Object.values((await kit.engine.get(String(id))).children).map((child) => child.id)).toEqual(
     run.made.map((one) => one.id),
   )

@@ -47,19 +47,11 @@ const cases: Case[] = [
   ],
   [
     'jobs.list',
-    ask('GET', '/v1/jobs?status=failed&limit=5&parent=7'),
+    ask('GET', '/v1/jobs?status=failed&limit=5&parent=7&args.order.id=4711&args.paid=true'),
     200,
     { jobs: [job], cursor: null },
     'list',
-    { status: ['failed'], limit: 5, parent: '7' },
-  ],
-  [
-    'jobs.list',
-    ask('GET', '/v1/jobs?args.order.id=4711&args.paid=true&queue=core'),
-    200,
-    { jobs: [job], cursor: null },
-    'list',
-    { queue: 'core', args: { 'order.id': '4711', paid: 'true' } },
+    { status: ['failed'], limit: 5, parent: '7', args: { 'order.id': '4711', paid: 'true' } },
   ],
   ['jobs.get', ask('GET', '/v1/jobs/nightly?details=true'), 200, job, 'get', 'nightly', { details: true }],
   [
@@ -150,11 +142,12 @@ const cases: Case[] = [
   ],
   [
     'jobs.runs',
-    ask('GET', '/v1/jobs/7/runs'),
+    ask('GET', '/v1/jobs/7/runs?details=true'),
     200,
     { runs: [{ startedAt: at, outcome: 'completed', attempt: 1 }] },
     'runs',
     '7',
+    { details: true },
   ],
   [
     'jobs.pastRun',

@@ -45,9 +45,9 @@ export function createPastRuns(
   return {
     withRuns: viewWithRuns,
 
-    async runs(job) {
+    async runs(job, { details = false } = {}) {
       const { runs } = await viewWithRuns(job)
-      return { runs }
+      return { runs: details ? runs : runs.map(({ n, readyAt, commits, ...run }) => run) }
     },
 
     async pastRun(job, n) {

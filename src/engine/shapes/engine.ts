@@ -116,8 +116,8 @@ export interface Engine extends Deliveries {
   wasMade(id: string): Promise<boolean>
   /** `deep`: so many jobs further, each the cause of the one before, and the limit that the last one waits at. */
   why(job: Ref, options?: { deep?: number }): Promise<Why>
-  /** The last run; of a job that keeps its runs all of those, newest first. */
-  runs(job: Ref): Promise<{ runs: PastRun[] }>
+  /** The last run; of a job that keeps its runs all of those, newest first. `details`: what its history tells besides. */
+  runs(job: Ref, options?: { details?: boolean }): Promise<{ runs: PastRun[] }>
   /** The job with what its runs have cost, and those runs, by one look. */
   withRuns(job: Ref): Promise<{ job: JobView; runs: PastRun[] }>
   /** One run of a job with a history, by its number, with what it did and what it has logged. */

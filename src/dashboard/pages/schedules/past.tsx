@@ -13,7 +13,10 @@ export type Past = { id: number; name: string; history: number; runs: PastRun[] 
 
 /** Of the job of a schedule that was there as the page was asked for. */
 export async function pastOf(engine: Engine, job: string): Promise<Past> {
-  const [{ id, class: name, aliases, history }, { runs }] = await Promise.all([engine.get(job), engine.runs(job)])
+  const [{ id, class: name, aliases, history }, { runs }] = await Promise.all([
+    engine.get(job),
+    engine.runs(job, { details: true }),
+  ])
   return { id, name: aliases[0] ?? name, history, runs }
 }
 
