@@ -85,7 +85,11 @@ const clearable = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =
     ) as unknown as Clearable<Shape>,
   )
 
-const patchedPorts = z.record(anyPort, clearable(workerPort).nullable()).nullable().optional()
+const patchedPorts = z
+  .record(anyPort, clearable(workerPort).nullable())
+  .refine(...atMost(limits.ports.most, 'ports'))
+  .nullable()
+  .optional()
 
 /** A merge patch of a worker. Schemas and defaults are values, which are replaced as a whole. */
 export const workerPatch = clearable(workerShape).extend({
