@@ -21,10 +21,16 @@ function rest(words: string[]): string[] {
   return [...words.slice(0, at), ...words.slice(behind(at))]
 }
 
+/** What is of today's callers: how many calls go with the first one was not said then. */
+const adapted: Record<string, object> = {
+  commit: { rest, answer },
+  enqueue: { rest: (words: string[]) => words.slice(1) },
+}
+
 const former = new Map(
   (JSON.parse(brotliDecompressSync(packed).toString()) as Script<never>[]).map((script) => [
     script.name,
-    script.name === 'commit' ? { ...script, rest, answer } : script,
+    { ...script, ...adapted[script.name] },
   ]),
 )
 // Then one script was for all commits.
