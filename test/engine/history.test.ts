@@ -58,7 +58,7 @@ const make = async (job: object): Promise<number> => {
   const { jobs } = await kit.engine.enqueue([check(jobInput, { queue: 'q', ...job }) as never])
   return jobs[0]!.id
 }
-const runsOf = async (id: number) => (await kit.engine.runs(String(id))).runs
+const runsOf = async (id: number) => (await kit.engine.runs(String(id), { details: true })).runs
 const ended = (id: number) =>
   kit.until(async () => ['completed', 'failed'].includes((await kit.engine.get(String(id))).status))
 
@@ -163,7 +163,7 @@ test('one run is told whole: since when it was ready, how it ended, what it read
     made: [{ name: 'child' }],
   })
   expect(run.readyAt).toBeLessThanOrEqual(run.startedAt)
-  const told = async (details: boolean) => (await kit.engine.runs(String(id), { details })).runs[0]
+  const told = async (details: boolean) => (await kit.engine.runs(String(id), { details })).runs.at(-1)
   expect(await told(true)).toMatchObject({ n: 1, readyAt: run.readyAt, commits: 2 })
   for (const name of ['n', 'readyAt', 'commits']) expect(await told(false)).not.toHaveProperty(name)
   expect(Object.values((await kit.engine.get(String(id))).children).map((child) => child.id)).toEqual(

@@ -2876,8 +2876,8 @@ const keptInputs: Mutation[] = [
   ...of(
     118,
     'lib/run/ops/on_ports.lua',
-    ["and from.dir == 'i' then me.take(", 'then me.take(', 'values of outputs are kept as inputs'],
-    ['if me.take and count > 0 and', 'if me.take and', 'ports of which nothing was taken are kept'],
+    ["and from.dir == 'i' then me.keep(", 'then me.keep(', 'values of outputs are kept as inputs'],
+    ['if me.keep and count > 0 and', 'if me.keep and', 'ports of which nothing was taken are kept'],
   ),
   ...of(
     118,

@@ -44,7 +44,7 @@ function did.begin(run)
   local doc = need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
   local all = doc.run_did and cjson.decode(doc.run_did) or { of = {}, bytes = 0, more = 0 }
-  run.take = function(port, n) keep_taken(run, doc, port, n) end
+  run.keep = function(port, n) keep_taken(run, doc, port, n) end
   run.note = function(what, n)
     run.did = all
     if not all.of[what] then

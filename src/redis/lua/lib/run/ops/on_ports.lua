@@ -22,7 +22,7 @@ local verbs = {}
 
 -- A read that a run made against its snapshot.
 function verbs.consume(me, from, cursor, count)
-  if me.take and count > 0 and from.id == me.id and from.dir == 'i' then me.take(from.port, count) end
+  if me.keep and count > 0 and from.id == me.id and from.dir == 'i' then me.keep(from.port, count) end
   ports.consume(from.id, from.doc, from.dir, from.port, cursor, count)
   if me.note then me.note('r' .. from.id .. from.dir .. ':' .. from.port, count) end
 end
