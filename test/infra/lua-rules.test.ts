@@ -306,7 +306,7 @@ const KIB: Record<string, number> = {
     breaker: 2,
     classes: 3,
     flow: 9,
-    glance: 10,
+    glance: 11,
     inspect: 11,
     limits: 4,
     list: 13,

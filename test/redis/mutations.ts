@@ -2102,6 +2102,11 @@ const processes: Mutation[] = [
     'lib/look/at_work.lua',
     ["and not lane:find('^bell')", '', 'a bell looks like a lane'],
     ["tables.slice(ids, 1, most), 'more'", "tables.slice(ids, 1, most), ''", 'a cut list looks whole'],
+    [
+      "redis.call('ZUNION', int(to - from + 1), unpack(indexes, from, to))",
+      "redis.call('ZRANGE', indexes[to], 0, -1)",
+      'of queues with few runs one is shown',
+    ],
   ),
   ...of(
     81,

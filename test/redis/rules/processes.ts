@@ -85,6 +85,20 @@ const heard: Facts = {
     expect(await world.store.atWork(2)).toMatchObject({ runs: [{}, {}], more: true })
     expect(await world.store.atWork(3)).toMatchObject({ runs: [{}, {}, {}], more: false })
   },
+  async 'runs of many queues are shown, of those with few and with many'(world) {
+    const made: number[] = []
+    for (const [queue, n] of Object.entries({ a: 1, b: 20, c: 40, d: 20 }))
+      for (let i = 0; i < n; i++) made.push(await world.make({ queue }))
+    for (const queue of ['a', 'b', 'c', 'd']) await world.claim({ queue, max: 100 })
+    const shown = async (most: number) => {
+      const { runs, more } = await world.store.atWork(most)
+      return { jobs: new Set(runs.map(({ job }) => job)).size, more }
+    }
+    expect(await shown(30)).toEqual({ jobs: 30, more: true })
+    expect(await shown(80)).toEqual({ jobs: 80, more: true })
+    expect(await shown(81)).toEqual({ jobs: 81, more: false })
+    expect(new Set((await world.store.atWork(81)).runs.map(({ job }) => job))).toEqual(new Set(made))
+  },
 }
 
 const told: Facts = {

@@ -6,11 +6,13 @@ local at_work = {}
 local cache = require 'runtime/cache'
 local entries = require 'runtime/entries'
 local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local find, queue = cache.find, cache.queue
 local int = numbers.int
+local letters, queue_key = redis_keys.letters, redis_keys.queue_key
 local now = time.now
 
 function at_work.lanes(names)
@@ -23,16 +25,43 @@ function at_work.lanes(names)
   return lanes
 end
 
--- The ids of at most so many jobs that are lent, and whether there are more.
+-- How many entries the index of lent jobs has, of which so many stand in the queue's document; nil where an older version has
+-- written that.
+local function in_index(name, beside)
+  local jobs, packed = queue(name).jobs_at, queue(name).packed or {}
+  return jobs and (jobs[letters.leases] or 0) - (packed[letters.leases] or 0) - beside
+end
+
+local AT_ONCE = 100
+
+-- All members of the indexes, a hundred indexes by one command.
+local function members_of(indexes)
+  local members = {}
+  for from = 1, #indexes, AT_ONCE do
+    local to = math.min(#indexes, from + AT_ONCE - 1)
+    local found = from == to and redis.call('ZRANGE', indexes[to], 0, -1) or redis.call('ZUNION', int(to - from + 1), unpack(indexes, from, to))
+    for _, member in ipairs(found) do members[#members + 1] = member end
+  end
+  return members
+end
+
+-- The ids of at most so many jobs that are lent, and whether there are more. Queues with few of them are asked for together, so
+-- that a look does not cost the more the more queues there are.
 function at_work.ids(names, most)
-  local ids = {}
+  local members, few, n = {}, {}, 0
   for _, name in ipairs(names) do
     -- No end of a lease is waited for where nothing is lent.
-    if queue(name).next_lease and #ids < most then
-      local found = tally.members(name, 'leases', most + 1 - #ids)
-      for _, id in ipairs(entries.ids_of(found, most + 1 - #ids)) do ids[#ids + 1] = id end
+    if queue(name).next_lease and n <= most then
+      local beside = tally.beside(name, 'leases')
+      local held = in_index(name, #beside) or most + 1
+      local found = held > most and tally.members(name, 'leases', most + 1) or beside
+      if held > 0 and held <= most then few[#few + 1] = queue_key(name, 'leases') end
+      for _, member in ipairs(found) do members[#members + 1] = member end
+      n = n + held + #beside
     end
   end
+  for _, member in ipairs(members_of(few)) do members[#members + 1] = member end
+  local ids = entries.ids_of(members, most + 1)
   if #ids > most then return tables.slice(ids, 1, most), 'more' end
   return ids, ''
 end
