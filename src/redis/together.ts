@@ -1,5 +1,6 @@
 // Calls that come while one of their kind is under way: those go together, as one. Nobody waits where calls come now and then.
 
+import { createPace } from '../core/pace.ts'
 import { sleep } from '../core/sleep.ts'
 
 /** Who waits for the call that is under way. */
@@ -20,6 +21,11 @@ export type TogetherOptions<Call, Answer> = {
 }
 
 const PATIENCE = 2_000
+/** As many as a lane that waits is lent with one call. */
+const MOST = 16
+/** Where calls come often, who leads waits for so many milliseconds from when it came: so one script is for several. */
+const GATHERING = 6
+
 /**
  * Whether a request may wait for what another one has asked. workerd wakes it in its own invocation from compatibility date
  * 2024-10-14 on; before, it went on in that of the other and could not send anything any more.
@@ -30,15 +36,6 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
   const { Cloudflare: worker } = runtime as { Cloudflare?: { compatibilityFlags: Record<string, boolean> } }
   return !worker || worker.compatibilityFlags.handle_cross_request_promise_resolution === true
 }
-
-/** As many as a lane that waits is lent with one call. */
-const MOST = 16
-/** Where calls come closer together than this, on average, ... */
-const OFTEN = 10
-/** ... who leads waits for so long from when it came: so one script is for several. */
-const GATHERING = 6
-/** How much the last interval counts. */
-const WEIGHT = 0.2
 
 /**
  * Makes the verb. Who comes first asks at once; those that come meanwhile wait for that answer, and then one of them asks for
@@ -58,18 +55,11 @@ export function createTogether<Call, Answer>({
   let line: One[] = []
   /** Since when one is under way. */
   let since = Number.NEGATIVE_INFINITY
-
-  let last = Number.NEGATIVE_INFINITY
-  let interval = Number.POSITIVE_INFINITY
+  const pace = createPace()
 
   /** How long who came at this moment is to wait for others. */
   function gathering(came: number): number {
-    return interval < OFTEN ? Math.max(0, came + GATHERING - elapsed()) : 0
-  }
-
-  function note(came: number): void {
-    interval = Math.min(came - last, 1_000) * WEIGHT + Math.min(interval, 1_000) * (1 - WEIGHT)
-    last = came
+    return pace.isOften() ? Math.max(0, came + GATHERING - elapsed()) : 0
   }
 
   /** The first of the line is to lead. */
@@ -126,7 +116,7 @@ export function createTogether<Call, Answer>({
 
   return async (call) => {
     const came = elapsed()
-    note(came)
+    pace.note(came)
     if (came - since > patience) return lead(call, came)
     const said = await told(call)
     if (said === 'lead') return lead(call, came)

@@ -1,14 +1,11 @@
 // What a lane has begun of what it was lent without asking: it comes with a call, and with the next answer where the lane has
 // not told of the call yet; either may come first, or twice.
 
+import { createPace } from '../../core/pace.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-/** Where calls come closer together than this, on average, ... */
-const OFTEN = 10
-/** ... a lane waits for so long before it commits: so one commit is for several runs. */
+/** Where calls come often a lane waits for so long, in milliseconds, before it commits: so one commit is for several runs. */
 const GATHERING = 15
-/** How much the last interval counts. */
-const WEIGHT = 0.2
 
 /**
  * @example const lent = createLent(); flight.add(lent.byCall(jobs, elapsed()), elapsed()); const heard = lent.heard()
@@ -16,8 +13,7 @@ const WEIGHT = 0.2
 export function createLent() {
   const begun = new Set<string>()
   let heard: string[] = []
-  let last = 0
-  let interval = Number.POSITIVE_INFINITY
+  const pace = createPace(0)
 
   /** Those that are new here. What a lane has claimed is marked as begun, and comes once. */
   const fresh = (jobs: readonly ClaimedJob[]): ClaimedJob[] =>
@@ -31,10 +27,7 @@ export function createLent() {
   return {
     byAnswer: fresh,
     byCall(jobs: readonly ClaimedJob[], at: number): ClaimedJob[] {
-      // A call may bring several: then they come closer together.
-      const since = (at - last) / Math.max(1, jobs.length)
-      last = at
-      interval = Math.min(since, 1_000) * WEIGHT + Math.min(interval, 1_000) * (1 - WEIGHT)
+      pace.note(at, jobs.length)
       const own = fresh(jobs)
       heard.push(...own.map(({ document }) => document.token!))
       return own
@@ -46,6 +39,6 @@ export function createLent() {
       heard = heard.slice(n)
     },
     /** For how long it is worth while to wait for more runs to end, before they are committed. */
-    gathering: (): number => (interval < OFTEN ? GATHERING : 0),
+    gathering: (): number => (pace.isOften() ? GATHERING : 0),
   }
 }

@@ -127,11 +127,13 @@ export function createJobs(parts: Parts) {
     }
   }
 
-  const slight = createTogether<Slight, Enqueued>({
-    alone: (call) => alone(call, call.words),
+  const byItself = (call: Slight): Promise<Enqueued> => alone(call, call.words)
+  const together = createTogether<Slight, Enqueued>({
+    alone: byItself,
     together: allAtOnce,
     suits: (call, others) => others.every(({ once }) => once.key !== call.once.key) && beginsAs(call, others[0]!),
   })
+  const slight = mayWaitForOthers() ? together : byItself
 
   /**
    * Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. One small
@@ -139,7 +141,7 @@ export function createJobs(parts: Parts) {
    */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     const words = jobsArguments(jobs, vault, packedFrom)
-    if (once && !lane && mayWaitForOthers() && isSlight(jobs, words)) return slight({ jobs, once, tagged, words })
+    if (once && !lane && isSlight(jobs, words)) return slight({ jobs, once, tagged, words })
     return alone({ jobs, once, tagged, lane }, words)
   }
 
