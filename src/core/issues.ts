@@ -34,6 +34,10 @@ export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; messag
 export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
+/** What is wrong, and where in a value; of the value as a whole only what. @example faultText({ path: ['a'], message: 'is missing' }) // 'a: is missing' */
+export const faultText = ({ path, message }: { path: Path; message: string }): string =>
+  path.length > 0 ? `${dotted(path)}: ${message}` : message
+
 const fault = ({ issue, path }: Found): SidejobError => {
   if (issue.code === 'unrecognized_keys') {
     const key = issue.keys[0]!

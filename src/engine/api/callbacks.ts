@@ -11,6 +11,7 @@ import type { Store } from '../../redis/store.ts'
 import { type Context, stepOf } from '../context.ts'
 import type { CallbackState, CallbackTry, Engine } from '../engine.ts'
 import { callbackView } from '../remote/callbacks.ts'
+import { runLines } from '../run/job-facts.ts'
 import { viewOf } from './queues.ts'
 
 const callbackStatuses: Record<CallbackState, Status> = {
@@ -59,9 +60,7 @@ export function createCallbackVerbs({
         throw new SidejobError('NOT_FOUND', `job ${id} has told nobody of an end: it has no callback, or has not ended`)
       const told = await store.inspect(String(document.callbackJob))
       const kept = told.document.historyKept ? await store.runs(told.id) : []
-      const { lastRun } = told.document
-      const runs = lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
-      return { tries: runs.slice(0, TRIES).map(pastRunOf).map(tryOf) }
+      return { tries: runLines(told.document, kept).slice(0, TRIES).map(pastRunOf).map(tryOf) }
     },
 
     async callbacks({ state, host, limit = 50, cursor }) {

@@ -41,9 +41,8 @@ function minutesOf(moments: readonly number[]): { at: number; count: number }[] 
 type Failed = { id: number; document: JobRecord; kind: Kind }
 
 /** The jobs of one kind, newest first, as one row. */
-function rowOf([first, ...others]: [Failed, ...Failed[]], details: boolean): ErrorKind {
-  const all = [first, ...others]
-  const { document, kind } = first
+function rowOf(all: [Failed, ...Failed[]], details: boolean): ErrorKind {
+  const [{ document, kind }] = all
   const moments = all.map((one) => one.document.endedAt ?? 0)
   const said = failureOf(document).message
   return {

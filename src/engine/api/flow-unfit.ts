@@ -1,7 +1,7 @@
 // Values that wait where a new wire begins, and that the class at its far end does not take.
 
 import type { Graph } from '../../core/graph.ts'
-import { dotted } from '../../core/issues.ts'
+import { faultText } from '../../core/issues.ts'
 import type { Plan } from '../../core/plan.ts'
 import { type GraphWire, wiresOf } from '../../core/wires.ts'
 import { itemOf } from '../../redis/item.ts'
@@ -54,8 +54,16 @@ export async function unfitOf(
       const faults = items.flatMap((item) => faultIn(at, { dir: 'in', port: wire.to.port }, itemOf(item).data) ?? [])
       const [first] = faults
       if (!first) return []
-      const why = `${first.path.length > 0 ? `${dotted(first.path)}: ` : ''}${first.message}`
-      return [{ wire: wire.id, job: near.id, port: near.port, values: faults.length, of: items.length, why }]
+      return [
+        {
+          wire: wire.id,
+          job: near.id,
+          port: near.port,
+          values: faults.length,
+          of: items.length,
+          why: faultText(first),
+        },
+      ]
     }),
   )
   return found.flat()

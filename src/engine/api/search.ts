@@ -1,4 +1,5 @@
-// Jobs whose args or errors hold a text, or in whose args something stands at a path: a bounded number of them is looked through, and the answer says how many.
+// Jobs whose args or errors hold a text, or in whose args something stands at a path: a bounded number of them is looked
+// through, and the answer says how many.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { atPath } from '../../core/constraint.ts'
@@ -18,8 +19,7 @@ type Wanted = { text?: string; args?: Record<string, string> }
 
 /** A text as it is; a number, true, false and null as JSON writes them. */
 const isAs = (value: unknown, wanted: string): boolean =>
-  typeof value === 'string' ? value === wanted : value !== undefined && String(value) === wanted && isPlain(value)
-const isPlain = (value: unknown): boolean => value === null || typeof value !== 'object'
+  value !== undefined && (value === null || typeof value !== 'object') && String(value) === wanted
 
 /** What people see of a job: what its class redacts is found by nobody. */
 function holds({ id, document }: Seen, { text, args: paths }: Wanted): boolean {

@@ -1,7 +1,7 @@
 // What waits for a class as it is, and does not fit it as it is to be: args of jobs, and values at their ports.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { dotted } from '../../core/issues.ts'
+import { faultText } from '../../core/issues.ts'
 import { itemOf } from '../../redis/item.ts'
 import { type JobRecord, portsOf, redactedPathsOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
@@ -20,9 +20,8 @@ type Part = Parameters<typeof faultIn>[1]
 function whyNot(found: { definition: WorkerDefinition }, record: JobRecord, part: Part, value: Encoded) {
   const fault = faultIn(found, part, value)
   if (!fault) return undefined
-  const at = fault.path.length > 0 ? `${dotted(fault.path)}: ` : ''
   const isRedacted = redactedPathsOf(record).length > 0 || (found.definition.redact?.length ?? 0) > 0
-  return `${at}${isRedacted ? 'does not fit' : fault.message}`
+  return faultText(isRedacted ? { ...fault, message: 'does not fit' } : fault)
 }
 
 /** Two scripts, and one where no value waits at a port. */

@@ -56,14 +56,18 @@ export const muteActs: Record<string, Act> = {
   },
 }
 
+const Unmute = ({ error, name }: { error: string; name: string }) => (
+  <Button act="unmuteKind" at="/jobs" scope="admin" fields={{ error }} small label={`Unmute ${name}`}>
+    Unmute
+  </Button>
+)
+
 /** `name`: what the kind is called for who cannot see what it stands beside. */
 export function MuteButtons({ kind: { error, muted }, name }: { kind: ErrorKind; name: string }) {
   if (muted)
     return (
       <span class="mutes">
-        <Button act="unmuteKind" at="/jobs" scope="admin" fields={{ error }} small label={`Unmute ${name}`}>
-          Unmute
-        </Button>
+        <Unmute error={error} name={name} />
       </span>
     )
   return (
@@ -108,9 +112,7 @@ export function QuietRow({ mute }: { mute: Mute }) {
         <Ago at={at} />
       </td>
       <td class="num">
-        <Button act="unmuteKind" at="/jobs" scope="admin" fields={{ error }} small label={`Unmute ${error}`}>
-          Unmute
-        </Button>
+        <Unmute error={error} name={error} />
       </td>
     </tr>
   )

@@ -7,6 +7,7 @@ import { Field, Select, TextArea } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { given, jsonText, maybe, naming, numberIn } from '../../words/form.ts'
 import type { WorkerTexts } from '../../words/worker.ts'
+import { pathOf } from './one.tsx'
 
 export const register: Act = {
   scope: 'admin',
@@ -29,7 +30,7 @@ export const register: Act = {
       ...(ports ? { in: JSON.parse(jsonText(ports, 'in')) } : {}),
       ...(args ? { args: JSON.parse(jsonText(args, 'args')) } : {}),
     }
-    const to = `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
+    const to = pathOf(queue, name)
     await naming(['in', 'args'], call('PUT', `/v1${to}`, body))
     return { say: `${queue}/${name} is registered`, to, link: { text: name, to } }
   },
