@@ -279,11 +279,11 @@ export const jobs: Record<string, Command> = {
   },
   tree,
   runs: {
-    does: "shows a job's last runs, as many as its history keeps",
+    does: "shows a job's last runs; of a job with a history with their numbers, and since when it was ready",
     takes: ['job'],
     async run(client, _, { show, json }, [job]) {
-      const found = await client.jobs.runs(job!)
-      show(json ? found : found.runs, ['startedAt', 'outcome', 'attempt', 'by', 'retried', 'error'])
+      const found = await client.jobs.runs(job!, { details: true })
+      show(json ? found : found.runs, ['n', 'readyAt', 'startedAt', 'outcome', 'attempt', 'by', 'retried', 'error'])
     },
   },
   log,

@@ -94,6 +94,19 @@ test('ls, show, why, tree, runs, log, result look at jobs', async () => {
   expect((await run('show', '999999')).noted).toMatch(/^sidejob show: 404 /)
 })
 
+test('runs tells which of its runs each was, and since when the job was ready, of a job with a history', async () => {
+  const { id } = await kit.client.jobs.enqueue({ class: 'noop', history: 5, retain: '1h' })
+  await kit.reaches(id, 'completed')
+  await kit.client.jobs.run(id, { force: true })
+  await vi.waitFor(async () => expect((await kit.client.jobs.runs(id)).runs.length).toBe(2), 10_000)
+  const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT/)
+  const { runs } = await json<{ runs: { n: number; readyAt: string; startedAt: string }[] }>('runs', String(id))
+  expect(runs).toEqual([2, 1].map((n) => expect.objectContaining({ n, readyAt: moment, commits: 1 })))
+  const lines = (await run('runs', String(id))).printed.split('\n')
+  expect(lines[0]).toMatch(/^n +readyAt +startedAt +outcome /)
+  expect(lines[1]).toMatch(new RegExp(`^2 +${runs[0]!.readyAt} +${runs[0]!.startedAt} +completed `))
+})
+
 test('send, retry, terminate and delete change jobs', async () => {
   const id = String(await made('count_words'))
   expect(await json('send', id, 'text', '"a b"')).toMatchObject({ size: expect.any(Number) })
