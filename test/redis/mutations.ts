@@ -977,7 +977,7 @@ const limited: Mutation[] = [
     'lib/limit/limits.lua',
     ["      put(state, 'held', state.held + 1)\n", '', 'one claim fills a limit over and over'],
     [
-      "fields.held_limits, table.concat(keys, '\\n')",
+      "fields.held_limits, table.concat(taken, '\\n')",
       'fields.held_limits, doc.limits',
       'a run of a bounded worker keeps its slot when it ends',
     ],
@@ -995,14 +995,24 @@ const limited: Mutation[] = [
     ['  change(id, doc, fields.held_limits, nil)\n', '', 'a job that has no run still seems to hold slots'],
     ["    zset(limit_key(key, 'held'), id, false)\n", '', 'a slot is held by a job without a lease'],
     [
-      "for _, key in ipairs(held_keys(doc)) do zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end",
-      '',
+      "    zset(limit_key(key, 'held'), id, tonumber(doc.lease_until))\n    if sooner",
+      '    if sooner',
       'a run that goes on loses its slots',
     ],
     [
-      '  for _, key in ipairs(keys) do\n    local state',
-      '  for _, key in ipairs({ keys[1] }) do\n    local state',
+      '  for _, key in ipairs(sides.limits_of(doc)) do\n    local state',
+      '  for _, key in ipairs({ sides.limits_of(doc)[1] }) do\n    local state',
       'only the first limit counts',
+    ],
+    [
+      '    if state.settings then\n      taken[#taken + 1] = key\n',
+      '    taken[#taken + 1] = key\n    if state.settings then\n',
+      'a run that began before its limit seems to hold a slot',
+    ],
+    [
+      "    if how == 'first' then put(state, 'held', 0) end",
+      "    put(state, 'held', 0)",
+      'a limit that comes back does not know in its first script who holds its slots',
     ],
   ),
   ...of(
@@ -1028,20 +1038,15 @@ const limited: Mutation[] = [
     '  clear(id, doc, lease_fields)',
     'a run that has ended keeps its slots',
   ]),
-  ...of(26, 'scripts/extend.lua', [
-    '    if doc.held_limits then limits.renew_slots(id, doc) end\n',
-    '',
-    'a lease that is extended loses its slots',
-  ]),
   ...of(26, 'lib/run/leases.lua', [
-    '  if doc.held_limits then limits.renew_slots(id, doc) end\n',
+    '  if doc.held_limits then limits.renew_slots(id, doc, till < was) end\n',
     '',
-    'a checkpoint loses the slots of its run',
+    'a lease that goes on, or has a new end, loses its slots',
   ]),
-  ...of(26, 'lib/run/ops/of_callers.lua', [
-    '  if doc.held_limits then limits.renew_slots(me.id, doc) end\n',
-    '',
-    'a new deadline loses the slots of its run',
+  ...of(26, 'lib/limit/waiting.lua', [
+    "  if not is_removed then del(limit_key(key, 'held')) end\n",
+    "  del(limit_key(key, 'held'))\n",
+    'a limit that goes takes the slots of its runs with it',
   ]),
   ...of(26, 'lib/run/ops/on_records.lua', [
     "  if doc.place == 'w' then places.move(me.id, doc, 'w', nil, doc.waiting_limit) end\n",
@@ -1083,6 +1088,11 @@ const limited: Mutation[] = [
       'room that was given is never given again',
     ],
     ['- 1)) end\n  put(limits.touched, key, true)\n', '- 1)) end\n', 'room that is handed on reaches nobody'],
+    [
+      '    if sooner and limits.room_at(key) < 1 then put(limits.touched, key, true) end\n',
+      '',
+      'who waits does not hear that a run is to end sooner',
+    ],
     [
       '    put(limits.touched, key, true)\n  end\n  change(id, doc, fields.held_limits, nil)',
       '  end\n  change(id, doc, fields.held_limits, nil)',

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { type Constraint, limitKeyOf } from '../../../src/core/constraint.ts'
 import { type Facts, type Making, queuesOf, type Run, type World } from '../direct.ts'
+import { warmed } from './warm.ts'
 
 const KEY = 'k'
 const retry = { max: 3, backoff: { base: 1_000, jitter: 0 } }
@@ -212,6 +213,47 @@ const rule26: Facts = {
     world.advance(20_001)
     for (const run of await world.claim()) await run.commit()
     expect((await world.store.limits(WORKER)).map((limit) => limit.concurrency)).toEqual([2])
+  },
+  async 'a limit that goes while a run holds its slot, and comes back, counts that run'(world) {
+    await makeAll(world, 2, limits(2))
+    const run = await world.claimOne({ max: 1 })
+    await world.store.limit(KEY, 'remove')
+    expect(await world.store.limits(KEY)).toEqual([])
+    await world.store.limit(KEY, 'set', { concurrency: 1 })
+    expect(await held(world)).toBe(1)
+    expect(await world.claim()).toEqual([])
+    await run.commit()
+    expect(await world.claim()).toHaveLength(1)
+  },
+  async 'a limit that comes back with a job counts at once the runs that hold its slots'(world) {
+    await world.make(limits(1))
+    await world.claimOne()
+    await world.store.limit(KEY, 'remove')
+    await warmed(world)
+    const id = await world.make(limits(1))
+    expect((await world.document(id)).place).toBe('w')
+  },
+  async 'a group that goes when the lease of its last run is over, and comes back, misses no slot of it'(world) {
+    const id = await world.make(of1('g'))
+    const run = await world.claimOne({ lease: 10_000 })
+    world.advance(10_001)
+    await tag(world, id)
+    expect(await world.store.limits('group:g')).toEqual([])
+    await world.make({ ...of1('g'), queue: 'other' })
+    expect(await world.faults()).toEqual([])
+    await run.commit()
+    expect(await held(world, 'group:g')).toBe(0)
+  },
+  async 'a run that began when there was no such limit holds no slot of it'(world) {
+    const later: Making = { limits: [{ key: KEY }] }
+    await makeAll(world, 2, later)
+    const run = await world.claimOne({ max: 1 })
+    await world.store.limit(KEY, 'set', { concurrency: 1 })
+    expect(await held(world)).toBe(0)
+    expect(await world.faults()).toEqual([])
+    await world.claimOne()
+    await run.commit()
+    expect(await held(world)).toBe(1)
   },
   async 'a slot that is over in a minute is not counted now'(world) {
     await world.make(limits(2))
@@ -435,6 +477,16 @@ const rule27: Facts = {
     world.advance(21_000)
     expect(queuesOf(await world.store.limit(KEY, 'set', { concurrency: 3 }))).toEqual(['q'])
     expect(await world.claim()).toHaveLength(2)
+  },
+  async 'who waits for a slot looks for it sooner where the run that holds it is to end sooner'(world) {
+    await world.make(limits(1))
+    const run = await world.claimOne({ lease: 60_000 })
+    await world.make({ ...limits(1), queue: 'other' })
+    expect(await world.claim({ queue: 'other' })).toEqual([])
+    await world.change(run.id, 'deadline', run.token, world.now() + 5_000)
+    world.advance(5_001)
+    expect(await world.faults()).toEqual([])
+    expect(await world.claim({ queue: 'other' })).toHaveLength(1)
   },
   async 'a limit that is removed lets all through'(world) {
     await crowded(world, 3)

@@ -261,6 +261,8 @@ local function check_run(id, doc)
   if doc.place ~= 'l' or not doc.lease_until then return end
   local score = not cache.loose[id] and tally.score(doc.queue, 'leases', id)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place') end
+  -- A lease that is over holds no slot, and its limit may have gone and come back.
+  if tonumber(doc.lease_until) <= now then return end
   for key in (doc.held_limits or ''):gmatch('[^\n]+') do
     if limits.at(key).settings and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
   end

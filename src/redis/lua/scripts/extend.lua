@@ -7,11 +7,10 @@
 -- args: ns, clock, seed, queue_name, lane, lease:int, progress, own, ...
 -- returns: extended
 
-local places = require 'job/places'
 local values = require 'job/values'
-local limits = require 'limit/limits'
 local lanes = require 'queue/lanes'
 local processes = require 'queue/processes'
+local leases = require 'run/leases'
 local packed = require 'run/packed'
 local work = require 'run/work'
 local args = require 'runtime/args'
@@ -51,12 +50,9 @@ for i, token in ipairs(tokens) do
   if doc and doc.token == token and tonumber(doc.lease_until) > now and not is_ending then
     -- From now on the run has a length of its own.
     if own ~= '' then change(id, doc, fields.lease_length, int(lease)) end
-    local till = now + (tonumber(doc.lease_length) or lease)
-    change(id, doc, fields.lease_until, int(till))
     change(id, doc, fields.begun, '1')
     if progress ~= '' then set_value(id, doc, fields.progress, progress) end
-    places.move(id, doc, 'l', till)
-    if doc.held_limits then limits.renew_slots(id, doc) end
+    leases.extend(id, doc, lease)
     answers[i] = doc.lease_until .. (doc.terminating == '1' and '!' or '')
     if doc.process then told = processes.heard(doc.process, doc.queue) end
   end

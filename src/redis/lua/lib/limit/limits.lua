@@ -75,11 +75,13 @@ function limits.first_full(doc)
   end
 end
 
+-- What is no limit yet gives no slot: who runs meanwhile is not counted when it becomes one.
 function limits.take_slots(id, doc)
-  local keys = sides.limits_of(doc)
-  for _, key in ipairs(keys) do
+  local taken = {}
+  for _, key in ipairs(sides.limits_of(doc)) do
     local state = limits.at(key)
     if state.settings then
+      taken[#taken + 1] = key
       zset(limit_key(key, 'held'), id, tonumber(doc.lease_until))
       put(state, 'held', state.held + 1)
       if state.settings.rate then
@@ -88,7 +90,7 @@ function limits.take_slots(id, doc)
       end
     end
   end
-  if #keys > 0 then change(id, doc, fields.held_limits, table.concat(keys, '\n')) end
+  if #taken > 0 then change(id, doc, fields.held_limits, table.concat(taken, '\n')) end
 end
 
 local function held_keys(doc)
@@ -119,8 +121,12 @@ function limits.release_slots(id, doc)
   change(id, doc, fields.held_limits, nil)
 end
 
-function limits.renew_slots(id, doc)
-  for _, key in ipairs(held_keys(doc)) do zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
+-- Where the slot is to be free sooner than it was, who waits for it looks sooner.
+function limits.renew_slots(id, doc, sooner)
+  for _, key in ipairs(held_keys(doc)) do
+    zset(limit_key(key, 'held'), id, tonumber(doc.lease_until))
+    if sooner and limits.room_at(key) < 1 then put(limits.touched, key, true) end
+  end
 end
 
 function limits.drop_baton(id, doc)
@@ -134,7 +140,8 @@ end
 function limits.define(key, settings, how)
   local state = limits.at(key)
   if not state.settings then
-    put(state, 'held', 0)
+    -- A group goes when nobody holds a slot of it any more; of another limit there may be runs from before it went.
+    if how == 'first' then put(state, 'held', 0) end
     put(state, 'started', 0)
     put(state, limit_state.settings, {})
     sset(ns .. 'limits', key, true)

@@ -69,10 +69,13 @@ local function admit(key)
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
 end
 
-local function forget_limit(key)
+-- A group goes when only leases that are over hold slots of it. Of a limit that was removed the runs leave their slots when
+-- they end: they hold them also where it comes back before.
+local function forget_limit(key, is_removed)
   put(limits.known[key], limit_state.settings, false)
   set_text(limit_key(key), nil)
-  for _, part in ipairs({ 'held', 'window', 'waiting' }) do del(limit_key(key, part)) end
+  if not is_removed then del(limit_key(key, 'held')) end
+  for _, part in ipairs({ 'window', 'waiting' }) do del(limit_key(key, part)) end
   del(limit_key(key))
   sset(ns .. 'limits', key, false)
 end
@@ -97,7 +100,7 @@ function waiting.give_room()
     for key in pairs(keys) do
       local settings = limits.at(key).settings
       if settings and (settings.auto and (settings.jobs or 0) <= 0 and limits.at(key).held <= 0 or settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
-        forget_limit(key)
+        forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then aging.go_on_at(key) end
         local waiter = admit(key)

@@ -67,11 +67,14 @@ function leases.note_run(id, doc, outcome, more)
   if n >= most then lists.pop(kept, 1) else change(id, doc, fields.history_kept, int(n + 1)) end
 end
 
-function leases.extend(id, doc, lease)
-  local till = now + (tonumber(doc.lease_length) or lease)
+-- Until when a run has its job, and a slot of each of its limits.
+function leases.hold(id, doc, till)
+  local was = tonumber(doc.lease_until)
   change(id, doc, fields.lease_until, int(till))
   places.move(id, doc, 'l', till)
-  if doc.held_limits then limits.renew_slots(id, doc) end
+  if doc.held_limits then limits.renew_slots(id, doc, till < was) end
 end
+
+function leases.extend(id, doc, lease) leases.hold(id, doc, now + (tonumber(doc.lease_length) or lease)) end
 
 return leases

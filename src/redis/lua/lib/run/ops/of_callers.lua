@@ -5,18 +5,17 @@ local of_callers = {}
 
 local aliases = require 'job/aliases'
 local ending = require 'job/ending'
-local places = require 'job/places'
 local queueing = require 'job/queueing'
 local rerun = require 'job/rerun'
 local results = require 'job/results'
 local states = require 'job/states'
 local values = require 'job/values'
 local assign = require 'limit/assign'
-local limits = require 'limit/limits'
 local hints = require 'port/hints'
 local ports = require 'port/ports'
 local write = require 'port/write'
 local lanes = require 'queue/lanes'
+local leases = require 'run/leases'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
@@ -81,9 +80,7 @@ end
 function verbs.deadline(me, token, till)
   local doc = need(me.id)
   if doc.token ~= token then refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
-  change(me.id, doc, fields.lease_until, int(till))
-  places.move(me.id, doc, 'l', till)
-  if doc.held_limits then limits.renew_slots(me.id, doc) end
+  leases.hold(me.id, doc, till)
 end
 
 function verbs.lock(me, ms, token)
