@@ -136,6 +136,56 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
+  test('who registers a class is told while it is typed what of the jobs that wait would not fit, by one request', async () => {
+    await call('PUT', '/v1/workers/bindery/bind', { pull: true })
+    const { id } = await call('POST', '/v1/jobs', { queue: 'bindery', class: 'bind', args: { pages: 'two' } })
+    await as(['read', 'admin'], '/workers?register', async (page) => {
+      const asked: string[] = []
+      page.on('request', (request) => request.url().includes('register=') && asked.push(request.url()))
+      const said = page.locator('#preview')
+      const field = (name: string) => page.locator(`form[data-act=register] [name=${name}]`)
+      await field('queue').fill('bindery')
+      await field('class').pressSequentially('sew')
+      await said.getByText('Nothing waits for it.', { exact: true }).waitFor()
+      expect(asked.map((url) => new URL(url).searchParams.get('class'))).toEqual(['sew'])
+      await field('class').fill('bind')
+      await field('args').fill('{"properties":{"pages":{"type":"number"}}}')
+      await said.getByText(`1 job of 1 that wait would not fit. #${id}, args: pages: expected a number`).waitFor()
+      await said.getByText('bind is registered already (pull)').waitFor()
+      await field('args').fill('{"properties":{"pages":{"type":"string"}}}')
+      await said.getByText('All of 1 that wait fit.').waitFor()
+      expect(asked.length).toBeLessThanOrEqual(4)
+      // An answer that is late is not waited for once more is typed: it could be told after that of what stands there.
+      await page.route(/class=bind/, () => undefined)
+      const [late, given] = [page.waitForRequest(/class=bind/), page.waitForEvent('requestfailed')]
+      await field('args').fill('{}')
+      await late
+      await field('class').fill('sew')
+      expect((await given).url()).toContain('class=bind')
+      await said.getByText('Nothing waits for it.', { exact: true }).waitFor()
+      expect(await findings(page)).toEqual([])
+    })
+  })
+
+  test.each([
+    ['light', {}],
+    ['dark', { theme: 'dark' }],
+    ['a phone', { width: 390, height: 844 }],
+    ['a small phone', { width: 320, height: 700 }],
+  ] as const)('in %s the forms of a class can be read by everybody', async (_, look) => {
+    for (const path of ['/workers?register', '/workers/press/print?change'])
+      await as(
+        ['admin'],
+        path,
+        async (page) => {
+          await page.getByText('Result and limits').click()
+          expect(await findings(page)).toEqual([])
+          expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+        },
+        look,
+      )
+  })
+
   test('a schedule is changed in the form that made it, and that is taken back', async () => {
     await call('PUT', '/v1/schedules/nightly', {
       queue: 'press',

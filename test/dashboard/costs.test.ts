@@ -139,6 +139,19 @@ test('kinds of errors come with the second look at Overview, and neither it nor 
   expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
 })
 
+test('what would not fit a class that is typed costs 14 commands more than its page, and 12 where nothing waits', async () => {
+  const costs: Record<string, Cost> = {}
+  const typed = 'register=&queue=default&in=&args=%7B%7D'
+  for (const path of ['/workers', `/workers?${typed}&class=waits`, `/workers?${typed}&class=never`]) {
+    // The first call of a script carries its text.
+    await look(path)
+    costs[path] = await look(path)
+  }
+  const [page, waited, none] = Object.values(costs) as [Cost, Cost, Cost]
+  expect([waited.commands - page.commands, none.commands - page.commands]).toEqual([14, 12])
+  expect([waited.trips, none.trips]).toEqual([2, 2])
+})
+
 test('the page of a job asks once for the runs that it keeps', async () => {
   const id = await pages.make('fails', { history: 5 })
   await pages.rest(id)

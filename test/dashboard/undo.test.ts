@@ -129,47 +129,6 @@ test('a kind that was muted until a moment is muted until the same moment by Und
   expect(entries).toMatchObject([{ verb: 'errors.patch', name: 'admin', path: `/v1/errors/${KIND}` }])
 })
 
-test('a class is changed port by port, and nobody overwrites what another has set since the form was drawn', async () => {
-  const path = '/workers/default/cards'
-  const url = { schema: '{"maximum":12345678901234567890}' as never }
-  await pages.engine.register('default', 'cards', { pull: true, in: { url, gone: {}, n: { default: '1' as never } } })
-  const was = `{"url":{"schema":${url.schema}},"gone":{},"n":{"default":1}}`
-  const is = `{"url":{"schema":${url.schema}},"n":{"schema":{"type":"number"}},"more":{}}`
-  const form = { act: 'change', in: is, was_in: was, timeout: '', was_timeout: '' }
-  await pages.engine.patchWorker('default', 'cards', { concurrency: 3 })
-  expect(await press(path, form)).toMatchObject({ say: 'cards is changed: in' })
-  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'cards')
-  expect(now).toMatchObject({ concurrency: 3, pull: true })
-  expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })
-  expect(await press(path, form)).toMatchObject({
-    error: { message: expect.stringMatching(/^in: expected .* which somebody has set meanwhile$/) },
-  })
-  expect(await press(path, { act: 'change', timeout: '', was_timeout: '' })).toMatchObject({
-    say: 'cards stays as it is',
-  })
-  expect(await press(path, { act: 'change', in: '[1]', was_in: '' })).toMatchObject({ error: {} })
-})
-
-test('the form of a class says what of the jobs that wait would not fit, to admins, and changes nothing', async () => {
-  const path = '/workers/default/fitted'
-  await pages.engine.register('default', 'fitted', { pull: true })
-  const made = await pages.make('fitted', { args: '{"sum":"1"}' })
-  const previewed = async (typed: object, who = admin) => {
-    const html = await who.html(`/ui${path}?${new URLSearchParams({ change: '', ...typed })}`)
-    return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
-  }
-  expect(await previewed({})).toBe('')
-  const typed = { args: '{"properties":{"sum":{"type":"number"}}}' }
-  expect(await previewed(typed)).toBe(
-    `1 job of 1 that wait would not fit. #${made}, args: sum: expected a number, got &quot;1&quot;`,
-  )
-  expect(await previewed({ args: '{}' })).toBe('All of 1 that wait fit.')
-  expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
-  expect(await previewed(typed, await pages.enter(['read']))).toBeUndefined()
-  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'fitted')
-  expect(now).not.toHaveProperty('args')
-})
-
 test('a form of settings says only what was changed in it, so what others have set meanwhile stays', async () => {
   const drawn = { was_lanes: '4', was_batch: '100', was_ageing: '', was_mode: 'push' }
   const form = { act: 'change', lanes: '4', batch: '100', ageing: '', mode: 'push', ...drawn }

@@ -48,7 +48,8 @@ export const waitTime = duration.refine(
   `expected at most ${limits.waitMs.most / 1_000} seconds`,
 )
 
-const backoff = z.union([
+/** A backoff by its members, and one by its first wait alone. */
+export const backoffWays = [
   z.strictObject({
     base: duration.optional(),
     factor: z.number().min(1).max(100).optional(),
@@ -57,7 +58,8 @@ const backoff = z.union([
     delays: z.array(duration).min(1).max(100).optional(),
   }),
   duration.transform((base) => ({ base })),
-])
+] as const
+const backoff = z.union(backoffWays)
 
 export const history = z.int().min(0).max(100).meta({
   description:

@@ -4,8 +4,8 @@ import * as z from 'zod'
 import { limits } from '../limits.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'
 import { atMost } from './at-most.ts'
-import { history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
-import { anyPort, channelNames, jobId, label } from './names.ts'
+import { backoffWays, history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
+import { anyPort, channelNames, className, jobId, label, queueName } from './names.ts'
 import { closed, concurrency, flag, moment, positive, rate, span } from './values.ts'
 
 const workerPort = z.strictObject({
@@ -91,12 +91,20 @@ const patchedPorts = z
   .nullable()
   .optional()
 
+const [backoffMembers, firstWait] = backoffWays
+const patchedRetry = clearable(retry).extend({
+  backoff: z
+    .union([clearable(backoffMembers), firstWait])
+    .nullable()
+    .optional(),
+})
+
 /** A merge patch of a worker. Schemas and defaults are values, which are replaced as a whole. */
 export const workerPatch = clearable(workerShape).extend({
   in: patchedPorts,
   out: patchedPorts,
   push: clearable(pushed).nullable().optional(),
-  retry: clearable(retry).nullable().optional(),
+  retry: patchedRetry.nullable().optional(),
 })
 export type WorkerPatch = z.output<typeof workerPatch>
 
@@ -132,6 +140,9 @@ export const workerView = workerShape
     retain: span.optional(),
     redeliver: z.object({ after: span, max: z.int() }).optional(),
   })
+
+/** What a class is known by. */
+export const workerName = z.strictObject({ queue: queueName, class: className })
 
 const workerUnfit = z.object({
   jobs: z.int().meta({ description: 'how many jobs that wait have args or values that do not fit' }),

@@ -24,6 +24,12 @@ export const about = (ms: number): string => {
   return `${Math.floor(ms / DAY)} d`
 }
 
+/** With nothing left out, as forms and the API take it. @example exactly(300_000) // '5m' */
+export function exactly(ms: number): string {
+  const [unit, length] = Object.entries(lengths).findLast(([, length]) => ms > 0 && ms % length === 0) ?? ['s', SECOND]
+  return `${ms / length}${unit}`
+}
+
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 function parts(at: number, zone: string): Record<string, string> {

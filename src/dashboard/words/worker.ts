@@ -1,17 +1,28 @@
-// A registered class as fields of a form, and as the patch that such fields say.
+// A registered class as fields of a form, and as what such fields say: the body that registers it, or a patch of what was
+// changed. Both are JSON texts, put together without opening what people wrote, so that no digit is lost.
 
-import { encodedToJson } from '../../core/codec/value.ts'
+import { CLOSED, each, parseJson, writeJson } from '../../core/codec/json.ts'
+import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
-import type { WorkerDefinition } from '../../engine/engine.ts'
+import { FOREVER } from '../../core/schemas.ts'
+import type { WorkerDefinition, WorkerUnfit } from '../../engine/engine.ts'
 import { jsonText, numberIn, objectOf } from './form.ts'
+import { count, many } from './number.ts'
+import { exactly } from './time.ts'
 
 export const workerFields = [
-  ...(['served', 'url', 'concurrency', 'retries', 'timeout', 'description', 'in', 'args'] as const),
+  ...(['served', 'url', 'concurrency', 'retries', 'backoff', 'timeout', 'retain', 'history', 'description'] as const),
+  ...(['in', 'out', 'args', 'result', 'limits'] as const),
 ] as const
 export type WorkerField = (typeof workerFields)[number]
 export type WorkerTexts = Record<WorkerField, string>
 
+/** Fields whose texts are JSON. */
+export const jsonFields: readonly WorkerField[] = ['in', 'out', 'args', 'result', 'limits']
+
 type Port = NonNullable<WorkerDefinition['in']>[string]
+
+const valueText = (value: Encoded | undefined): string => (value === undefined ? '' : encodedToJson(value))
 
 const portText = ({ default: value, schema, channels }: Port): string =>
   objectOf({
@@ -20,63 +31,155 @@ const portText = ({ default: value, schema, channels }: Port): string =>
     channels: channels && JSON.stringify(channels),
   })
 
-const textOf = (value: number | undefined): string => (value === undefined ? '' : String(value))
+function portsText(ports: Record<string, Port> = {}): string {
+  const all = Object.entries(ports).map(([name, port]) => [name, portText(port)] as const)
+  return all.length === 0 ? '' : objectOf(Object.fromEntries(all))
+}
+
+const limitsText = (limits: WorkerDefinition['limits']): string =>
+  limits?.length
+    ? JSON.stringify(
+        limits.map(({ rate, ...limit }) => ({
+          ...limit,
+          ...(rate ? { rate: { ...rate, period: exactly(rate.period) } } : {}),
+        })),
+      )
+    : ''
+
+const numberText = (value: number | undefined): string => (value === undefined ? '' : String(value))
+const lengthText = (ms: number | undefined): string => (ms === undefined ? '' : exactly(ms))
+
+/** The first wait; of a list of waits all of them, with a comma behind a single one. */
+function backoffText({ base, delays }: { base?: number; delays?: number[] } = {}): string {
+  if (!delays?.length) return lengthText(base)
+  return `${delays.map(exactly).join(', ')}${delays.length === 1 ? ',' : ''}`
+}
 
 /** What stands in the fields of a class. */
 export function workerTexts(worker: WorkerDefinition): WorkerTexts {
-  const { push, concurrency, retry, timeout, description = '', in: inputs = {}, args } = worker
-  const ports = Object.entries(inputs).map(([name, port]) => [name, portText(port)] as const)
+  const { push, concurrency, retry, timeout, retain, history, description = '' } = worker
   return {
     served: push ? 'push' : 'pull',
     url: push?.url ?? '',
-    concurrency: textOf(concurrency),
-    retries: textOf(retry?.max),
-    timeout: timeout === undefined ? '' : `${timeout / 1_000}s`,
+    concurrency: numberText(concurrency),
+    retries: numberText(retry?.max),
+    backoff: backoffText(retry?.backoff),
+    timeout: lengthText(timeout),
+    retain: retain === FOREVER ? 'forever' : lengthText(retain),
+    history: numberText(history),
     description,
-    in: ports.length === 0 ? '' : objectOf(Object.fromEntries(ports)),
-    args: args === undefined ? '' : encodedToJson(args),
+    in: portsText(worker.in),
+    out: portsText(worker.out),
+    args: valueText(worker.args),
+    result: valueText(worker.result),
+    limits: limitsText(worker.limits),
   }
 }
 
 type Tree = Record<string, unknown>
+type Members = Record<string, string | undefined>
 
-function treeIn(text: string, name: string): Tree {
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Ports as they were typed, with their values closed. */
+function portsIn(text: string, name: WorkerField): Tree {
   if (text === '') return {}
-  const tree: unknown = JSON.parse(jsonText(text, name))
-  if (typeof tree === 'object' && tree !== null && !Array.isArray(tree)) return tree as Tree
+  const tree = parseJson(jsonText(text, name), each({ default: CLOSED, schema: CLOSED }))
+  if (isTree(tree)) return tree
   throw new SidejobError('BAD_REQUEST', `${name}: expected an object, got ${text.slice(0, 60)}`, { path: [name] })
 }
 
-const nothingOf = (tree: unknown): Tree =>
-  Object.fromEntries(Object.keys((tree ?? {}) as Tree).map((name) => [name, null]))
+/** The members of a port, each as its JSON text. */
+const membersOf = (port: Tree): Members =>
+  Object.fromEntries(
+    Object.entries(port).map(([name, value]) => [
+      name,
+      writeJson(name === 'default' || name === 'schema' ? raw(value as Encoded) : value),
+    ]),
+  )
 
-/** Ports that are another now, each whole, and null for those that are there no more; the others are not said. */
-function portsPatch(was: string, is: string): Tree {
-  const [before, after] = [treeIn(was, 'in'), treeIn(is, 'in')]
-  const isSame = (name: string) => JSON.stringify(before[name]) === JSON.stringify(after[name])
-  return Object.fromEntries([
-    ...Object.keys(before).flatMap((name) => (Object.hasOwn(after, name) ? [] : [[name, null] as const])),
-    ...Object.entries(after).flatMap(([name, port]) => {
-      if (Object.hasOwn(before, name) && isSame(name)) return []
-      const isObject = typeof port === 'object' && port !== null
-      return [[name, isObject ? { ...nothingOf(before[name]), ...port } : port] as const]
-    }),
-  ])
+/** What of these members is another now; null for those that are there no more. */
+function differing(is: Members, was: Members): Members {
+  const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => is[name] !== was[name])
+  return Object.fromEntries(names.map((name) => [name, is[name] ?? 'null']))
 }
 
-/** What a class is to be, of which these fields were changed. */
-export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): Tree {
-  const changed = new Set(workerFields.filter((name) => is[name] !== was[name]))
-  const numbered = (name: 'concurrency' | 'retries') => (is[name] === '' ? null : numberIn(is[name], name))
-  const isPush = is.served === 'push'
+/** Of ports that are another now what is, and null for those that are there no more; the others are not said. */
+function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): string {
+  const [before, after] = [portsIn(was[name], name), portsIn(is[name], name)]
+  const gone = Object.keys(before).filter((port) => !Object.hasOwn(after, port))
+  const changed = Object.entries(after).flatMap(([port, said]): [string, string][] => {
+    if (!isTree(said)) return [[port, writeJson(said)]]
+    if (!Object.hasOwn(before, port)) return [[port, objectOf(membersOf(said))]]
+    const members = differing(membersOf(said), membersOf(before[port] as Tree))
+    return Object.keys(members).length === 0 ? [] : [[port, objectOf(members)]]
+  })
+  return objectOf(Object.fromEntries([...gone.map((port) => [port, 'null'] as const), ...changed]))
+}
+
+/** A first wait, or a list of waits where there is a comma. */
+const waitsIn = (text: string): Members =>
+  text.includes(',')
+    ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
+    : { base: JSON.stringify(text) }
+
+/** A first wait takes the place of a list; a list stands before a first wait, which stays. */
+function waitsPatch(text: string): string {
+  const waits = text === '' ? {} : waitsIn(text)
+  return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)
+}
+
+/** What these fields say, by the members of a class, without its ports and who serves it; an empty one takes away what was. */
+function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
+  const said = (name: WorkerField, json: (text: string) => string): string | undefined =>
+    names.has(name) ? (is[name] === '' ? 'null' : json(is[name])) : undefined
+  const number = (name: WorkerField) => said(name, (text) => String(numberIn(text, name)))
+  const json = (name: WorkerField) => said(name, (text) => jsonText(text, name))
+  const [max, backoff] = [number('retries'), names.has('backoff') ? waits(is.backoff) : undefined]
   return {
-    ...(changed.has('served') ? { pull: isPush ? null : true, push: isPush ? { url: is.url } : null } : {}),
-    ...(changed.has('url') && isPush ? { push: { url: is.url } } : {}),
-    ...(changed.has('concurrency') ? { concurrency: numbered('concurrency') } : {}),
-    ...(changed.has('retries') ? { retry: { max: numbered('retries') } } : {}),
-    ...(changed.has('timeout') ? { timeout: is.timeout || null } : {}),
-    ...(changed.has('description') ? { description: is.description || null } : {}),
-    ...(changed.has('in') ? { in: portsPatch(was.in, is.in) } : {}),
-    ...(changed.has('args') ? { args: is.args === '' ? null : JSON.parse(jsonText(is.args, 'args')) } : {}),
+    concurrency: number('concurrency'),
+    retry: (max ?? backoff) === undefined ? undefined : objectOf({ max, backoff }),
+    timeout: said('timeout', JSON.stringify),
+    retain: said('retain', JSON.stringify),
+    history: number('history'),
+    description: said('description', JSON.stringify),
+    args: json('args'),
+    result: json('result'),
+    limits: json('limits'),
   }
+}
+
+/** The body that registers a class as these fields say. */
+export function workerBodyOf(is: WorkerTexts): string {
+  const filled = new Set(workerFields.filter((name) => is[name] !== ''))
+  return objectOf({
+    ...(is.served === 'push' ? { push: objectOf({ url: JSON.stringify(is.url) }) } : { pull: 'true' }),
+    ...saidBy(is, filled, (text) => objectOf(waitsIn(text))),
+    in: filled.has('in') ? jsonText(is.in, 'in') : undefined,
+    out: filled.has('out') ? jsonText(is.out, 'out') : undefined,
+  })
+}
+
+/** What a class is to be, of which these fields were changed: a merge patch. */
+export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
+  const changed = new Set(workerFields.filter((name) => is[name] !== was[name]))
+  const url = objectOf({ url: JSON.stringify(is.url) })
+  const [isPush, isServed] = [is.served === 'push', changed.has('served')]
+  return objectOf({
+    pull: isServed ? (isPush ? 'null' : 'true') : undefined,
+    push: isPush && (isServed || changed.has('url')) ? url : isServed ? 'null' : undefined,
+    ...saidBy(is, changed, waitsPatch),
+    in: changed.has('in') ? portsPatch('in', is, was) : undefined,
+    out: changed.has('out') ? portsPatch('out', is, was) : undefined,
+  })
+}
+
+/** @example unfitWords({ jobs: 2, looked: 100, more: true, values: […] }) // '2 jobs of the newest 100 that wait would not fit. #7, args: …' */
+export function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string {
+  if (looked === 0) return more ? 'None of the newest jobs waits for it.' : 'Nothing waits for it.'
+  const all = `${more ? `the newest ${count(looked)}` : count(looked)} that wait`
+  if (jobs === 0) return `All of ${all} fit.`
+  const [first] = values
+  const where = first!.port === null ? 'args' : `port ${first!.port}`
+  return `${many(jobs, 'job')} of ${all} would not fit. #${first!.job}, ${where}: ${first!.why}`
 }

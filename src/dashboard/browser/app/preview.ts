@@ -4,13 +4,18 @@ import { base } from './page.ts'
 
 const PAUSE = 300
 
+/** What was typed before is not waited for any more. */
+let asking: AbortController | undefined
+
 async function show(form: HTMLFormElement): Promise<void> {
   const box = document.getElementById('preview')
   if (!box) return
   const asked = new URLSearchParams()
   for (const name of form.dataset.preview!.split(' ')) asked.set(name, String(new FormData(form).get(name) ?? ''))
+  const { signal } = (asking = new AbortController())
   const answer = await fetch(`${base}${location.pathname.slice(base.length)}?${asked}`, {
     headers: { accept: 'text/html' },
+    signal,
   })
   if (!answer.ok) return
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
@@ -23,6 +28,7 @@ export function startPreviews(): void {
     const form = target instanceof Element ? target.closest<HTMLFormElement>('form[data-preview]') : null
     if (!form) return
     clearTimeout(timer)
+    asking?.abort()
     timer = setTimeout(() => void show(form).catch(() => undefined), PAUSE)
   })
 }

@@ -1,29 +1,33 @@
 // A form that changes a registered class where it stands: only what was changed in it is said, and only where nobody else
 // has changed the same meanwhile.
 
-import { parseJson } from '../../../core/codec/json.ts'
 import { SidejobError } from '../../../core/errors.ts'
-import { check } from '../../../core/issues.ts'
-import { closedIn, type WorkerUnfit, workerPatch } from '../../../core/schemas.ts'
 import { useLook } from '../../look.ts'
-import type { Act, ActAsked, Asked } from '../../page.ts'
+import type { Act, ActAsked } from '../../page.ts'
 import { refusal, Sent } from '../../parts/act.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 import { naming } from '../../words/form.ts'
-import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
-import { type WorkerField, type WorkerTexts, workerFields, workerPatchOf, workerTexts } from '../../words/worker.ts'
+import {
+  jsonFields,
+  type WorkerField,
+  type WorkerTexts,
+  workerFields,
+  workerPatchOf,
+  workerTexts,
+} from '../../words/worker.ts'
 import type { Worker } from './classes.tsx'
 import { pathOf } from './one.tsx'
 import { WorkerFields } from './register.tsx'
+import { type Unfit, UnfitLine } from './unfit.tsx'
 
 const isFunction = ({ push, pull }: Worker): boolean => !push && !pull
 
-async function found({ engine, params }: ActAsked): Promise<WorkerTexts> {
+async function found({ engine, params }: ActAsked): Promise<Worker> {
   const { workers } = await engine.workers()
   const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
   if (!worker) throw new SidejobError('NOT_FOUND', `there is no class ${params.class} in queue ${params.queue}`)
-  return workerTexts(worker)
+  return worker
 }
 
 /** What stands in the form, or stood there when it was drawn; of what is not in it: as it is. */
@@ -46,59 +50,38 @@ function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: Worke
     )
 }
 
-/** What of those that wait would not fit what is typed; a sentence where it cannot be read. */
-export async function unfitOf(
-  { engine, query }: Pick<Asked, 'engine' | 'query'>,
-  worker: Worker,
-): Promise<WorkerUnfit | string> {
-  const was = workerTexts(worker)
-  const typed = { in: query.get('in') ?? was.in, args: query.get('args') ?? was.args }
-  try {
-    const text = JSON.stringify(workerPatchOf({ ...was, ...typed }, was))
-    const patch = check(workerPatch, parseJson(text, closedIn(workerPatch)))
-    const { unfit } = await engine.patchWorker(worker.queue, worker.class, patch, { preview: true })
-    return unfit!
-  } catch (error) {
-    if (error instanceof SidejobError) return error.message
-    throw error
-  }
-}
-
-/** @example unfitWords({ jobs: 2, looked: 100, more: true, values: [] }) // '2 of the newest 100 jobs that wait do not fit' */
-function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string {
-  const all = `${more ? `the newest ${count(looked)}` : count(looked)} that wait`
-  if (jobs === 0) return looked === 0 ? 'No job of it waits.' : `All of ${all} fit.`
-  const [first] = values
-  const where = first!.port === null ? 'args' : `port ${first!.port}`
-  return `${many(jobs, 'job')} of ${all} would not fit. #${first!.job}, ${where}: ${first!.why}`
-}
+/** What goes with an address that is given up, and is shown nowhere: nothing here could bring it back. */
+const lostWith = ({ push }: Worker): string[] => [
+  ...(push?.secret === undefined ? [] : ['secret']),
+  ...(push?.format === undefined ? [] : ['format']),
+]
 
 export const change: Act = {
   scope: 'admin',
   async does(asked) {
     const { form, params, call } = asked
-    const is = await found(asked)
+    const worker = await found(asked)
+    const is = workerTexts(worker)
     const [was, wanted] = [textsIn(form, is, 'was_'), textsIn(form, is)]
     const changed = workerFields.filter((name) => wanted[name] !== was[name])
     if (changed.length === 0) return { say: `${params.class} stays as it is` }
     checkStill(changed, was, is)
     const path = pathOf(params.queue!, params.class!)
-    await naming(['in', 'args'], call('PATCH', `/v1${path}`, workerPatchOf(wanted, is)))
-    const now = await found(asked)
+    await naming(jsonFields, call('PATCH', `/v1${path}`, workerPatchOf(wanted, is)))
+    const say = `${params.class} is changed: ${changed.join(', ')}`
+    const lost = wanted.served === 'pull' ? lostWith(worker) : []
+    if (lost.length > 0) return { say: `${say}; the ${lost.join(' and ')} of its address went with it`, to: path }
+    const now = workerTexts(await found(asked))
     const back = changed.flatMap((name) => [
       [name, is[name]],
       [`was_${name}`, now[name]],
     ])
-    return {
-      say: `${params.class} is changed: ${changed.join(', ')}`,
-      to: path,
-      undo: { act: 'change', ...Object.fromEntries(back) },
-    }
+    return { say, to: path, undo: { act: 'change', ...Object.fromEntries(back) } }
   },
 }
 
 /** It stays as it was drawn for as long as it is open, so that what others change meanwhile is seen when it is sent. */
-export function Change({ worker, unfit }: { worker: Worker; unfit?: WorkerUnfit | string }) {
+export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
   const { base, who } = useLook()
   const path = pathOf(worker.queue, worker.class)
   if (refusal(who.scopes, 'admin')) return null
@@ -136,9 +119,7 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: WorkerUnfit 
           Change it
         </button>
       </form>
-      <p class="note foot" id="preview" role="status" data-island>
-        {unfit !== undefined && cut(typeof unfit === 'string' ? unfit : unfitWords(unfit), 300)}
-      </p>
+      <UnfitLine unfit={unfit} />
     </Card>
   )
 }

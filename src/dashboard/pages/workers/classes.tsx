@@ -16,7 +16,8 @@ const MINUTE = 60_000
 const at = ({ queue, class: name }: Pick<Worker, 'queue' | 'class'>): string =>
   `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
 
-const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
+/** Who serves it, in a word. */
+export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
 /** Classes by queue, those of users before those of sidejob. */
 const byQueue = (workers: readonly Worker[]): [string, Worker[]][] =>

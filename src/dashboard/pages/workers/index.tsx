@@ -1,26 +1,20 @@
 // Workers: classes by queue, one from near, a form that tries it, and one that registers a class.
 
 import { SidejobError } from '../../../core/errors.ts'
-import type { JobRow, WorkerUnfit } from '../../../engine/engine.ts'
-import { may } from '../../look.ts'
+import type { JobRow } from '../../../engine/engine.ts'
 import { type Act, type Asked, page } from '../../page.ts'
 import { many } from '../../words/number.ts'
 import { byClass } from '../jobs/by-class.tsx'
 import { make } from '../new-job.tsx'
-import { Change, change, unfitOf } from './change.tsx'
+import { Change, change } from './change.tsx'
 import { Classes, type Counted, fits, nameOf, Top, type Worker } from './classes.tsx'
 import { About, Ports, TryIt, type Way, ways } from './one.tsx'
 import { Register, register } from './register.tsx'
 import { Runs } from './runs.tsx'
+import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
 
-type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: true }
-type WorkerData = WorkersData & {
-  worker: Worker
-  last: JobRow[]
-  as: Way
-  changes?: true
-  unfit?: WorkerUnfit | string
-}
+type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: true; unfit?: Unfit }
+type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way; changes?: true }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
@@ -32,20 +26,25 @@ async function countedIn(asked: Asked): Promise<Counted> {
   return new Map(classes.map((row) => [nameOf(row.queue, row.class), row]))
 }
 
+/** The class whose name is typed. */
+const named = (workers: readonly Worker[], query: URLSearchParams): Worker | undefined =>
+  workers.find(({ queue, class: name }) => queue === query.get('queue')?.trim() && name === query.get('class')?.trim())
+
 export const workers = page<WorkersData>({
   path: '/workers',
   nav: 'workers',
   every: 10_000,
   async load(asked) {
     const { engine, query } = asked
-    const [{ workers }, counted] = await Promise.all([engine.workers(), countedIn(asked)])
-    return { workers, counted, wanted: wantedIn(query), ...(query.has('register') ? { registers: true as const } : {}) }
+    const [{ workers }, counted, unfit] = await Promise.all([engine.workers(), countedIn(asked), unfitOfNew(asked)])
+    const registers = query.has('register') ? { registers: true as const } : {}
+    return { workers, counted, wanted: wantedIn(query), ...registers, ...(unfit === undefined ? {} : { unfit }) }
   },
   title: () => 'Workers',
-  View: ({ data }) => (
+  View: ({ data, query }) => (
     <>
       <Top {...data} />
-      {data.registers && <Register />}
+      {data.registers && <Register unfit={data.unfit} taken={named(data.workers, query)} />}
       <Classes workers={data.workers.filter(fits(data.wanted))} counted={data.counted} />
     </>
   ),
@@ -91,9 +90,9 @@ export const worker = page<WorkerData>({
     if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
     const as = ways.find((way) => way === query.get('as')) ?? 'form'
     const changes = query.has('change') ? { changes: true as const } : {}
-    const isTyped = query.has('change') && (query.has('in') || query.has('args')) && may(asked.look, 'admin')
-    const unfit = isTyped ? { unfit: await unfitOf(asked, worker) } : {}
-    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as, ...changes, ...unfit }
+    const unfit = await unfitOfChange(asked, worker)
+    const typed = unfit === undefined ? {} : { unfit }
+    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as, ...changes, ...typed }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],

@@ -3,35 +3,21 @@
 import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
 import { refusal, Sent } from '../../parts/act.tsx'
-import { Field, Select, TextArea } from '../../parts/field.tsx'
+import { Field, Options, Select, TextArea } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
-import { given, jsonText, maybe, naming, numberIn } from '../../words/form.ts'
-import type { WorkerTexts } from '../../words/worker.ts'
+import { given, maybe, naming } from '../../words/form.ts'
+import { jsonFields, type WorkerTexts, workerBodyOf, workerFields } from '../../words/worker.ts'
+import type { Worker } from './classes.tsx'
 import { pathOf } from './one.tsx'
+import { type Unfit, UnfitLine } from './unfit.tsx'
 
 export const register: Act = {
   scope: 'admin',
   async does({ form, call }) {
     const [queue, name] = [given(form, 'queue'), given(form, 'class')]
-    const url = maybe(form, 'url')
-    const [concurrency, retries] = ['concurrency', 'retries'].map((field) => {
-      const text = maybe(form, field)
-      return text === undefined ? undefined : numberIn(text, field)
-    })
-    const [timeout, description, ports, args] = ['timeout', 'description', 'in', 'args'].map((field) =>
-      maybe(form, field),
-    )
-    const body = {
-      ...(given(form, 'served') === 'push' ? { push: { url: url ?? '' } } : { pull: true }),
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(retries === undefined ? {} : { retry: { max: retries } }),
-      ...(timeout ? { timeout } : {}),
-      ...(description ? { description } : {}),
-      ...(ports ? { in: JSON.parse(jsonText(ports, 'in')) } : {}),
-      ...(args ? { args: JSON.parse(jsonText(args, 'args')) } : {}),
-    }
+    const texts = Object.fromEntries(workerFields.map((field) => [field, maybe(form, field) ?? ''])) as WorkerTexts
     const to = pathOf(queue, name)
-    await naming(['in', 'args'], call('PUT', `/v1${to}`, body))
+    await naming(jsonFields, call('PUT', `/v1${to}`, workerBodyOf(texts)))
     return { say: `${queue}/${name} is registered`, to, link: { text: name, to } }
   },
 }
@@ -51,7 +37,17 @@ export function WorkerFields({ values = {} }: { values?: Partial<WorkerTexts> })
         <Field name="url" label="Address" note="push only" placeholder="https://…" value={values.url} mono />
         <Field name="concurrency" label="At once" type="number" value={values.concurrency} />
         <Field name="retries" label="Tries again" path="max" type="number" value={values.retries} />
+        <Field
+          name="backoff"
+          label="Waits before that"
+          note="the first, or each"
+          placeholder="10s"
+          path="base delays"
+          value={values.backoff}
+        />
         <Field name="timeout" label="Time for a run" placeholder="30s" value={values.timeout} />
+        <Field name="retain" label="Kept after the end" placeholder="1d" value={values.retain} />
+        <Field name="history" label="Runs kept" type="number" value={values.history} />
         <Field name="description" label="Description" value={values.description} />
       </div>
       <TextArea
@@ -61,6 +57,7 @@ export function WorkerFields({ values = {} }: { values?: Partial<WorkerTexts> })
         rows={2}
         value={values.in}
       />
+      <TextArea name="out" label="Out ports" note="JSON, as above" rows={2} value={values.out} />
       <TextArea
         name="args"
         label="Args"
@@ -68,16 +65,38 @@ export function WorkerFields({ values = {} }: { values?: Partial<WorkerTexts> })
         rows={2}
         value={values.args}
       />
+      <Options title="Result and limits" open={Boolean(values.result || values.limits)}>
+        <TextArea
+          name="result"
+          label="Result"
+          note="JSON Schema of what its runs answer"
+          rows={2}
+          value={values.result}
+        />
+        <TextArea
+          name="limits"
+          label="Limits"
+          note='JSON: [{ "key": "stripe", "concurrency": 8, "rate": { "limit": 25, "period": "1s" } }]'
+          rows={2}
+          value={values.limits}
+        />
+      </Options>
     </>
   )
 }
 
-export function Register() {
+export function Register({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
   const { base, who } = useLook()
   const off = refusal(who.scopes, 'admin')
   return (
     <Card title="Register a class" right="functions of the deployment register themselves" id="register">
-      <form class="form" method="post" action={`${base}/workers`} data-act="register">
+      <form
+        class="form"
+        method="post"
+        action={`${base}/workers`}
+        data-act="register"
+        data-preview="register queue class in args"
+      >
         <Sent act="register" />
         <div class="cronf">
           <Field name="queue" label="Queue" value="default" required mono />
@@ -88,6 +107,7 @@ export function Register() {
           Register it
         </button>
       </form>
+      <UnfitLine unfit={unfit} taken={taken} />
     </Card>
   )
 }

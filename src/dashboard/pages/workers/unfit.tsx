@@ -1,0 +1,68 @@
+// What of the jobs that wait would not fit a class as it is typed in a form: said while it is typed.
+
+import { parseJson } from '../../../core/codec/json.ts'
+import { SidejobError } from '../../../core/errors.ts'
+import { check } from '../../../core/issues.ts'
+import { closedIn, worker as definitionSchema, workerName, workerPatch } from '../../../core/schemas.ts'
+import type { WorkerUnfit } from '../../../engine/engine.ts'
+import { may } from '../../look.ts'
+import type { Asked } from '../../page.ts'
+import { cut } from '../../words/text.ts'
+import { unfitWords, workerBodyOf, workerPatchOf, workerTexts } from '../../words/worker.ts'
+import { kindOf, type Worker } from './classes.tsx'
+
+/** A sentence where what is typed cannot be read. */
+export type Unfit = WorkerUnfit | string
+
+const typedIn = (query: URLSearchParams, was: { in: string; args: string }) => ({
+  in: query.get('in') ?? was.in,
+  args: query.get('args') ?? was.args,
+})
+
+/** What is refused of what is typed is said in the place of what would not fit. */
+async function orRefusal(ask: () => Promise<{ unfit?: WorkerUnfit }>): Promise<Unfit> {
+  try {
+    return (await ask()).unfit!
+  } catch (error) {
+    if (error instanceof SidejobError) return error.message
+    throw error
+  }
+}
+
+/** Where a class is changed: its ports and args as they are typed. */
+export function unfitOfChange(asked: Asked, worker: Worker): Promise<Unfit> | undefined {
+  const { engine, query, look } = asked
+  if (!query.has('change') || !(query.has('in') || query.has('args')) || !may(look, 'admin')) return undefined
+  const was = workerTexts(worker)
+  return orRefusal(() => {
+    const patch = parseJson(workerPatchOf({ ...was, ...typedIn(query, was) }, was), closedIn(workerPatch))
+    return engine.patchWorker(worker.queue, worker.class, check(workerPatch, patch), { preview: true })
+  })
+}
+
+const NOTHING = workerTexts({})
+
+/** Where a class is registered: of the name that is typed, whatever has it now. */
+export function unfitOfNew({ engine, query, look }: Asked): Promise<Unfit> | undefined {
+  const [queue, name] = [query.get('queue')?.trim(), query.get('class')?.trim()]
+  if (!query.has('register') || !queue || !name || !may(look, 'admin')) return undefined
+  return orRefusal(() => {
+    const of = check(workerName, { queue, class: name })
+    const body = parseJson(workerBodyOf({ ...NOTHING, ...typedIn(query, NOTHING) }), closedIn(definitionSchema))
+    return engine.register(of.queue, of.class, check(definitionSchema, body), { preview: true })
+  })
+}
+
+/** What a name has already that is to be registered. */
+const takenWords = (worker: Worker): string =>
+  `${cut(worker.class, 60)} is registered already (${kindOf(worker)}): what is said here takes the place of all of it.`
+
+/** Filled by the script while somebody types; `taken`: what has the name already. */
+export function UnfitLine({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
+  return (
+    <p class="note foot" id="preview" role="status" data-island>
+      {unfit !== undefined && taken && `${takenWords(taken)} `}
+      {unfit !== undefined && cut(typeof unfit === 'string' ? unfit : unfitWords(unfit), 300)}
+    </p>
+  )
+}

@@ -1,0 +1,207 @@
+// The forms that register a class and change one: what they say is what the class becomes, to the digit, and all else of it stays.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Encoded } from '../../src/core/codec/value.ts'
+import type { WorkerDefinition } from '../../src/engine/engine.ts'
+import { KEY, startPages, type Visitor } from './kit.ts'
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let admin: Visitor
+
+beforeAll(async () => {
+  pages = await startPages()
+  admin = await pages.enter(['admin'])
+})
+afterAll(() => pages.close())
+
+type Done = { say?: string; undo?: Record<string, string>; error?: { message: string } }
+
+const press = async (path: string, fields: Record<string, string | string[]>) =>
+  (await (await admin.act(`/ui${path}`, fields)).json()) as Done
+
+/** A class with every member that a class can have. */
+const WHOLE = `{
+  "push": { "url": "http://127.0.0.1:1/a", "secret": "${'s'.repeat(32)}", "format": "jq" },
+  "args": { "maximum": 12345678901234567890 }, "result": { "maximum": 12345678901234567891 },
+  "in": { "n": { "default": 1.0, "schema": { "maximum": 12345678901234567892 }, "channels": ["/a"] }, "m": {} },
+  "out": { "o": { "schema": { "minimum": 0.10 } } },
+  "concurrency": 3, "limits": [{ "key": "stripe", "concurrency": 8, "rate": { "limit": 5, "period": "90s" } }],
+  "retry": { "max": 4, "backoff": { "base": "10s", "factor": 3, "cap": "1h", "jitter": 0.1 } },
+  "timeout": "1500ms", "retain": "forever", "history": 7, "redeliver": { "after": "1m", "max": 3 },
+  "shutdown": true, "reach": "all", "redact": ["args.card"], "description": "all of it"
+}`
+
+async function wholeOf(name: string): Promise<Record<string, string>> {
+  const path = `/workers/default/${name}`
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+  const answer = await pages.ask(`/v1${path}`, { method: 'PUT', headers, body: WHOLE })
+  expect(answer.status).toBe(200)
+  const html = await admin.html(`/ui${path}?change`)
+  const hidden = [...html.matchAll(/<input type="hidden" name="was_(\w+)" value="([^"]*)"/g)]
+  return Object.fromEntries(hidden.map(([, field, value]) => [field!, value!.replaceAll('&quot;', '"')]))
+}
+
+const classOf = async (name: string) =>
+  (await pages.engine.workers()).workers.find(({ class: one, queue }) => queue === 'default' && one === name)!
+
+/** What is typed in the form of a class, and what that makes of it, member by member. */
+const typings: [field: string, text: string, (was: WorkerDefinition) => WorkerDefinition][] = [
+  ['url', 'http://127.0.0.1:1/b', (was) => ({ ...was, push: { ...was.push!, url: 'http://127.0.0.1:1/b' } })],
+  ['concurrency', '9', (was) => ({ ...was, concurrency: 9 })],
+  ['retries', '0', (was) => ({ ...was, retry: { ...was.retry, max: 0 } })],
+  ['backoff', '1m', (was) => ({ ...was, retry: { max: 4, backoff: { ...was.retry!.backoff, base: 60_000 } } })],
+  [
+    'backoff',
+    '1s, 1m',
+    (was) => ({ ...was, retry: { max: 4, backoff: { ...was.retry!.backoff, delays: [1_000, 60_000] } } }),
+  ],
+  [
+    'backoff',
+    '',
+    ({ retry, ...was }) => ({ ...was, retry: { max: 4, backoff: { factor: 3, cap: 3_600_000, jitter: 0.1 } } }),
+  ],
+  ['timeout', '2m', (was) => ({ ...was, timeout: 120_000 })],
+  ['retain', '', ({ retain: _, ...was }) => was],
+  ['history', '0', (was) => ({ ...was, history: 0 })],
+  ['description', 'some', (was) => ({ ...was, description: 'some' })],
+  [
+    'in',
+    '{"n":{"default":1.0,"schema":{"maximum":98765432109876543210},"channels":["/a"]},"m":{}}',
+    (was) => ({
+      ...was,
+      in: { ...was.in, n: { ...was.in!.n, schema: '{"maximum":98765432109876543210}' as Encoded } },
+    }),
+  ],
+  [
+    'in',
+    '{"n":{"schema":{ "maximum": 12345678901234567892 },"channels":["/a"]},"m":{},"l":{"default":10000000000000000001}}',
+    ({ in: { n: { default: _, ...n } = {}, ...more } = {}, ...was }) => ({
+      ...was,
+      in: { n, ...more, l: { default: '10000000000000000001' as Encoded } },
+    }),
+  ],
+  ['out', '', (was) => ({ ...was, out: {} })],
+  [
+    'args',
+    '{"minimum":-12345678901234567890}',
+    (was) => ({ ...was, args: '{"minimum":-12345678901234567890}' as Encoded }),
+  ],
+  ['result', '', ({ result: _, ...was }) => was],
+  [
+    'limits',
+    '[{"rate":{"limit":1,"period":"1s"}}]',
+    (was) => ({ ...was, limits: [{ rate: { limit: 1, period: 1_000 } }] }),
+  ],
+]
+
+test.each(typings)(
+  '%s of a class is changed to %j: all else of it stays to the digit, and Undo brings it back',
+  async (...typed) => {
+    const [field, text, made] = typed
+    const drawn = await wholeOf('whole')
+    expect(Object.keys(drawn)).toContain(field)
+    const was = await classOf('whole')
+    const form = {
+      ...drawn,
+      ...Object.fromEntries(Object.entries(drawn).map(([name, value]) => [`was_${name}`, value])),
+    }
+    const { say, undo } = await press('/workers/default/whole', { ...form, act: 'change', [field]: text })
+    expect(say).toBe(`whole is changed: ${field}`)
+    expect(await classOf('whole')).toEqual(made(was))
+    await press('/workers/default/whole', undo!)
+    expect(await classOf('whole')).toEqual(was)
+  },
+)
+
+test('what goes with an address that is given up is told, and no Undo is offered that would leave it out', async () => {
+  await wholeOf('moved')
+  const told = await press('/workers/default/moved', { act: 'change', served: 'pull', was_served: 'push' })
+  expect(told).toMatchObject({ say: 'moved is changed: served; the secret and format of its address went with it' })
+  expect(told).not.toHaveProperty('undo')
+  expect(await classOf('moved')).toMatchObject({ pull: true, timeout: 1_500 })
+})
+
+test('a class is registered by a form to the digit', async () => {
+  const fields = { act: 'register', queue: 'default', class: 'typed', served: 'pull', url: '', concurrency: '2' }
+  const texts = { in: '{"n":{"schema":{"maximum":12345678901234567890}}}', out: '{"o":{}}', args: '{"minimum":1.50}' }
+  const more = {
+    backoff: '5s, 1m',
+    retries: '2',
+    retain: '7d',
+    history: '3',
+    limits: '[{"concurrency":2}]',
+    result: '',
+  }
+  expect(await press('/workers', { ...fields, ...texts, ...more })).toMatchObject({
+    say: 'default/typed is registered',
+  })
+  expect(await classOf('typed')).toMatchObject({
+    in: { n: { schema: '{"maximum":12345678901234567890}' } },
+    out: { o: {} },
+    ...{ args: '{"minimum":1.50}', concurrency: 2, retain: 7 * 86_400_000, history: 3, limits: [{ concurrency: 2 }] },
+    retry: { max: 2, backoff: { delays: [5_000, 60_000] } },
+  })
+})
+
+test('a class is changed port by port, and nobody overwrites what another has set since the form was drawn', async () => {
+  const path = '/workers/default/cards'
+  const url = { schema: '{"maximum":12345678901234567890}' as never }
+  await pages.engine.register('default', 'cards', { pull: true, in: { url, gone: {}, n: { default: '1' as never } } })
+  const was = `{"url":{"schema":${url.schema}},"gone":{},"n":{"default":1}}`
+  const is = `{"url":{"schema":${url.schema}},"n":{"schema":{"type":"number"}},"more":{}}`
+  const form = { act: 'change', in: is, was_in: was, timeout: '', was_timeout: '' }
+  await pages.engine.patchWorker('default', 'cards', { concurrency: 3 })
+  expect(await press(path, form)).toMatchObject({ say: 'cards is changed: in' })
+  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'cards')
+  expect(now).toMatchObject({ concurrency: 3, pull: true })
+  expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })
+  expect(await press(path, form)).toMatchObject({
+    error: { message: expect.stringMatching(/^in: expected .* which somebody has set meanwhile$/) },
+  })
+  expect(await press(path, { act: 'change', timeout: '', was_timeout: '' })).toMatchObject({
+    say: 'cards stays as it is',
+  })
+  expect(await press(path, { act: 'change', in: '[1]', was_in: '' })).toMatchObject({ error: {} })
+})
+
+test('the form of a class says what of the jobs that wait would not fit, to admins, and changes nothing', async () => {
+  const path = '/workers/default/fitted'
+  await pages.engine.register('default', 'fitted', { pull: true })
+  const made = await pages.make('fitted', { args: '{"sum":"1"}' })
+  const previewed = async (typed: object, who = admin) => {
+    const html = await who.html(`/ui${path}?${new URLSearchParams({ change: '', ...typed })}`)
+    return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
+  }
+  expect(await previewed({})).toBe('')
+  const typed = { args: '{"properties":{"sum":{"type":"number"}}}' }
+  expect(await previewed(typed)).toBe(
+    `1 job of 1 that wait would not fit. #${made}, args: sum: expected a number, got &quot;1&quot;`,
+  )
+  expect(await previewed({ args: '{}' })).toBe('All of 1 that wait fit.')
+  expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
+  expect(await previewed(typed, await pages.enter(['read']))).toBeUndefined()
+  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'fitted')
+  expect(now).not.toHaveProperty('args')
+})
+
+test('the form that registers a class says what of the jobs that wait for its name would not fit', async () => {
+  await pages.engine.register('default', 'once', { pull: true })
+  const made = await pages.make('once', { args: '{"sum":"1"}' })
+  const typed = { queue: 'default', class: 'once', in: '', args: '{"properties":{"sum":{"type":"number"}}}' }
+  const previewed = async (more: object, who = admin) => {
+    const html = await who.html(`/ui/workers?${new URLSearchParams({ register: '', ...typed, ...more })}`)
+    return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
+  }
+  const fault = `1 job of 1 that wait would not fit. #${made}, args: sum: expected a number, got &quot;1&quot;`
+  const taken = 'once is registered already (pull): what is said here takes the place of all of it.'
+  expect(await previewed({})).toBe(`${taken} ${fault}`)
+  expect(await previewed({ args: '' })).toBe(`${taken} All of 1 that wait fit.`)
+  expect(await previewed({}, await pages.enter(['read']))).toBe('')
+  expect((await classOf('once')).args).toBeUndefined()
+  await pages.engine.unregister('default', 'once')
+  expect(await previewed({})).toBe(fault)
+  expect(await previewed({ class: 'never' })).toBe('Nothing waits for it.')
+  expect(await previewed({ class: '' })).toBe('')
+  expect(await previewed({ queue: 'a/b' })).toMatch(/^queue: expected a queue/)
+  expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
+})
