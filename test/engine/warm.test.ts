@@ -78,6 +78,18 @@ test('a lane whose budget is over rings for the next one, and no job waits for t
   expect(rung).toBeLessThan(made / 2)
 })
 
+test('a lane that mostly waits stays longer than it may work, and leaves with the end of a run', async () => {
+  await start({ warm: 3_000, budget: 600 })
+  await warmUp()
+  const before = messages()
+  const end = Date.now() + 1_500
+  while (Date.now() < end) {
+    await kit.rest(await kit.make('noop'))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  expect(messages() - before).toBe(0)
+})
+
 test('a job that comes while another one runs is served by the lane that waits for that one', async () => {
   await start({ warm: 3_000 })
   await warmUp()

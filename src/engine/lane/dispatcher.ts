@@ -8,6 +8,7 @@ import { type Executor, newUsage, type Usage } from '../run/executor.ts'
 import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
 import { createInFlight } from './in-flight.ts'
 import { newLaneName } from './lane-name.ts'
+import { createLaneTime } from './lane-time.ts'
 import { createLent } from './lent.ts'
 import type { Guest } from './ringer.ts'
 
@@ -16,7 +17,7 @@ export type LaneOptions = {
   batch?: number
   /** How many runs of a batch go on at once. */
   concurrency?: number
-  /** Milliseconds after which a lane hands on to a new invocation. */
+  /** Milliseconds of work after which a lane hands on to a new invocation; while it waits to be called it does none. */
   budget?: number
   lease?: number
   /** Milliseconds from one request to the next within which runs are short: then a lane takes more at once of jobs in pieces. */
@@ -42,6 +43,8 @@ const GROWS = 3
 const RENEWALS = 3
 /** What comes with a call is lent for as long as a bell may take: so long after it, the first time. */
 const FIRST_RENEWAL = 6_000
+/** A lane whose time is over while it waits leaves with its next commit, where one comes so soon: that one costs nothing more. */
+const LEAVING = 1_000
 /** A lane waits itself for what is due this soon. */
 const SOON = 2_000
 /** So long a lane waits for all of a batch before it commits what has ended and claims more. */
@@ -114,22 +117,23 @@ export function createDispatcher({
       usage.stops.tell(lost, 'the lease of this run has ended: nothing of it will be kept')
     }
     const renewal = renewing(() => void renew().catch(() => undefined))
-    const end = Math.min(elapsed() + budget, guest?.until ?? Number.POSITIVE_INFINITY)
+    const time = createLaneTime({ budget, until: guest?.until, elapsed })
     const byCalls = createLent()
     const take = (call: string): boolean => {
       const called = store.lentByCall(call)
       flight.add(byCalls.byCall(called, elapsed()), elapsed())
+      time.works()
       warmth.worked()
       renewal.soon()
       return called.length > 0
     }
-    const warmth = guest ? cold : newWarmth(lane, end, take)
+    const warmth = guest ? cold : newWarmth(lane, time.latest + LEAVING, take)
     try {
       if (lent.length) {
         flight.add(lent, asked)
         await flight.landed(PATIENCE)
       }
-      return await serve({ queue, bell, lane, usage, flight, byCalls, guest, end, warmth, seq: lent.length ? 2 : 1 })
+      return await serve({ queue, bell, lane, usage, flight, byCalls, guest, time, warmth, seq: lent.length ? 2 : 1 })
     } finally {
       renewal.end()
       warmth.end()
@@ -144,8 +148,7 @@ export function createDispatcher({
     flight: ReturnType<typeof createInFlight>
     byCalls: ReturnType<typeof createLent>
     guest?: Guest
-    /** When its time is over. */
-    end: number
+    time: ReturnType<typeof createLaneTime>
     warmth: Warmth
     /** The number of its next request. */
     seq: number
@@ -171,10 +174,12 @@ export function createDispatcher({
   })
 
   /** Waits as the answer says, and goes on; or says how the lane ends. */
-  async function rest({ usage, flight, byCalls, warmth }: Lane, answer: CommitAnswer, leave: boolean) {
+  async function rest({ usage, flight, byCalls, time, warmth }: Lane, answer: CommitAnswer, leave: boolean) {
     const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
     if (answer.word === 'warm') {
+      if (flight.size === 0) time.rests()
       await warmth.wait(wait, flight.ended())
+      time.works()
     } else if (!flight.idle) {
       // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
       // is given up, so that new jobs ring, while we wait only to bring home what is under way.
@@ -193,11 +198,11 @@ export function createDispatcher({
   }
 
   async function serve(open: Lane): Promise<Dispatched> {
-    const { queue, bell, usage, flight, byCalls, guest, end, warmth } = open
+    const { queue, bell, usage, flight, byCalls, guest, time, warmth } = open
     let runs = 0
     let last = Number.NEGATIVE_INFINITY
     for (let seq = open.seq; ; seq++) {
-      const leave = elapsed() >= end || usage.sent.requests >= requests || performer.usedUp(usage)
+      const leave = time.isOver() || usage.sent.requests >= requests || performer.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
       const heard = byCalls.heard()

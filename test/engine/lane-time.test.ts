@@ -1,0 +1,48 @@
+// How long a lane stays: the time of its work counts, that in which it waits does not.
+
+import { expect, test } from 'vitest'
+import { createLaneTime } from '../../src/engine/lane/lane-time.ts'
+
+const start = (until?: number) => {
+  let now = 1_000
+  const time = createLaneTime({ budget: 100, until, elapsed: () => now })
+  return {
+    time,
+    advance(ms: number): boolean {
+      now += ms
+      return time.isOver()
+    },
+  }
+}
+
+test('a lane that works leaves when its budget is over', () => {
+  const { advance } = start()
+  expect([advance(99), advance(1)]).toEqual([false, true])
+})
+
+test('what it waits does not count', () => {
+  const { time, advance } = start()
+  advance(50)
+  time.rests()
+  advance(200)
+  time.works()
+  expect([advance(49), advance(1)]).toEqual([false, true])
+})
+
+test('it leaves at four times its budget, though it has only waited', () => {
+  const { time, advance } = start()
+  expect(time.latest).toBe(1_400)
+  time.rests()
+  advance(399)
+  time.works()
+  expect([advance(0), advance(1)]).toEqual([false, true])
+})
+
+test('what began with a request leaves when that has to end, whatever it did', () => {
+  const { time, advance } = start(1_030)
+  expect(time.latest).toBe(1_030)
+  time.rests()
+  advance(29)
+  time.works()
+  expect([advance(0), advance(1)]).toEqual([false, true])
+})
