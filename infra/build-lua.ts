@@ -13,6 +13,15 @@ import { bothOf, cleaned, luaFiles, parse, readLua, scriptFiles } from './lua-so
 
 const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
 
+/** What a module's header says of when its functions are made: `-- Made apart: a, b.` names those that few calls need. */
+function headerOf(text: string): { isAlways: boolean; apart: string[] } {
+  const named = /^-- Made apart: ([^.]*)\.$/m.exec(text)?.[1]
+  return {
+    isAlways: !/^-- Made when first called\.$/m.test(text),
+    apart: named?.split(/[,\s-]+/) ?? [],
+  }
+}
+
 /**
  * Builds all scripts. `edit` may change a file's text before: that is how tests take a rule out.
  *
@@ -20,16 +29,16 @@ const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
  */
 export function buildScripts(edit: (file: string, text: string) => string = (_, text) => text) {
   const files = new Map<string, string>()
-  const always = new Set<string>()
+  const headers = new Map<string, ReturnType<typeof headerOf>>()
   for (const file of luaFiles('lib')) {
     const text = edit(file, readLua(file))
-    if (!/^-- Made when first called\.$/m.test(text)) always.add(file.slice('lib/'.length, -'.lua'.length))
+    headers.set(file.slice('lib/'.length, -'.lua'.length), headerOf(text))
     files.set(file, cleaned(file, text))
   }
   const sources = scriptFiles()
     .map((file) => parse(file, edit(file, readLua(file))))
     .flatMap(bothOf)
-  const library = libraryOf(files, always)
+  const library = libraryOf(files, headers)
   return { library, scripts: new Map(sources.map((source) => [source.name, buildScript(source, library)])) }
 }
 

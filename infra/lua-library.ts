@@ -1,23 +1,17 @@
 // What the modules become, whatever script they are part of: the short names of what they give, and their statements with
 // those. What every call needs is a local of the script, or a field of one table, `F`, where few places use it. What few
-// calls need are fields of `F` too: asked for one that it has not, it makes all functions of its group, which the last letter
-// of the name tells.
+// calls need are fields of `F` too: asked for one that it has not, it makes all functions of its group. Fields are numbers,
+// and those of a group follow each other: in the vendor's Lua to set a field by a number takes a tenth of what a name takes.
 
 import { type Given, handyNames, type Module, modulesOf, type Unit, type Use } from './lua-modules.ts'
-import type { Place } from './lua-names.ts'
-import {
-  type Edit,
-  edited,
-  letterOrDigit,
-  nameOfShared,
-  namesEndingIn,
-  type Piece,
-  shortLocals,
-  squeeze,
-} from './lua-squeeze.ts'
+import type { Node, Place } from './lua-names.ts'
+import { type Edit, edited, nameOfShared, type Piece, shortLocals, squeeze } from './lua-squeeze.ts'
 
-/** Functions that are made together: at each call, or when the first of them is called. */
-export type Group = { isAlways: boolean; letter: string; units: Unit[] }
+/**
+ * Functions that are made together: at each call, or when the first of them is called; apart are those that few calls need of
+ * what they need of a module. Their fields are below `end`.
+ */
+export type Group = { isAlways: boolean; isApart: boolean; end: number; units: Unit[] }
 
 export type Library = {
   modules: Module[]
@@ -40,7 +34,7 @@ const BASIC = ['ns', 'clock', 'seed', 'at']
 /** Of those the first is used everywhere, the others in one or two places. */
 const OFTEN = 1
 
-export const isField = (name: string): boolean => name.startsWith('F.')
+export const isField = (name: string): boolean => name.startsWith('F[')
 
 type Units = Pick<Library, 'unitOf' | 'added'>
 
@@ -74,17 +68,63 @@ function parted(units: readonly Unit[]): Unit[][] {
   return parts.map((part) => part.units)
 }
 
-function groupsOf(modules: readonly Module[], always: ReadonlySet<string>, units: Units): Group[] {
+/** What headers say of modules, by their paths: whether each call makes them, and which of their functions are made apart. */
+export type Headers = ReadonlyMap<string, { isAlways: boolean; apart: readonly string[] }>
+
+/** The functions of a module that its header names, and the values that they alone use. */
+function apartIn({ path, file, units }: Module, headers: Headers): Set<Unit> {
+  const apart = new Set<Unit>()
+  for (const name of headers.get(path)?.apart ?? []) {
+    const unit = units.find(({ isFunction, gives }) => isFunction && gives.some((one) => one.name === name))
+    if (!unit) throw new Error(`${file}: expected a function of the module that is made apart, got ${name}`)
+    apart.add(unit)
+  }
+  const usersOf = (unit: Unit): Unit[] =>
+    units.filter((one) => one !== unit && one.uses.some(({ symbol }) => unit.gives.includes(symbol)))
+  for (const unit of units.filter(({ isFunction }) => !isFunction).toReversed()) {
+    const users = usersOf(unit)
+    const isTheirs = users.length > 0 && users.every((one) => apart.has(one))
+    if (isTheirs && !unit.gives.some(({ isMember }) => isMember)) apart.add(unit)
+  }
+  // Its group would be made later, and set it to what it was at first.
+  for (const { line, uses, gives } of apart)
+    for (const { symbol, place } of uses)
+      if (
+        place.isTarget &&
+        !place.field &&
+        !gives.includes(symbol) &&
+        ![...apart].some((one) => one.gives.includes(symbol))
+      )
+        throw new Error(`${file}:${line}: expected that what is made apart sets no ${symbol.name} of the others`)
+  return apart
+}
+
+function groupsOf(modules: readonly Module[], headers: Headers, units: Units): Group[] {
   const groups = modules.flatMap((module): Group[] => {
-    if (always.has(module.path)) return [{ isAlways: true, letter: '', units: module.units }]
-    const early = earlyIn(module, units)
-    const first = module.units.filter((unit) => early.has(unit))
-    const rest = parted(module.units.filter((unit) => !early.has(unit)))
-    const made = rest.map((part) => ({ isAlways: false, letter: '', units: part }))
-    return first.length ? [{ isAlways: true, letter: '', units: first }, ...made] : made
+    const apart = apartIn(module, headers)
+    const early = headers.get(module.path)?.isAlways ? new Set(module.units) : earlyIn(module, units)
+    const those = (is: (unit: Unit) => boolean): Unit[] => module.units.filter(is)
+    const first = those((unit) => early.has(unit) && !apart.has(unit))
+    const late = (list: Unit[], isApart: boolean): Group[] =>
+      parted(list).map((part) => ({ isAlways: false, isApart, end: 0, units: part }))
+    return [
+      ...(first.length ? [{ isAlways: true, isApart: false, end: 0, units: first }] : []),
+      ...late(
+        those((unit) => !early.has(unit) && !apart.has(unit)),
+        false,
+      ),
+      ...late(
+        those((unit) => apart.has(unit)),
+        true,
+      ),
+    ]
   })
-  for (const [i, group] of byUse(groups).entries()) group.letter = letterOrDigit(i)
-  return groups
+  const wanted = byUse(groups)
+  return [
+    ...groups.filter(({ isAlways }) => isAlways),
+    ...wanted.filter(({ isApart }) => !isApart),
+    ...wanted.filter(({ isApart }) => isApart),
+  ]
 }
 
 /** Groups that are made when they are wanted, those first that are used most from outside. */
@@ -121,32 +161,36 @@ function mayBeField({ gives, isFunction, node }: Unit): boolean {
   return gives.some(({ isMember }) => isMember) && (isFunction || areTables)
 }
 
-/** Fields for what a late group gives to others and for what is seldom used, locals for everything else. */
+/** Fields for what is seldom used and for what a late group gives to others, locals for everything else. */
 function namesOf(groups: readonly Group[], units: readonly Unit[]): Map<Given, string> {
-  const names = lateNames(groups, units)
+  const late = lateFields(groups, units)
   const often = usesOf(units)
-  const others = [...handyNames(), ...symbolsOf(units)].filter((symbol) => !names.has(symbol))
+  const others = [...handyNames(), ...symbolsOf(units)].filter((symbol) => !late.has(symbol))
   others.sort((a, b) => (often.get(b) ?? 0) - (often.get(a) ?? 0))
   const fields = new Set(units.filter(mayBeField).flatMap(({ gives }) => gives))
   const isSeldom = (symbol: Given): boolean => fields.has(symbol) && (often.get(symbol) ?? 0) <= SELDOM
-  // No field of a late group begins so.
-  for (const [i, symbol] of others.filter(isSeldom).entries()) names.set(symbol, `F._${letterOrDigit(i)}`)
-  for (const [i, symbol] of others.filter((one) => !isSeldom(one)).entries()) names.set(symbol, nameOfShared(i + OFTEN))
+  const locals = others.filter((one) => !isSeldom(one))
+  const names = new Map(locals.map((symbol, i) => [symbol, nameOfShared(i + OFTEN)]))
+  // Those that each call makes are first: what has a gap in it is no list.
+  for (const [i, symbol] of [...others.filter(isSeldom), ...late.keys()].entries()) {
+    names.set(symbol, `F[${i + 1}]`)
+    const group = late.get(symbol)
+    if (group) group.end = i + 2
+  }
   return names
 }
 
-function lateNames(groups: readonly Group[], units: readonly Unit[]): Map<Given, string> {
-  const names = new Map<Given, string>()
+/** What late groups give to others, by those groups. */
+function lateFields(groups: readonly Group[], units: readonly Unit[]): Map<Given, Group> {
+  const fields = new Map<Given, Group>()
   for (const group of groups.filter(({ isAlways }) => !isAlways)) {
     const own = new Set(group.units)
     const wanted = new Set(
       units.filter((unit) => !own.has(unit)).flatMap(({ uses }) => uses.map(({ symbol }) => symbol)),
     )
-    const free = namesEndingIn(group.letter)
-    for (const symbol of symbolsOf(group.units))
-      if (symbol.isMember || wanted.has(symbol)) names.set(symbol, `F.${free.next().value}`)
+    for (const symbol of symbolsOf(group.units)) if (symbol.isMember || wanted.has(symbol)) fields.set(symbol, group)
   }
-  return names
+  return fields
 }
 
 /** What a text says instead of its places: short names, and numbers. */
@@ -209,20 +253,32 @@ function pieceOf(unit: Unit, nameOf: Library['nameOf'], args: ReadonlyMap<string
       return squeeze(variables.map(({ range }, i) => `${slice(range)}=${slice(values[i]!)}`).join(' '), line)
     }
   }
-  if (node.type === 'LocalStatement' || (node as { isLocal?: boolean }).isLocal)
-    edits.push({ start: 0, end: 'local'.length, text: '' })
-  return squeeze(edited(text, edits), line)
+  return squeeze(edited(text, [...edits, ...nameless(unit, edits)]), line)
+}
+
+/** What stands before the name of a statement goes; a function that is a field is assigned. */
+function nameless({ node, text, isFunction }: Unit, edits: readonly Edit[]): Edit[] {
+  const { identifier, isLocal } = node as never as { identifier?: Node; isLocal?: boolean }
+  const start = /^(local\s+)?function\s+/.exec(text)?.[0].length ?? 0
+  if (isFunction && identifier && edits.some((edit) => edit.start === start && isField(edit.text))) {
+    const end = identifier.range[1] - node.range[0]
+    return [
+      { start: 0, end: start, text: '' },
+      { start: end, end, text: '=function' },
+    ]
+  }
+  return node.type === 'LocalStatement' || isLocal ? [{ start: 0, end: 'local'.length, text: '' }] : []
 }
 
 const isConstant = ({ gives }: Unit): boolean =>
   gives.length > 0 && gives.every(({ constant }) => constant !== undefined)
 
 /**
- * The library of all scripts. `always` are the modules whose functions are made at each call.
+ * The library of all scripts.
  *
- * @example libraryOf(files, new Set(['runtime/time'])).nameOf.get(symbol) // 'eT'
+ * @example libraryOf(files, new Map([['runtime/time', { isAlways: true, apart: [] }]])).nameOf.get(symbol) // 'eT'
  */
-export function libraryOf(files: ReadonlyMap<string, string>, always: ReadonlySet<string>): Library {
+export function libraryOf(files: ReadonlyMap<string, string>, headers: Headers): Library {
   const modules = modulesOf(files)
   const units = modules.flatMap((module) => module.units)
   const unitOf = new Map(units.flatMap((unit) => unit.gives.map((symbol) => [symbol, unit] as const)))
@@ -230,7 +286,7 @@ export function libraryOf(files: ReadonlyMap<string, string>, always: ReadonlySe
     units.filter(({ adds }) => adds),
     ({ adds }) => adds!,
   )
-  const groups = groupsOf(modules, always, { unitOf, added })
+  const groups = groupsOf(modules, headers, { unitOf, added })
   const groupOf = new Map(
     groups.flatMap((group) => group.units.flatMap(({ gives }) => gives.map((symbol) => [symbol, group] as const))),
   )

@@ -29,10 +29,6 @@ function sharedIn(body: readonly Use[], kept: readonly Kept[], { groupOf, nameOf
 const declare = (names: readonly string[], values: readonly string[] = []): string =>
   names.length ? `local ${names.join(',')}${values.length ? `=${values.join(',')}` : ''}\n` : ''
 
-/** Fields are made by groups when the first of them is wanted, by the maker of that group: `L[group]`, or `L[0]` by most. */
-const FIELDS =
-  'local L\nlocal F=setmetatable({},{__index=function(e,t)local a=t:sub(2);(L[a]or L[0])(a)return rawget(e,t)end})\n'
-
 type Making = { shared: ReadonlySet<Given>; library: Library }
 
 /** The statements of a group, behind what it declares for itself. */
@@ -47,28 +43,31 @@ function bodyOf(kept: Kept, { shared, library }: Making): Part[] {
   ]
 }
 
-/** The letter of a group as a key of a table. */
-const keyOf = ({ letter }: Group): string => (/^[A-Za-z]$/.test(letter) ? letter : `['${letter}']`)
-
-/** The makers of the groups that are not always made, and the table of who makes which. */
+/**
+ * The makers of the groups that are not always made, and who makes which: fields are made by groups when the first of them is
+ * wanted, by the maker of that group.
+ */
 function late(groups: readonly Kept[], making: Making): Part[] {
-  const makers = makersOf(groups, making.shared, making.library)
-  // No name that is shared begins so.
-  const nameOfMaker = (n: number): string => `_${n}`
+  const makers = makersOf(groups, making.shared, making.library).map((kept) => kept.toSorted(byEnd))
   const made = makers.flatMap((kept, n): Part[] => [
     `local function ${nameOfMaker(n)}(e)\n`,
-    ...kept.flatMap((one, i): Part[] => [
-      `${i > 0 ? 'else' : ''}if e=='${one.group.letter}'then\n`,
-      ...bodyOf(one, making),
-    ]),
+    ...kept.flatMap((one, i): Part[] => [`${i > 0 ? 'else' : ''}if e<${one.group.end} then\n`, ...bodyOf(one, making)]),
     'end\nend\n',
   ])
-  const sizes = makers.map((kept) => kept.length)
-  const most = sizes.indexOf(Math.max(...sizes))
-  const rows = makers.flatMap((kept, n) =>
-    n === most ? [] : kept.map(({ group }) => `${keyOf(group)}=${nameOfMaker(n)}`),
-  )
-  return ['do\n', ...made, `L={${[`[0]=${nameOfMaker(most)}`, ...rows].join(',')}}\n`, 'end\n']
+  const maker = whoMakes(groups.toSorted(byEnd), makers)
+  return ['do\n', ...made, `setmetatable(F,{__index=function(e,t)(${maker})(t)return rawget(e,t)end})\n`, 'end\n']
+}
+
+const byEnd = (a: Kept, b: Kept): number => a.group.end - b.group.end
+
+/** No name that is shared begins so. */
+const nameOfMaker = (n: number): string => `_${n}`
+
+/** The maker of the field `t`: `t<20 and _0 or t<31 and _1 or _0`. */
+function whoMakes(groups: readonly Kept[], makers: readonly Kept[][]): string {
+  const names = groups.map((one) => nameOfMaker(makers.findIndex((kept) => kept.includes(one))))
+  const last = names.flatMap((name, i) => (names[i + 1] === name ? [] : [i]))
+  return last.map((i) => (i < names.length - 1 ? `t<${groups[i]!.group.end} and ${names[i]}` : names[i])).join(' or ')
 }
 
 /** What each call makes. */
@@ -147,7 +146,7 @@ export function buildScript(source: Source, library: Library): Built {
   const [first, later] = [kept.filter(({ group }) => group.isAlways), kept.filter(({ group }) => !group.isAlways)]
   const hasFields = all.some(({ symbol }) => isField(library.nameOf.get(symbol) ?? ''))
   const blocks = [
-    ...(hasFields ? [FIELDS] : []),
+    ...(hasFields ? ['local F={}\n'] : []),
     ...(later.length ? late(later, making) : []),
     ...always(first, making),
   ]
@@ -184,6 +183,6 @@ export const membersOf = ({ modules }: Library): Map<string, Module> =>
 export function textOf(part: Part, { pieces, nameOf }: Library): string {
   if (typeof part === 'string') return part
   if ('units' in part && part.isIdle)
-    return part.units.flatMap(({ gives }) => gives.map((symbol) => `function ${nameOf.get(symbol)}()end\n`)).join('')
+    return part.units.flatMap(({ gives }) => gives.map((symbol) => `${nameOf.get(symbol)}=function()end\n`)).join('')
   return 'units' in part ? part.units.map((unit) => `${pieces.get(unit)!.text}\n`).join('') : part.text
 }

@@ -20,8 +20,8 @@ export const edited = (text: string, edits: readonly Edit[]): string =>
 /** Small letters are for locals, capitals for what a whole script knows and uses most. */
 const SMALL = 'etaoinsrhldcumfpgwybvkxjqz'
 const LETTERS = `${SMALL}${SMALL.toUpperCase()}`
-/** Those that the builder itself uses: of `F` and `L` see build-lua.ts. */
-const CAPITALS = [...SMALL.toUpperCase()].filter((letter) => letter !== 'F' && letter !== 'L')
+/** Those that the builder itself does not use: of `F` see lua-library.ts. */
+const CAPITALS = [...SMALL.toUpperCase()].filter((letter) => letter !== 'F')
 const KEYWORDS = new Set(
   'and break do else elseif end false for function if in local nil not or repeat return then true until while'.split(
     ' ',
@@ -30,14 +30,8 @@ const KEYWORDS = new Set(
 const DIGITS = `${LETTERS}_0123456789`
 
 /** The n-th way in which a name may go on: a letter or digit, or two of them. */
-export const letterOrDigit = (n: number): string =>
+const letterOrDigit = (n: number): string =>
   n < DIGITS.length ? DIGITS[n]! : DIGITS[Math.floor(n / DIGITS.length) - 1]! + DIGITS[n % DIGITS.length]!
-
-/** The names of one letter and what they go on with. */
-export function* namesEndingIn(last: string): Generator<string, never> {
-  for (const first of LETTERS) if (!KEYWORDS.has(first + last)) yield first + last
-  throw new Error(`expected at most ${LETTERS.length} functions in a group, got more`)
-}
 
 /** The n-th name of what a whole script knows, in the order of how often it is used: capitals, then two letters. */
 export const nameOfShared = (n: number): string => CAPITALS[n] ?? nameOfTwo(n - CAPITALS.length)
@@ -103,10 +97,11 @@ function isSafe([first, ...others]: readonly Token[]): boolean {
   )
 }
 
-/** The first line of a function, in which nothing can go wrong either: `local function f(a, b)`. */
+/** The first line of a function, in which nothing can go wrong either: `local function f(a, b)`, `F[7]=function(a, b)`. */
 function isHead(line: readonly Token[]): boolean {
   const words = line.map(({ text }) => text)
-  return words.slice(0, 2).includes('function') && words.indexOf(')') === words.length - 1
+  const from = words[0] === 'F' && words[3] === ']' && words[4] === '=' ? 5 : 0
+  return words.slice(from, from + 2).includes('function') && words.indexOf(')') === words.length - 1
 }
 
 function joined(tokens: readonly Token[]): Piece {

@@ -25,7 +25,10 @@ function headOf(file: string): string {
     if (!line.startsWith(mark) || text === '' || text.startsWith('keys:')) break
     head.push(text)
   }
-  return head.join(' ').replace(' Made when first called.', '')
+  return head
+    .join(' ')
+    .replace(' Made when first called.', '')
+    .replace(/ Made apart: [^.]*\./, '')
 }
 
 /** The first sentence; what ends with an abbreviation or a name of a file goes on. */

@@ -1,5 +1,6 @@
 -- Makes one job, or finds the one that its unique key stands for.
 -- Made when first called.
+-- Made apart: postpone, unique_is, claim_unique.
 
 local create = {}
 

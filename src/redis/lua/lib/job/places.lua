@@ -1,5 +1,6 @@
 -- Where a job is. It is in exactly one place, and only `move` changes it.
 -- Made when first called.
+-- Made apart: count_child, settle.
 
 local places = {}
 

@@ -1,5 +1,6 @@
 -- What every script should know and hardly ever needs: who listens to what sidejob itself says, and the version of the constraints.
 -- Made when first called.
+-- Made apart: set, levels, heard_at, listen.
 
 local hints = {}
 

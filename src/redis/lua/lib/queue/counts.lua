@@ -4,6 +4,7 @@
 -- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
 -- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
 -- Made when first called.
+-- Made apart: size_of, add_counts, no_waits, keep_day, written_down, key, turn.
 
 local counts = {}
 

@@ -1,5 +1,6 @@
 -- Classes by globs: whether a text is like one, within bounds.
 -- Made when first called.
+-- Made apart: byte_range, set_of, parts, is_like.
 
 local globs = {}
 

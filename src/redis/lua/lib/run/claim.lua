@@ -1,5 +1,6 @@
 -- Lending jobs to runs: which, and under which token.
 -- Made when first called.
+-- Made apart: stop_runaway, give_up, claim_one, still_lent, add_lent.
 
 local claim = {}
 

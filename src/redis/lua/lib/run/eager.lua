@@ -1,6 +1,7 @@
 -- Jobs that are lent by the script that makes them, where nothing was ready before: to a lane that begins with them, for an
 -- invocation that makes jobs and serves their queue itself; else to the lane that waits for work.
 -- Made when first called.
+-- Made apart: key_of_lane, in_order, lend_new, told, lent_before.
 
 local eager = {}
 

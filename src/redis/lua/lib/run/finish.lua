@@ -1,5 +1,6 @@
 -- Committing a run: everything it did, or nothing.
 -- Made when first called.
+-- Made apart: apply, fill_waiting, set_pause, checkpoint, settle, each, going_on.
 
 local finish = {}
 

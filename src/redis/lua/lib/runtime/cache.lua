@@ -1,4 +1,5 @@
 -- What a script has read, each key once, as it is now and as it will be: documents of jobs, records of queues, texts, hashes.
+-- Made apart: leave_piece, note_ending, hset, sset, set_expiring, replace_text, pending_moment, hash, hash_is_empty, hfetch, hget.
 
 local cache = {}
 

@@ -9,7 +9,8 @@ local numerals = {}
 function numbers.int(n)
   local text = numerals[0 - n]
   if not text then
-    text = string.format('%.0f', n)
+    -- A moment as Lua itself writes it, which costs a fifth of a format; what has a fraction, or more digits, not.
+    text = n % 1 == 0 and n < 10000000000000 and n > -10000000000000 and n .. '' or string.format('%.0f', n)
     numerals[0 - n] = text
   end
   return text

@@ -11,6 +11,7 @@
 --
 -- What one of them is to everybody else is a document: that is put together here, from its piece.
 -- Made when first called.
+-- Made apart: place_of, has, ids, sequence_at, document.
 
 local pieces = {}
 
@@ -27,7 +28,9 @@ function pieces.place_of(id)
   return number, tonumber(at) + 1
 end
 
+-- Most pieces are whole: some Luas make a text for each place that is found.
 local function size_of(mask)
+  if not mask:find('0', 1, true) then return #mask end
   local _, n = mask:gsub('1', '')
   return n
 end
