@@ -55,7 +55,15 @@ async function measure(warm: string): Promise<string> {
     return performance.now() - began
   }
 
+  /** Milliseconds of a request that asks Redis nothing: what the way to the Worker and back costs on this machine. */
+  async function nothing(): Promise<number> {
+    const began = performance.now()
+    await (await fetch(`${stack.url}/nothing`)).text()
+    return performance.now() - began
+  }
+
   await lone(20, one)
+  const way = (await trickle(rate, 5, nothing)).sort((a, b) => a - b)
   const [commands, { published }] = [await billed(connection), await stack.counts()]
   const took = (await trickle(rate, seconds, one)).sort((a, b) => a - b)
   const since = await billed(connection)
@@ -66,7 +74,8 @@ async function measure(warm: string): Promise<string> {
   await redis.close()
   const cells = [`p50 ${quantile(took, 0.5).toFixed(1)} ms`, `p99 ${quantile(took, 0.99).toFixed(1)} ms`]
   const costs = [`${cost.toFixed(2)} billed commands`, `${messages.toFixed(4)} QStash messages a job`]
-  return `${[...cells, ...costs].join('   ')}\n    ${eachOf(commands, since, took.length)}`
+  const there = `of which a request that asks Redis nothing takes ${quantile(way, 0.5).toFixed(1)} ms`
+  return `${[...cells, ...costs].join('   ')}\n    ${there}\n    ${eachOf(commands, since, took.length)}`
 }
 
 console.log(`${rate} jobs a second for ${seconds} s, ${options.near ? 'near' : 'Redis 2 ms and QStash 50 ms away'}`)
