@@ -64,7 +64,7 @@ export const handyNames = (): Iterable<Given> => handy.values()
 /** What nobody declares: Lua's own, Redis', and what every script has first. */
 const known = new Set(
   [
-    'redis cjson string math table tonumber tostring ipairs pairs next pcall error unpack select type setmetatable',
+    'redis cjson string math table tonumber tostring ipairs pairs next pcall error unpack select type setmetatable rawget',
     'KEYS ARGV ns clock seed at',
   ]
     .join(' ')

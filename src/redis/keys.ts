@@ -295,4 +295,6 @@ export const limitFields = {
   promised: ['a', 'slots that are reserved for jobs that are ready'],
   jobs: ['j', 'jobs of the group that are not at rest'],
   reordering: ['so', 'how far those who wait are ordered anew, a cursor'],
+  waiting: ['w', 'how many jobs wait at it'],
+  running: ['u', 'of a limit at which jobs wait: how many held a slot when room was last given'],
 } as const satisfies Record<string, Field>

@@ -117,6 +117,31 @@ test('the first look at the Overview costs 12 commands where nothing has failed 
   await healthy.close()
 })
 
+test('the first look at the Overview costs 12 commands at most, at however many limits jobs wait, one of them paused', async () => {
+  const busy = await startPages({ workers: [waits] })
+  const visitor = await busy.enter(['read'])
+  await busy.rest(await busy.make('waits'))
+  const classes = Array.from({ length: 12 }, (_, n) => `pulled-${n}`)
+  for (const name of classes) {
+    await busy.engine.register('shop', name, { pull: true, concurrency: 1 })
+    for (let i = 0; i < 3; i++) await busy.make(name, { queue: 'shop' })
+  }
+  await busy.engine.setLimit('worker:shop/pulled-0', { concurrency: 1, paused: true })
+  await busy.engine.claim('shop', { names: classes, lease: 3_600_000, max: 40 })
+  const { limits } = await busy.engine.glance()
+  expect(limits.map(({ running, waiting }) => [running, waiting]).sort()).toEqual([[0, 3], ...Array(11).fill([1, 2])])
+  for (let i = 0; i < 2; i++) {
+    busy.forget()
+    const before = await commandStats(busy)
+    expect((await visitor.get('/ui/')).status).toBe(200)
+    const after = await commandStats(busy)
+    const commands = Object.fromEntries([...after].map(([name, n]) => [name, n - (before.get(name) ?? 0)]))
+    const sum = Object.values(commands).reduce((a, b) => a + b, 0)
+    if (i > 0) expect(sum, JSON.stringify(commands)).toBeLessThanOrEqual(12)
+  }
+  await busy.close()
+})
+
 test('kinds of errors come with the second look at Overview, and neither it nor the one after costs more than 12', async () => {
   pages.forget()
   const shown = async () => (await reader.html('/ui/')).includes('Kinds of errors')

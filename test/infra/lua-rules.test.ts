@@ -322,7 +322,7 @@ const KIB: Record<string, number> = {
     commit_verbs: 114,
     change: 88,
     enqueue: 84,
-    extend: 58,
+    extend: 59,
     limit: 58,
     tick: 66,
     register: 60,

@@ -991,7 +991,11 @@ const limited: Mutation[] = [
       "redis.call('INCR', limit_key(key, 'count'))\n      put(",
       'slots are counted apart from leases',
     ],
-    ["for key in (doc.held_limits or '')", "for key in (doc.limits or '')", 'a run gives back what it has not taken'],
+    [
+      'function limits.release_slots(id, doc)\n  for _, key in ipairs(tables.lines(doc.held_limits)) do',
+      'function limits.release_slots(id, doc)\n  for _, key in ipairs(tables.lines(doc.limits)) do',
+      'a run gives back what it has not taken',
+    ],
     ['  change(id, doc, fields.held_limits, nil)\n', '', 'a job that has no run still seems to hold slots'],
     ["    zset(limit_key(key, 'held'), id, false)\n", '', 'a slot is held by a job without a lease'],
     [
@@ -1068,8 +1072,8 @@ const limited: Mutation[] = [
     27,
     'lib/limit/waiting.lua',
     [
-      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)\n      if limits.at(key).settings',
-      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag))\n      if limits.at(key).settings',
+      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)\n      if settings',
+      'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag))\n      if settings',
       'who waited comes back behind those who came later',
     ],
     ['        change(id, doc, fields.reserved_limit, key)\n', '', 'who comes back has nothing in hand'],
@@ -1083,7 +1087,7 @@ const limited: Mutation[] = [
     27,
     'lib/limit/limits.lua',
     [
-      'if limits.at(key).settings then limits.save(key, limit_fields.promised, math.max(0, (limits.at(key).settings.promised or 0) - 1)) end',
+      'if settings then limits.save(key, limit_fields.promised, math.max(0, (settings.promised or 0) - 1)) end',
       '',
       'room that was given is never given again',
     ],
@@ -1099,8 +1103,8 @@ const limited: Mutation[] = [
       'a slot that is given back reaches nobody',
     ],
     [
-      '  set_text(limit_key(key), cjson.encode(state.settings))\n  put(limits.touched, key, true)\n',
-      '  set_text(limit_key(key), cjson.encode(state.settings))\n',
+      'limits.save(key, field, value or nil) end\n  end\n  put(limits.touched, key, true)\n',
+      'limits.save(key, field, value or nil) end\n  end\n',
       'more room is noticed by nobody',
     ],
   ),
@@ -1232,6 +1236,37 @@ const limited: Mutation[] = [
     ['int(tonumber(all.version) + 1)', "'1'", 'only the first change is noticed'],
     ["limits.define(one, { open = 1 }, 'set')", '', 'what waits by an old constraint waits on'],
   ),
+  ...of(
+    127,
+    'lib/limit/limits.lua',
+    ['settings.waiting + n)', 'settings.waiting)', 'a limit does not say how many wait at it'],
+    ['if settings and settings.waiting then', 'if settings then', 'what is not known is counted'],
+  ),
+  ...of(
+    127,
+    'lib/limit/waiting.lua',
+    [
+      '          if not waiter and settings.waiting ~= 0 then limits.save(key, limit_fields.waiting, 0) end\n',
+      '',
+      'what was not known is never known again',
+    ],
+    [
+      '          if settings.running ~= running then limits.save(key, limit_fields.running, running) end\n',
+      '',
+      'how many run is not said',
+    ],
+    ['rawget(state, limit_state.held) or ', '', 'how many run is said as it was when the first began to wait'],
+    [
+      'rawget(state, limit_state.held) or settings.running or state.held',
+      'rawget(state, limit_state.held)',
+      'how many run is not said of a limit that lets nobody through',
+    ],
+  ),
+  ...of(127, 'lib/job/places.lua', [
+    '    limits.count_waiting(doc.queue, doc.waiting_limit, -1)\n',
+    '',
+    'who no longer waits at a limit is counted there',
+  ]),
 ]
 
 const listening: Mutation[] = [

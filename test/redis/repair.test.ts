@@ -223,6 +223,17 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /its run holds no slot of limit slots/,
   ],
+  'a limit that counts others than those who wait': [
+    async (world) => {
+      for (let i = 0; i < 3; i++) await world.make(limited)
+      await world.claim()
+      return async (redis, key) => {
+        const record = JSON.parse((await redis.get<string>(key('limit:slots')))!)
+        return redis.set(key('limit:slots'), JSON.stringify({ ...record, w: 7 }))
+      }
+    },
+    /2 jobs wait at it, counted 7/,
+  ],
   'those who wait at a limit, and nobody looks': [
     async (world) => {
       await world.make(limited)

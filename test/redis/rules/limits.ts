@@ -1,8 +1,9 @@
-// Rules 26–28: slots, batons, constraints.
+// Rules 26–28: slots, batons, constraints; 127: what a limit says of those who wait at it.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { type Constraint, limitKeyOf } from '../../../src/core/constraint.ts'
+import { decodeLimit, type LimitRecord } from '../../../src/redis/record.ts'
 import { type Facts, type Making, queuesOf, type Run, type World } from '../direct.ts'
 import { warmed } from './warm.ts'
 
@@ -685,4 +686,54 @@ const rule28: Facts = {
   },
 }
 
-export const limited: Record<number, Facts> = { 26: rule26, 27: rule27, 28: rule28 }
+const textOf = (world: World) => world.client.ask((redis) => redis.get<string>(world.store.keys.limit(KEY)))
+/** How many wait and run, as the limit's record says it. */
+async function said(world: World): Promise<Pick<LimitRecord, 'waiting' | 'running'>> {
+  const { waiting, running } = decodeLimit((await textOf(world))!)
+  return { waiting, running }
+}
+/** The record as a version writes it that does not count who waits. */
+async function forgetCounts(world: World): Promise<void> {
+  const { w: _, u: __, ...record } = JSON.parse((await textOf(world))!)
+  await world.client.ask((redis) => redis.set(world.store.keys.limit(KEY), JSON.stringify(record)))
+}
+
+const rule127: Facts = {
+  async 'it says how many wait and run, whoever comes and goes'(world) {
+    const ids = await makeAll(world, 5, limits(2))
+    expect(await said(world)).toEqual({ waiting: 0, running: undefined })
+    const runs = await world.claim()
+    expect(await said(world)).toEqual({ waiting: 3, running: 2 })
+    await runs[0]!.commit()
+    expect(await said(world)).toEqual({ waiting: 2, running: 1 })
+    await world.claim()
+    expect(await said(world)).toEqual({ waiting: 2, running: 2 })
+    await world.change(ids[4]!, 'terminate', '', '')
+    expect(await said(world)).toEqual({ waiting: 1, running: 2 })
+    await world.store.limit(KEY, 'set', { concurrency: 3 })
+    expect(await said(world)).toEqual({ waiting: 0, running: undefined })
+  },
+  async 'of those that wait where nobody is let through too'(world) {
+    await makeAll(world, 3, limits(2))
+    const [run] = await world.claim({ max: 1 })
+    await world.store.limit(KEY, 'set', { concurrency: 2, paused: true })
+    await world.claim()
+    expect(await said(world)).toEqual({ waiting: 2, running: 1 })
+    await run!.commit()
+    expect(await said(world)).toEqual({ waiting: 2, running: 0 })
+  },
+  async 'where a version has written it that does not count, it is known when nobody waits any more'(world) {
+    await makeAll(world, 3, limits(1))
+    await world.claim()
+    await forgetCounts(world)
+    world.advance(46_000)
+    await world.tick()
+    while ((await of(world)).waiting > 0) {
+      expect((await said(world)).waiting).toBeUndefined()
+      await (await world.claimOne()).commit()
+    }
+    expect(await said(world)).toEqual({ waiting: 0, running: undefined })
+  },
+}
+
+export const limited: Record<number, Facts> = { 26: rule26, 27: rule27, 28: rule28, 127: rule127 }

@@ -20,7 +20,7 @@ local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
 local int = numbers.int
-local limit_key, queue_key = redis_keys.limit_key, redis_keys.queue_key
+local key_of, limit_key, queue_key = redis_keys.key_of, redis_keys.limit_key, redis_keys.queue_key
 local now = time.now
 
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
@@ -29,36 +29,51 @@ for _, name in ipairs(names) do keys[#keys + 1] = queue_key(name) end
 for _, name in ipairs(counted) do series.add_keys(keys, name, kind) end
 fetch(keys)
 
--- Where the documents of queues say that nobody waits at a limit, no limit is looked at. Where somebody does they name the
--- limits that have room at a moment; the others, which are paused, are looked for only where those do not account for all.
-local waiting, rows, seen = 0, {}, {}
-for _, name in ipairs(names) do waiting = waiting + (queue(name).at_limits or 0) end
-
-local function add_limits(list)
-  local limit_keys = {}
-  for i, key in ipairs(list) do limit_keys[i] = limit_key(key) end
-  fetch(limit_keys)
-  for _, key in ipairs(list) do
-    local state = limits.at(key)
-    local n = not seen[key] and state.settings and not state.settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) or 0
-    seen[key] = true
-    waiting = waiting - n
-    if n > 0 then rows[#rows + 1] = limit_rows.of(key, n) end
-  end
-end
-
-if waiting > 0 then
-  local named = {}
-  for _, name in ipairs(names) do
-    for key in pairs(queue(name).limit_moments or {}) do named[#named + 1] = key end
-  end
-  add_limits(tables.slice(named, 1, most_limits))
-  if waiting > 0 then add_limits(redis.call('SSCAN', ns .. 'limits', '0', 'COUNT', most_limits)[2]) end
-end
-
 local ids, more = {}, ''
 if kind ~= '' then ids, more = at_work.ids(names, most_runs) end
+
+-- Where the documents of queues say that nobody waits at a limit, no limit is looked at. Where somebody does they name the
+-- limits that have room at a moment; the others, which are paused, are looked for only where those do not account for all.
+local waiting, named = 0, {}
+for _, name in ipairs(names) do
+  waiting = waiting + (queue(name).at_limits or 0)
+  for key in pairs(queue(name).limit_moments or {}) do named[#named + 1] = key end
+end
+local function keys_of(list)
+  local limit_keys = {}
+  for i, key in ipairs(list) do limit_keys[i] = limit_key(key) end
+  return limit_keys
+end
+
+-- With the jobs that run, in one command.
+local looked_at = waiting > 0 and tables.slice(named, 1, most_limits) or {}
+local asked = keys_of(looked_at)
+for _, id in ipairs(ids) do asked[#asked + 1] = key_of(id) end
+fetch(asked)
 cache.fetch_jobs(ids)
+
+-- How many wait and run stands with a limit's settings; where it does not, both are counted.
+local rows, seen = {}, {}
+local function add_limits(list)
+  for _, key in ipairs(list) do
+    local state = limits.at(key)
+    local settings = not seen[key] and state.settings
+    seen[key] = true
+    if settings and not settings.gone then
+      local n = settings.waiting or redis.call('ZCARD', limit_key(key, 'waiting'))
+      waiting = waiting - n
+      if settings.waiting then state.held = settings.running end
+      if n > 0 then rows[#rows + 1] = limit_rows.of(key, n) end
+    end
+  end
+end
+add_limits(looked_at)
+if waiting > 0 then
+  local all = redis.call('SSCAN', ns .. 'limits', '0', 'COUNT', most_limits)[2]
+  fetch(keys_of(all))
+  add_limits(all)
+end
+
 local shown, points, texts = {}, {}, {}
 for i, name in ipairs(names) do shown[i] = queues.row(name) end
 for i, name in ipairs(counted) do points[i] = series.row(name, kind) end

@@ -73,6 +73,7 @@ end
 -- Whoever waits at a limit has somebody before it, or a moment at which it is looked at.
 local function check_limit(key)
   local settings, waiting = limits.at(key).settings, redis.call('ZCARD', limit_key(key, 'waiting'))
+  if settings and settings.waiting and settings.waiting ~= waiting then fault(key, waiting .. ' jobs wait at it, counted ' .. int(settings.waiting), 'count') end
   if waiting == 0 or (settings and settings.paused) then return end
   local moment = tonumber(redis.call('ZSCORE', ns .. 'wake', 'k:' .. key))
   if not moment then fault(key, waiting .. ' jobs wait at a limit, and no moment is set', 'look') end
@@ -263,7 +264,7 @@ local function check_run(id, doc)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place') end
   -- A lease that is over holds no slot, and its limit may have gone and come back.
   if tonumber(doc.lease_until) <= now then return end
-  for key in (doc.held_limits or ''):gmatch('[^\n]+') do
+  for _, key in ipairs(tables.lines(doc.held_limits)) do
     if limits.at(key).settings and not redis.call('ZSCORE', limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
   end
 end

@@ -205,7 +205,7 @@ end
 function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
   if (doc.place == 'l') == (is_run and true or false) then
-    for key in (doc.place == 'l' and doc.held_limits or ''):gmatch('[^\n]+') do
+    for _, key in ipairs(tables.lines(doc.place == 'l' and doc.held_limits)) do
       if limits.at(key).settings then zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
     end
     return
@@ -279,6 +279,7 @@ function mend.limit(key)
     local holds = doc and doc.place == 'l' and ('\n' .. (doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
     if not holds then redis.call('ZREM', limit_key(key, 'held'), id) end
   end
+  if limits.at(key).settings then limits.save(key, limit_fields.waiting, redis.call('ZCARD', limit_key(key, 'waiting'))) end
   zset(ns .. 'wake', 'k:' .. key, now)
   put(limits.touched, key, true)
 end

@@ -21,11 +21,11 @@ local loose, writes, zset = cache.loose, cache.writes, cache.zset
 local push, put, within = journal.push, journal.put, journal.within
 local newly_lent = leased.newly_lent
 local int, never = numbers.int, numbers.never
-local queue_key, side_key = redis_keys.queue_key, redis_keys.side_key
+local limit_key, queue_key, side_key = redis_keys.limit_key, redis_keys.queue_key, redis_keys.side_key
 local moment_of_sequence, now, sequence, sequence_of = time.moment_of_sequence, time.now, time.sequence, time.sequence_of
 
 function places.index_of(doc)
-  if doc.place == 'w' then return ns .. 'limit-waiting:' .. doc.waiting_limit end
+  if doc.place == 'w' then return limit_key(doc.waiting_limit, 'waiting') end
   return queue_key(doc.queue, states.indexes[doc.place] or 'ready')
 end
 
@@ -91,7 +91,7 @@ end
 function places.leave(id, doc, is_let_through)
   if loose[id] then put(loose, id, nil) else zset(places.index_of(doc), places.member_of(id, doc), false) end
   if doc.place == 'w' then
-    change_queue(doc.queue, queue_fields.at_limits, (queue(doc.queue).at_limits or 0) - 1)
+    limits.count_waiting(doc.queue, doc.waiting_limit, -1)
     turns.leave(doc, is_let_through)
   end
   if doc.reserved_limit and (not doc.place or doc.place == 'p') then limits.drop_baton(id, doc) end
@@ -101,23 +101,25 @@ end
 -- set aside for; one that comes back from there keeps its sequence. `since`: when it became due.
 function places.move(id, doc, place, moment, key, keeps, since)
   local was = docs[id] and doc.place ~= 'new' and states.of(doc)
-  local rested = not was or states.resting[doc.place] ~= nil
+  local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil
   if was then places.leave(id, doc, keeps) end
   if (not place or place == 'p') and not keeps then places.queue_up(id, doc, since) end
-  if doc.group and rested ~= (states.resting[place] ~= nil) then limits.count_in_group(doc, rested and 1 or -1) end
-  if doc.quota_bytes and rested ~= (states.resting[place] ~= nil) then quota.count(doc, rested and 1 or -1) end
+  if doc.group and rested ~= rests then limits.count_in_group(doc, rested and 1 or -1) end
+  if doc.quota_bytes and rested ~= rests then quota.count(doc, rested and 1 or -1) end
   if doc.place == 'l' then put(newly_lent, id, false) elseif place == 'l' and newly_lent[id] == nil then put(newly_lent, id, true) end
   put(doc, fields.waiting_limit, key)
-  if key then turns.take(id, doc, key) end
+  if key then
+    turns.take(id, doc, key)
+    limits.count_waiting(doc.queue, key, 1)
+  end
   put(doc, fields.place, place)
   put(dirty, id, true)
   zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
   if not place then put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
   if place == 'p' then push(within(places.to_call, doc.queue), doc.class) end
-  if place == 'w' then change_queue(doc.queue, queue_fields.at_limits, (queue(doc.queue).at_limits or 0) + 1) end
   if place == 't' then places.soonest(doc.queue, queue_fields.next_timer, moment) end
   if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end
-  if states.resting[place] and moment ~= never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
+  if rests and moment ~= never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
   places.announce(id, doc, was)
 end
 

@@ -9,6 +9,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local change, change_queue, is_brought_over, pending_moment, queue = cache.change, cache.change_queue, cache.is_brought_over, cache.pending_moment, cache.queue
 local set_text, sset, text_at, zset = cache.set_text, cache.sset, cache.text_at, cache.zset
@@ -57,12 +58,19 @@ function limits.save(key, field, value)
   set_text(limit_key(key), cjson.encode(state.settings))
 end
 
+-- How many wait is kept with the queue, and with the settings of each limit, so that a look at many costs no command for each.
+-- Where an older version has written those it is not known until nobody waits any more.
+function limits.count_waiting(q, key, n)
+  local settings = limits.at(key).settings
+  change_queue(q, queue_fields.at_limits, (queue(q).at_limits or 0) + n)
+  if settings and settings.waiting then limits.save(key, limit_fields.waiting, settings.waiting + n) end
+end
+
 -- How many more may start.
 function limits.room_at(key)
   local state = limits.at(key)
   local settings = state.settings
-  if not settings then return never end
-  if settings.open then return never end
+  if not settings or settings.open then return never end
   if settings.paused or (settings.shut or 0) > now then return 0 end
   local promised = settings.promised or 0
   return math.min((settings.concurrency or never) - state.held - promised, (settings.rate or never) - state.started - promised)
@@ -93,15 +101,9 @@ function limits.take_slots(id, doc)
   if #taken > 0 then change(id, doc, fields.held_limits, table.concat(taken, '\n')) end
 end
 
-local function held_keys(doc)
-  local keys = {}
-  for key in (doc.held_limits or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
-  return keys
-end
-
 -- A run that is over has reached its target by now; and it began `late` ms after its lane had asked for it.
 function limits.note_start(doc, late)
-  for _, key in ipairs(held_keys(doc)) do
+  for _, key in ipairs(tables.lines(doc.held_limits)) do
     local settings = limits.at(key).settings
     if settings and settings.rate then
       local moment = math.min(now, tonumber(doc.ran_at) + margin(settings, late))
@@ -112,7 +114,7 @@ end
 
 -- The slots of a run that has ended; those of a lease that is over are free already.
 function limits.release_slots(id, doc)
-  for _, key in ipairs(held_keys(doc)) do
+  for _, key in ipairs(tables.lines(doc.held_limits)) do
     local state = limits.at(key)
     zset(limit_key(key, 'held'), id, false)
     if state.settings and tonumber(doc.lease_until) > now then put(state, 'held', state.held - 1) end
@@ -123,7 +125,7 @@ end
 
 -- Where the slot is to be free sooner than it was, who waits for it looks sooner.
 function limits.renew_slots(id, doc, sooner)
-  for _, key in ipairs(held_keys(doc)) do
+  for _, key in ipairs(tables.lines(doc.held_limits)) do
     zset(limit_key(key, 'held'), id, tonumber(doc.lease_until))
     if sooner and limits.room_at(key) < 1 then put(limits.touched, key, true) end
   end
@@ -132,7 +134,8 @@ end
 function limits.drop_baton(id, doc)
   local key = doc.reserved_limit
   change(id, doc, fields.reserved_limit, nil)
-  if limits.at(key).settings then limits.save(key, limit_fields.promised, math.max(0, (limits.at(key).settings.promised or 0) - 1)) end
+  local settings = limits.at(key).settings
+  if settings then limits.save(key, limit_fields.promised, math.max(0, (settings.promised or 0) - 1)) end
   put(limits.touched, key, true)
 end
 
@@ -152,14 +155,13 @@ function limits.define(key, settings, how)
   for field, value in pairs(settings) do
     if state.settings[field] ~= value then limits.save(key, field, value or nil) end
   end
-  set_text(limit_key(key), cjson.encode(state.settings))
   put(limits.touched, key, true)
 end
 
 -- A group lives as long as it has jobs that have not come to rest. One that comes back after that sets it anew.
 function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
-  if not limits.at(key).settings then limits.define(key, limit_fields { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first') end
+  limits.define(key, limit_fields { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')
   limits.save(key, limit_fields.jobs, (limits.at(key).settings.jobs or 0) + n)
   put(limits.touched, key, true)
 end

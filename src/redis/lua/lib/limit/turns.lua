@@ -15,6 +15,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
 local change = cache.change
 local put = journal.put
 local int = numbers.int
@@ -42,7 +43,7 @@ end
 
 local function account(group, key, tier)
   local owner, field = group ~= '' and 'group:' .. group or key, 'turn:' .. tier .. ',' .. key
-  local last, n = (limits.at(owner).settings and limits.at(owner).settings[field] or ''):match('^(%x+),(%d+)$')
+  local last, n = ((limits.at(owner).settings or {})[field] or ''):match('^(%x+),(%d+)$')
   return owner, field, last, tonumber(n or 0)
 end
 
@@ -81,7 +82,7 @@ end
 
 local function keep(id, doc, key, turn, tier, group)
   local lines = { turn .. ',' .. tier .. ',' .. #group .. ',' .. group .. key }
-  for line in (doc.turns or ''):gmatch('[^\n]+') do
+  for _, line in ipairs(tables.lines(doc.turns)) do
     local size, names = line:match('^%x+,%-?%d+,(%d+),(.*)$')
     if names:sub(size + 1) ~= key then lines[#lines + 1] = line end
   end

@@ -30,9 +30,7 @@ end
 local function first_waiting(key, n)
   local index = limit_key(key, 'waiting')
   local pending, gone = writes.zsets[index] or {}, 0
-  for _, score in pairs(pending) do
-    if not score then gone = gone + 1 end
-  end
+  for _, score in pairs(pending) do gone = gone + (score and 0 or 1) end
   local rows, flat = {}, redis.call('ZRANGE', index, 0, n + gone - 1, 'WITHSCORES')
   for i = 1, #flat, 2 do
     if pending[flat[i]] == nil then rows[#rows + 1] = { flat[i], tonumber(flat[i + 1]) } end
@@ -47,7 +45,7 @@ end
 local ADMIT = 1000
 
 -- Gives the free room of a limit to those who wait for it.
-local function admit(key)
+local function admit(key, settings)
   local free = math.min(limits.room_at(key), ADMIT)
   local rows = first_waiting(key, math.max(free, 0) + 1)
   local ids = {}
@@ -58,9 +56,9 @@ local function admit(key)
     local doc = find(id)
     if doc and doc.place == 'w' then
       places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)
-      if limits.at(key).settings then
+      if settings then
         change(id, doc, fields.reserved_limit, key)
-        limits.save(key, limit_fields.promised, (limits.at(key).settings.promised or 0) + 1)
+        limits.save(key, limit_fields.promised, (settings.promised or 0) + 1)
       end
     else
       zset(limit_key(key, 'waiting'), rows[i][1], false)
@@ -75,8 +73,7 @@ local function forget_limit(key, is_removed)
   put(limits.known[key], limit_state.settings, false)
   set_text(limit_key(key), nil)
   if not is_removed then del(limit_key(key, 'held')) end
-  for _, part in ipairs({ 'window', 'waiting' }) do del(limit_key(key, part)) end
-  del(limit_key(key))
+  for _, part in ipairs({ false, 'window', 'waiting' }) do del(limit_key(key, part)) end
   sset(ns .. 'limits', key, false)
 end
 
@@ -92,21 +89,28 @@ local function watch(key, waiter)
   zset(ns .. 'wake', 'k:' .. key, moment)
 end
 
--- Where room may have come free, those who wait come back.
+-- Where room may have come free, those who wait come back. As long as somebody still waits, the settings say how many run, for
+-- those who look; where nobody does, nobody is counted.
 function waiting.give_room()
   while next(limits.touched) do
     local keys = limits.touched
     limits.touched = {}
     for key in pairs(keys) do
-      local settings = limits.at(key).settings
-      if settings and (settings.auto and (settings.jobs or 0) <= 0 and limits.at(key).held <= 0 or settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
+      local state = limits.at(key)
+      local settings = state.settings
+      if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.held <= 0 or settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then aging.go_on_at(key) end
-        local waiter = admit(key)
+        local waiter = admit(key, settings)
         if waiter then watch(key, waiter) end
-        if settings and settings.reordering then zset(ns .. 'wake', 'k:' .. key, now) end
-        if settings and settings.rate then put(writes.trims, limit_key(key, 'window'), now - settings.period) end
+        if settings then
+          if settings.reordering then zset(ns .. 'wake', 'k:' .. key, now) end
+          if settings.rate then put(writes.trims, limit_key(key, 'window'), now - settings.period) end
+          local running = waiter and (rawget(state, limit_state.held) or settings.running or state.held) or nil
+          if not waiter and settings.waiting ~= 0 then limits.save(key, limit_fields.waiting, 0) end
+          if settings.running ~= running then limits.save(key, limit_fields.running, running) end
+        end
       end
     end
   end

@@ -18,7 +18,7 @@ local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local change_queue, fetch, fetch_jobs, find, queue, zset = cache.change_queue, cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.zset
-local queue_key = redis_keys.queue_key
+local limit_key, queue_key = redis_keys.limit_key, redis_keys.queue_key
 local now = time.now
 
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
@@ -52,7 +52,7 @@ local slices = {
   w = function(q, cursor)
     if (queue(q).at_limits or 0) == 0 then return '0' end
     local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
-    for i, key in ipairs(answer[2]) do keys[i] = ns .. 'limit:' .. key end
+    for i, key in ipairs(answer[2]) do keys[i] = limit_key(key) end
     fetch(keys)
     for _, key in ipairs(answer[2]) do
       if limits.at(key).settings then
@@ -77,7 +77,7 @@ end
 
 -- One slice of those who wait at a limit. They keep their turns, which are numbered by when they were given.
 function aging.go_on_at(key)
-  local index = ns .. 'limit-waiting:' .. key
+  local index = limit_key(key, 'waiting')
   local further, members, ids = next_slice(index, limits.at(key).settings.reordering)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do

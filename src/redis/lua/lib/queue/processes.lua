@@ -18,9 +18,7 @@ processes.key = ns .. 'processes'
 
 function processes.read(text)
   local since, heard, signal, rest = text:match('^(%d+),(%d+),(%a*)(.*)$')
-  local asks = {}
-  for name in rest:gmatch('[^\n]+') do asks[#asks + 1] = name end
-  return { since = tonumber(since), heard = tonumber(heard), signal = signal, queues = asks }
+  return { since = tonumber(since), heard = tonumber(heard), signal = signal, queues = tables.lines(rest) }
 end
 
 function processes.write(name, known)

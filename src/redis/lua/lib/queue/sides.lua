@@ -6,6 +6,7 @@ local sides = {}
 
 local cache = require 'runtime/cache'
 local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
 local fetch, find, queue = cache.fetch, cache.find, cache.queue
 local limit_key = redis_keys.limit_key
 
@@ -26,8 +27,7 @@ end
 function sides.is_limited(doc) return not doc.terminating and (doc.limits or sides.own_limit(doc)) ~= nil end
 
 function sides.limits_of(doc)
-  local keys = {}
-  for key in (doc.limits or ''):gmatch('[^\n]+') do keys[#keys + 1] = key end
+  local keys = tables.lines(doc.limits)
   keys[#keys + 1] = sides.own_limit(doc)
   return keys
 end

@@ -9,6 +9,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local change_queue, queue, writes, zset = cache.change_queue, cache.queue, cache.writes, cache.zset
 local push, put = journal.push, journal.put
@@ -26,8 +27,7 @@ function waiters.stand(q, waiter, patterns, till)
 end
 
 function waiters.waiter_of(member)
-  local words = {}
-  for word in member:gmatch('[^\n]+') do words[#words + 1] = word end
+  local words = tables.lines(member)
   return table.remove(words, 1), words
 end
 

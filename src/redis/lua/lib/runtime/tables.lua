@@ -25,6 +25,13 @@ function tables.slice(list, from, to)
   return piece
 end
 
+-- The lines of a text, or of none.
+function tables.lines(text)
+  local lines = {}
+  for line in (text or ''):gmatch('[^\n]+') do lines[#lines + 1] = line end
+  return lines
+end
+
 function tables.bytes(items)
   local bytes = 0
   for _, item in ipairs(items) do bytes = bytes + #item end
