@@ -1,9 +1,9 @@
 // The list of jobs in a browser: new rows wait, a row is looked at beside the list, neighbours, views that are kept and shared.
 
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker, port } from '../../src/index.ts'
-import { program, startBrowser } from './browser.ts'
+import { findings, program, startBrowser } from './browser.ts'
 import { count, countsOf } from './counted.ts'
 import { KEY } from './kit.ts'
 import { serve } from './served.ts'
@@ -184,6 +184,35 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByText('All of what failed is of kinds that are muted.').waitFor()
     })
   })
+
+  test.each([390, 320])(
+    'on a phone %i px wide a kind of errors is muted, for a while too, and told of again',
+    async (width) => {
+      const look = { path: '/jobs?status=failed&muted=true', width, height: 800 }
+      await visit(browser, served, look, async (page) => {
+        const button = (name: RegExp) => page.locator('.kinds').getByRole('button', { name })
+        const isWithin = async (one: Locator) => {
+          const { x, width: own, height } = (await one.boundingBox())!
+          return x >= 0 && x + own <= width && height >= 32
+        }
+        await button(/^Unmute fails/).click()
+        expect(await isWithin(button(/^Mute fails: no answer from host [^w]*$/))).toBe(true)
+        expect(await isWithin(button(/^Retry \d jobs? of fails/))).toBe(true)
+        await page.locator('.kinds summary').click()
+        expect(await isWithin(button(/^For a week$/))).toBe(true)
+        expect(await page.locator('.kinds').evaluate((card) => card.scrollHeight <= card.clientHeight)).toBe(true)
+        expect(await findings(page)).toEqual([])
+        expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+        await button(/^For an hour$/).click()
+        await page.locator('.toast', { hasText: 'is muted for an hour' }).waitFor()
+        expect(await isWithin(button(/^Unmute fails/))).toBe(true)
+        await button(/^Unmute fails/).click()
+        await button(/^Mute fails: no answer from host [^w]*$/).click()
+        await page.locator('.toast', { hasText: 'is muted until it is unmuted' }).waitFor()
+        expect((await served.engine.errors({})).muted).toMatchObject([{ until: null }])
+      })
+    },
+  )
 
   test('a host that is left alone is called again at once', async () => {
     const host = 'hooks.example'

@@ -19,7 +19,6 @@ type ActProps = {
   hotkey?: string
   /** What is said to who cannot see what it stands beside. */
   label?: string
-  wide?: boolean
   /** Why it cannot be done, whoever asks. */
   off?: string
   children?: Child
@@ -33,11 +32,11 @@ export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefi
 
 /** @example <Act act="retry" scope="write" icon="retry">Retry</Act> */
 export function Act(props: ActProps) {
-  const { act, scope, at, fields = {}, icon, kind, small, hotkey, label, wide, children } = props
+  const { act, scope, at, fields = {}, icon, kind, small, hotkey, label, children } = props
   const look = useLook()
   const off = props.off ?? refusal(look.who.scopes, scope)
   return (
-    <form class={`act${wide ? ' wide' : ''}`} method="post" action={`${look.base}${at ?? look.here}`} data-act={act}>
+    <form class="act" method="post" action={`${look.base}${at ?? look.here}`} data-act={act}>
       <input type="hidden" name="csrf" value={look.csrf} />
       <input type="hidden" name="act" value={act} />
       {Object.entries(fields).map(([name, value]) => (
@@ -91,6 +90,7 @@ export function LinkButton(props: {
   small?: boolean
   hotkey?: string
   label?: string
+  /** Not on a phone. */
   wide?: boolean
   children?: Child
 }) {

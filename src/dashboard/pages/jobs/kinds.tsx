@@ -124,14 +124,14 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind;
         )}
       </td>
       <td class="dim">{cut(name, 24)}</td>
-      <td class="num">
+      <td class="num" data-head="Jobs">
         <b>{count(n)}</b>
       </td>
       <Times minutes={kind.minutes} />
-      <td class="num dim">
+      <td class="num dim" data-head="First">
         <Ago at={firstAt} />
       </td>
-      <td class="num dim">
+      <td class="num dim" data-head="Last">
         <Ago at={lastAt} />
       </td>
       <td class="num">
@@ -196,7 +196,7 @@ export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted
     >
       {shown.length === 0 && !isWhole && <Empty>All of what failed is of kinds that are muted.</Empty>}
       {(shown.length > 0 || isWhole) && (
-        <table class="tbl">
+        <table class="tbl lined">
           <caption class="vh">Failed jobs by kinds of errors, of the newest 1,000</caption>
           <thead>
             <HeadRow />

@@ -77,7 +77,7 @@ export function MuteButtons({ kind: { error, muted }, name }: { kind: ErrorKind;
       </Button>
       <More label={`Mute ${name} for a while`} small>
         {Object.entries(lengths).map(([length, text]) => (
-          <Button act="muteKind" at="/jobs" scope="admin" fields={{ error, for: length }} kind="quiet" wide>
+          <Button act="muteKind" at="/jobs" scope="admin" fields={{ error, for: length }} kind="quiet">
             {text}
           </Button>
         ))}
@@ -105,10 +105,12 @@ export function QuietRow({ mute }: { mute: Mute }) {
         <MutedTag {...mute} />
       </td>
       <td class="dim">{cut(name ?? '', 24)}</td>
-      <td class="num">0</td>
+      <td class="num" data-head="Jobs">
+        0
+      </td>
       <td class="num wide" />
-      <td class="num dim" />
-      <td class="num dim">
+      <td class="num dim wide" />
+      <td class="num dim" data-head="Muted">
         <Ago at={at} />
       </td>
       <td class="num">
