@@ -5,14 +5,15 @@ export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
  * By path. With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
- * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both.
+ * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both. With one flow that has
+ * no nodes: each that has some is one command more.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
   '/jobs/:job': [2, 24, 35],
-  '/flows': [3, 26, 30],
+  '/flows': [2, 10, 14],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],
   '/queues': [1, 9, 22],

@@ -164,7 +164,7 @@ test('kinds of errors come with the second look at Overview, and neither it nor 
   expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
 })
 
-test('what would not fit a class that is typed costs 14 commands more than its page, and 12 where nothing waits', async () => {
+test('what would not fit a class that is typed costs 10 commands more than its page, and 8 where nothing waits', async () => {
   const costs: Record<string, Cost> = {}
   const typed = 'register=&queue=default&in=&args=%7B%7D'
   for (const path of ['/workers', `/workers?${typed}&class=waits`, `/workers?${typed}&class=never`]) {
@@ -173,8 +173,38 @@ test('what would not fit a class that is typed costs 14 commands more than its p
     costs[path] = await look(path)
   }
   const [page, waited, none] = Object.values(costs) as [Cost, Cost, Cost]
-  expect([waited.commands - page.commands, none.commands - page.commands]).toEqual([14, 12])
+  expect([waited.commands - page.commands, none.commands - page.commands]).toEqual([10, 8])
   expect([waited.trips, none.trips]).toEqual([2, 2])
+})
+
+test('flows cost two round trips however many and large they are, and one command for each that has nodes', async () => {
+  const flowing = await startPages({ workers: [waits, flow] })
+  const visitor = await flowing.enter(['read'])
+  const begin = async (n: number) => {
+    const nodes = Array.from({ length: n }, (_, i) => [`node_${i}`, { queue: 'default', class: 'waits' }])
+    const id = await flowing.make('flow', {
+      queue: 'core',
+      args: encodeValue({ graph: { nodes: Object.fromEntries(nodes) } }),
+    })
+    await flowing.rest(id)
+  }
+  const costOfLook = async (): Promise<Cost> => {
+    const billed = async () => [...(await commandStats(flowing)).values()].reduce((a, b) => a + b, 0)
+    await visitor.get('/ui/flows')
+    const before = await billed()
+    const trips = countTrips()
+    expect(await (await visitor.get('/ui/flows')).text()).toContain('Nodes with something to do')
+    globalThis.fetch = ask
+    return { trips: trips(), commands: (await billed()) - before }
+  }
+  await begin(30)
+  const one = await costOfLook()
+  for (let i = 0; i < 5; i++) await begin(30)
+  const six = await costOfLook()
+  expect([one.trips, six.trips]).toEqual([2, 2])
+  expect(six.commands - one.commands).toBeLessThanOrEqual(5)
+  expect(one.commands).toBeLessThanOrEqual(13)
+  await flowing.close()
 })
 
 test('the page of a job asks once for the runs that it keeps', async () => {

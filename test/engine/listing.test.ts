@@ -1,9 +1,11 @@
 // What a list of jobs can be asked for, and what a row of it tells.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Changes } from '../../src/core/run.ts'
 import type { JobFilter } from '../../src/engine/engine.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
+import { commandStats } from '../redis/commandstats.ts'
 
 const MINUTE = 60_000
 
@@ -123,3 +125,25 @@ test.skipIf(kind === 'embedded')('a page costs one round trip, whatever is asked
   await kit.engine.list(filter)
   expect(kit.gateway.counters.requests - before).toBe(2)
 })
+
+test.skipIf(kind === 'embedded')(
+  'what stands beside the documents of a page is read by one command, however many there are',
+  async () => {
+    const args = encodeValue('x'.repeat(2_000))
+    const costOfPage = async () => {
+      const billed = async () => [...(await commandStats(kit)).values()].reduce((a, b) => a + b, 0)
+      await kit.engine.list({ queue: 'large' })
+      const before = await billed()
+      await kit.engine.list({ queue: 'large' })
+      return (await billed()) - before
+    }
+    const add = (n: number) => kit.engine.enqueue(Array(n).fill({ queue: 'large', class: 'job', args, in: { n: {} } }))
+    await kit.engine.register('large', 'job', { pull: true })
+    await add(1)
+    const one = await costOfPage()
+    for (let i = 0; i < 20; i++) await add(1)
+    expect(await costOfPage()).toBe(one)
+    const { jobs } = await kit.engine.list({ queue: 'large' })
+    expect(jobs.map((job) => job.args)).toEqual(Array(21).fill(args))
+  },
+)

@@ -309,7 +309,7 @@ const KIB: Record<string, number> = {
     glance: 11,
     inspect: 12,
     limits: 4,
-    list: 13,
+    list: 14,
     overview: 4,
     peek: 7,
     processes: 7,

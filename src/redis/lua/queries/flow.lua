@@ -62,7 +62,11 @@ for i, job in ipairs(asked) do
 end
 fetch_jobs(all)
 
-local rows = {}
+local rows, shown = {}, {}
+for i, id in ipairs(found) do
+  if id and families[i] then shown[#shown + 1] = id end
+end
+snapshot.fetch_side_values(shown)
 for i, id in ipairs(found) do
   local children = families[i]
   if not id then

@@ -84,6 +84,12 @@ end
 -- Shows those of a list of ids, newest first, up to the end of the page; answers whether it came to the end of the list.
 local function show_all(ids)
   fetch_jobs(ids)
+  local shown = {}
+  for _, id in ipairs(ids) do
+    local doc = #shown < most and find(id)
+    if doc and fits(doc) then shown[#shown + 1] = id end
+  end
+  snapshot.fetch_side_values(shown)
   for _, id in ipairs(ids) do
     if #jobs == most or not show(id) then
       cursor = int(tonumber(id) + 1)
@@ -118,12 +124,13 @@ local places = {
 -- The indexes are in another order: so many members of them are sorted at once, more are found faster by their ids.
 local SORTED = 10000
 
--- The indexes of a queue in which jobs with the statuses are that are asked for, each once.
-local function wanted_places()
+-- The indexes of a queue in which jobs with the statuses are that are asked for, each once, but for those that are known to be
+-- empty.
+local function wanted_places(name)
   local list, seen = {}, {}
   for one in pairs(wanted) do
     for _, place in ipairs(places[one]) do
-      if not seen[place] then list[#list + 1] = place end
+      if not seen[place] and not tally.is_empty(name, place) then list[#list + 1] = place end
       seen[place] = true
     end
   end
@@ -141,7 +148,7 @@ end
 -- The ids in a queue's indexes of statuses, newest first; nothing when there are too many, or some wait at limits.
 local function indexed()
   if queue_name == '' or status == '' or (wanted.queued and (queue(queue_name).at_limits or 0) > 0) then return nil end
-  local n, ids, from = 0, {}, wanted_places()
+  local n, ids, from = 0, {}, wanted_places(queue_name)
   for _, place in ipairs(from) do n = n + tally.count(queue_name, place) end
   tell_total(n)
   if n > SORTED then return nil end
@@ -172,9 +179,7 @@ local function ended_indexes()
   for i, name in ipairs(names) do keys[i] = queue_key(name) end
   cache.fetch(keys)
   for _, name in ipairs(names) do
-    for _, place in ipairs(wanted_places()) do
-      if not tally.is_empty(name, place) then from[#from + 1] = queue_key(name, place) end
-    end
+    for _, place in ipairs(wanted_places(name)) do from[#from + 1] = queue_key(name, place) end
   end
   if #from > MOST_INDEXES then journal.refuse('BAD_REQUEST', 'jobs have ended in ' .. #from .. ' ways and queues, and ' .. MOST_INDEXES .. ' at most are sorted: name a queue or a status') end
   return from

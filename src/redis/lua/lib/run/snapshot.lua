@@ -1,6 +1,6 @@
 -- What a run gets to see, and what people see of a job.
 -- Made when first called.
--- Made apart: first_values, flat_inputs, flat_side_values, callback_of, flat_children, legacy, flat_family, flat_port, flat_wires, flat_steps, all_of, is_plain, with_documents.
+-- Made apart: first_values, flat_inputs, fetch_side_values, flat_side_values, callback_of, flat_children, legacy, flat_family, flat_port, flat_wires, flat_steps, all_of, is_plain, with_documents.
 
 local snapshot = {}
 
@@ -66,6 +66,19 @@ local function flat_inputs(id, doc)
   end
   inputs_of[id] = { flat = flat, bytes = bytes }
   return inputs_of[id]
+end
+
+-- What is beside the documents of these jobs, in one command, as far as it is no more than one job may have there.
+function snapshot.fetch_side_values(ids)
+  local keys, bytes = {}, 0
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    bytes = bytes + (doc and values.of(doc) or 0)
+    for _, field in ipairs(doc and bytes <= MAX_SIDE and attached_to(id, doc) or {}) do
+      if doc[field] == '^' then keys[#keys + 1] = side_key(id, 'f:' .. field) end
+    end
+  end
+  fetch(keys)
 end
 
 -- Where they are too many, those that come last are left out: their fields still say `^`.
