@@ -153,6 +153,12 @@ export const limits = {
     of: 'what the last run of a job with a history took from its inputs, kept for copies; each value counts 32 more',
     above: 'none of it is kept',
   },
+  mutes: {
+    most: 200,
+    unit: 'kinds',
+    of: 'kinds of errors that are muted at once',
+    above: '429 LIMITED, nothing is done',
+  },
   commitBytes: {
     most: 4_194_304,
     unit: 'bytes',

@@ -8,7 +8,7 @@ import { outcomeToSend, type SentOutcome } from '../redis/changes.ts'
 import { type Client, createClient, type RedisOptions } from '../redis/client.ts'
 import type { Words } from '../redis/ops.ts'
 import { createStore } from '../redis/store.ts'
-import type { ClaimedJob, Ring } from '../redis/types.ts'
+import type { ClaimedJob, Inspection, Ring } from '../redis/types.ts'
 import { createVault } from '../redis/vault.ts'
 import { createAudit } from './api/audit.ts'
 import { createBreakers } from './api/breakers.ts'
@@ -29,7 +29,7 @@ import { createJobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
 import { createLog } from './api/log.ts'
-import { createPastRuns, pastRunsOf } from './api/past-runs.ts'
+import { createPastRuns, keptRunsOf, pastRunsOf } from './api/past-runs.ts'
 import { createPorts } from './api/ports.ts'
 import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
@@ -41,7 +41,7 @@ import { createTenants } from './api/tenants.ts'
 import { createViews } from './api/views.ts'
 import { createWorkers } from './api/workers.ts'
 import { type Context, onceOf } from './context.ts'
-import type { Call, Engine } from './engine.ts'
+import type { Call, Engine, JobView } from './engine.ts'
 import { createClasses } from './jobs/classes.ts'
 import { createConstraints } from './jobs/constraints.ts'
 import { cronSetter } from './jobs/cron.ts'
@@ -188,21 +188,19 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     return answer
   }
 
-  async function view(job: string) {
-    const { id, document, ...beside } = await store.inspect(job)
-    return { ...shownJob(id, document, beside), ...factsOf(document, beside) }
-  }
+  const viewed = ({ id, document, ...beside }: Inspection): JobView => ({
+    ...shownJob(id, document, beside),
+    ...factsOf(document, beside),
+  })
+  const view = async (job: string) => viewed(await store.inspect(job))
 
   /** What its runs have cost is told by the same list as they are. */
   async function viewWithRuns(job: string) {
-    const { id, document, ...beside } = await store.inspect(job)
-    const kept = document.historyKept ? await store.runs(id) : []
-    const spent = spentOf(document, kept)
+    const found = await store.inspect(job)
+    const kept = await keptRunsOf(store, found)
+    const spent = spentOf(found.document, kept)
     const cost = { ...spent, price: options.prices ? priceOf(spent, options.prices) : null }
-    return {
-      job: { ...shownJob(id, document, beside), ...factsOf(document, beside), cost },
-      runs: pastRunsOf(document, kept),
-    }
+    return { job: { ...viewed(found), cost }, runs: pastRunsOf(found.document, kept) }
   }
 
   const classes = createClasses({ store, registry })

@@ -12,6 +12,7 @@ import { type Context, stepOf } from '../context.ts'
 import type { CallbackState, CallbackTry, Engine } from '../engine.ts'
 import { callbackView } from '../remote/callbacks.ts'
 import { runLines } from '../run/job-facts.ts'
+import { keptRunsOf } from './past-runs.ts'
 import { viewOf } from './queues.ts'
 
 const callbackStatuses: Record<CallbackState, Status> = {
@@ -59,8 +60,12 @@ export function createCallbackVerbs({
       if (document.callbackJob === undefined)
         throw new SidejobError('NOT_FOUND', `job ${id} has told nobody of an end: it has no callback, or has not ended`)
       const told = await store.inspect(String(document.callbackJob))
-      const kept = told.document.historyKept ? await store.runs(told.id) : []
-      return { tries: runLines(told.document, kept).slice(0, TRIES).map(pastRunOf).map(tryOf) }
+      return {
+        tries: runLines(told.document, await keptRunsOf(store, told))
+          .slice(0, TRIES)
+          .map(pastRunOf)
+          .map(tryOf),
+      }
     },
 
     async callbacks({ state, host, limit = 50, cursor }) {

@@ -4,6 +4,7 @@
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'
+import { limits } from '../../core/limits.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Engine, ErrorFilter, ErrorKind, ErrorMute } from '../engine.ts'
@@ -15,8 +16,6 @@ const LOOKED_AT = 1_000
 const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
-/** So many kinds may be muted. */
-const MUTED = 200
 
 const failureOf = (record: JobRecord): Failure => {
   const shown = shownError(record)
@@ -112,8 +111,9 @@ export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | '
       const gone = isMuted ? over : [...over, kind]
       if (gone.length > 0) await store.removeMutes(gone)
       if (!isMuted) return { kind, muted: null, was }
-      if (!was && muted.size >= MUTED)
-        throw new SidejobError('LIMITED', `expected at most ${MUTED} kinds of errors that are muted, got one more`)
+      const { most } = limits.mutes
+      if (!was && muted.size >= most)
+        throw new SidejobError('LIMITED', `expected at most ${most} kinds of errors that are muted, got one more`)
       const { failed } = await failedJobs({})
       const name = failed.find((one) => one.kind.fingerprint === kind)?.document.class ?? null
       await store.setMute(kind, JSON.stringify({ class: name, by, at, until } satisfies Mute))

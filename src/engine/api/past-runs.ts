@@ -4,6 +4,8 @@ import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
 import { deedsOf, type JobRecord, pastRunOf, redactedPathsOf } from '../../redis/record.ts'
+import type { Store } from '../../redis/store.ts'
+import type { Inspection } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 import { runLines } from '../run/job-facts.ts'
@@ -15,6 +17,10 @@ function shown(run: PastRun, document: JobRecord): PastRun {
   if (run.error === undefined) return run
   return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
 }
+
+/** The runs that a job keeps, newest first; one that keeps none is not asked about. */
+export const keptRunsOf = async (store: Store, { id, document }: Inspection): Promise<string[]> =>
+  document.historyKept ? store.runs(id) : []
 
 /** The runs that are known of a job, newest first; `kept`: those that it keeps. */
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
@@ -46,7 +52,8 @@ export function createPastRuns(
     withRuns: viewWithRuns,
 
     async runs(job, { details = false } = {}) {
-      const { runs } = await viewWithRuns(job)
+      const found = await store.inspect(job)
+      const runs = pastRunsOf(found.document, await keptRunsOf(store, found))
       return { runs: details ? runs : runs.map(({ n, readyAt, commits, ...run }) => run) }
     },
 
