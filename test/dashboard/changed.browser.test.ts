@@ -13,6 +13,13 @@ import { serve } from './served.ts'
 import { visit } from './visit.ts'
 
 const answers = defineWorker({ class: 'answers', perform: () => 42 })
+const fails = defineWorker({
+  class: 'fails',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('no answer')
+  },
+})
 const NODES = 301
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
@@ -20,7 +27,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let browser: Browser
 
   beforeAll(async () => {
-    site = await serve({ workers: [answers, ...core] })
+    site = await serve({ workers: [answers, fails, ...core] })
     await site.engine.register('default', 'pulled', { pull: true })
     browser = await startBrowser()
   })
@@ -29,7 +36,21 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  type Row = { path: string; text: string; was: string; is: string; change: () => Promise<unknown> }
+  /** `was`, `is`: a status; none for one that is as usual. `parts`: how many elements it is drawn of. */
+  type Row = {
+    path: string
+    text: string
+    was?: string
+    is?: string
+    parts?: number
+    change: () => Promise<unknown>
+  }
+
+  async function schedule(name: string) {
+    const repeat = { cron: '0 0 1 1 *' }
+    const { job } = await site.engine.setSchedule(name, { queue: 'default', class: 'fails', repeat } as never)
+    return { path: '/schedules', text: name, parts: 4, job: String(job) }
+  }
 
   async function flow(nodes: object): Promise<string> {
     const id = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue({ nodes, edges: [] })] } })
@@ -69,6 +90,28 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       }
       return { path: '/callbacks', text: `#${id}`, was: 'failed', is: 'completed', change }
     },
+    async Queues() {
+      await site.engine.setQueue('default', { paused: false })
+      const change = () => site.engine.setQueue('default', { paused: true })
+      return { path: '/queues', text: 'default', is: 'suspended', change }
+    },
+    async 'Queues, of one that goes on'() {
+      await site.engine.setQueue('default', { paused: true })
+      const change = () => site.engine.setQueue('default', { paused: false })
+      return { path: '/queues', text: 'default', was: 'suspended', change }
+    },
+    async Schedules() {
+      const { job, ...row } = await schedule(`yearly_${Date.now()}`)
+      const change = async () => {
+        await site.engine.run(job, {})
+        await site.until(async () => (await site.engine.schedule(job)).failing)
+      }
+      return { ...row, is: 'failed', change }
+    },
+    async 'Schedules, of one that is paused'() {
+      const { job, ...row } = await schedule(`paused_${Date.now()}`)
+      return { ...row, is: 'suspended', change: () => site.engine.pauseSchedule(job) }
+    },
     async 'the family of a job'() {
       const [parent, child] = [await site.make('pulled'), await site.make('pulled')]
       await site.engine.adopt(String(parent), { job: String(child), name: 'parcel' })
@@ -92,15 +135,20 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   describe.each(Object.keys(rows))('%s: a row that changed', (name) => {
     test.each(both)('%s', async (_, still) => {
-      const { path, text, was, is, change } = await rows[name]!()
+      const { path, text, was, is, parts = 1, change } = await rows[name]!()
       await visit(browser, site, { path, still, before: count }, async (page) => {
-        const row = page.locator('#main :is(tr, li)', { hasText: text }).first()
-        await row.locator(`.st.${was}`).waitFor()
+        const row = page.locator('#main :is(tr, li, .sch)', { hasText: text }).first()
+        const whole = parts === 1 ? row : row.locator('xpath=self::*|following-sibling::*[position()<4]')
+        const has = async (status?: string) =>
+          status === undefined
+            ? (await row.count()) === 1 && (await whole.locator('.st').count()) === 0
+            : (await whole.locator(`.st.${status}`).count()) > 0
+        await site.until(() => has(was))
         expect((await countsOf(page)).grounds).toEqual([])
         await change()
-        await lookUntil(page, async () => (await row.locator(`.st.${is}`).count()) > 0)
+        await lookUntil(page, () => has(is))
         const { grounds } = await countsOf(page)
-        expect(grounds.length).toBe(still ? 0 : 1)
+        expect(grounds.length).toBe(still ? 0 : parts)
         if (!still) expect(grounds[0]).toContain(text)
       })
     })
