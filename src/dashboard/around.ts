@@ -1,23 +1,26 @@
 // What stands beside every page: numbers of the side bar that mean something, and whether all is well.
 
 import type { Asked } from './page.ts'
+import { seenKinds } from './pages/jobs/kinds.tsx'
 import type { Signs } from './parts/shell.tsx'
 import { countsOf, sumOf } from './words/counts.ts'
+import { failedSign } from './words/failed.ts'
 import { isFull } from './words/limit.ts'
 import { many } from './words/number.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
-/** Looks at queues, and at limits where jobs wait; who asks keeps the answer for a while. */
-export async function around({ glance }: Pick<Asked, 'glance'>): Promise<Around> {
-  const { stats, limits } = await glance()
+/** Looks at queues, and at limits where jobs wait; who asks keeps the answer for a while. Kinds of errors are as they were. */
+export async function around({ glance, last, look }: Pick<Asked, 'glance' | 'last' | 'look'>): Promise<Around> {
+  const { stats, limits, hasMutes } = await glance()
   const { queues } = stats
   const failed = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
+  const failures = failedSign({ failed, hasMutes, now: look.now }, hasMutes ? await seenKinds({ last }) : undefined)
   const jobs = sumOf(countsOf(queues, null))
   const full = limits.filter(isFull).length
   return {
     signs: {
-      ...(failed > 0 ? { jobs: { n: failed, kind: 'bad' as const } } : {}),
+      ...(failures ? { jobs: failures } : {}),
       ...(full > 0 ? { limits: { n: full, kind: 'warn' as const } } : {}),
     },
     foot: { ok: true, text: `Redis answers; ${many(jobs, 'job')}` },

@@ -6,7 +6,8 @@ export type Cost = readonly [trips: number, look: number, first: number]
 /**
  * By path. With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
  * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both. With one flow that has
- * no nodes: each that has some is one command more.
+ * no nodes: each that has some is one command more. Jobs have failed: the first look asks whether kinds of errors are muted,
+ * which is one command.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
@@ -20,8 +21,8 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/queues/:queue': [1, 20, 39],
   '/schedules': [1, 6, 10],
   '/limits': [1, 10, 16],
-  '/workers': [2, 8, 16],
-  '/workers/:queue/:class': [2, 12, 20],
+  '/workers': [2, 8, 17],
+  '/workers/:queue/:class': [2, 12, 21],
   '/channels': [2, 9, 13],
   '/callbacks': [1, 6, 16],
   '/files': [1, 4, 8],

@@ -39,7 +39,10 @@ export const schedules = {
         limit: count(1, 1_000).optional(),
         cursor: cursor.optional(),
         until: until.optional(),
-        failing: flag.optional().meta({ description: 'only those whose last run failed or was lost' }),
+        failing: flag
+          .optional()
+          .meta({ description: 'only those whose last run failed or was lost, of kinds of errors that are not muted' }),
+        muted: flag.optional().meta({ description: 'with failing=true: of kinds that are muted, too' }),
       }),
       answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     },

@@ -7,6 +7,7 @@ import { ownPath } from '../../src/dashboard/login.tsx'
 import { queryWith } from '../../src/dashboard/look.ts'
 import { linesOf } from '../../src/dashboard/parts/log.tsx'
 import { said } from '../../src/dashboard/parts/value.tsx'
+import { failedSign } from '../../src/dashboard/words/failed.ts'
 import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
 import { happened, messageOf, shareOf } from '../../src/dashboard/words/job.ts'
 import { isSecret, plain, pretty, textOf } from '../../src/dashboard/words/json.ts'
@@ -261,4 +262,34 @@ test('prices are read from a setting, and what is none is refused', () => {
   expect(readPrices('second=1')).toEqual({ run: 0, second: 1 })
   for (const text of ['', 'run', 'run=-1', 'ms=1', 'run=1;second=2'])
     expect(() => readPrices(text)).toThrow('SIDEJOB_PRICES')
+})
+
+const kinds = { at: NOW, looked: 9, silent: 7, isAll: true }
+
+test.each([
+  [{ failed: 9, hasMutes: false }, undefined, 9, 'bad', '9 failed'],
+  [{ failed: 0, hasMutes: false }, undefined, undefined, undefined, undefined],
+  // Which are muted is not known.
+  [{ failed: 9, hasMutes: true }, undefined, 9, '', /^9 failed; some kinds of errors are muted/],
+  [{ failed: 9, hasMutes: true }, { ...kinds, at: NOW - 10 * MINUTE }, 9, '', /^9 failed; some kinds/],
+  [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some kinds/],
+  [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed; 7 of kinds that are muted are left out'],
+  [{ failed: 7, hasMutes: true }, { ...kinds, looked: 7 }, undefined, undefined, undefined],
+  // Of those that failed since the kinds were looked at nobody knows: they are not red.
+  [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /left out; 3 failed since the kinds of errors were looked at/],
+  [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed since the kinds/],
+  [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed; 7 of kinds/],
+  // More than are looked at.
+  [
+    { failed: 4_000, hasMutes: true },
+    { at: NOW, looked: 1_000, silent: 750, isAll: false },
+    1_000,
+    'bad',
+    'About 1,000 failed, by the newest 1,000; those of kinds that are muted are left out',
+  ],
+  [{ failed: 4_000, hasMutes: true }, { ...kinds, silent: 9, isAll: false }, undefined, undefined, undefined],
+] as const)('beside Jobs, %j with %j are the number %s %s', (known, seen, n, kind, title) => {
+  const sign = failedSign({ ...known, now: NOW }, seen)
+  expect([sign?.n, sign?.kind]).toEqual([n, kind])
+  if (title !== undefined) expect(sign!.title).toMatch(title)
 })

@@ -10,8 +10,8 @@ import { entryOf, type NavName, nav, thumb } from '../nav.ts'
 import { count } from '../words/number.ts'
 import { Icon } from './icon.tsx'
 
-/** A number beside an entry of the side bar: only where it means something. */
-export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | '' }>>
+/** A number beside an entry of the side bar: only where it means something; `title`: what it is of, and what it leaves out. */
+export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | ''; title?: string }>>
 
 export type Frame = {
   look: Look
@@ -43,6 +43,12 @@ function Logo() {
   )
 }
 
+const Sign = ({ n, kind, title }: NonNullable<Signs[NavName]>) => (
+  <span class={`n ${kind}`.trim()} title={title}>
+    {count(n)}
+  </span>
+)
+
 function Side({ look: { base, name, who, csrf }, at, signs, foot, there }: Frame) {
   return (
     <aside class="side" id="side">
@@ -66,7 +72,7 @@ function Side({ look: { base, name, who, csrf }, at, signs, foot, there }: Frame
               <a href={`${base}${path}`} aria-current={name === at ? 'page' : undefined} title={title} data-go={key}>
                 <Icon name={name} />
                 <span>{title}</span>
-                {signs[name] && <span class={`n ${signs[name].kind}`}>{count(signs[name].n)}</span>}
+                {signs[name] && <Sign {...signs[name]} />}
               </a>
             ))}
         </nav>

@@ -69,17 +69,17 @@ const isPast = (until: number): SidejobError =>
     path: ['until'],
   })
 
-export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | 'muteError'> {
-  /** All kinds that anybody has muted, and which of them are told of again, for their time is over. */
-  async function mutes() {
-    const all = Object.entries(await store.mutes()).map(([kind, text]) => [kind, JSON.parse(text) as Mute] as const)
-    const isOver = ({ until }: Mute) => until !== null && until <= now()
-    return {
-      muted: new Map(all.filter(([, mute]) => !isOver(mute))),
-      over: all.filter(([, mute]) => isOver(mute)).map(([kind]) => kind),
-    }
+/** All kinds that anybody has muted, and which of them are told of again, for their time is over. */
+export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
+  const all = Object.entries(await store.mutes()).map(([kind, text]) => [kind, JSON.parse(text) as Mute] as const)
+  const isOver = ({ until }: Mute) => until !== null && until <= now()
+  return {
+    muted: new Map(all.filter(([, mute]) => !isOver(mute))),
+    over: all.filter(([, mute]) => isOver(mute)).map(([kind]) => kind),
   }
+}
 
+export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | 'muteError'> {
   async function failedJobs(of: Omit<ErrorFilter, 'details' | 'muted'>) {
     const { queue, class: name, since, cursor: before } = of
     const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
@@ -89,7 +89,7 @@ export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | '
 
   return {
     async errors({ details = false, muted: isWhole = false, ...of }) {
-      const [{ failed, cursor }, { muted }] = await Promise.all([failedJobs(of), mutes()])
+      const [{ failed, cursor }, { muted }] = await Promise.all([failedJobs(of), mutesOf({ store, now })])
       const kinds = Map.groupBy(failed, ({ kind }) => kind.fingerprint)
       const errors = [...kinds.values()]
         .map((own) => rowOf(own as [Failed, ...Failed[]], details))
@@ -106,7 +106,7 @@ export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | '
     async muteError(kind, { muted: isMuted, until = null, by }) {
       const at = now()
       if (until !== null && until <= at) throw isPast(until)
-      const { muted, over } = await mutes()
+      const { muted, over } = await mutesOf({ store, now })
       const was = told(muted.get(kind))
       const gone = isMuted ? over : [...over, kind]
       if (gone.length > 0) await store.removeMutes(gone)

@@ -10,6 +10,7 @@ import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/reco
 import type { Context } from '../context.ts'
 import type { Engine, JobInput, JobPatch, ScheduleView } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
+import { kindOfJob, mutesOf } from './errors.ts'
 
 /** The slot of a schedule that is paused: the last moment there is. */
 const NEVER = 8_640_000_000_000_000
@@ -111,7 +112,7 @@ type Verbs = Pick<
  * @example await createSchedules(parts, jobs).setSchedule('nightly', { queue: 'default', class: 'report', repeat })
  */
 export function createSchedules(
-  { store, change }: Context,
+  { store, change, now }: Context,
   { patch, enqueue }: Pick<Engine, 'patch' | 'enqueue'>,
 ): Verbs {
   async function look(job: string): Promise<{ id: number; document: JobRecord }> {
@@ -147,18 +148,19 @@ export function createSchedules(
   }
 
   return {
-    async schedules({ limit = 50, cursor, failing = false, until }) {
+    async schedules({ limit = 50, cursor, failing = false, muted = false, until }) {
       const schedules: ScheduleView[] = []
+      const silent = failing && !muted ? mutesOf({ store, now }) : undefined
       let next: string | null = cursor ?? '0'
       for (let page = 0; next !== null && schedules.length < limit && page < MOST_PAGES; page++) {
         const from: string = next
-        const { jobs, cursor: after } = await store.list({
-          mode: 'repeats',
-          before: from,
-          limit: limit - schedules.length,
-        })
-        const shown = jobs.map(({ id, document }) => scheduleOf(id, document, { until, most: MOST_LISTED }))
-        schedules.push(...(failing ? shown.filter((one) => one.failing) : shown))
+        const filter = { mode: 'repeats', before: from, limit: limit - schedules.length } as const
+        const [{ jobs, cursor: after }, mutes] = await Promise.all([store.list(filter), silent])
+        const isTold = (document: JobRecord) => !mutes?.muted.has(kindOfJob(document).fingerprint)
+        const shown = jobs
+          .map(({ id, document }) => ({ document, view: scheduleOf(id, document, { until, most: MOST_LISTED }) }))
+          .filter(({ document, view }) => !failing || (view.failing && isTold(document)))
+        schedules.push(...shown.map(({ view }) => view))
         next = after
       }
       return { schedules, cursor: next }

@@ -228,6 +228,8 @@ export interface Engine extends Deliveries {
     limit?: number
     cursor?: string
     failing?: boolean
+    /** With `failing`: those, too, whose kind of errors is muted. */
+    muted?: boolean
     /** Slots up to this moment, at most 50 of each. */
     until?: number
   }): Promise<{ schedules: ScheduleView[]; cursor: string | null }>

@@ -101,6 +101,6 @@ export type Glance = {
   more: boolean
   health: Health
   hasSchedules: boolean
-  /** Whether any kind of errors is muted, or was until a moment. */
+  /** Whether any kind of errors is muted, or was until a moment; where runs were looked at or any job has failed. */
   hasMutes: boolean
 }

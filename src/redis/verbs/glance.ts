@@ -13,8 +13,8 @@ type Most = { queues: number; limits: number; runs: number }
 export function createGlance({ client: { evaluate }, keys, base }: Parts) {
   /**
    * What the looks of these names answer, for one: of series those of the first so many queues; of limits those at which jobs
-   * wait. With `kind` '' queues and limits alone. `hasSchedules`: whether any job repeats; `hasMutes`: whether
-   * kinds of errors are muted.
+   * wait. With `kind` '' queues and limits alone. `hasSchedules`: whether any job repeats; `hasMutes`: whether kinds of errors
+   * are muted, where any job has failed or `kind` is not ''.
    */
   async function glance(kind: 'm' | 'h' | '', most: Most) {
     const args = { ...base(), kind, most_queues: most.queues, most_limits: most.limits, most_runs: most.runs }

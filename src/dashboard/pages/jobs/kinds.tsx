@@ -8,6 +8,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Card, Empty, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Bars } from '../../parts/spark.tsx'
+import type { SeenKinds } from '../../words/failed.ts'
 import { given } from '../../words/form.ts'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
@@ -45,14 +46,24 @@ type Of = { queue?: string; class?: string }
 /** Under which name the kinds of errors of these jobs are shared. */
 export const kindsName = ({ queue = '', class: name = '' }: Of = {}): string => `errors ${queue}\n${name}`
 
-type Errors = Awaited<ReturnType<Engine['errors']>>
+/** `at`: when they were asked for. */
+type Errors = Awaited<ReturnType<Engine['errors']>> & { at: number }
+
+/** How many failed jobs were seen, when somebody looked at all kinds last, and how many of them are of kinds that are muted. */
+export async function seenKinds({ last }: Pick<Asked, 'last'>): Promise<SeenKinds | undefined> {
+  const found = await last<Errors>(kindsName())
+  if (!found) return undefined
+  const silent = found.errors.reduce((sum, { muted, count: n }) => sum + (muted ? n : 0), 0)
+  return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
+}
 
 /** `asLast`: as they were when somebody asked last, and none where nobody has. @example await kindsOf(asked, { queue: 'media' }) */
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
-  const { engine, shared, last } = asked
+  const { engine, shared, last, look } = asked
   const name = kindsName(of)
+  const ask = async () => ({ ...(await engine.errors({ ...of, details: true, muted: true })), at: look.now })
   const [found, deployments] = await Promise.all([
-    asLast ? last<Errors>(name) : shared(name, FRESH, () => engine.errors({ ...of, details: true, muted: true })),
+    asLast ? last<Errors>(name) : shared(name, FRESH, ask),
     deploymentsOf(asked),
   ])
   const { errors, cursor, muted } = found ?? { errors: [], cursor: null, muted: [] }

@@ -20,7 +20,7 @@ local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
 local int = numbers.int
-local key_of, limit_key, queue_key = redis_keys.key_of, redis_keys.limit_key, redis_keys.queue_key
+local key_of, letters, limit_key, queue_key = redis_keys.key_of, redis_keys.letters, redis_keys.limit_key, redis_keys.queue_key
 local now = time.now
 
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
@@ -75,9 +75,16 @@ if waiting > 0 then
 end
 
 local shown, points, texts = {}, {}, {}
-for i, name in ipairs(names) do shown[i] = queues.row(name) end
+local has_failed = false
+for i, name in ipairs(names) do
+  shown[i] = queues.row(name)
+  has_failed = has_failed or (queue(name).jobs_at[letters.failed] or 0) > 0
+end
 for i, name in ipairs(counted) do points[i] = series.row(name, kind) end
 for i, key in ipairs(KEYS) do texts[i] = raw[key] or '' end
+-- Two questions in one command, which counts a key as often as it is named: 1 for repeats, 2 for mutes. Where nothing has failed
+-- nobody asks for mutes alone.
+local there = (kind ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
 return reply.glance {
   texts = texts,
   queues = shown,
@@ -88,7 +95,6 @@ return reply.glance {
   processes = kind ~= '' and at_work.processes() or {},
   runs = at_work.runs(ids),
   more_runs = more,
-  -- Two questions in one command, which counts a key as often as it is named: 1 for repeats, 2 for mutes.
-  there = kind ~= '' and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0,
+  there = there,
   now = int(now),
 }

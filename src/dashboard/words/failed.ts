@@ -1,0 +1,44 @@
+// How many jobs have failed of kinds of errors that nobody has muted, as far as the kinds are known: which kind an error is is
+// worked out only when somebody looks at them, so no number beside the pages asks for it.
+
+import { count } from './number.ts'
+
+/** What was seen when somebody last looked at the kinds: so many failed jobs, of which so many are of kinds that are muted. */
+export type SeenKinds = { at: number; looked: number; silent: number; isAll: boolean }
+
+export type FailedSign = { n: number; kind: 'bad' | ''; title: string }
+
+/** What was seen is taken for so long. */
+const KNOWN = 300_000
+
+type Known = { failed: number; hasMutes: boolean; now: number }
+
+const red = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: 'bad', title } : undefined)
+const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: '', title } : undefined)
+
+/** Where all failed jobs were looked at: those that have failed since are of kinds that are not known. */
+function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
+  const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
+  const later = `${count(since)} failed since the kinds of errors were looked at, some of which are muted: Overview tells them apart`
+  const title = `${count(told)} failed; ${count(silent)} of kinds that are muted are left out`
+  return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
+}
+
+/**
+ * The number beside Jobs, and what it is of; nothing where there is none. It is red only for jobs of which it is known that
+ * nobody has muted their kind. `seen`: absent while nobody has looked.
+ *
+ * @example failedSign({ failed: 9, hasMutes: true, now }, { at: now, looked: 9, silent: 7, isAll: true })?.n // 2
+ */
+export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
+  if (!hasMutes) return red(failed, `${count(failed)} failed`)
+  if (!seen || seen.looked === 0 || now - seen.at > KNOWN)
+    return grey(
+      failed,
+      `${count(failed)} failed; some kinds of errors are muted, and Overview tells which of these are`,
+    )
+  if (seen.isAll) return ofAll(failed, seen)
+  const about = Math.round((failed * (seen.looked - seen.silent)) / seen.looked)
+  const by = `by the newest ${count(seen.looked)}; those of kinds that are muted are left out`
+  return red(about, `About ${count(about)} failed, ${by}`)
+}

@@ -1,0 +1,104 @@
+// What is muted is told of only to who asks: neither by the number beside Jobs nor by what needs a look; and no page costs more.
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { kindOf } from '../../src/core/fingerprint.ts'
+import { costs } from '../../src/dashboard/costs.ts'
+import { defineWorker } from '../../src/index.ts'
+import { commandStats } from '../redis/commandstats.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const failing = (name: string) =>
+  defineWorker({
+    class: name,
+    retry: { max: 0 },
+    perform() {
+      throw Object.assign(new Error(`${name}: no answer`), { stack: '' })
+    },
+  })
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let reader: Visitor
+
+const kind = (name: string): string => kindOf(name, { message: `${name}: no answer` }).fingerprint
+const mute = (name: string, muted = true) => pages.engine.muteError(kind(name), { muted, by: 'ana' })
+
+async function fail(name: string): Promise<void> {
+  const id = String(await pages.make(name))
+  await pages.until(async () => (await pages.engine.get(id)).status === 'failed')
+}
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [failing('loud'), failing('known')] })
+  for (const name of ['loud', 'loud', 'known', 'known', 'known']) await fail(name)
+  reader = await pages.enter(['read'])
+})
+beforeEach(async () => {
+  for (const name of ['loud', 'known']) await mute(name, false)
+  pages.forget()
+})
+afterAll(() => pages.close())
+
+/** The number beside Jobs, its looks and its words. */
+async function signOn(path: string): Promise<{ n: string; look: string; title: string } | undefined> {
+  const [, look, title, n] =
+    /<span>Jobs<\/span><span class="n( bad)?" title="([^"]*)">([\d,]+)</.exec(await reader.html(`/ui${path}`)) ?? []
+  return n === undefined ? undefined : { n, look: look ? 'red' : 'grey', title: title! }
+}
+
+test('the red number beside Jobs leaves out what is muted, as soon as anybody has looked at the kinds', async () => {
+  expect(await signOn('/queues')).toMatchObject({ n: '5', look: 'red', title: '5 failed' })
+  await mute('known')
+  pages.forget()
+  expect(await signOn('/queues')).toMatchObject({ n: '5', look: 'grey', title: /some kinds of errors are muted/ })
+  pages.forget()
+  // It is looked at on the page itself, in the same look.
+  const told = { n: '2', look: 'red', title: '2 failed; 3 of kinds that are muted are left out' }
+  expect(await signOn('/jobs?status=failed')).toEqual(told)
+  expect(await signOn('/queues')).toEqual(told)
+  await mute('loud')
+  pages.forget()
+  expect(await signOn('/jobs?status=failed')).toBeUndefined()
+})
+
+test('no page costs more where kinds of errors are muted', async () => {
+  await mute('known')
+  const billed = async () => [...(await commandStats(pages)).values()].reduce((a, b) => a + b, 0)
+  for (const path of ['/', '/jobs', '/queues', '/schedules', '/log', '/doctor']) {
+    await reader.html(`/ui${path}`)
+    pages.forget()
+    const [, look, first] = costs[path]!
+    const spent: number[] = []
+    for (let i = 0; i < 3; i++) {
+      const before = await billed()
+      await reader.html(`/ui${path}`)
+      spent.push((await billed()) - before)
+    }
+    expect(spent[0], path).toBeLessThanOrEqual(first)
+    expect(Math.max(...spent.slice(1)), path).toBeLessThanOrEqual(Math.max(look, path === '/' ? 12 : 0))
+  }
+})
+
+test('a schedule whose last run failed with what is muted needs no look; that of others does', async () => {
+  const needs = async () => {
+    pages.forget()
+    // One thing more is asked for with each look.
+    const looks: string[] = []
+    for (let i = 0; i < 4; i++) looks.push(await reader.html('/ui/'))
+    return [...looks.at(-1)!.matchAll(/The last run of schedule <b>(\w+)<\/b> failed/g)].map(([, name]) => name)
+  }
+  for (const name of ['loud', 'known']) {
+    const { job } = await pages.engine.setSchedule(`nightly-${name}`.replace('-', '_'), {
+      queue: 'default',
+      class: name,
+      repeat: { cron: '0 0 1 1 *' },
+    } as never)
+    await pages.engine.run(String(job), {})
+    await pages.until(async () => (await pages.engine.schedule(String(job))).failing)
+  }
+  expect((await needs()).sort()).toEqual(['nightly_known', 'nightly_loud'])
+  await mute('known')
+  expect(await needs()).toEqual(['nightly_loud'])
+  const names = async (muted: boolean) =>
+    (await pages.engine.schedules({ failing: true, muted })).schedules.map(({ class: name }) => name).sort()
+  expect([await names(false), await names(true)]).toEqual([['loud'], ['known', 'loud']])
+})
