@@ -33,12 +33,10 @@ const linesOf = (text: string): [name: string, numbers: number[]][] =>
     .map((line) => line.split('\t') as [string, string])
     .map(([name, numbers]) => [name, numbers.split(',').map(Number)])
 
-/**
- * The classes of one queue on a day (counted since 1970), by name; those of several texts of that day together.
- *
- * @example classCountsOf(['20779\nresize\t2,1,,1\n', ''], 20_779)
- */
-export function classCountsOf(texts: readonly string[], day: number): ClassCount[] {
+type Sums = ReadonlyMap<string, readonly number[]>
+
+/** What the texts of a day have together, by the names of classes. */
+function sumsOf(texts: readonly string[], day: number): Sums {
   const sums = new Map<string, number[]>()
   for (const text of texts.filter((text) => text.startsWith(`${day}\n`)))
     for (const [name, numbers] of linesOf(text)) {
@@ -46,7 +44,53 @@ export function classCountsOf(texts: readonly string[], day: number): ClassCount
       for (const [at, n] of numbers.entries()) sum[at] = (sum[at] ?? 0) + n
       sums.set(name, sum)
     }
-  const byName = [...sums].sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
+  return sums
+}
+
+/** What happened to the jobs of a class in an hour. */
+export type ClassHour = { at: number } & Counted
+
+const HOUR = 3_600_000
+
+/** A text as it was at the first count of an hour, which stands before it. */
+function markOf(mark: string, day: number): { hour: number; sums: Sums } {
+  const end = mark.indexOf('\n')
+  return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }
+}
+
+/**
+ * What happened in each hour of a day, by the names of classes, oldest first, as far as the hours are known from `since` on; an
+ * hour in which nothing happened to a class is left out.
+ *
+ * @example classHoursOf({ texts: ['20779\nresize\t3\n'], marks: ['498700\n20779\nresize\t2\n'] }, { day: 20_779, since: 0 })
+ */
+export function classHoursOf(
+  { texts, marks }: { texts: readonly string[]; marks: readonly string[] },
+  { day, since }: { day: number; since: number },
+): Map<string | null, ClassHour[]> {
+  const hours = new Map<string | null, ClassHour[]>()
+  const known = marks
+    .map((mark) => markOf(mark, day))
+    .filter(({ hour }) => Math.floor(hour / 24) === day && hour * HOUR >= since)
+    .sort((a, b) => a.hour - b.hour)
+  const ends = [...known.slice(1).map(({ sums }) => sums), sumsOf(texts, day)]
+  for (const [i, { hour, sums }] of known.entries())
+    for (const [name, numbers] of ends[i]!) {
+      const counts = counted.map((event, at) => [event, (numbers[at] ?? 0) - (sums.get(name)?.[at] ?? 0)] as const)
+      if (counts.every(([, n]) => n === 0)) continue
+      const own = hours.get(name || null) ?? []
+      hours.set(name || null, [...own, { at: hour * HOUR, ...(Object.fromEntries(counts) as Counted) }])
+    }
+  return hours
+}
+
+/**
+ * The classes of one queue on a day (counted since 1970), by name; those of several texts of that day together.
+ *
+ * @example classCountsOf(['20779\nresize\t2,1,,1\n', ''], 20_779)
+ */
+export function classCountsOf(texts: readonly string[], day: number): ClassCount[] {
+  const byName = [...sumsOf(texts, day)].sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
   return byName.map(([name, numbers]) => ({
     class: name || null,
     counts: Object.fromEntries(counted.map((event, at) => [event, numbers[at] ?? 0])) as Counted,

@@ -56,7 +56,11 @@ const spread = z
 export const classesQuery = z.strictObject({
   queue: queueName.optional().meta({ description: 'of all queues where none is named' }),
   day: z.enum(['today', 'yesterday']).optional().meta({ description: 'since midnight UTC, or the day before; today' }),
+  hours: flag.optional().meta({ description: 'also what happened in each hour of that day, of the last 24 hours' }),
 })
+
+type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
+const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>
 
 export const classes = z.object({
   day: z.string().meta({ description: 'of UTC, as 2026-11-22' }),
@@ -68,17 +72,19 @@ export const classes = z.object({
           .string()
           .nullable()
           .meta({ description: 'null: all classes of the queue beyond the first hundred of that day, together' }),
-        counts: z.object(Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>),
+        counts: z.object(point),
         waited: spread.meta({ description: 'how long what ran had been ready when it began; null where nothing ran' }),
         took: spread.meta({ description: 'how long its runs took; null where nothing ran' }),
+        hours: z
+          .array(z.object({ at: moment, ...point }))
+          .optional()
+          .meta({ description: 'with hours=true: the hours of that day in which something happened, of the last 24' }),
       }),
     )
     .meta({ description: 'by queue and name, those to which something happened' }),
   more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
 })
 
-type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
-const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>
 const stood = Object.fromEntries(
   standing.map((name) => [name, z.int().meta({ description: 'when the first thing in it happened' })]),
 ) as Named<typeof standing>

@@ -59,6 +59,10 @@ export const kinds = {
     'string',
     'what was counted by class on the last day on which something was, and on the one before: the day, and a line for each of the first hundred classes, the others together in one without a name',
   ],
+  '~counts:<q>:k<n>': [
+    'string',
+    'what was counted by class on a day as it was at the first count of an hour (of the last 24): that hour, and the text in the lines after it',
+  ],
   '~days': ['hash', 'day → queue → what was counted on it and how long runs had waited, as JSON; for five years'],
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [

@@ -252,6 +252,7 @@ export const queueFields = {
   earlierCounts: ['ca', 'counts of all days before that one'],
   waits: ['wh', 'how many runs of that day had been ready for how long'],
   classCounts: ['cc', 'what was counted by class since its text was last written, as there'],
+  classHour: ['ch', 'the last hour in which something was counted by class, since 1970'],
   minute: ['mn', 'the last minute in which something was counted, since 1970'],
   minuteWait: ['mw', 'the longest wait of that minute'],
   hourWait: ['hw', 'the longest wait of its hour'],

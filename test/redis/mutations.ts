@@ -2820,21 +2820,6 @@ const classes: Mutation[] = [
       'what was counted by class on a day is lost when it is over',
     ],
     [
-      "  elseif beside then\n    if text then set_text(class_counts.key(q, 'b'), text) end\n",
-      '  elseif false then\n',
-      'what was counted beside a text of another day is lost',
-    ],
-    [
-      'if text then set_text(class_counts',
-      'if false then set_text(class_counts',
-      'the text of another day is lost beside it',
-    ],
-    [
-      'or (beside and (day_of(beside) ~= today',
-      'or (beside and (false',
-      'what was counted beside is never of another day',
-    ],
-    [
       'if is_read and beside then change_queue',
       'if false then change_queue',
       'what was counted beside the text is counted again',
@@ -2846,6 +2831,19 @@ const classes: Mutation[] = [
       '  measure(of, WAITED, math.max(0, now -',
       'a run has waited while it ran',
     ],
+  ),
+  ...of(
+    128,
+    'lib/queue/class_counts.lua',
+    [
+      "int(hour % class_counts.HOURS)), int(hour) .. '\\n' .. text)",
+      "int(hour % class_counts.HOURS)), int(hour) .. '\\n' .. with(text, of))",
+      'what is counted first in an hour is of the one before',
+    ],
+    ['      change_queue(q, queue_fields.class_hour, hour)\n', '', 'each count of an hour is its first'],
+    ['queue(q).class_hour ~= hour', 'not queue(q).class_hour', 'all is of the first hour'],
+    ['int(hour % class_counts.HOURS)', 'int(hour)', 'texts of hours are as many as there are hours'],
+    ['is_read = is_first or raw', 'is_read = raw', 'what is counted beside the text is of another hour'],
   ),
   ...of(97, 'lib/queue/counts.lua', [
     'if class then class_counts.add',

@@ -1,6 +1,6 @@
 // Numbers about the whole: what has happened today, on each day that is kept, and minute by minute.
 
-import { classCountsOf } from '../../core/class-counts.ts'
+import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
 import { keptSteps, pointsOf, summed } from '../../core/series.ts'
 import type { DayRecord } from '../../redis/record.ts'
 import type { QueueRow } from '../../redis/types.ts'
@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import type { Counts, DayView, Engine } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
-const DAY = 86_400_000
+const [HOUR, DAY] = [3_600_000, 86_400_000]
 /** How Redis calls the steps of a series, and how long they are. */
 export const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
 /** So many queues are summed up where none is named. */
@@ -78,12 +78,17 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
       return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
     },
 
-    async classes({ queue = '', day: which = 'today' }) {
-      const { queues, more, now } = await store.classes(queue, MOST_QUEUES)
+    async classes({ queue = '', day: which = 'today', hours = false }) {
+      const { queues, more, now } = await store.classes(queue, MOST_QUEUES, { hours })
       const day = Math.floor(now / DAY) - (which === 'yesterday' ? 1 : 0)
-      const classes = queues.flatMap(({ queue, texts }) =>
-        classCountsOf(texts, day).map((count) => ({ queue, ...count })),
-      )
+      const since = (Math.floor(now / HOUR) - 23) * HOUR
+      const classes = queues.flatMap(({ queue, texts, marks }) => {
+        const known = hours ? classHoursOf({ texts, marks }, { day, since }) : undefined
+        return classCountsOf(texts, day).map((count) => ({
+          ...{ queue, ...count },
+          ...(known && { hours: known.get(count.class) ?? [] }),
+        }))
+      })
       return { day: nameOf(day), classes, more }
     },
   }

@@ -1,6 +1,6 @@
 // Everything that can be asked of the engine.
 
-import type { ClassCount } from '../../core/class-counts.ts'
+import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Constraint } from '../../core/constraint.ts'
 import type { Graph } from '../../core/graph.ts'
@@ -303,10 +303,13 @@ export interface Engine extends Deliveries {
    * those at which jobs wait. Without `step` no series and no runs are looked at.
    */
   glance(options?: { step?: 'minute' | 'hour' }): Promise<Glance>
-  /** What was counted by class today or on the day before; `more`: of 50 queues, and there are others. */
-  classes(of: { queue?: string; day?: 'today' | 'yesterday' }): Promise<{
+  /**
+   * What was counted by class today or on the day before; `more`: of 50 queues, and there are others. With `hours` also in which
+   * of the last 24 hours.
+   */
+  classes(of: { queue?: string; day?: 'today' | 'yesterday'; hours?: boolean }): Promise<{
     day: string
-    classes: ({ queue: string } & ClassCount)[]
+    classes: ({ queue: string; hours?: ClassHour[] } & ClassCount)[]
     more: boolean
   }>
   /** What is not as it must be, in one slice of the jobs; where the next one begins. */

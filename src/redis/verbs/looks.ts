@@ -200,8 +200,8 @@ export function createLooks(parts: Parts) {
   }
 
   /** What was counted by class, of a queue or of each of the first so many, as the texts in which it is kept. */
-  async function classes(queue: string, mostQueues: number) {
-    const args = { ...base(), queue_name: queue, most_queues: mostQueues }
+  async function classes(queue: string, mostQueues: number, { hours = false } = {}) {
+    const args = { ...base(), queue_name: queue, most_queues: mostQueues, hours: hours ? 1 : 0 }
     return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
   }
 

@@ -1,4 +1,4 @@
-// Rule 97: what is counted by class, at no command more, and within bounds however many classes there are.
+// Rule 97: what is counted by class, at no command more, and within bounds however many classes there are; 128: by the hour.
 
 import { expect } from 'vitest'
 import { createStats } from '../../../src/engine/api/stats.ts'
@@ -142,4 +142,62 @@ const taken: Facts = {
   },
 }
 
-export const classes: Record<number, Facts> = { 97: { ...counted, ...bounded, ...taken } }
+const rule128: Facts = {
+  async 'what happened to a class is told by the hour, over midnight too'(world) {
+    const HOUR = 3_600_000
+    // Half an hour before midnight.
+    world.advance(DAY - (world.now() % DAY) - HOUR / 2)
+    const hours = async (day?: 'today' | 'yesterday') => {
+      const { classes } = await createStats({ store: world.store } as Context).classes({ queue: 'q', hours: true, day })
+      const happened = ({ at, ...counts }: { at: number }) => [
+        new Date(at).getUTCHours(),
+        Object.fromEntries(Object.entries(counts as Record<string, number>).filter(([, n]) => n > 0)),
+      ]
+      return Object.fromEntries(classes.map((row) => [row.class, row.hours!.map(happened)]))
+    }
+    await makeOf(world, ['a', 'b'])
+    world.advance(HOUR)
+    const [id] = await makeOf(world, ['a'])
+    world.advance(2 * HOUR)
+    await world.change(id!, 'terminate', '', '')
+    await makeOf(world, ['b', 'b'])
+    expect(await hours('yesterday')).toEqual({ a: [[23, { made: 1 }]], b: [[23, { made: 1 }]] })
+    expect(await hours()).toEqual({
+      a: [
+        [0, { made: 1 }],
+        [2, { terminated: 1 }],
+      ],
+      b: [[2, { made: 2 }]],
+    })
+    world.advance(DAY - 2 * HOUR)
+    await makeOf(world, ['a'])
+    // Of more than 24 hours ago nothing is told.
+    expect(await hours('yesterday')).toMatchObject({ b: [[2, { made: 2 }]] })
+    expect((await hours('yesterday')).a).toEqual([[2, { terminated: 1 }]])
+    expect(await hours()).toEqual({ a: [[0, { made: 1 }]] })
+  },
+  async 'what is counted beside the text is of its own hour'(world) {
+    const HOUR = 3_600_000
+    toNext(world, DAY)
+    const [first, second] = await makeOf(world, ['a', 'a'])
+    await endEach(world, [first!])
+    world.advance(HOUR)
+    await endEach(world, [second!])
+    const { classes } = await createStats({ store: world.store } as Context).classes({ queue: 'q', hours: true })
+    expect(classes[0]!.hours).toMatchObject([
+      { made: 2, terminated: 1 },
+      { made: 0, terminated: 1 },
+    ])
+  },
+  async 'a day of it is 24 texts, however long it goes on'(world) {
+    for (let i = 0; i < 60; i++) {
+      await makeOf(world, ['a'])
+      world.advance(3_600_000)
+    }
+    const places = Array.from({ length: 30 }, (_, n) => `${world.namespace}counts:q:k${n}`)
+    const texts = await world.client.ask((redis) => redis.mget<(string | null)[]>(...places))
+    expect(texts.filter((text) => text !== null)).toHaveLength(24)
+  },
+}
+
+export const classes: Record<number, Facts> = { 97: { ...counted, ...bounded, ...taken }, 128: rule128 }

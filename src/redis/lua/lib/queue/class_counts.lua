@@ -1,6 +1,9 @@
 -- What is counted by class, in one text for each queue and day: how often each of its events happened, how long its runs had
 -- been ready, and how long they took. Commits and calls that make jobs read the text with everything else, and write it with
 -- the queue's document. Whoever has not read it counts beside it, in that document, until somebody has.
+--
+-- At the first count of an hour the text is written down as it was, in one of 24 places that come again: so what happened in an
+-- hour is the difference of two. Only who has not read it then reads it: once an hour at most.
 -- Made when first called.
 -- Made apart: numbers_of, size_of.
 
@@ -28,8 +31,11 @@ local WAITED, TOOK = 9, 22
 local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
 
 local today = int(math.floor(now / 86400000))
+local hour = math.floor(now / 3600000)
+class_counts.HOURS = 24
 
--- Where the counts of a queue are: `c` of the last day on which something was counted, `b` of the one before.
+-- Where the counts of a queue are: `c` of the last day on which something was counted, `b` of the one before, `k` and a number
+-- as they were at the first count of an hour.
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
 local function note(of, at, n) put(of, at, (of[at] or 0) + n) end
@@ -102,18 +108,13 @@ local function with(text, of)
   return text
 end
 
-local function day_of(text) return text and text:match('^%d+') end
-
--- The text of today, with what was counted beside it; that of a day that is over becomes the one before.
+-- The text of today, with what was counted beside it, which was on the same day; that of a day that is over becomes the one before.
 local function text_of_today(q, beside)
-  local text = text_at(class_counts.key(q, 'c')) or nil
-  if beside and day_of(text) == day_of(beside) then
+  local text = text_at(class_counts.key(q, 'c')) or beside and beside:match('^%d+\n')
+  if beside then
     local of = {}
     for class, line in beside:gmatch('\n([^\t\n]*)\t([^\n]*)') do of[class] = numbers_of(line) end
     text = with(text, of)
-  elseif beside then
-    if text then set_text(class_counts.key(q, 'b'), text) end
-    text = beside
   end
   local is_of_today = text and text:sub(1, #today + 1) == today .. '\n'
   if text and not is_of_today then set_text(class_counts.key(q, 'b'), text) end
@@ -124,8 +125,13 @@ end
 function class_counts.settle()
   for q, of in pairs(class_counts.noted) do
     local beside = queue(q).class_counts
-    local is_read = raw[class_counts.key(q, 'c')] ~= nil or (beside and (day_of(beside) ~= today or size_of(beside) >= MOST_BESIDE))
+    local is_first = queue(q).class_hour ~= hour
+    local is_read = is_first or raw[class_counts.key(q, 'c')] ~= nil or (beside and size_of(beside) >= MOST_BESIDE)
     local text = is_read and text_of_today(q, beside) or beside or today .. '\n'
+    if is_first then
+      set_text(class_counts.key(q, 'k' .. int(hour % class_counts.HOURS)), int(hour) .. '\n' .. text)
+      change_queue(q, queue_fields.class_hour, hour)
+    end
     text = with(text, of)
     if is_read then set_text(class_counts.key(q, 'c'), text) else change_queue(q, queue_fields.class_counts, text) end
     if is_read and beside then change_queue(q, queue_fields.class_counts, nil) end
