@@ -259,6 +259,29 @@ describe('modules', () => {
     expect(first!.text).toMatch(/^\w\w?=\{\}\w\w?=\(next or \w\w?\)\(1,2\)$/)
   })
 
+  const apartOf = (text: string, apart: string[]) => {
+    const { groups } = libraryOf(new Map([['lib/a.lua', text]]), new Map([['a', { isAlways: false, apart }]]))
+    return groups.map(({ isApart, units }) => [isApart, units.flatMap(({ gives }) => gives.map(({ name }) => name))])
+  }
+
+  test('what a header names is made apart, with the values that it alone uses', () => {
+    const text =
+      'local a = {}\nlocal mine, ours = {}, {}\nlocal own = {}\nfunction a.often() return ours end\nfunction a.rare() return own, ours end\nreturn a'
+    expect(apartOf(text, [])).toEqual([[false, ['mine', 'ours', 'own', 'often', 'rare']]])
+    expect(apartOf(text, ['rare'])).toEqual([
+      [false, ['mine', 'ours', 'often']],
+      [true, ['own', 'rare']],
+    ])
+    expect(() => apartOf(text, ['gone'])).toThrow('expected a function of the module that is made apart, got gone')
+  })
+
+  test('what is made apart sets no value of the others', () => {
+    const text = 'local a = {}\nlocal n = 0\nfunction a.often() return n end\nfunction a.rare() n = 1 end\nreturn a'
+    expect(() => apartOf(text, ['rare'])).toThrow(
+      'lib/a.lua:4: expected that what is made apart sets no n of the others',
+    )
+  })
+
   test('members may be called by names of their own', () =>
     expect(headOf("local time = require 'runtime/time'\nlocal now = time.now\nreturn now").imports.get('now')).toEqual([
       'runtime/time',
@@ -314,19 +337,19 @@ const KIB: Record<string, number> = {
     peek: 7,
     processes: 7,
     series: 3,
-    tree: 7,
+    tree: 8,
     verify: 23,
   },
   ...{
-    commit: 72,
-    commit_verbs: 114,
-    change: 88,
-    enqueue: 84,
+    commit: 73,
+    commit_verbs: 115,
+    change: 89,
+    enqueue: 85,
     extend: 59,
-    limit: 58,
-    tick: 66,
+    limit: 59,
+    tick: 67,
     register: 60,
-    settings: 60,
+    settings: 61,
     signal: 10,
   },
 }

@@ -145,7 +145,7 @@ const runs: Mutation[] = [
     'a lease that has ended is extended',
   ]),
   ...of(5, 'lib/run/tokens.lua', [
-    "id .. '.' .. run .. '.' .. repeats .. mark .. string.format('%x', lent)",
+    "id .. '.' .. run .. '.' .. repeats .. mark .. lent",
     "id .. '.1.constant00000'",
     'a job has one token for all of its runs',
   ]),
@@ -191,7 +191,7 @@ const runs: Mutation[] = [
       'steps are forgotten when the job fails',
     ],
     [
-      'function ending.clear_steps(id, doc)\n  change(id, doc, fields.sleep_until, nil)\n',
+      'function ending.clear_steps(id, doc)\n  if doc.sleep_until then change(id, doc, fields.sleep_until, nil) end\n',
       'function ending.clear_steps(id, doc)\n',
       'a job that has slept runs again after its end',
     ],
@@ -709,12 +709,8 @@ const time: Mutation[] = [
   ...of(
     21,
     'lib/run/tokens.lua',
-    [
-      ".. mark .. string.format('%x', lent)",
-      ".. 'n' .. string.format('%x', lent)",
-      'tokens are alike after a failover',
-    ],
-    [".. mark .. string.format('%x', lent)", '.. mark', 'the tokens of one claim share their nonce'],
+    ['.. mark .. lent', ".. 'n' .. lent", 'tokens are alike after a failover'],
+    ['.. mark .. lent', '.. mark', 'the tokens of one claim share their nonce'],
   ),
   ...of(22, 'lib/runtime/store.lua', [
     "doc.place ~= 'T' and (tonumber(doc.next_slot) or never)",
@@ -2126,7 +2122,11 @@ const processes: Mutation[] = [
     ['      hset(processes.key, flat[i], false)\n', '', 'the dead make no room'],
     ['if is_new then known.queues[#known.queues + 1] = q end', '', 'nobody knows which queues it asks'],
   ),
-  ...of(80, 'lib/run/claim.lua', ['  change(id, doc, fields.process, process)\n', '', 'nobody knows who has a run']),
+  ...of(80, 'lib/run/claim.lua', [
+    '  if process or doc.process then change(id, doc, fields.process, process) end\n',
+    '',
+    'nobody knows who has a run',
+  ]),
   ...of(
     80,
     'lib/run/leases.lua',

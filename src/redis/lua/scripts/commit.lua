@@ -60,7 +60,8 @@ for i = 1, take_int() do runs[i] = finish.take_run() end
 local head
 if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
   head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
-  for _, entry in ipairs(claim.first_of(head, math.min(claim.HEAD, max), max, wide)) do KEYS[#KEYS + 1] = entry.key end
+  local keys = claim.first_of(head, math.min(claim.HEAD, max), max, wide)
+  for i = 1, #keys do KEYS[#KEYS + 1] = keys[i] end
 end
 fetch(KEYS)
 -- Jobs that wait on the wrong side, or in the order that was, are gone through slice by slice; as are data of a former version.
@@ -91,7 +92,7 @@ end
 
 if lane ~= '' then
   local text = text_at(lane_key)
-  local last = text and tonumber((text:match('^%d+')))
+  local last = text and tonumber(text:sub(1, text:find(' ', 1, true) - 1))
   -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
   if last and last == seq then
     local lane_record = cjson.decode((text:match('{.*')))
@@ -105,22 +106,22 @@ end
 -- what they do to jobs of a piece takes those out of it.
 local function commit_all()
   local answers, ended, parents, whole, keys = {}, {}, {}, {}, {}
-  for i, run in ipairs(runs) do
-    if run.piece then
+  for i = 1, #runs do
+    if runs[i].piece then
       whole[#whole + 1] = i
     else
-      ended[#ended + 1] = run.id
+      ended[#ended + 1] = runs[i].id
     end
   end
   fetch_jobs(ended)
-  for _, id in ipairs(ended) do
-    local doc = find(id) or {}
-    if doc.parent then parents[#parents + 1] = doc.parent end
-    if doc.followed_as then wires.wired_to(doc, parents) end
-    if doc.unique_scope then keys[#keys + 1] = ns .. 'unique:' .. doc.unique_scope end
+  for i = 1, #ended do
+    local doc = find(ended[i])
+    if doc and doc.parent then parents[#parents + 1] = doc.parent end
+    if doc and doc.followed_as then wires.wired_to(doc, parents) end
+    if doc and doc.unique_scope then keys[#keys + 1] = ns .. 'unique:' .. doc.unique_scope end
   end
-  fetch_jobs(parents)
-  fetch(keys)
+  if parents[1] then fetch_jobs(parents) end
+  if keys[1] then fetch(keys) end
   sides.fetch_limits_of(ended)
   for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end
   runs.apart = #ended

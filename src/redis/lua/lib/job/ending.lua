@@ -59,8 +59,8 @@ end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
 function ending.clear_steps(id, doc)
-  change(id, doc, fields.sleep_until, nil)
-  change(id, doc, fields.awaited_children, nil)
+  if doc.sleep_until then change(id, doc, fields.sleep_until, nil) end
+  if doc.awaited_children then change(id, doc, fields.awaited_children, nil) end
   if not doc.has_steps then return end
   put(writes.hashes, side_key(id, 'steps'), nil)
   del(side_key(id, 'steps'))
@@ -109,7 +109,7 @@ end
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
 function ending.finish(id, doc, place, value)
   change(id, doc, fields.ended_at, now_text)
-  change(id, doc, fields.unanswered, nil)
+  if doc.unanswered then change(id, doc, fields.unanswered, nil) end
   queueing.stop_waiting(id, doc)
   if place ~= 'f' then ending.clear_steps(id, doc) end
   if place == 'T' then ending.let_children_go(id, doc, true) end

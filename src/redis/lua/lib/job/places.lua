@@ -77,7 +77,7 @@ function places.announce(id, doc, was)
   if is == was then return end
   places.tell_parent(id, doc, is)
   hints.tell_status(id, doc, is)
-  places.call_watchers(id, doc, is)
+  if doc.waited_until then places.call_watchers(id, doc, is) end
 end
 
 -- Its place in the order of those who are ready, and none yet among those who wait at limits. The first one also says when
@@ -107,13 +107,13 @@ function places.move(id, doc, place, moment, key, keeps, since)
   if doc.group and rested ~= rests then limits.count_in_group(doc, rested and 1 or -1) end
   if doc.quota_bytes and rested ~= rests then quota.count(doc, rested and 1 or -1) end
   if doc.place == 'l' then put(newly_lent, id, false) elseif place == 'l' and newly_lent[id] == nil then put(newly_lent, id, true) end
-  put(doc, fields.waiting_limit, key)
+  if doc.waiting_limit ~= key then put(doc, fields.waiting_limit, key) end
   if key then
     turns.take(id, doc, key)
     limits.count_waiting(doc.queue, key, 1)
   end
   put(doc, fields.place, place)
-  put(dirty, id, true)
+  if not dirty[id] then put(dirty, id, true) end
   zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
   if not place then put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
   if place == 'p' then push(within(places.to_call, doc.queue), doc.class) end

@@ -23,10 +23,13 @@ function hints.known()
   if raw[hints_key] == nil then fetch({ hints_key, listened_key }) end
   local text = text_at(hints_key) or '0,0,'
   if text ~= hints_text then
-    local n, till, version = text:match('^(%d+),(%d+),(%d*)$')
-    hints_text, hints_version = text, version
-    hints_system = tonumber(n)
-    hints_till = tonumber(till)
+    -- Every script reads it: patterns are dear.
+    local a = text:find(',', 1, true)
+    local b = text:find(',', a + 1, true)
+    hints_text = text
+    hints_system = tonumber(text:sub(1, a - 1))
+    hints_till = tonumber(text:sub(a + 1, b - 1))
+    hints_version = text:sub(b + 1)
   end
   return hints_system, hints_till, hints_version
 end
@@ -63,6 +66,7 @@ local function read_listened()
   hints.known()
   local text = text_at(listened_key) or ''
   listened.text, listened.till, listened.jobs, listened.has_jobs = text, {}, {}, false
+  if text == '' then return listened end
   for till, channel in text:gmatch('(%d+) ([^\n]+)') do
     if tonumber(till) > now then
       listened.till[channel] = tonumber(till)

@@ -25,7 +25,7 @@ end
 
 local function bells_of(queue_record)
   local n = 0
-  for lane in pairs(queue_record.lanes) do if lane:find('^bell') then n = n + 1 end end
+  for lane in pairs(queue_record.lanes) do if lane:sub(1, 4) == 'bell' then n = n + 1 end end
   return n
 end
 

@@ -14,11 +14,15 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 local change_queue, queue, raw, set_text, text_at = cache.change_queue, cache.queue, cache.raw, cache.set_text, cache.text_at
-local put, within = journal.put, journal.within
+local push, put, within = journal.push, journal.put, journal.within
 local int = numbers.int
 local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 class_counts.noted = {} -- queue → class → what was counted since the last flush
+
+-- Runs that ended since then, each as three values: since when it had been ready, when it began, and of how many jobs it is. They
+-- are counted at the flush: here each number of theirs would be a change that may be taken back.
+local ended = {} -- queue → class → list
 
 -- The texts of a day: its number, and a line for each class. The first hundred of a day have lines of their own; all others
 -- share the one without a name. So a text stays below 80 KB, whatever classes are called.
@@ -38,13 +42,17 @@ class_counts.HOURS = 24
 -- as they were at the first count of an hour.
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
-local function note(of, at, n) put(of, at, (of[at] or 0) + n) end
-local function line_of(q, class) return within(within(class_counts.noted, q), class) end
+function class_counts.add(q, class, event, n)
+  local of, at = within(within(class_counts.noted, q), class), events[event]
+  put(of, at, (of[at] or 0) + (n or 1))
+end
 
-function class_counts.add(q, class, event, n) note(line_of(q, class), events[event], n or 1) end
+local function note(of, at, n) of[at] = (of[at] or 0) + n end
+
+local bucket = 1 -- that of the last one: those of a batch took as long as each other, and had waited so
 
 local function measure(of, at, ms, n)
-  local bucket = 1
+  while bucket > 1 and ms <= ENDS[bucket - 1] do bucket = bucket - 1 end
   while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end
   note(of, at, ms * n)
   note(of, at + bucket, n)
@@ -52,9 +60,15 @@ end
 
 -- Runs that end now: since when they had been ready, by their sequence, and when they began.
 function class_counts.ran(q, class, since, began, n)
-  local of, start = line_of(q, class), tonumber(began) or now
-  measure(of, WAITED, math.max(0, start - moment_of_sequence(since)), n or 1)
-  measure(of, TOOK, math.max(0, now - start), n or 1)
+  push(within(within(ended, q), class), { since, tonumber(began) or now, n or 1 })
+end
+
+local function count_ended(of, runs)
+  for i = 1, #runs do
+    local start, n = runs[i][2], runs[i][3]
+    measure(of, WAITED, math.max(0, start - moment_of_sequence(runs[i][1])), n)
+    measure(of, TOOK, math.max(0, now - start), n)
+  end
 end
 
 -- A line with more in it. What stands behind the last number that grows is not read, nor is any other made a number.
@@ -123,6 +137,10 @@ end
 
 -- Writes down what this script has counted.
 function class_counts.settle()
+  for q, classes in pairs(ended) do
+    for class, runs in pairs(classes) do count_ended(within(within(class_counts.noted, q), class), runs) end
+    ended[q] = nil
+  end
   for q, of in pairs(class_counts.noted) do
     local beside = queue(q).class_counts
     local is_first = queue(q).class_hour ~= hour

@@ -24,7 +24,12 @@ function sides.own_limit(doc)
   return bounded and bounded[doc.class] and sides.worker_limit(doc.queue, doc.class) or nil
 end
 
-function sides.is_limited(doc) return not doc.terminating and (doc.limits or sides.own_limit(doc)) ~= nil end
+function sides.is_limited(doc)
+  if doc.terminating then return false end
+  if doc.limits then return true end
+  local bounded = queue(doc.queue).bounded_classes
+  return bounded ~= nil and bounded[doc.class] ~= nil
+end
 
 function sides.limits_of(doc)
   local keys = tables.lines(doc.limits)
@@ -34,9 +39,11 @@ end
 
 function sides.fetch_limits_of(ids)
   local keys = {}
-  for _, id in ipairs(ids) do
-    local doc = find(id)
-    for _, key in ipairs(doc and sides.is_limited(doc) and sides.limits_of(doc) or {}) do keys[#keys + 1] = limit_key(key) end
+  for i = 1, #ids do
+    local doc = find(ids[i])
+    if doc and sides.is_limited(doc) then
+      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = limit_key(key) end
+    end
   end
   fetch(keys)
 end

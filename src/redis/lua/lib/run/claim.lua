@@ -26,7 +26,8 @@ local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local set_value = values.set_value
-local change, clear, fetch, find, queue, writes, zset = cache.change, cache.clear, cache.fetch, cache.find, cache.queue, cache.writes, cache.zset
+local attached_to, change, clear, fetch, find, queue, raw = cache.attached_to, cache.change, cache.clear, cache.fetch, cache.find, cache.queue, cache.raw
+local writes, zset = cache.writes, cache.zset
 local int, never = numbers.int, numbers.never
 local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 local now, now_text, this_minute = time.now, time.now_text, time.this_minute
@@ -57,12 +58,12 @@ local function lend(id, doc, lease, begun, process)
   if doc.unique_held == 's' or doc.unique_held == 'b' then unique.free(id, doc) end
   if doc.not_before and tonumber(doc.not_before) <= now then change(id, doc, fields.not_before, nil) end
   if doc.terminating then change(id, doc, fields.terminating, '2') end
-  change(id, doc, fields.run_number, doc.run_number or '1')
+  if not doc.run_number then change(id, doc, fields.run_number, '1') end
   change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
   change(id, doc, fields.lease_until, int(now + lease))
-  change(id, doc, fields.lease_length, doc.place == 'p' and int(lease) or nil)
-  change(id, doc, fields.process, process)
-  change(id, doc, fields.previous_ran_at, doc.ran_at)
+  if doc.place == 'p' or doc.lease_length then change(id, doc, fields.lease_length, doc.place == 'p' and int(lease) or nil) end
+  if process or doc.process then change(id, doc, fields.process, process) end
+  if doc.ran_at or doc.previous_ran_at then change(id, doc, fields.previous_ran_at, doc.ran_at) end
   change(id, doc, fields.ran_at, now_text)
   if doc.redeliver_after then change(id, doc, fields.deliveries, int((tonumber(doc.deliveries) or 0) + 1)) end
   if begun then change(id, doc, fields.begun, '1') end
@@ -124,30 +125,38 @@ local function members_for(want, jobs)
 end
 
 -- The first of these members, which stand for as many jobs as there is room for, or more: a piece is taken for a whole one.
--- `wide`: how many there may be where they are in pieces.
+-- `wide`: how many there may be where they are in pieces. Answers their keys; of each its piece, or false; and the ids of the
+-- others. Lists, for a table with names takes some Luas more than all else that is done to a member here.
 function claim.first_of(members, most, room, wide)
-  local list, n = {}, 0
+  local keys, numbers, ids, n = {}, {}, {}, 0
   for i = 1, math.min(most, #members) do
     local member = members[i]
     local number = pieces.number_in(member)
-    if n >= (number and math.max(room, wide) or room) then return list end
-    local id = not number and member:sub(15)
-    list[i] = { member = member, piece = number, id = id, key = number and piece_key(number) or key_of(id) }
+    if n >= (number and math.max(room, wide) or room) then return keys, numbers, ids end
+    numbers[i] = number or false
+    if number then
+      keys[i] = piece_key(number)
+    else
+      local id = member:sub(15)
+      ids[#ids + 1] = id
+      keys[i] = key_of(id)
+    end
     n = n + (number and pieces.SIZE or 1)
   end
-  return list
-end
-
-local function keys_of(entries)
-  local keys = {}
-  for i, entry in ipairs(entries) do keys[i] = entry.key end
-  return keys
+  return keys, numbers, ids
 end
 
 -- More than these come only in whole pieces.
 local function has_all(want, got) return got.n + got.failed >= want.max end
 
 local function is_stale(doc, want) return not doc.terminating and (doc.constraints_version or '') ~= want.version end
+
+-- What cannot be weighed cannot be shown either, and is found out then.
+local function weight_of(id, doc)
+  if not attached_to(id, doc)[1] then return #(raw[key_of(id)] or '') end
+  local weighed, weight = pcall(snapshot.weigh, id, doc)
+  return weighed and weight or 0
+end
 
 -- Lends one job, or does with it what has to be done instead. Answers 'later' or 'stop' where the claim ends before it.
 local function consider(id, doc, want, got)
@@ -173,9 +182,7 @@ local function consider(id, doc, want, got)
   elseif not doc.terminating and not guard(id, doc) then
     stop_runaway(id, doc)
   else
-    -- What cannot be weighed cannot be shown either, and is found out then.
-    local weighed, weight = pcall(snapshot.weigh, id, doc)
-    got.bytes = got.bytes + (weighed and weight or 0)
+    got.bytes = got.bytes + weight_of(id, doc)
     if got.bytes > MAX_CLAIM and #got.ids > 0 then return 'stop' end
     got.ids[#got.ids + 1] = lend(id, doc, want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease, got.n < want.begun, want.process)
     got.n = got.n + 1
@@ -184,10 +191,10 @@ local function consider(id, doc, want, got)
   if has_all(want, got) then return 'stop' end
 end
 
-local function consider_job(entry, want, got)
-  local doc = find(entry.id)
-  if not doc or (doc.place or '') ~= want.place or places.member_of(entry.id, doc) ~= entry.member then return zset(got.key, entry.member, false) end
-  return consider(entry.id, doc, want, got)
+local function consider_job(member, id, want, got)
+  local doc = find(id)
+  if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return zset(got.key, member, false) end
+  return consider(id, doc, want, got)
 end
 
 -- How many jobs a piece may have that is lent as a whole: of one that is no more than `max` asks for all begin at once, or none.
@@ -198,21 +205,21 @@ local function room_of(want, got)
 end
 
 -- Lends a piece, or as many of its jobs as are wanted.
-local function consider_piece(entry, want, got)
-  local piece = cache.piece(entry.piece)
-  if not piece or pieces.entry(entry.piece, piece) ~= entry.member then return zset(got.key, entry.member, false) end
+local function consider_piece(member, number, want, got)
+  local piece = cache.piece(number)
+  if not piece or pieces.entry(number, piece) ~= member then return zset(got.key, member, false) end
   local doc, room = cache.common_of(piece), room_of(want, got)
   if globs.steps <= 0 then return 'later' end
   if not wanted(doc, want) or (is_stale(doc, want) and #want.stale == MAX_STALE) then return end
-  if not (got.called and got.called[doc.class]) and packed.suits(want, entry.piece, piece, room) then
-    packed.lend(entry.piece, piece, want, got.n < want.begun)
-    got.ids[#got.ids + 1] = 'p' .. entry.piece
+  if not (got.called and got.called[doc.class]) and packed.suits(want, number, piece, room) then
+    packed.lend(number, piece, want, got.n < want.begun)
+    got.ids[#got.ids + 1] = 'p' .. number
     got.n = got.n + piece.n
     return got.n + got.failed >= math.max(want.max, want.wide) and 'stop' or nil
   end
   -- The next claim may have room for all of it; who has little so far takes what there is room for.
   if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
-  for _, id in ipairs(pieces.ids(entry.piece, piece)) do
+  for _, id in ipairs(pieces.ids(number, piece)) do
     local ends = consider(id, find(id), want, got)
     if ends then return ends end
   end
@@ -277,18 +284,23 @@ function claim.jobs(want, head)
     local members = head or members_at(key, want, from, step)
     head = nil
     if from == 0 and want.tier == '' then tally.heads[key] = members end
-    local entries, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n), {}
-    if #entries == 0 then return got.ids, got.n, #members > 0 or #want.stale > 0, from, got.failed end
-    fetch(keys_of(entries))
-    for _, entry in ipairs(entries) do ids[#ids + 1] = entry.id or nil end
+    local keys, numbers, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n)
+    if #keys == 0 then return got.ids, got.n, #members > 0 or #want.stale > 0, from, got.failed end
+    fetch(keys)
     sides.fetch_limits_of(ids)
-    for i, entry in ipairs(entries) do
+    local nth = 0 -- of the ids
+    for i = 1, #keys do
       local ends
-      if entry.piece then ends = consider_piece(entry, want, got) else ends = consider_job(entry, want, got) end
+      if numbers[i] then
+        ends = consider_piece(members[i], numbers[i], want, got)
+      else
+        nth = nth + 1
+        ends = consider_job(members[i], ids[nth], want, got)
+      end
       if ends then return got.ids, got.n, true, ends == 'later' and from + i - 1 or from, got.failed end
     end
-    if #entries == #members and #members <= step then return got.ids, got.n, #want.stale > 0, from, got.failed end
-    from = from + #entries
+    if #keys == #members and #members <= step then return got.ids, got.n, #want.stale > 0, from, got.failed end
+    from = from + #keys
   end
   return got.ids, got.n, true, from, got.failed
 end

@@ -40,13 +40,15 @@ local side_key = redis_keys.side_key
 local now = time.now
 
 function finish.take_run()
-  local run = { token = take(), n = take_int(), ending = take(), late = take_int(), size = take_int(), from = at }
-  at = at + run.size
-  run.id = run.token:match('^([1-9]%d*)%.') or '0'
-  if run.id == '0' then
-    local number, token = run.token:match('^p([1-9]%d*)%.(.*)$')
-    if number then run.piece, run.token, run.mask = number, token, ARGV[run.from + 1] end
-  end
+  local words, from = ARGV, at
+  local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3], late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5 }
+  at = run.from + run.size
+  -- A pattern is read anew for each token in some Luas. What is no number is the id of no job.
+  local stop = run.token:find('.', 1, true) or 1
+  local is_piece = run.token:sub(1, 1) == 'p'
+  local id = run.token:sub(is_piece and 2 or 1, stop - 1)
+  run.id = not is_piece and tonumber(id) and id or '0'
+  if is_piece and tonumber(id) then run.piece, run.token, run.mask = id, run.token:sub(stop + 1), ARGV[run.from + 1] end
   return run
 end
 
@@ -91,8 +93,8 @@ end
 local failures = { fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }
 
 local function clear_failures(id, doc)
-  for _, field in ipairs(failures) do
-    if doc[field] then set_value(id, doc, field, nil) end
+  for i = 1, #failures do
+    if doc[failures[i]] then set_value(id, doc, failures[i], nil) end
   end
 end
 
@@ -137,7 +139,7 @@ end
 
 local function succeed(run)
   local id, doc = run.id, need(run.id)
-  slots.set_times(id, doc, run)
+  if run.at or run.slot then slots.set_times(id, doc, run) end
   leases.note_run(id, doc, run.ending, run)
   clear_failures(id, doc)
   if run.paused then set_pause(id, doc, run) else ending.clear_steps(id, doc) end

@@ -109,7 +109,8 @@ end
 -- Lends all that are in a piece, under tokens that differ in their ids only. `begun`: some of them start at once.
 function packed.lend(number, piece, want, begun)
   local till = now + want.lease
-  local token = tokens.next('p' .. number, '1', ''):match('%.(.*)$')
+  local whole = tokens.next('p' .. number, '1', '')
+  local token = whole:sub(whole:find('.', 1, true) + 1)
   local lease = '"z":"l","tk":"@.' .. token .. '","le":"' .. int(till) .. '","k":"1",' .. (begun and '"bg":"1",' or '')
   move(number, piece, lease .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",', till)
 end
@@ -118,9 +119,20 @@ end
 function packed.lent(number, token)
   local piece = number and piece_of(number)
   if not piece or piece.n == 0 then return nil end
-  local under, till = piece.state:match('^"z":"l","tk":"@%.([^"]*)","le":"(%d+)"')
+  -- `"z":"l","tk":"@.<token>","le":"<till>"`: not by a pattern, which some Luas read anew each time.
+  local state = piece.state
+  local stop = state:find('"', 17, true)
+  if not stop or state:sub(1, 7) ~= '"z":"l"' then return nil end
+  local under = state:sub(17, stop - 1)
   if under ~= token then return nil end
-  return piece, tonumber(till)
+  return piece, tonumber(state:sub(stop + 8, state:find('"', stop + 8, true) - 1))
+end
+
+-- When the runs of a lent piece began, and what its state says behind that.
+local function ran_at(piece)
+  local from = piece.state:find('"l":"', 1, true) + 5
+  local to = piece.state:find('"', from, true)
+  return piece.state:sub(from, to - 1), piece.state:sub(to + 2)
 end
 
 function packed.extend(number, piece, lease)
@@ -139,7 +151,7 @@ end
 
 -- What is kept of them when they have completed.
 local function completed(piece, token, run)
-  local ran, rest = piece.state:match('"l":"(%d+)",(.*)$')
+  local ran, rest = ran_at(piece)
   return '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"@.' .. token .. '|' .. int(run.n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
@@ -178,7 +190,7 @@ function packed.finish(run, lane)
   local doc, n, mask = common_of(piece), piece.n, piece.mask
   local keep = ending.removal('p' .. run.piece, doc, 'c')
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
-  counts.ran(doc, piece.state:match('"l":"(%d+)"'), n)
+  counts.ran(doc, (ran_at(piece)), n)
   counts.add(doc.queue, doc.class, 'completed', n)
   if keep > now then
     move(run.piece, piece, completed(piece, run.token, run), keep)

@@ -102,10 +102,9 @@ function snapshot.flat_side_values(id, doc)
   return flat
 end
 
--- How many bytes the snapshot of a job takes, but for its family.
+-- How many bytes the snapshot of a job takes on which something hangs, but for its family.
 function snapshot.weigh(id, doc)
   local bytes = #(raw[key_of(id)] or '')
-  if #attached_to(id, doc) == 0 then return bytes end
   for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
   return bytes + flat_inputs(id, doc).bytes
 end

@@ -12,7 +12,7 @@ local lent = 0
 
 function tokens.next(id, run, repeats)
   lent = lent + 1
-  tokens.begun[id] = id .. '.' .. run .. '.' .. repeats .. mark .. string.format('%x', lent)
+  tokens.begun[id] = id .. '.' .. run .. '.' .. repeats .. mark .. lent
   return tokens.begun[id]
 end
 

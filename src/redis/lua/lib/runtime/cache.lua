@@ -41,17 +41,18 @@ local function check_schema()
 end
 
 function cache.fetch(keys)
-  local ask, asks_schema = {}, false
-  for _, key in ipairs(keys) do
-    if cache.raw[key] == nil then
-      cache.raw[key] = false
-      ask[#ask + 1] = key
+  local ask, n, asks_schema, known = {}, 0, false, cache.raw
+  for i = 1, #keys do
+    local key = keys[i]
+    if known[key] == nil then
+      n = n + 1
+      known[key], ask[n] = false, key
       if key == cache.schema_key then asks_schema = true end
     end
   end
-  for from = 1, #ask, 2400 do
-    local got = redis.call('MGET', unpack(ask, from, math.min(from + 2399, #ask)))
-    for i = 1, #got do cache.raw[ask[from + i - 1]] = got[i] end
+  for from = 1, n, 2400 do
+    local got = redis.call('MGET', unpack(ask, from, math.min(from + 2399, n)))
+    for i = 1, #got do known[ask[from + i - 1]] = got[i] end
   end
   if asks_schema then check_schema() end
 end
@@ -70,11 +71,11 @@ function cache.fetch_jobs(ids)
     keys[i] = number and piece_key(number) or key_of(id:find(':', 1, true) and id:match('%d+$') or id)
   end
   cache.fetch(keys)
-  for _, id in ipairs(ids) do
-    local number = cache.raw[key_of(id)] == false and (pieces.place_of(id))
+  for i = 1, #ids do
+    local number = cache.raw[keys[i]] == false and (pieces.place_of(ids[i]))
     if number then others[#others + 1] = piece_key(number) end
   end
-  cache.fetch(others)
+  if others[1] then cache.fetch(others) end
 end
 
 cache.attached = {} -- id → fields, see attached_to
@@ -116,7 +117,7 @@ end
 -- The queue of a piece, and the index in which it is.
 function cache.where(piece)
   local doc = cache.common_of(piece)
-  return doc.queue, piece.state == '' and 'ready' or piece.state:find('^"z":"l"') and 'leases' or 'completed'
+  return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
 -- Takes a job out of its piece, if it is in one; answers its document as text.
@@ -161,7 +162,8 @@ function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
     for field, value in pairs(doc) do
-      if value == '^' or field:find('^[io]:') then found[#found + 1] = field end
+      local side = field:sub(1, 2)
+      if value == '^' or side == 'i:' or side == 'o:' then found[#found + 1] = field end
     end
     put(cache.attached, id, found)
   end

@@ -40,17 +40,24 @@ local function say_schema()
   if not is_brought_over() then zset(ns .. 'wake', 'u:schema', now) end
 end
 
--- What goes as a whole. Nothing is taken out of it before; where something is written anew, it has to go first.
+-- Whether something is put into an index, a hash or a set that goes as a whole. Nothing is taken out of it before.
+local function grows_anew(key)
+  local is_anew = false
+  for _, kind in ipairs({ write_lists.zsets, write_lists.hashes, write_lists.sets }) do
+    local grows = false
+    for _, value in pairs(writes[kind][key] or {}) do grows = grows or value end
+    if not grows then writes[kind][key] = nil end
+    is_anew = is_anew or grows
+  end
+  return is_anew
+end
+
+-- What goes as a whole; where something is written anew, it has to go first.
 local function keys_to_delete()
-  local dels, first = {}, {}
+  local dels, first, zsets, hashes, sets = {}, {}, writes.zsets, writes.hashes, writes.sets
   for key in pairs(writes.dels) do
-    local is_anew = writes.lists[key] and writes.lists[key].push[1]
-    for _, kind in ipairs({ write_lists.zsets, write_lists.hashes, write_lists.sets }) do
-      local grows = false
-      for _, value in pairs(writes[kind][key] or {}) do grows = grows or value end
-      if not grows then writes[kind][key] = nil end
-      is_anew = is_anew or grows
-    end
+    local is_anew = (zsets[key] or hashes[key] or sets[key]) and grows_anew(key)
+    is_anew = is_anew or (writes.lists[key] and writes.lists[key].push[1])
     local list = is_anew and first or dels
     if not writes.strings[key] and not writes.expiring[key] then list[#list + 1] = key end
   end
