@@ -7,7 +7,6 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { keyOf } from '../../src/core/files.ts'
-import type { Scope } from '../../src/engine/engine.ts'
 import { createFiles } from '../../src/files.ts'
 import { defineWorker } from '../../src/index.ts'
 import { folderBucket } from '../kit/folder-bucket.ts'
@@ -17,7 +16,7 @@ import { KEY, ORIGIN } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { catalog, seedFlow } from './seed-flow.ts'
 import { serve } from './served.ts'
-import { visit } from './visit.ts'
+import { visits } from './visit.ts'
 
 const answers = defineWorker({ class: 'answers', perform: () => 42 })
 const ALL = 21
@@ -61,8 +60,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   })
 
   /** Somebody with a key of these scopes; what the server refuses the browser notes by itself. */
-  const as = (scopes: Scope[], path: string, use: (page: Page) => Promise<void>) =>
-    visit(browser, site, { path, as: scopes, allowed: /status of 400/, clipboard: true }, use)
+  const as = visits(() => [browser, site], { allowed: /status of 400/, clipboard: true })
 
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast', { hasText: text }).first()
   const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText())

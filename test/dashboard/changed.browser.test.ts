@@ -9,17 +9,11 @@ import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { program, startBrowser } from './browser.ts'
 import { count, countsOf } from './counted.ts'
+import { fails } from './seed-jobs.ts'
 import { serve } from './served.ts'
 import { visit } from './visit.ts'
 
 const answers = defineWorker({ class: 'answers', perform: () => 42 })
-const fails = defineWorker({
-  class: 'fails',
-  retry: { max: 0 },
-  perform() {
-    throw new Error('no answer')
-  },
-})
 const NODES = 301
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {

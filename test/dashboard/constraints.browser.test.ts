@@ -2,12 +2,11 @@
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Scope } from '../../src/engine/engine.ts'
-import { findings, type Look, program, startBrowser } from './browser.ts'
+import { findings, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { serve } from './served.ts'
-import { visit } from './visit.ts'
+import { visits } from './visit.ts'
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
@@ -32,8 +31,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  const as = (scopes: Scope[], path: string, use: (page: Page) => Promise<void>, look: Look = {}) =>
-    visit(browser, site, { ...look, path, as: scopes }, use)
+  const as = visits(() => [browser, site])
 
   const known = async () => (await site.engine.constraints()).constraints.map(({ name }) => name)
   const toast = (page: Page, text: string) => page.locator('.toast', { hasText: text })

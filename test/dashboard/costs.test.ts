@@ -6,18 +6,9 @@ import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { costs as most } from '../../src/dashboard/costs.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
-import { defineWorker, port } from '../../src/index.ts'
 import { commandStats } from '../redis/commandstats.ts'
 import { startPages, type Visitor } from './kit.ts'
-
-const waits = defineWorker({ class: 'waits', in: { n: port() }, out: { o: port() }, perform: (job) => job.suspend() })
-const fails = defineWorker({
-  class: 'fails',
-  retry: { max: 0 },
-  perform() {
-    throw new Error('no answer')
-  },
-})
+import { fails, waits } from './seed-jobs.ts'
 
 const FLOW = 4
 

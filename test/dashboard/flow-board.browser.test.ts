@@ -4,7 +4,6 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
-import type { Scope } from '../../src/engine/engine.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
 import { program, startBrowser } from './browser.ts'
@@ -13,7 +12,7 @@ import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
 import { catalog, seedFlow } from './seed-flow.ts'
 import { serve } from './served.ts'
-import { type Visit, visit } from './visit.ts'
+import { visits } from './visit.ts'
 
 const NODES = 64
 const later = defineWorker({ class: 'later', perform: () => undefined })
@@ -35,11 +34,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  const as = (scopes: Scope[], path: string, use: (page: Page) => Promise<void>, before?: Visit['before']) =>
-    visit(browser, site, { path, as: scopes, before }, async (page) => {
-      await page.waitForSelector('.board .node')
-      await use(page)
-    })
+  const as = visits(() => [browser, site], { ready: '.board .node' })
 
   const fact = (page: Page, node: string) => page.locator(`.board [data-name="${node}"] .fact`).textContent()
   const label = (page: Page, wire: string) => page.locator(`.badge[data-wire="${wire}"] text`).textContent()
@@ -130,7 +125,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await page.getByRole('link', { name: 'Watch no more' }).click()
         await page.getByText('This listens to').waitFor({ state: 'detached' })
       },
-      unhurried,
+      { before: unhurried },
     )
     await site.engine.drain(String(flow), wire, {})
   })
@@ -222,13 +217,15 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await page.getByRole('heading', { name: 'renamed' }).waitFor()
         expect(await drawn()).toBe(2)
       },
-      async (page) => {
-        // Twice a minute all of it is asked for: here no time passes for the page.
-        await page.clock.setFixedTime(Date.now())
-        page.on('request', (request) => {
-          if (request.headers()['x-live'] && request.url().endsWith(`/flows/${flow}`))
-            looks.push(request.headers().accept!)
-        })
+      {
+        before: async (page) => {
+          // Twice a minute all of it is asked for: here no time passes for the page.
+          await page.clock.setFixedTime(Date.now())
+          page.on('request', (request) => {
+            if (request.headers()['x-live'] && request.url().endsWith(`/flows/${flow}`))
+              looks.push(request.headers().accept!)
+          })
+        },
       },
     )
   })
@@ -252,9 +249,11 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await page.getByText('This listens to').waitFor({ state: 'detached' })
         expect(await isQuiet(page, 3_000)).toBe(false)
       },
-      async (page) => {
-        await page.clock.install()
-        await count(page)
+      {
+        before: async (page) => {
+          await page.clock.install()
+          await count(page)
+        },
       },
     )
   })

@@ -2,22 +2,12 @@
 
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { defineWorker, port } from '../../src/index.ts'
 import { findings, program, startBrowser } from './browser.ts'
 import { count, countsOf } from './counted.ts'
 import { KEY } from './kit.ts'
+import { fails, waits } from './seed-jobs.ts'
 import { serve } from './served.ts'
 import { visit } from './visit.ts'
-
-const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
-
-const fails = defineWorker({
-  class: 'fails',
-  retry: { max: 0 },
-  perform(job) {
-    throw new Error(`no answer from host ${job.id}`)
-  },
-})
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let served: Awaited<ReturnType<typeof serve>>

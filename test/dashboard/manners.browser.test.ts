@@ -3,43 +3,20 @@
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
-import { defineWorker, port } from '../../src/index.ts'
 import { type Look, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
-import { callerOf } from './seed.ts'
-import { seedFlow } from './seed-flow.ts'
-import { serve } from './served.ts'
+import { serveJobs } from './seed-jobs.ts'
+import type { serve } from './served.ts'
 import { visit } from './visit.ts'
-
-const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
-const fails = defineWorker({
-  class: 'fails',
-  retry: { max: 0 },
-  perform() {
-    throw new Error('no answer within 30 s')
-  },
-})
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
-  const ids: Record<string, number> = {}
+  let ids: Record<string, number>
 
   beforeAll(async () => {
-    site = await serve({ workers: [waits, fails, ...core] })
-    const call = callerOf(site.url, KEY)
-    await site.engine.register('default', 'pulled', { pull: true, concurrency: 1 })
-    await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
-    ids.flow = await seedFlow(call)
-    ids.waits = await site.make('waits', { group: { id: 'a-group-with-a-rather-long-name' } })
-    ids.failed = await site.make('fails')
-    await Promise.all([site.rest(ids.waits), site.rest(ids.failed)])
-    ids.running = await site.make('pulled')
-    await site.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
-    await site.make('pulled')
-    await site.engine.setLimit('stripe', { concurrency: 2 })
+    ;({ site, ids } = await serveJobs())
     browser = await startBrowser()
   }, 120_000)
   afterAll(async () => {

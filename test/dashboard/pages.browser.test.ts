@@ -5,19 +5,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Scope } from '../../src/engine/engine.ts'
-import { defineWorker, port } from '../../src/index.ts'
 import { openWindow, program, startBrowser } from './browser.ts'
+import { fails, waits } from './seed-jobs.ts'
 import { serve } from './served.ts'
 import { arrive, leave, type Visit, type Visitor } from './visit.ts'
-
-const fails = defineWorker({
-  class: 'fails',
-  retry: { max: 0 },
-  perform() {
-    throw new Error('no answer within 30 s')
-  },
-})
-const waits = defineWorker({ class: 'waits', in: { n: port() }, out: { o: port() }, perform: (job) => job.suspend() })
 
 describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   let served: Awaited<ReturnType<typeof serve>>
@@ -104,7 +95,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await enter(['read', 'write'], `/jobs/${ids.waits}`)
     await page.getByLabel('Write to n', { exact: true }).click()
     await page.getByLabel('Write to n, as JSON').fill('{"amount": 12345678901234567890}')
-    await page.locator('#port-in-n').getByRole('button', { name: 'Write', exact: true }).click()
+    await page.getByRole('button', { name: 'Write: n, in', exact: true }).click()
     await toast('Written to n')
     await page.locator('#port-in-n .val', { hasText: '12345678901234567890' }).waitFor()
     await page.getByLabel('More for n').click()
@@ -117,7 +108,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await enter(['read', 'write'], `/jobs/${ids.waits}`, { allowed: /status of 4/ })
     await page.getByLabel('Write to n', { exact: true }).click()
     await page.getByLabel('Write to n, as JSON').fill('{oops')
-    await page.locator('#port-in-n').getByRole('button', { name: 'Write', exact: true }).click()
+    await page.getByRole('button', { name: 'Write: n, in', exact: true }).click()
     await page.locator('#port-in-n #fault').getByText('expected JSON').waitFor()
   })
 

@@ -21,6 +21,8 @@ export const pathsOf = (order: number, flow: number): Record<string, string> => 
   schedules: '/schedules',
   limits: '/limits?open=worker:media/resize',
   workers: '/workers/media/resize',
+  'workers-change': '/workers/media/resize?change',
+  'workers-register': '/workers?register',
   channels: '/channels',
   callbacks: '/callbacks',
   files: '/files',

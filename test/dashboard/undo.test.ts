@@ -2,10 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
-import { defineWorker, port } from '../../src/index.ts'
 import { startPages, type Visitor } from './kit.ts'
-
-const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
+import { waits } from './seed-jobs.ts'
 
 let pages: Awaited<ReturnType<typeof startPages>>
 let admin: Visitor

@@ -20,6 +20,8 @@ export type Visit = Look & {
   clipboard?: boolean
   /** Done before the page is asked for. */
   before?: (page: Page) => Promise<unknown> | unknown
+  /** What has to be there before the page is used: a selector. */
+  ready?: string
 }
 
 async function keyOf({ engine }: Site, who: Scope[] | string): Promise<string> {
@@ -31,13 +33,14 @@ export type Visitor = Awaited<ReturnType<typeof arrive>>
 
 /** A window at a page, which `leave` closes. The link that logs in leads there at once. */
 export async function arrive(browser: Browser, site: Site, about: Visit) {
-  const { path, as: who = KEY, allowed, clipboard, before, ...look } = about
+  const { path, as: who = KEY, allowed, clipboard, before, ready, ...look } = about
   const window = await openWindow(browser, look)
   const { context, page } = window
   if (clipboard) await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
   const link = await loginLink(site.url, await keyOf(site, who))
   await before?.(page)
   const answer = await page.goto(`${link}&to=${encodeURIComponent(path)}`)
+  if (ready) await page.waitForSelector(ready)
   return { ...window, allowed, status: answer!.status() }
 }
 
@@ -70,3 +73,15 @@ export async function visit(
   }
   await leave(window)
 }
+
+type Use = (page: Page, status: number) => Promise<unknown>
+
+/**
+ * Visits of somebody with a key of these scopes, all in one browser to one site. `usual`: what holds for each of them.
+ *
+ * @example const as = visits(() => [browser, site]); await as(['read'], '/jobs', (page) => page.getByText('7 jobs').waitFor())
+ */
+export const visits =
+  (at: () => [Browser, Site], usual: Partial<Visit> = {}) =>
+  (scopes: Scope[], path: string, use: Use, about: Partial<Visit> = {}): Promise<void> =>
+    visit(...at(), { ...usual, ...about, path, as: scopes }, use)

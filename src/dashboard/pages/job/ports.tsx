@@ -32,6 +32,9 @@ function Values({ row: { view, values = [] } }: { row: PortRow }) {
   )
 }
 
+/** What a button is called for who cannot see which port it stands at: another one may have that name on the other side. */
+const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
+
 /** A box for one JSON value. */
 function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string }) {
   const { base, here, who } = useLook()
@@ -45,7 +48,7 @@ function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string
         {verb} to {row.name}, as JSON
         <textarea class="field" name="value" required rows={3} spellcheck={false} data-path="values" />
       </label>
-      <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
+      <button class="btn small" type="submit" disabled={off !== undefined} title={off} aria-label={labelOf(verb, row)}>
         {verb}
       </button>
     </form>
@@ -73,14 +76,14 @@ function Acts({ row }: { row: PortRow }) {
       )}
       <More label={`More for ${name}`} small>
         {dir === 'out' || view.size === 0 ? null : (
-          <Act act="take" scope="write" fields={fields} kind="danger">
+          <Act act="take" scope="write" fields={fields} kind="danger" label={labelOf('Take a value', row)}>
             Take a value
           </Act>
         )}
-        {dir === 'out' && <ValueForm row={row} act="write" verb="Write" />}
+        {dir === 'out' && view.size > 0 && <ValueForm row={row} act="write" verb="Write" />}
         <ValueForm row={row} act="default" verb="Set the default" />
         {view.default !== undefined && (
-          <Act act="undefault" scope="write" fields={fields}>
+          <Act act="undefault" scope="write" fields={fields} label={labelOf('Clear the default', row)}>
             Clear the default
           </Act>
         )}
