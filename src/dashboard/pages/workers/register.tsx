@@ -89,7 +89,7 @@ export function Register({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
   const { base, who } = useLook()
   const off = refusal(who.scopes, 'admin')
   return (
-    <Card title="Register a class" right="functions of the deployment register themselves" id="register">
+    <Card title="Register a class" right="functions register themselves" id="register">
       <form
         class="form"
         method="post"
