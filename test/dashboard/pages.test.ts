@@ -180,6 +180,7 @@ describe('the views of Jobs', () => {
 
   test('jobs are counted by class, with how long they waited and ran', async () => {
     const html = await reader.html('/ui/jobs?by=class')
+    expect(html).toMatch(/Runs by the hour, UTC: \d+ at \d+:00/)
     expect(html).toMatch(/aria-current="page"[^>]*>By class</)
     const { classes } = await pages.engine.classes({})
     const failing = classes.find(({ class: name }) => name === 'fails')!

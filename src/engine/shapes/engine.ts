@@ -303,10 +303,7 @@ export interface Engine extends Deliveries {
    * those at which jobs wait. Without `step` no series and no runs are looked at.
    */
   glance(options?: { step?: 'minute' | 'hour' }): Promise<Glance>
-  /**
-   * What was counted by class today or on the day before; `more`: of 50 queues, and there are others. With `hours` also in which
-   * of the last 24 hours.
-   */
+  /** What was counted by class on a day, with `hours` by the hour, too; `more`: of 50 queues, and there are others. */
   classes(of: { queue?: string; day?: 'today' | 'yesterday'; hours?: boolean }): Promise<{
     day: string
     classes: ({ queue: string; hours?: ClassHour[] } & ClassCount)[]

@@ -4,6 +4,7 @@ import type { Engine } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Card, Choice, Empty, To } from '../../parts/layout.tsx'
+import { Bars } from '../../parts/spark.tsx'
 import { count, percent } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
@@ -23,7 +24,9 @@ export async function byClass(
   { class: name, ...of }: Parameters<Engine['classes']>[0] & { class?: string } = {},
   fresh = SHARED,
 ): Promise<ByClassData> {
-  const found = await shared(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}`, fresh, () => engine.classes(of))
+  const found = await shared(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}\n${of.hours ?? ''}`, fresh, () =>
+    engine.classes(of),
+  )
   return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found
 }
 
@@ -57,7 +60,20 @@ function Span({ of }: { of: ClassRow['took'] }) {
   )
 }
 
-function Row({ row: { queue, class: name, counts, waited, took } }: { row: ClassRow }) {
+/** How many runs there were in each hour of a day, which are all known of today. */
+function Hours({ hours }: { hours: NonNullable<ClassRow['hours']> }) {
+  const runs = Array.from({ length: 24 }, () => 0)
+  for (const { at, runs: n } of hours) runs[new Date(at).getUTCHours()] = n
+  const said = runs.flatMap((n, hour) => (n > 0 ? [`${count(n)} at ${hour}:00`] : [])).join(', ') || 'none'
+  return (
+    <td class="num" title={`Runs by the hour, UTC: ${said}`}>
+      <span class="vh">{said}</span>
+      <Bars values={runs} tone="f-running" />
+    </td>
+  )
+}
+
+function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row: ClassRow }) {
   const ended = counts.completed + counts.failed
   const of = `queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name ?? '')}`
   return (
@@ -87,6 +103,7 @@ function Row({ row: { queue, class: name, counts, waited, took } }: { row: Class
       </td>
       <Span of={waited} />
       <Span of={took} />
+      {hours && <Hours hours={hours} />}
     </tr>
   )
 }
@@ -119,7 +136,7 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
           <tr>
             <th scope="col">Class</th>
             <th scope="col">Queue</th>
-            {heads.map((head) => (
+            {[...heads, ...(chosen === 'today' ? ['Runs by the hour'] : [])].map((head) => (
               <th scope="col" class="num">
                 {head}
               </th>

@@ -85,7 +85,7 @@ async function load(asked: Asked): Promise<JobsData> {
     asked.shared('views', SHARED, () => engine.views()),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
-    isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query) }) : undefined,
+    isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
   ])
   const { jobs, cursor, total, looked } = within(query, found)
   const counts = countsOf(queues, query.get('queue'))
