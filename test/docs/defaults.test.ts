@@ -7,6 +7,7 @@ import { retryDefaults } from '../../src/core/retry.ts'
 import { jobInput, keyRotation, worker } from '../../src/core/schemas.ts'
 import { workerDefaults } from '../../src/core/worker.ts'
 import { laneDefaults } from '../../src/engine/lane/dispatcher.ts'
+import { createLaneTime } from '../../src/engine/lane/lane-time.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
@@ -100,7 +101,9 @@ test('what becomes of failures where nothing is said', async () => {
 test('how long things take where nothing is said', async () => {
   expect(said('`timeout`')).toBe(`${workerDefaults.timeout / SECOND} s`)
   const { batch, budget, lease } = laneDefaults
-  expect(said('lane')).toBe(`${batch} runs a batch, ${budget / SECOND} s, a lease of ${lease / SECOND} s`)
+  const { latest } = createLaneTime({ budget, elapsed: () => 0 })
+  const stays = `${budget / SECOND} s of work, ${latest / SECOND} s in all where it mostly waits`
+  expect(said('lane')).toBe(`${batch} runs a batch, ${stays}, a lease of ${lease / SECOND} s`)
   expect(keyRotation.parse({}).overlap).toBe(DAY)
   expect(said('key rotation')).toBe('the old key goes on for 1 day')
   expect(parseRepeat({ cron: '* * * * *' }).missed).toBe('last')

@@ -13,7 +13,7 @@ import type { Signal } from '../../redis/types.ts'
 import type { Deliveries, FoundFault, Health } from './deliveries.ts'
 import type { FlowRecord, FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
 import type { CallbackState, CallbackTry, CallbackView, CopyChanges, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
-import type { ApiKey, AuditEntry, KnownKey, Target } from './keys.ts'
+import type { Access, Target } from './keys.ts'
 import type {
   Call,
   ConstraintView,
@@ -59,7 +59,7 @@ import type {
 } from './views.ts'
 import type { Why } from './why.ts'
 
-export interface Engine extends Deliveries {
+export interface Engine extends Deliveries, Access {
   health(): Promise<Health>
 
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
@@ -350,39 +350,6 @@ export interface Engine extends Deliveries {
   dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>
   /** Does what is due; `tell` hears at once whether there are tenants. */
   tick(tell?: (hasTenants: boolean) => void): Promise<{ rung: string[]; more: boolean }>
-
-  keys(): Promise<{ keys: ApiKey[] }>
-  addKey(key: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>, call?: Call): Promise<{ id: string; key: string }>
-  /** Makes a key that may do the same; the old one ends `overlap` (milliseconds) later, or when it would have. */
-  rotateKey(id: string, options: { overlap: number }, call?: Call): Promise<{ id: string; key: string; until: number }>
-  removeKey(id: string): Promise<void>
-  /** Whose key this is, or undefined. */
-  authenticate(key: string): Promise<KnownKey | undefined>
-  /** Whether there is a key with this id, and it has not ended. */
-  knows(id: string): Promise<boolean>
-  /** A name for whoever came with this key, good for `life` milliseconds, or, with `once`, for making one session; undefined for an unknown key. */
-  openSession(key: string, options: { life: number; once?: boolean }): Promise<string | undefined>
-  /** Makes a session of a name that is good once, which it ends. */
-  redeemSession(name: string, life: number): Promise<string | undefined>
-  /** Whose session this is: of its key as it is now; undefined when either is over. */
-  session(name: string): Promise<KnownKey | undefined>
-  endSession(name: string): Promise<void>
-  /** Lets this path be asked for without the key, in its name: for a minute, or for `life`. */
-  streamToken(key: string, path: string, life?: number): Promise<{ token: string; expiresAt: number }>
-  authenticateStream(token: string, path: string): ReturnType<Engine['authenticate']>
-
-  /** Writes down what an admin's key asks for. */
-  audit(entry: AuditEntry): Promise<void>
-  readAudit(page: {
-    cursor?: string
-    limit?: number
-  }): Promise<{ entries: (AuditEntry & { id: string; at: number })[]; cursor: string | null }>
-
-  tenants(): Promise<{ tenants: { name: string; createdAt: number }[] }>
-  addTenant(name: string): Promise<void>
-  /** Its keys and bells are refused from then on; what it has stays in Redis. */
-  removeTenant(name: string): Promise<void>
-  hasTenant(name: string): Promise<boolean>
 
   /** Views of the list of jobs that all share, by name. */
   views(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }>
