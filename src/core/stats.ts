@@ -78,7 +78,10 @@ export const classes = z.object({
         hours: z
           .array(z.object({ at: moment, ...point }))
           .optional()
-          .meta({ description: 'with hours=true: the hours of that day in which something happened, of the last 24' }),
+          .meta({
+            description:
+              'with hours=true: the hours of that day in which something happened, of the last 24; absent of queues for which 4 MiB of what is kept do not suffice',
+          }),
       }),
     )
     .meta({ description: 'by queue and name, those to which something happened' }),

@@ -131,7 +131,7 @@ export const rows = {
   claim: { id: 'text', till: 'number', names: 'text' },
   next: { job: 'number', class: 'text', priority: 'number', since: 'number', group: 'some', pull: 'flag' },
   counted: { queue: 'text', latest: 'text', before: 'texts' },
-  classed: { queue: 'text', texts: 'texts', marks: 'texts' },
+  classed: { queue: 'text', texts: 'texts', marks: 'texts', hasHours: 'flag' },
   found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
 } as const satisfies Record<string, Record<string, string>>
 

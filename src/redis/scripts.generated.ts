@@ -141,15 +141,16 @@ export const change: Script<{ ns: string; clock: string; seed: string; once: str
  * by: API, dashboard
  * reads: counts, queue, queues
  * writes: none
- * args: ns, clock, seed, queue_name, most_queues:int, hours:int
+ * args: ns, clock, seed, queue_name, most_queues:int, most_bytes:int
  * returns: classes
- *          hours: 1 for the texts of the last hours, too
+ *          most_bytes: 0 for no hours; else so many bytes at most of what was written down at hours, of the first queues that have
+ *          room in it
  */
-export const classes: Script<{ ns: string; clock: string; seed: string; queue_name: string; most_queues: number; hours: number }> = made({
+export const classes: Script<{ ns: string; clock: string; seed: string; queue_name: string; most_queues: number; most_bytes: number }> = made({
   name: 'classes',
-  sha: 'a4b36c9eb63920d9af1f4d046fc260c1db814cac',
-  args: ['ns', 'clock', 'seed', 'queue_name', 'most_queues', 'hours'],
-  pieces: [{ text: "local E,cL,cD,cU,cM,cF=unpack(ARGV,1,6)\nlocal cC=6\nlocal P,I,C,A,eh,ea=math.min,ipairs,redis.call,tonumber,math.floor,cjson.decode\ncM=A(cM)\ncF=A(cF)\nlocal eb,U,N,J,W,O\nlocal F={}\ndo\nlocal function _0(e)\nif e<250 then\n" }, ...of('queue/class_counts', '6'), { text: "elseif e<319 then\n" }, ...of('look/queues', '0'), { text: "end\nend\nsetmetatable(F,{__index=function(e,t)(_0)(t)return rawget(e,t)end})\nend\n;(function()\nlocal tx\n" }, ...of('runtime/numbers', '0-1'), { text: "local tj,tq\n" }, ...of('runtime/time', '0-2'), { text: "local tE,eI,ew\n" }, ...of('runtime/redis_keys', '4-7'), { text: "local eD,L,ep,tT,au,ee,tA\n" }, ...of('runtime/cache', '0 3 5-7 9-11 30-31'), { text: "end)()\nreturn(function()\n" }, { text: "local e=cU~=''and{cU}or F[317]()\nlocal t,a,o=#e>cM and'more'or'',\n{},{}\nlocal function i(n,s)return F[246](n,'k'..O(s))end\nfor n=1,P(#e,cM)do\nfor s,r in I({J(e[n]),F[246](e[n],'c'),F[246](e[n],'b')})do a[#a+1]=r end\nfor s=0,cF*24-1 do a[#a+1]=i(e[n],s)end\nend\neb(a)\nfor n=1,P(#e,cM)do\nlocal s={U(e[n]).cc or''}\nfor r,h in I({'c','b'})do s[#s+1]=W[F[246](e[n],h)]or''end\nlocal r={}\nfor h=0,cF*24-1 do r[#r+1]=W[i(e[n],h)]or nil end\no[n]={e[n],s,r}end\nreturn{'classes',o,t,O(N)}\n", file: 'queries/classes.lua', lines: '22 111111111111112' }, { text: "end)()\n" }],
+  sha: '2c0d92761d00a2a5f2a87d39926d5b6846966229',
+  args: ['ns', 'clock', 'seed', 'queue_name', 'most_queues', 'most_bytes'],
+  pieces: [{ text: "local E,cL,cD,cU,cM,cF=unpack(ARGV,1,6)\nlocal cC=6\nlocal P,I,X,C,A,eh,ea=math.min,ipairs,math.max,redis.call,tonumber,math.floor,cjson.decode\ncM=A(cM)\ncF=A(cF)\nlocal W,U,N,J,eb,O\nlocal F={}\ndo\nlocal function _0(e)\nif e<250 then\n" }, ...of('queue/class_counts', '6'), { text: "elseif e<319 then\n" }, ...of('look/queues', '0'), { text: "end\nend\nsetmetatable(F,{__index=function(e,t)(_0)(t)return rawget(e,t)end})\nend\n;(function()\nlocal tx\n" }, ...of('runtime/numbers', '0-1'), { text: "local tj,tq\n" }, ...of('runtime/time', '0-2'), { text: "local tE,eI,ew\n" }, ...of('runtime/redis_keys', '4-7'), { text: "local eD,L,ep,tT,au,ee,tA\n" }, ...of('runtime/cache', '0 3 5-7 9-11 30-31'), { text: "end)()\nreturn(function()\n" }, { text: "local e=cU~=''and{cU}or F[317]()\nlocal t,a,o,i=#e>cM and'more'or'',\nP(#e,cM),{},{}\nlocal function n(s,r)return W[F[246](s,r)]or''end\nlocal s,r={},{}\nfor h=1,a do\nfor l,d in I({J(e[h]),F[246](e[h],'c'),F[246](e[h],'b')})do s[#s+1]=d end\nend\neb(s)\nlocal h=cF\nfor l=1,a do\nh=h-24*X(#n(e[l],'c'),#n(e[l],'b'))\ni[l]=cF>0 and h>=0\nfor d=1,i[l]and 24 or 0 do r[#r+1]=F[246](e[l],'k'..O(d-1))end\nend\neb(r)\nfor l=1,a do\nlocal d={}\nfor c=1,i[l]and 24 or 0 do d[c]=n(e[l],'k'..O(c-1))end\nlocal c={U(e[l]).cc or'',n(e[l],'c'),n(e[l],'b')}\no[l]={e[l],c,d,i[l]and'1'or''}end\nreturn{'classes',o,t,O(N)}\n", file: 'queries/classes.lua', lines: '23 111211113111111211112' }, { text: "end)()\n" }],
 })
 
 /**

@@ -2845,6 +2845,11 @@ const classes: Mutation[] = [
     ['int(hour % class_counts.HOURS)', 'int(hour)', 'texts of hours are as many as there are hours'],
     ['is_read = is_first or raw', 'is_read = raw', 'what is counted beside the text is of another hour'],
   ),
+  ...of(128, 'queries/classes.lua', [
+    'most_bytes > 0 and left >= 0',
+    'most_bytes > 0',
+    'hours of all queues are read, however much there is of them',
+  ]),
   ...of(97, 'lib/queue/counts.lua', [
     'if class then class_counts.add',
     'if false then class_counts.add',

@@ -11,6 +11,8 @@ import { viewOf } from './queues.ts'
 const [HOUR, DAY] = [3_600_000, 86_400_000]
 /** How Redis calls the steps of a series, and how long they are. */
 export const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
+/** So many bytes of texts are read for the hours of classes: of the first queues, all 24 of each. */
+const HOURS_BYTES = 4 * 1024 * 1024
 /** So many queues are summed up where none is named. */
 export const MOST_QUEUES = 50
 
@@ -79,11 +81,11 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
     },
 
     async classes({ queue = '', day: which = 'today', hours = false }) {
-      const { queues, more, now } = await store.classes(queue, MOST_QUEUES, { hours })
+      const { queues, more, now } = await store.classes(queue, MOST_QUEUES, hours ? HOURS_BYTES : 0)
       const day = Math.floor(now / DAY) - (which === 'yesterday' ? 1 : 0)
       const since = (Math.floor(now / HOUR) - 23) * HOUR
-      const classes = queues.flatMap(({ queue, texts, marks }) => {
-        const known = hours ? classHoursOf({ texts, marks }, { day, since }) : undefined
+      const classes = queues.flatMap(({ queue, texts, marks, hasHours }) => {
+        const known = hasHours ? classHoursOf({ texts, marks }, { day, since }) : undefined
         return classCountsOf(texts, day).map((count) => ({
           ...{ queue, ...count },
           ...(known && { hours: known.get(count.class) ?? [] }),

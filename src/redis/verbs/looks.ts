@@ -199,9 +199,12 @@ export function createLooks(parts: Parts) {
     return { rows: queues, more, now }
   }
 
-  /** What was counted by class, of a queue or of each of the first so many, as the texts in which it is kept. */
-  async function classes(queue: string, mostQueues: number, { hours = false } = {}) {
-    const args = { ...base(), queue_name: queue, most_queues: mostQueues, hours: hours ? 1 : 0 }
+  /**
+   * What was counted by class, of a queue or of each of the first so many, as the texts in which it is kept; of the first ones
+   * also by the hour, in about so many bytes of texts.
+   */
+  async function classes(queue: string, mostQueues: number, hourBytes = 0) {
+    const args = { ...base(), queue_name: queue, most_queues: mostQueues, most_bytes: hourBytes }
     return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
   }
 

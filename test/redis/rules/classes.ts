@@ -189,6 +189,19 @@ const rule128: Facts = {
       { made: 0, terminated: 1 },
     ])
   },
+  async 'hours are told of the first queues, as far as their texts have room'(world) {
+    const names = ['q', 'r', 's']
+    for (const queue of names) await world.make({ queue })
+    const rowsOf = async (bytes?: number) =>
+      (await world.store.classes('', 50, bytes)).queues.filter(({ queue }) => names.includes(queue))
+    const hasHours = async (bytes: number) => (await rowsOf(bytes)).map((one) => one.hasHours)
+    const bytes = 24 * (await rowsOf())[0]!.texts[1]!.length
+    expect(await hasHours(0)).toEqual([false, false, false])
+    expect(await hasHours(bytes - 1)).toEqual([false, false, false])
+    expect(await hasHours(2 * bytes)).toEqual([true, true, false])
+    expect(await hasHours(3 * bytes)).toEqual([true, true, true])
+    expect((await rowsOf(bytes)).map(({ marks }) => marks.length)).toEqual([24, 0, 0])
+  },
   async 'a day of it is 24 texts, however long it goes on'(world) {
     for (let i = 0; i < 60; i++) {
       await makeOf(world, ['a'])

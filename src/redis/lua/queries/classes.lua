@@ -4,9 +4,10 @@
 -- by: API, dashboard
 -- reads: counts, queue, queues
 -- writes: none
--- args: ns, clock, seed, queue_name, most_queues:int, hours:int
+-- args: ns, clock, seed, queue_name, most_queues:int, most_bytes:int
 -- returns: classes
---          hours: 1 for the texts of the last hours, too
+--          most_bytes: 0 for no hours; else so many bytes at most of what was written down at hours, of the first queues that have
+--          room in it
 
 local queues = require 'look/queues'
 local class_counts = require 'queue/class_counts'
@@ -21,18 +22,28 @@ local now = time.now
 
 local names = queue_name ~= '' and { queue_name } or queues.names()
 local more = #names > most_queues and 'more' or ''
-local keys, rows = {}, {}
-local function mark_key(q, n) return class_counts.key(q, 'k' .. int(n)) end
-for i = 1, math.min(#names, most_queues) do
+local shown, rows, has_hours = math.min(#names, most_queues), {}, {}
+local function text_of(q, which) return raw[class_counts.key(q, which)] or '' end
+
+local keys, hour_keys = {}, {}
+for i = 1, shown do
   for _, key in ipairs({ queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') }) do keys[#keys + 1] = key end
-  for n = 0, hours * class_counts.HOURS - 1 do keys[#keys + 1] = mark_key(names[i], n) end
 end
 fetch(keys)
-for i = 1, math.min(#names, most_queues) do
-  local texts = { queue(names[i]).class_counts or '' }
-  for _, which in ipairs({ 'c', 'b' }) do texts[#texts + 1] = raw[class_counts.key(names[i], which)] or '' end
+
+-- What was written down at an hour is about as long as what is counted of a day.
+local left = most_bytes
+for i = 1, shown do
+  left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))
+  has_hours[i] = most_bytes > 0 and left >= 0
+  for n = 1, has_hours[i] and class_counts.HOURS or 0 do hour_keys[#hour_keys + 1] = class_counts.key(names[i], 'k' .. int(n - 1)) end
+end
+fetch(hour_keys)
+
+for i = 1, shown do
   local marks = {}
-  for n = 0, hours * class_counts.HOURS - 1 do marks[#marks + 1] = raw[mark_key(names[i], n)] or nil end
-  rows[i] = row_of.classed { queue = names[i], texts = texts, marks = marks }
+  for n = 1, has_hours[i] and class_counts.HOURS or 0 do marks[n] = text_of(names[i], 'k' .. int(n - 1)) end
+  local texts = { queue(names[i]).class_counts or '', text_of(names[i], 'c'), text_of(names[i], 'b') }
+  rows[i] = row_of.classed { queue = names[i], texts = texts, marks = marks, has_hours = has_hours[i] and '1' or '' }
 end
 return reply.classes { queues = rows, more = more, now = int(now) }
