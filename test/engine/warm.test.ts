@@ -37,7 +37,7 @@ async function warmUp(): Promise<void> {
 }
 
 test('a trickle of jobs rings for its first two, and calls for the others', async () => {
-  await start({ warm: 3_000 })
+  await start({ warm: 2_000 })
   await warmUp()
   const before = messages()
   for (let i = 0; i < 20; i++) {
@@ -67,7 +67,7 @@ test('a queue whose lane has left costs nothing more: no request, no message', a
 })
 
 test('a lane whose budget is over rings for the next one, and no job waits for the tick', async () => {
-  await start({ warm: 3_000, budget: 600 })
+  await start({ warm: 2_000, budget: 600 })
   await warmUp()
   const before = messages()
   const end = Date.now() + 2_500
@@ -79,7 +79,7 @@ test('a lane whose budget is over rings for the next one, and no job waits for t
 })
 
 test('a lane that mostly waits stays longer than it may work, and leaves with the end of a run', async () => {
-  await start({ warm: 3_000, budget: 600 })
+  await start({ warm: 2_000, budget: 600 })
   await warmUp()
   const before = messages()
   const end = Date.now() + 1_500
@@ -91,7 +91,7 @@ test('a lane that mostly waits stays longer than it may work, and leaves with th
 })
 
 test('a job that comes while another one runs is served by the lane that waits for that one', async () => {
-  await start({ warm: 3_000 })
+  await start({ warm: 2_000 })
   await warmUp()
   hold = Promise.withResolvers()
   const before = messages()
@@ -105,7 +105,7 @@ test('a job that comes while another one runs is served by the lane that waits f
 })
 
 test('jobs that come faster than a lane commits are each run once', async () => {
-  await start({ warm: 3_000 })
+  await start({ warm: 2_000 })
   await warmUp()
   ran.clear()
   const ids: number[] = []
@@ -129,7 +129,7 @@ test('a call that is lost, comes late or twice makes no job run twice, and none 
       if (way === 3) yield* ['ready', call, ...late.splice(0)]
     }
   }
-  const lanes = await startKit({ workers: [counted], lane: { warm: 3_000 }, redis: { ...client, listen: disturbed } })
+  const lanes = await startKit({ workers: [counted], lane: { warm: 2_000 }, redis: { ...client, listen: disturbed } })
   try {
     ran.clear()
     const ids: number[] = []
@@ -147,7 +147,7 @@ test('a call that is lost, comes late or twice makes no job run twice, and none 
 })
 
 test('what becomes due while a lane waits is run at its moment, with no call', async () => {
-  await start({ warm: 3_000 })
+  await start({ warm: 2_000 })
   await warmUp()
   const due = await kit.make('later', { wait: 1_000 })
   await kit.rest(due)
@@ -160,7 +160,7 @@ test('where Redis lets nobody listen, lanes leave as if they were not to wait', 
   const client = createClient(kit.options)
   const refused = () => Promise.reject(new Error('no subscriptions here'))
   const listen = () => ({ [Symbol.asyncIterator]: () => ({ next: refused }) })
-  const deaf = await startKit({ workers: [noop], lane: { warm: 3_000 }, redis: { ...client, listen } })
+  const deaf = await startKit({ workers: [noop], lane: { warm: 2_000 }, redis: { ...client, listen } })
   try {
     for (let i = 0; i < 3; i++) await deaf.engine.enqueue([{ queue: 'default', class: 'noop' }])
     await deaf.until(async () => (await kit.engine.queues()).queues[0]?.counts.completed === 3)
@@ -172,7 +172,7 @@ test('where Redis lets nobody listen, lanes leave as if they were not to wait', 
 
 test('five lanes of an isolate wait at most: each has a delivery of QStash open', async () => {
   const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
-  kit = await startKit({ workers: queues.map((queue) => ({ ...noop, queue })), lane: { warm: 3_000 } })
+  kit = await startKit({ workers: queues.map((queue) => ({ ...noop, queue })), lane: { warm: 2_000 } })
   const waiting = async () => {
     const records = await Promise.all(
       queues.map((queue) => rawCommand(kit.redis.port, 'GET', kit.store.keys.queue(queue))),

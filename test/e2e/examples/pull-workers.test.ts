@@ -91,6 +91,8 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     const { processes } = await site.engine.processes()
     const own = processes.find((one) => one.id.includes(String(worker.pid)))!
     await site.engine.signal(own.id, 'stop')
+    // It hears of it with the answer of the claim that waits: work ends that wait before its time.
+    await site.make('shout', { queue, args: '{"text":"late"}' })
     expect(await exit).toEqual([0, null])
   })
 })
