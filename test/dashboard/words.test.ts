@@ -107,6 +107,14 @@ describe('values', () => {
     expect(covered).toEqual(['"sk_live"', '7'])
   })
 
+  test('cover on one line what is called like a secret', () => {
+    const line = (json: string, most?: number) => textOf(json as never, most).text
+    expect(line('{"api_key": "sk\\"1", "n":[{"Token":7}],"tokens":[1]}')).toBe(
+      '{"api_key": "•••", "n":[{"Token":"•••"}],"tokens":[1]}',
+    )
+    expect(line('{"secret":"abcdefgh"}', 15)).toBe('{"secret":"•••"')
+  })
+
   test('show control characters and those that turn text by their codes', () => {
     expect(plain('a\u0000b\u202Ec')).toBe('a\\u0000b\\u202ec')
     expect(textOf(JSON.stringify('x'.repeat(300)), 10)).toEqual({ text: '"xxxxxxxxx', length: 302, isCut: true })

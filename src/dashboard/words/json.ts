@@ -22,10 +22,14 @@ export const plain = (text: string): string =>
     (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** The text of a value, cut; and how long it is in whole. */
+const covered =
+  /("[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"\s*:\s*)(?:"(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/gi
+
+/** The text of a value, cut, with members covered that are called like a secret; and how long it is in whole. */
 export function textOf(value: Encoded, most = 200): { text: string; length: number; isCut: boolean } {
   const whole = encodedToJson(value)
-  return { text: plain(whole.slice(0, most)), length: whole.length, isCut: whole.length > most }
+  const text = whole.slice(0, most).replace(covered, '$1"•••"')
+  return { text: plain(text), length: whole.length, isCut: whole.length > most }
 }
 
 type Line = { indent: number; pieces: Piece[] }
