@@ -2,7 +2,7 @@
 
 import type { Client } from '../client/index.ts'
 import { bulkCommands } from './bulk.ts'
-import { type Command, chosen, type Given, jsonOf } from './command.ts'
+import { type Command, chosen, type Given, type Io, jsonOf } from './command.ts'
 
 /** Shows a list under one member of an answer. */
 const list = (does: string, ask: (client: Client) => Promise<object>, member: string, columns: string[]): Command => ({
@@ -73,6 +73,19 @@ const classRow = ({ queue, class: name, counts, waited, took }: ClassCount) => (
 })
 const CLASS_COLUMNS = ['queue', 'class', 'made', 'runs', 'completed', 'failed', 'waited', 'took']
 
+/** A line for each hour in which something happened to a class. */
+const hourRows = ({ queue, class: name, hours = [] }: ClassCount) =>
+  hours.map(({ at, ...counts }) => ({ at, queue, class: name ?? 'all others', ...counts }))
+const HOUR_COLUMNS = ['at', 'queue', 'class', 'made', 'runs', 'completed', 'failed']
+
+/** The counts of classes: today's, or hour by hour. */
+async function classCounts(client: Client, byHour: boolean, { show, json }: Io): Promise<void> {
+  const { classes, ...rest } = await client.stats.classes(byHour ? { hours: 'true' } : {})
+  if (!byHour) return show(classes.map(classRow), CLASS_COLUMNS)
+  const rows = classes.flatMap(hourRows).sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0))
+  show(json ? { classes, ...rest } : rows, HOUR_COLUMNS)
+}
+
 type ErrorKind = Awaited<ReturnType<Client['errors']['list']>>['errors'][number]
 
 /** A kind of errors as a line, with who has muted it. */
@@ -80,6 +93,15 @@ const errorRow = ({ muted, ...kind }: ErrorKind) => ({
   ...kind,
   muted: muted && `by ${muted.by}${muted.until ? ` until ${muted.until}` : ''}`,
 })
+
+type ChannelView = Awaited<ReturnType<Client['channels']['list']>>['channels'][number]
+
+/** A channel as a line: when its last message came, and what it was, or how long where it was too long to be kept. */
+const channelRow = ({ last, ...channel }: ChannelView) => ({
+  ...channel,
+  ...(last && { came: last.at, message: 'message' in last ? last.message : `${last.size} bytes` }),
+})
+const LAST_COLUMNS = ['came', 'rate', 'message']
 
 const scopes = ['read', 'write', 'work', 'admin'] as const
 type Scope = (typeof scopes)[number]
@@ -200,10 +222,29 @@ export const resources: Record<string, Command> = {
   'errors unmute': act('has a kind of errors told of again', 'kind', (client, kind) =>
     client.errors.patch(kind, { muted: false }),
   ),
-  'channels ls': list('shows who listens to which channel', (client) => client.channels.list(), 'channels', [
-    'name',
-    'subscribers',
-  ]),
+  'channels ls': {
+    does: 'shows who listens to which channel',
+    options: {
+      last: { type: 'boolean', does: 'with the last message of each, where it is kept, and how many come in a minute' },
+    },
+    async run(client, { last }, { show, json }) {
+      const answer = await client.channels.list(last ? { last: 'true' } : {})
+      show(json ? answer : answer.channels.map(channelRow), ['name', 'subscribers', ...(last ? LAST_COLUMNS : [])])
+    },
+  },
+  'channels publish': {
+    does: 'sends a message to a channel and to all above it',
+    takes: ['channel', 'message'],
+    options: {
+      keep: { type: 'boolean', does: "keeps it as the channel's last message" },
+      forget: { type: 'boolean', does: 'forgets what is kept of the channel' },
+    },
+    async run(client, { keep, forget }, { show }, [channel, text]) {
+      const message = jsonOf(text!, '<message>')
+      const kept = keep ? { keep: 1 as const } : forget ? { keep: 0 as const } : {}
+      show(await client.channels.publish({ channel: channel!, message, ...kept }))
+    },
+  },
   'callbacks ls': list('lists the callbacks', (client) => client.callbacks.list(), 'callbacks', [
     'job',
     'of',
@@ -227,9 +268,11 @@ export const resources: Record<string, Command> = {
     options: {
       days: { type: 'string', does: 'so many days, from today back' },
       classes: { type: 'boolean', does: 'what was counted today by class, how long jobs waited and runs took' },
+      hours: { type: 'boolean', does: 'what happened to each class in each hour of today' },
     },
-    async run(client, { days, classes }, { show, json }) {
-      if (classes) return show((await client.stats.classes({})).classes.map(classRow), CLASS_COLUMNS)
+    async run(client, { days, classes, hours }, io) {
+      if (classes || hours) return classCounts(client, hours === true, io)
+      const { show, json } = io
       const { queues, days: kept, ...found } = await client.stats.show(days ? { days: String(days) } : {})
       if (json) return show({ ...found, queues, ...(kept && { days: kept }) })
       if (kept) return show(kept, ['day', 'counts'])

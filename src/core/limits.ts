@@ -96,6 +96,18 @@ export const limits = {
     of: 'what one step puts into the ports that listen',
     above: 'the relay of the channel goes on, page by page',
   },
+  keptMessage: {
+    most: 4_096,
+    unit: 'bytes',
+    of: 'the message of a channel that is kept as its last, as it lies in Redis',
+    above: 'its size is kept',
+  },
+  keptChannels: {
+    most: 500,
+    unit: 'channels',
+    of: 'channels whose last message is kept',
+    above: 'that of the channel to which nothing came for longest is forgotten',
+  },
   channelLevels: { most: 16, unit: 'names', of: 'between the slashes of a channel', above: refused },
   waiting: {
     most: 100_000,

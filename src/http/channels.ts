@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { writeJson } from '../core/codec/json.ts'
 import { type Encoded, raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
-import { channelList, channelName, closed, flag, moment } from '../core/schemas.ts'
+import { channelList, channelName, closed, flag, keepMessage, moment } from '../core/schemas.ts'
 import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
 import { route } from './route.ts'
@@ -23,10 +23,15 @@ export const channels = {
       path: '/v1/publish',
       scope: 'write',
       summary: 'Sends a message to a channel and to all above it',
-      body: z.strictObject({ channel: channelName, message: closed, context: closed.optional() }),
+      body: z.strictObject({
+        channel: channelName,
+        message: closed,
+        context: closed.optional(),
+        keep: keepMessage.optional(),
+      }),
       answers: { 200: z.object({ subscribers: z.int() }) },
     },
-    ({ engine, body: { channel, message, context }, call }) => engine.publish(channel, message, { context }, call),
+    ({ engine, body: { channel, message, ...options }, call }) => engine.publish(channel, message, options, call),
   ),
 
   list: route(
@@ -34,8 +39,9 @@ export const channels = {
       method: 'GET',
       path: '/v1/channels',
       scope: 'read',
-      summary: 'Shows who listens to which channel; with publishers=true also which classes publish there',
-      query: z.strictObject({ publishers: flag.optional() }),
+      summary:
+        'Shows who listens to which channel; with publishers=true also which classes publish there, with last=true the last messages that are kept',
+      query: z.strictObject({ publishers: flag.optional(), last: flag.optional() }),
       answers: { 200: channelList },
     },
     ({ engine, query }) => engine.channels(query),

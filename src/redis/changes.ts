@@ -1,5 +1,6 @@
 // What a run did, as the words that its commit takes.
 
+import { Buffer } from 'node:buffer'
 import { type Encoded, encodeValue } from '../core/codec/value.ts'
 import { limits } from '../core/limits.ts'
 import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
@@ -65,8 +66,24 @@ const amendWords = (
     ? ops.amend({ of, side, specs: sealedSpecs(specs[side] ?? {}, vault), drop: drop[side] })
     : []
 
-export const publishWords = (channel: string, data: Encoded, vault: Vault, context?: Encoded): Words =>
-  ops.publish({ channel, item: vault.sealItem(itemText({ data, context, channel })) })
+const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: Encoded): string =>
+  vault.sealItem(itemText({ data, context, channel }))
+
+/**
+ * A call's message. `keep`: 1 keeps it as the channel's last one, 0 forgets what is kept; that comes first, so that the
+ * script reads it with who listens.
+ */
+export function publishedWords(
+  channel: string,
+  data: Encoded,
+  vault: Vault,
+  { context, keep }: { context?: Encoded; keep?: 0 | 1 } = {},
+): Words[] {
+  const item = publishedItem(channel, data, vault, context)
+  const size = keep ? Buffer.byteLength(item) : 0
+  const kept = keep && size <= limits.keptMessage.most ? item : ''
+  return [...(keep === undefined ? [] : [ops.keep({ channel, size, item: kept })]), ops.publish({ channel, item })]
+}
 
 export const defineWords = (side: 'in' | 'out', specs: PortOptions, vault: Vault, of?: JobRef): Words =>
   ops.ports({ of, side, specs: sealedSpecs(specs, vault) })
@@ -91,7 +108,8 @@ const encoders: Omit<Encoder, 'spawn'> = {
   read: ({ from, cursor, count }) => ops.consume({ from, cursor, count }),
   default: (op, vault) => ops.default({ of: op.of, value: 'value' in op ? `=${vault.seal(op.value)}` : undefined }),
   connect: ({ from, to }) => ops.connect({ from, to }),
-  publish: (op, vault, context) => publishWords(op.channel, op.message, vault, op.context ?? context),
+  publish: ({ channel, message, ...op }, vault, context) =>
+    ops.publish({ channel, item: publishedItem(channel, message, vault, op.context ?? context) }),
   log: (op, vault) => logWords(op.entry, vault),
   entry: ({ reads, defaults, context }) => ops.entry({ reads, defaults, context }),
   run: (op) => ops.run({ ...op, of: op }),

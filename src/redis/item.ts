@@ -30,6 +30,22 @@ export function itemOf(text: string): PortItem {
   }
 }
 
+/** The last message of a channel, with its bytes as it is kept; without it where it was too long. `counted`: see core/minutes.ts. */
+export type LastMessage = { at: number; size: number; counted: string; message?: Encoded; context?: Encoded }
+
+/** As lib/port/kept.lua keeps it; `show` opens what is sealed. */
+export function lastMessageOf(text: string, show: (item: string) => string): LastMessage {
+  const end = text.indexOf('\n')
+  const [at, size, counted] = text.slice(0, end).split(',') as [string, string, string]
+  const item = text.slice(end + 1)
+  const { data, context } = itemOf(show(item))
+  return {
+    ...{ at: Number(at), size: Number(size), counted },
+    ...(item === '' ? {} : { message: data }),
+    ...(context === undefined ? {} : { context }),
+  }
+}
+
 /** What a reader sees: the channel is part of the context, as SideJob has it. */
 export function shownItem(text: string): { data: Encoded; context?: Encoded } {
   const { data, context, channel } = itemOf(text)

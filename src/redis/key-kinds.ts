@@ -83,6 +83,11 @@ export const kinds = {
   '~channels': ['hash', 'channel → how many ports listen, and the id of its relay where it has one'],
   '~audience:<channel>': ['string', 'the same, and the ports that listen as long as they are few'],
   '~channel:<name>': ['zset', 'id:port, in the order of their names'],
+  '~messages': ['zset', 'minute → channel of which something was last kept then'],
+  '~message:<channel>': [
+    'string',
+    'the last message that was to be kept: when, bytes and how many came, minute:count:count …, ten at most, the newest first; in the lines after it the item, unless it has more than 4 KiB',
+  ],
   '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
   '~listened': ['string', 'to which channels somebody outside listens, and until when: a line each'],
   '~schema': [

@@ -50,6 +50,8 @@ export const keysOf = (ns: string) => ({
   breaker: (host: string) => `${ns}breaker:${host}`,
   channel: (name: string) => `${ns}channel:${name}`,
   audience: (name: string) => `${ns}audience:${name}`,
+  messages: `${ns}messages`,
+  message: (channel: string) => `${ns}message:${channel}`,
   live: (name: string) => `${ns}live:${name}`,
   /** Where a claim that waits is called. */
   calls: (waiter: string) => `${ns}call:${waiter}`,

@@ -155,6 +155,7 @@ export const calls = {
   take: { from: 'port', most: 'number' },
   shift: { from: 'port', to: 'port', most: 'number' },
   listen: { ms: 'number', channels: 'list' },
+  keep: { channel: 'text', size: 'number', item: 'text' },
   tag: { of: 'target', version: 'some', limits: 'limits', group: 'some' },
   apikey: { id: 'text', about: 'text', known: 'text', chance: 'text' },
   unring: { name: 'text', bell: 'text' },

@@ -21,6 +21,7 @@ beforeAll(async () => {
   await pages.engine.register('default', 'pulled', { pull: true, concurrency: 1 })
   await pages.engine.setLimit('stripe', { concurrency: 2 })
   for (const name of ['waits', 'waits', 'fails']) await pages.rest(await pages.make(name))
+  await pages.engine.publish('/kept', '1', { keep: 1 })
   expect(await pages.make('flow', { queue: 'core', args: encodeValue({ graph: {} }) })).toBe(FLOW)
   await pages.rest(FLOW)
   for (const n of [1, 2, 3]) await pages.engine.write('1', 'in', 'n', [encodeValue(n)])

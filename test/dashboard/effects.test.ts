@@ -135,6 +135,22 @@ test('a message is published, and who hears it is counted', async () => {
   expect(await said()).toContain('href="/ui/workers/default/herald"')
 })
 
+test('the last message of a channel is kept where that is asked for, and shown with its age', async () => {
+  await press('/channels', { act: 'publish', channel: '/till', message: '{"open":true}' })
+  expect(await admin.html('/ui/channels')).not.toContain('/till')
+  const values = ['{"open":false,"password":"hunter2"}', JSON.stringify('x'.repeat(5_000))]
+  await press('/channels', { act: 'publish', channel: '/till', message: values[0]!, keep: '1' })
+  const shown = await admin.html('/ui/channels')
+  expect(shown).toContain('Last messages')
+  expect(shown).toMatch(/\/till.*<time [^>]*data-ago.*1 in ten minutes.*false/s)
+  expect(shown).not.toContain('hunter2')
+  expect(await admin.html('/ui/channels?at=%2Ftill')).toMatch(/The last one that is kept.*<summary>covered/s)
+  await press('/channels', { act: 'publish', channel: '/till', message: values[1]!, keep: '1' })
+  expect(await admin.html('/ui/channels')).toContain('too long to be kept')
+  await pages.engine.publish('/till', '1', { keep: 0 })
+  expect(await admin.html('/ui/channels')).not.toContain('/till')
+})
+
 test('who was told of an end is told again, with the same id', async () => {
   const receiver = await startReceiver()
   const id = await pages.make('answers', { callback: { url: `${receiver.url}/hook` } })

@@ -33,6 +33,11 @@ beforeAll(async () => {
     JSON.stringify(EVIL),
     JSON.stringify({ token: 'sk_live_1', n: EVIL }),
   ])
+  for (const [channel, message] of [
+    ['/evil<b>"', JSON.stringify(EVIL)],
+    ['/huge', huge],
+  ] as const)
+    await pages.engine.publish(channel, message, { keep: 1 })
   const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`p${i}`, {}]))
   ids.ports = await pages.make('any')
   await pages.rest(ids.ports)
@@ -47,6 +52,8 @@ const paths = () => [
     [ids.failed, ids.huge, ids.ports].map((id) => `/ui/jobs/${id}?tab=${tab}`),
   ),
   '/ui/log',
+  '/ui/channels',
+  `/ui/channels?at=${encodeURIComponent('/evil<b>"')}`,
   '/ui',
   `/ui/jobs?class=${encodeURIComponent(EVIL)}`,
   `/ui/find?q=${encodeURIComponent(EVIL)}`,

@@ -210,6 +210,12 @@ async function rest(call: Call): Promise<void> {
     queue: 'mail',
     repeat: { cron: '0 2 * * *', tz: 'Europe/Berlin' },
   })
+  for (const [channel, message] of [
+    ['/shop/7/till', { open: true, drawer: 312.4 }],
+    ['/shop/7/stock', { sku: 'mug-blue', left: 41 }],
+    ['/shop/31/till', { open: false }],
+  ] as const)
+    await call('POST', '/v1/publish', { channel, message, keep: 1 })
   await call('POST', '/v1/keys', { name: 'ana', scopes: ['read', 'write', 'admin'] })
   await call('POST', '/v1/keys', { name: 'grafana', scopes: ['read'] })
 }

@@ -73,6 +73,8 @@ const plain: Access[] = [
       'wake',
       'channel',
       'channels',
+      'message',
+      'messages',
       'constraints',
       'days',
       'epoch',

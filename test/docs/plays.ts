@@ -161,7 +161,10 @@ export const plays: Play[] = [
     page: 'docs/ports.md',
     workers: () => defined('docs/ports.md', 'import { defineWorker'),
     before: ({ from }) => from(7),
-    blocks: { 'S=': ['"id":7', 'Hello, Ann!', 'Hello, Bob!', 'Hello, Eve!'] },
+    blocks: {
+      'S=': ['"id":7', 'Hello, Ann!', 'Hello, Bob!', 'Hello, Eve!'],
+      'curl --json \'{"channel"': ['{"subscribers":0}', '"message":{"open": true}', '"rate":1'],
+    },
   },
   {
     page: 'docs/processes.md',

@@ -118,6 +118,7 @@ test('nothing that users gave is readable in Redis, and all of it by whoever may
   const made = await kit.make('echo', { at: Date.now() + 1e8 })
   const later = String(made)
   await engine.publish('results', JSON.stringify(mark('message')))
+  await engine.publish('till', JSON.stringify(mark('kept message')), { keep: 1 })
   await engine.setState(later, { set: { by_hand: JSON.stringify(mark('by hand')) } })
   await engine.patch(later, { args: JSON.stringify({ patched: mark('patched') }) })
   await engine.write(later, 'in', 'in', [JSON.stringify(mark('late input'))])
@@ -126,6 +127,8 @@ test('nothing that users gave is readable in Redis, and all of it by whoever may
 
   expect(await everything()).not.toContain(MARK)
 
+  const till = (await engine.channels({ last: true })).channels.find(({ name }) => name === 'till')!
+  expect(textOf(till.last!.message)).toBe(mark('kept message'))
   const changed = await engine.get(later)
   expect(textOf(changed.args)).toEqual({ patched: mark('patched') })
   expect(textOf(changed.in.in!.default)).toBe(mark('other default'))

@@ -345,13 +345,13 @@ const cases: Case[] = [
   ],
   [
     'channels.publish',
-    ask('POST', '/v1/publish', '{"channel":"/a/b","message":"hi"}'),
+    ask('POST', '/v1/publish', '{"channel":"/a/b","message":"hi","keep":1}'),
     200,
     { subscribers: 1 },
     'publish',
     '/a/b',
     '"hi"',
-    {},
+    { keep: 1 },
     {},
   ],
   [

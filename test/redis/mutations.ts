@@ -1687,6 +1687,25 @@ const channels: Mutation[] = [
   ...of(29, 'lib/job/ending.lua', ['and not doc.relay_channel and', 'and', 'a relay that nobody needs stays']),
 ]
 
+const kept: Mutation[] = [
+  ...of(
+    130,
+    'lib/port/kept.lua',
+    ['index, 0, -MOST', 'index, 0, -MOST - 1', 'one channel more has a last message'],
+    ['minutes.counted(counts, 1)', 'minutes.counted(nil, 1)', 'only the last message is counted'],
+    ['  zset(index, channel, false)\n', '', 'what was forgotten keeps its place'],
+    ['  replace_text(kept.key(channel), false)\n', '', 'what was forgotten stays in Redis'],
+    ['~= minute then', '== false then', 'nobody finds what is kept'],
+    ["tonumber(((counts or ''):match('^%d+'))) ~= minute", 'not text', 'a channel goes though something has just come'],
+  ),
+  ...of(130, 'lib/run/ops/of_callers.lua', [
+    'if size > 0 then kept.keep',
+    'if true then kept.keep',
+    'nothing is forgotten',
+  ]),
+  ...of(130, 'lib/runtime/minutes.lua', ['math.min(MINUTES, #counts)', '#counts', 'more than ten minutes are counted']),
+]
+
 const flows: Mutation[] = [
   ...of(
     35,
@@ -1799,14 +1818,18 @@ const flows: Mutation[] = [
   ]),
   ...of(
     36,
-    'lib/port/ports.lua',
+    'lib/runtime/minutes.lua',
     ['for _ = 1, math.min(MINUTES, minute_now', 'for _ = 1, math.min(0, minute_now', 'all minutes are one'],
     [
-      "for count in (rest or '0'):gmatch('%d+') do left[#left + 1] = count end",
-      "left[#left + 1] = '0'",
+      "for count in (rest or '0'):gmatch('%d+') do counts[#counts + 1] = count end",
+      "counts[#counts + 1] = '0'",
       'the minutes before are forgotten',
     ],
-    ["left[last] == '0' do last = last - 1 end", "left[last] == '0' do break end", 'minutes of nothing are kept'],
+    ["counts[last] == '0' do last = last - 1 end", "counts[last] == '0' do break end", 'minutes of nothing are kept'],
+  ),
+  ...of(
+    36,
+    'lib/port/ports.lua',
     [
       "  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, n) end\n",
       '',
@@ -2966,6 +2989,7 @@ export const mutations: Mutation[] = [
   ...listening,
   ...oneTime,
   ...channels,
+  ...kept,
   ...callbacks,
   ...flows,
   ...aged,

@@ -38,6 +38,11 @@ export const target = z.union(
   'expected { job, in } or { job, out }',
 )
 
+/** Whether a message is kept as its channel's last; 0 forgets what is kept. */
+export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
+  description: 'how many messages of the channel are kept for whoever looks: 1 this one, 0 none any more',
+})
+
 export const channelList = z.object({
   channels: z.array(
     z.object({
@@ -50,9 +55,22 @@ export const channelList = z.object({
           description:
             'with publishers=true: output ports that publish there, or below, by the definition of their class; the first hundred. Who publishes by a call, or by channels of one job alone, is not known',
         }),
+      last: z
+        .object({ at: moment, size: z.int(), message: closed.optional(), context: closed.optional() })
+        .optional()
+        .meta({
+          description:
+            'with last=true: the last message that was published with keep: 1, with its bytes in Redis; of more than 4 KiB these alone',
+        }),
+      rate: z.int().optional().meta({ description: 'beside `last`: messages a minute, of those with keep: 1' }),
+      minutes: z.array(z.int()).optional().meta({
+        description: 'beside `last`: how many of them came in each of the last ten minutes, the last of them this one',
+      }),
     }),
   ),
 })
+
+export type ChannelView = z.output<typeof channelList>['channels'][number]
 
 export const logPage = z.object({
   entries: z.array(

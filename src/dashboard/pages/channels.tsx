@@ -1,4 +1,4 @@
-// Channels: who listens to which, by their hierarchy; and a box to publish.
+// Channels: who listens to which, by their hierarchy; their last messages, where they are kept; and a box to publish.
 
 import type { Engine } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
@@ -7,26 +7,36 @@ import { refusal, Sent } from '../parts/act.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
 import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
+import { Ago } from '../parts/moment.tsx'
+import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
-import { count, many } from '../words/number.ts'
+import { bytes, count, many } from '../words/number.ts'
 import { cut } from '../words/text.ts'
 
 /** `at`: the channel whose messages are shown as they come. */
 type ChannelsData = Awaited<ReturnType<Engine['channels']>> & { at?: string }
 type Channel = ChannelsData['channels'][number]
+type Kept = Channel & { last: NonNullable<Channel['last']> }
 
 const SHOWN = 300
 const LISTENERS = 6
 
-function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Channel }) {
+/** A channel, as deep as it stands; whoever presses it listens to it. */
+function Name({ name }: { name: string }) {
   const depth = Math.min(4, name.split('/').length - 2)
   return (
+    <td class={`mono d${Math.max(0, depth)}`}>
+      <To to={`/channels?at=${encodeURIComponent(name)}`} label={`Listen to ${name}`}>
+        <b>{cut(name, 60)}</b>
+      </To>
+    </td>
+  )
+}
+
+function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Channel }) {
+  return (
     <tr>
-      <td class={`mono d${Math.max(0, depth)}`}>
-        <To to={`/channels?at=${encodeURIComponent(name)}`} label={`Listen to ${name}`}>
-          <b>{cut(name, 60)}</b>
-        </To>
-      </td>
+      <Name name={name} />
       <td class="num">{count(subscribers.length)}</td>
       <td class="fill">
         {subscribers.slice(0, LISTENERS).map(({ job, port }) => (
@@ -53,8 +63,86 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
   )
 }
 
+function Listeners({ channels }: { channels: readonly Channel[] }) {
+  return (
+    <Card title="Who listens">
+      {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Channels, who listens, and which classes publish</caption>
+        {channels.length > 0 && (
+          <thead>
+            <tr>
+              <th>Channel</th>
+              <th class="num">Ports</th>
+              <th>Who listens</th>
+              <th>Which classes publish</th>
+            </tr>
+          </thead>
+        )}
+        <tbody>
+          {channels
+            .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+            .slice(0, SHOWN)
+            .map((channel) => (
+              <Row channel={channel} />
+            ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+const sum = (numbers: readonly number[] = []): number => numbers.reduce((all, n) => all + n, 0)
+
+function LastRow({ channel: { name, last, rate = 0, minutes } }: { channel: Kept }) {
+  return (
+    <tr>
+      <Name name={name} />
+      <td class="dim">
+        <Ago at={last.at} />
+      </td>
+      <td class="num" data-head="a minute" title={`${count(sum(minutes))} in ten minutes`}>
+        {count(rate)}
+      </td>
+      <td class="fill">
+        {last.message === undefined ? (
+          <span class="dimmer">{bytes(last.size)}, too long to be kept</span>
+        ) : (
+          <Value value={last.message} />
+        )}
+      </td>
+    </tr>
+  )
+}
+
+/** What was published with `keep`: the last message of each channel. */
+function Last({ channels }: { channels: readonly Kept[] }) {
+  return (
+    <Card title="Last messages" tag={count(channels.length)} right="of those published with keep">
+      <table class="tbl lined">
+        <caption class="vh">Channels whose last message is kept, and how many come in a minute</caption>
+        <thead>
+          <tr>
+            <th scope="col">Channel</th>
+            <th scope="col">Came</th>
+            <th scope="col" class="num">
+              A minute
+            </th>
+            <th scope="col">Message</th>
+          </tr>
+        </thead>
+        <tbody>
+          {channels.slice(0, SHOWN).map((channel) => (
+            <LastRow channel={channel} />
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
 /** What comes on a channel and below it, from now on; nothing is kept. */
-function Tail({ at }: { at: string }) {
+function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
   return (
     <Card
       title={`What comes on ${cut(at, 60)}`}
@@ -70,6 +158,14 @@ function Tail({ at }: { at: string }) {
     >
       <Listen to={[at]} />
       <p class="note foot">What comes is shown, and kept nowhere; the dot above pauses it (p).</p>
+      {last?.message !== undefined && (
+        <details class="body">
+          <summary>
+            The last one that is kept, <Ago at={last.at} />
+          </summary>
+          <Json value={last.message} />
+        </details>
+      )}
       <ol class="log" id="tail" data-island aria-label={`Messages of ${at}, the newest first`} />
     </Card>
   )
@@ -91,6 +187,10 @@ function Publish() {
           mono
         />
         <TextArea name="message" label="Message" note="JSON" />
+        <label class="rowf">
+          <input type="checkbox" class="check" name="keep" value="1" />
+          Keep it <span class="dim">as the channel's last message</span>
+        </label>
         <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
           Publish
         </button>
@@ -105,52 +205,37 @@ export const channels = page<ChannelsData>({
   every: 10_000,
   async load({ engine, query }) {
     const at = query.get('at')
-    return { ...(await engine.channels({ publishers: true })), ...(at?.startsWith('/') ? { at } : {}) }
+    return { ...(await engine.channels({ publishers: true, last: true })), ...(at?.startsWith('/') ? { at } : {}) }
   },
   title: () => 'Channels',
-  View: ({ data: { channels, at } }) => (
-    <>
-      <Head title="Channels" note={many(channels.length, 'channel has listeners', 'channels have listeners')} />
-      {at && <Tail at={at} />}
-      <div class="cols c21">
-        <Card title="Who listens">
-          {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}
-          <table class="tbl">
-            <caption class="vh">Channels, who listens, and which classes publish</caption>
-            {channels.length > 0 && (
-              <thead>
-                <tr>
-                  <th>Channel</th>
-                  <th class="num">Ports</th>
-                  <th>Who listens</th>
-                  <th>Which classes publish</th>
-                </tr>
-              </thead>
-            )}
-            <tbody>
-              {channels
-                .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-                .slice(0, SHOWN)
-                .map((channel) => (
-                  <Row channel={channel} />
-                ))}
-            </tbody>
-          </table>
-        </Card>
-        <Publish />
-      </div>
-    </>
-  ),
+  View: ({ data: { channels, at } }) => {
+    const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
+    const kept = channels.filter((channel): channel is Kept => channel.last !== undefined)
+    return (
+      <>
+        <Head title="Channels" note={many(heard.length, 'channel has listeners', 'channels have listeners')} />
+        {at && <Tail at={at} last={kept.find(({ name }) => name === at)?.last} />}
+        <div class="cols c21">
+          <div>
+            <Listeners channels={heard} />
+            {kept.length > 0 && <Last channels={kept} />}
+          </div>
+          <Publish />
+        </div>
+      </>
+    )
+  },
   acts: {
     publish: {
       scope: 'write',
       async does({ form, call }) {
         const channel = given(form, 'channel')
         const message = jsonText(given(form, 'message'), 'message')
+        const keep = form.get('keep') !== null
         const { subscribers } = (await call(
           'POST',
           '/v1/publish',
-          `{"channel":${JSON.stringify(channel)},"message":${message}}`,
+          `{"channel":${JSON.stringify(channel)},"message":${message}${keep ? ',"keep":1' : ''}}`,
         )) as { subscribers: number }
         return { say: `${many(subscribers, 'port', 'ports')} heard it on ${channel}` }
       },

@@ -1,10 +1,12 @@
 // Channels: published to, listed, listened to.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { publishWords } from '../../redis/changes.ts'
+import { minutesOf, rateOf } from '../../core/minutes.ts'
+import { publishedWords } from '../../redis/changes.ts'
+import type { LastMessage } from '../../redis/item.ts'
 import { ops } from '../../redis/ops.ts'
 import { type Context, onceOf } from '../context.ts'
-import type { Engine } from '../engine.ts'
+import type { ChannelView, Engine } from '../engine.ts'
 
 const LISTEN = 60_000
 
@@ -47,11 +49,21 @@ const MOST_PUBLISHERS = 100
 const isHeardAt = (channel: string) => (said: string) =>
   channel === '/' || said === channel || said.startsWith(`${channel}/`)
 
+/** The last message of a channel, and how many come in a minute. */
+const lastView = (
+  { counted, ...last }: LastMessage,
+  now: number,
+): Pick<Required<ChannelView>, 'last' | 'rate' | 'minutes'> => {
+  const minutes = minutesOf(counted, now)
+  return { last, rate: rateOf(minutes, now), minutes }
+}
+
 export function createChannels({
   store,
   client,
   registry,
   ring,
+  now,
 }: Context): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
   const audience = createAudience()
 
@@ -69,11 +81,11 @@ export function createChannels({
     ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
 
   return {
-    async publish(channel, message, { context } = {}, call) {
+    async publish(channel, message, options = {}, call) {
       const near = { queues: registry.queues, jobs: audience.of(channel) }
       const { answer, rings, heard, again } = await store.change(
         '',
-        [publishWords(channel, message, store.vault, context)],
+        publishedWords(channel, message, store.vault, options),
         onceOf(call),
         near,
       )
@@ -82,11 +94,17 @@ export function createChannels({
       return { subscribers: Number(answer[0]) }
     },
 
-    async channels({ publishers = false } = {}) {
-      const [counted, ports] = await Promise.all([store.channels(), publishers ? saying() : undefined])
+    async channels({ publishers = false, last = false } = {}) {
+      const [counted, ports, kept] = await Promise.all([
+        store.channels(),
+        publishers ? saying() : undefined,
+        last ? store.keptChannels() : [],
+      ])
       const all = Object.entries(counted)
-      const names = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : [])).sort()
-      const lists = await store.subscribers(names)
+      const heard = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : []))
+      const names = [...new Set([...heard, ...kept])].sort()
+      const [lists, messages] = await Promise.all([store.subscribers(names), store.lastMessages(kept)])
+      const lastOf = new Map(kept.map((name, i) => [name, messages[i]]))
       return {
         channels: names.map((name, i) => ({
           name,
@@ -95,6 +113,7 @@ export function createChannels({
             return { job: Number(job), port }
           }),
           ...(ports && { publishers: publishersOf(name, ports) }),
+          ...(lastOf.get(name) && lastView(lastOf.get(name)!, now())),
         })),
       }
     },

@@ -5,6 +5,7 @@ import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
 import { earlier, type Graphs, versionsOf } from '../../core/graph-history.ts'
 import { ended } from '../../core/job.ts'
+import { minutesOf, rateOf } from '../../core/minutes.ts'
 import type { FlowFacts } from '../../core/plan.ts'
 import { type End, type GraphWire, wiresOf } from '../../core/wires.ts'
 import { itemOf, shownItem } from '../../redis/item.ts'
@@ -23,10 +24,6 @@ import type { FlowState } from '../../redis/types.ts'
 import { purposes, type Vault } from '../../redis/vault.ts'
 import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
 import { wiringOf } from '../run/snapshot.ts'
-
-const MINUTE = 60_000
-/** So many minutes are told of each wire. */
-const MINUTES = 10
 
 /** The graphs of a flow, as its state has them. */
 export const graphsOf = ({ document }: FlowState): Graphs => ({
@@ -66,21 +63,6 @@ type FlowPort = ReturnType<typeof portAt>
 /** The port at the beginning of a wire: an input of the flow, or an output of a node; at its end the other way round. */
 export const nearPort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
 const farPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
-
-/**
- * How many values left a port in each of ten minutes, oldest first, from `minute:count:count …`.
- *
- * @example minutesOf('28333333:4:2', 28333334 * 60_000) // […, 2, 4, 0]
- */
-export function minutesOf(left: string | undefined, now: number): number[] {
-  const [minute, ...counts] = (left ?? '').split(':').map(Number) as [number, ...number[]]
-  const behind = left ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
-  return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
-}
-
-/** Values a minute: those of this minute, and so much of the one before as is not over sixty seconds ago. */
-const rateOf = (minutes: readonly number[], now: number): number =>
-  Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))
 
 const sizeOf = (port: FlowPort): number => port?.size ?? 0
 

@@ -44,6 +44,7 @@ import type {
 } from './queues.ts'
 import type {
   BulkInput,
+  ChannelView,
   Enqueued,
   ErrorFilter,
   ErrorPage,
@@ -162,17 +163,12 @@ export interface Engine extends Deliveries, Access {
   publish(
     channel: string,
     message: Encoded,
-    options?: { context?: Encoded },
+    /** `keep`: 1 keeps it as the channel's last message, 0 forgets what is kept. */
+    options?: { context?: Encoded; keep?: 0 | 1 },
     call?: Call,
   ): Promise<{ subscribers: number }>
-  /** `publishers`, where they are asked for: output ports that publish there, or below, by the definition of their class; the first hundred. */
-  channels(options?: { publishers?: boolean }): Promise<{
-    channels: {
-      name: string
-      subscribers: { job: number; port: string }[]
-      publishers?: { queue: string; class: string; port: string }[]
-    }[]
-  }>
+  /** `last` also names channels to which nobody listens, where a message is kept. */
+  channels(options?: { publishers?: boolean; last?: boolean }): Promise<{ channels: ChannelView[] }>
   /** Messages of channels and of all below them, at most once each, until the signal aborts. */
   subscribe(
     channels: string | readonly string[],

@@ -2,7 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
-import { itemOf } from '../item.ts'
+import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
 import type { Keys } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { type DayRecord, decodeDay } from '../record.ts'
@@ -133,6 +133,14 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
       const audiences = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.audience)))
       const all = (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999))
       return Promise.all(audiences.map((audience, i) => listedIn(audience) ?? all(channels[i]!)))
+    },
+    /** The channels whose last message is kept. */
+    keptChannels: () => ask<string[]>((redis) => redis.zrange(keys.messages, 0, -1)),
+    /** The last message of each of these channels, where it is kept. */
+    async lastMessages(channels: string[]): Promise<(LastMessage | undefined)[]> {
+      if (channels.length === 0) return []
+      const texts = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.message)))
+      return texts.map((text) => (text === null ? undefined : lastMessageOf(text, show)))
     },
     /** id → what is known of an API key, and `used:<id>` → when it was last used. */
     apiKeys: () => hashOf(keys.apiKeys),

@@ -140,6 +140,14 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
   expect(await json('schedules', 'rm', String(id))).toEqual({})
   expect((await run('workers')).printed).toMatch(/noop/)
   expect(await json('channels')).toEqual({ channels: [] })
+  expect(await json('channels', 'publish', '/shop', '{"n":12}', '--keep')).toEqual({ subscribers: 0 })
+  expect(await json('channels', 'ls')).toEqual({ channels: [] })
+  expect(await json('channels', 'ls', '--last')).toMatchObject({
+    channels: [{ name: '/shop', last: { message: { n: 12 } } }],
+  })
+  expect((await run('channels', 'ls', '--last')).printed).toMatch(/^\/shop +\S.* 1 +.*12/m)
+  expect(await json('channels', 'publish', '/shop', '1', '--forget')).toEqual({ subscribers: 0 })
+  expect(await json('channels', 'ls', '--last')).toEqual({ channels: [] })
   expect(await json('callbacks')).toMatchObject({ callbacks: [] })
   expect(await json('files')).toMatchObject({ files: [] })
   const key = await json<{ id: string }>('keys', 'add', 'ci', '--scope', 'read,write')
@@ -147,6 +155,14 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
   expect(await json('keys', 'rm', key.id)).toEqual({})
   expect((await run('stats')).printed).toMatch(/^processed +\d+\n/)
   expect((await run('stats', '--days', '2')).printed).toMatch(/^\d{4}-\d\d-\d\d +.*runs \d/m)
+  expect((await run('stats', '--hours')).printed).toMatch(/^\d{4}-\d\d-\d\dT\d\d:00:00\.000Z +\w+ +count_words +\d/m)
+  expect(await json('stats', '--hours')).toMatchObject({
+    classes: expect.arrayContaining([
+      expect.objectContaining({
+        hours: expect.arrayContaining([expect.objectContaining({ runs: expect.any(Number) })]),
+      }),
+    ]),
+  })
   expect(await json('stats')).toMatchObject({ processed: expect.any(Number), today: { default: {} } })
 })
 
@@ -342,7 +358,8 @@ test('--json of every command is JSON, and nothing beside it', async () => {
     ...{
       'workers ls': [],
       'workers change': ['cli', 'broken', '{"timeout":"1m"}'],
-      'channels ls': [],
+      'channels ls': ['--last'],
+      'channels publish': ['/shop', '1', '--keep'],
       'callbacks ls': [],
       'callbacks resend': ['--yes'],
       'files ls': [],

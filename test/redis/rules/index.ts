@@ -13,6 +13,7 @@ import { data } from './data.ts'
 import { families } from './family.ts'
 import { flows } from './flows.ts'
 import { handed } from './handed.ts'
+import { lastMessages } from './kept.ts'
 import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
@@ -42,6 +43,7 @@ export const rules: Record<number, Facts> = {
   ...families,
   ...limited,
   ...channels,
+  ...lastMessages,
   ...listening,
   ...oneTime,
   ...callbacks,

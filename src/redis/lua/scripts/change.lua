@@ -2,14 +2,15 @@
 --
 -- keys: what is read anyway: the idempotency key, the hints, queues and jobs that are likely to be changed
 -- by: API, dashboard, dispatcher
--- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, once, queue, quota, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live, log, once, queue, queues, quota, repeats, result, schema, unique, wake
+-- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, message, messages, once, queue, quota, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live, log, message, messages, once, queue, queues, quota, repeats, result, schema, unique, wake
 -- args: ns, clock, seed, once, once_for, fingerprint, job, ...
 -- returns: done | repeated | refused
 
 local aliases = require 'job/aliases'
 local quota = require 'limit/quota'
 local audience = require 'port/audience'
+local kept = require 'port/kept'
 local log = require 'port/log'
 local write = require 'port/write'
 local bells = require 'queue/bells'
@@ -25,7 +26,9 @@ local fetch, need = cache.fetch, cache.need
 local attempt = journal.attempt
 
 -- Who hears a message is read with everything else.
-if ARGV[at + 2] == 'publish' then audience.foresee(ARGV[at + 3], KEYS) end
+local first, channel = ARGV[at + 2], ARGV[at + 3]
+if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) end
+if first == 'keep' then KEYS[#KEYS + 1] = kept.key(channel) end
 fetch(KEYS)
 
 local known, taken = idempotency.recall(once, fingerprint)

@@ -9,15 +9,14 @@ local log = require 'port/log'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local lists = require 'runtime/lists'
+local minutes = require 'runtime/minutes'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
-local time = require 'runtime/time'
 local get_value, set_value = values.get_value, values.set_value
 local attached, change = cache.attached, cache.change
 local put, refuse = journal.put, journal.refuse
 local int = numbers.int
 local direction = redis_keys.direction
-local now = time.now
 
 -- How many values were ever pushed to and taken from a port; nil when there is no such port.
 function ports.counts(doc, dir, port)
@@ -60,21 +59,10 @@ function ports.drop_values(id, doc, dir, port)
   return pushed
 end
 
--- How many values left a port at either end of a wire, in each of the last ten minutes, this one first:
--- minute:count:count…, until nothing but zeros would follow.
-local MINUTES = 10
+-- How many values left a port at either end of a wire.
 local function note_leaving(id, doc, dir, port, n)
-  local field, minute_now = 'm' .. dir .. ':' .. port, math.floor(now / 60000)
-  local was_minute, rest = (doc[field] or ''):match('^(%d+):([%d:]*)$')
-  -- A clock that steps back goes on counting in the minute that there was.
-  minute_now = math.max(minute_now, tonumber(was_minute) or 0)
-  local left = {}
-  for _ = 1, math.min(MINUTES, minute_now - (tonumber(was_minute) or minute_now)) do left[#left + 1] = '0' end
-  for count in (rest or '0'):gmatch('%d+') do left[#left + 1] = count end
-  left[1] = int(tonumber(left[1]) + n)
-  local last = math.min(MINUTES, #left)
-  while last > 1 and left[last] == '0' do last = last - 1 end
-  change(id, doc, field, int(minute_now) .. ':' .. table.concat(left, ':', 1, last))
+  local field = 'm' .. dir .. ':' .. port
+  change(id, doc, field, minutes.counted(doc[field], n))
 end
 
 -- Up to n values off the front; the default when there are none. Answers the items and whether they are the default.

@@ -12,6 +12,7 @@ local states = require 'job/states'
 local values = require 'job/values'
 local assign = require 'limit/assign'
 local hints = require 'port/hints'
+local kept = require 'port/kept'
 local ports = require 'port/ports'
 local write = require 'port/write'
 local lanes = require 'queue/lanes'
@@ -142,6 +143,12 @@ end
 -- named, to all.
 function verbs.listen(_, ms, channels)
   hints.listen(ms, channels)
+end
+
+-- What is published next becomes what is kept of its channel: its bytes, and the item where it is not too long. Of no bytes
+-- nothing is kept any more.
+function verbs.keep(_, channel, size, item)
+  if size > 0 then kept.keep(channel, size, item) else kept.forget(channel) end
 end
 
 function verbs.tag(_, id, doc, version, limits, group)

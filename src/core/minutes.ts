@@ -1,0 +1,23 @@
+// What was counted in each of the last ten minutes, as scripts write it: lib/runtime/minutes.lua.
+
+const MINUTE = 60_000
+const MINUTES = 10
+
+/**
+ * How many there were in each of ten minutes, the oldest first, from `minute:count:count …`.
+ *
+ * @example minutesOf('28333333:4:2', 28333334 * 60_000) // […, 2, 4, 0]
+ */
+export function minutesOf(counted: string | undefined, now: number): number[] {
+  const [minute, ...counts] = (counted ?? '').split(':').map(Number) as [number, ...number[]]
+  const behind = counted ? Math.max(0, Math.floor(now / MINUTE) - minute) : MINUTES
+  return Array.from({ length: MINUTES }, (_, i) => counts[MINUTES - 1 - i - behind] ?? 0)
+}
+
+/**
+ * How many in a minute: those of this one, and so much of the one before as is not over sixty seconds ago.
+ *
+ * @example rateOf([0, 0, 0, 0, 0, 0, 0, 0, 4, 1], 90_000) // 3
+ */
+export const rateOf = (minutes: readonly number[], now: number): number =>
+  Math.round(minutes.at(-1)! + minutes.at(-2)! * (1 - (now % MINUTE) / MINUTE))

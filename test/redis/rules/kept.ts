@@ -1,0 +1,95 @@
+// Rule 130: the last message of a channel, kept where whoever publishes asks for it.
+
+import { expect } from 'vitest'
+import type { Encoded } from '../../../src/core/codec/value.ts'
+import { publishedWords } from '../../../src/redis/changes.ts'
+import type { Facts, World } from '../direct.ts'
+
+const MINUTE = 60_000
+const MOST = 500
+
+const say = (world: World, channel: string, message: string, keep?: 0 | 1) =>
+  world.store.change('', publishedWords(channel, message as Encoded, world.store.vault, { keep }))
+
+const keep = (world: World, channel: string, message: string) => say(world, channel, message, 1)
+
+/** What is kept, by channel: the message, or its size. */
+async function kept({ store }: World): Promise<Record<string, string | number>> {
+  const channels = await store.keptChannels()
+  const last = await store.lastMessages(channels)
+  expect(last).not.toContain(undefined)
+  return Object.fromEntries(channels.map((name, i) => [name, last[i]!.message ?? last[i]!.size]))
+}
+
+const counted = async ({ store }: World, channel: string) => (await store.lastMessages([channel]))[0]!.counted
+
+const keys = ({ client, namespace }: World) =>
+  client.ask<string[]>((redis) => redis.keys(`${namespace.replace(/[[\]*?\\]/g, '\\$&')}message*`))
+
+async function fill(world: World, n: number, from = 0): Promise<void> {
+  for (let i = from; i < from + n; i++) await keep(world, `/c/${i}`, String(i))
+}
+
+const rule130: Facts = {
+  async 'the last message is kept where it was asked for, when and how many bytes it had, and nothing of others'(
+    world,
+  ) {
+    await say(world, '/a', '1')
+    expect(await keys(world)).toEqual([])
+    await keep(world, '/a/b', '2')
+    await keep(world, '/a/b', '3')
+    await say(world, '/a/b', '4')
+    expect(await kept(world)).toEqual({ '/a/b': '3' })
+    const [last] = await world.store.lastMessages(['/a/b'])
+    expect(last).toMatchObject({ size: '@\n/a/b\n\n3'.length, message: '3' })
+    expect(Math.abs(last!.at - world.now())).toBeLessThan(5_000)
+  },
+  async 'those that are kept are counted, minute by minute, for ten minutes'(world) {
+    for (const value of ['1', '2']) await keep(world, '/a', value)
+    expect(await counted(world, '/a')).toMatch(/^\d+:2$/)
+    world.advance(MINUTE)
+    await keep(world, '/a', '3')
+    expect(await counted(world, '/a')).toMatch(/^\d+:1:2$/)
+    world.advance(11 * MINUTE)
+    await keep(world, '/a', '4')
+    expect(await counted(world, '/a')).toMatch(/^\d+:1$/)
+  },
+  async 'what is kept is forgotten where that is asked for, and is there for the next one anew'(world) {
+    await keep(world, '/a', '1')
+    await keep(world, '/b', '2')
+    await say(world, '/a', '3', 0)
+    await say(world, '/never', '3', 0)
+    expect(await kept(world)).toEqual({ '/b': '2' })
+    expect(await keys(world)).toHaveLength(2)
+    await keep(world, '/a', '4')
+    expect(await counted(world, '/a')).toMatch(/^\d+:1$/)
+  },
+  async 'a message that is refused is not kept'(world) {
+    await keep(world, '/a', '1')
+    const words = publishedWords('/a', '2' as Encoded, world.store.vault, { keep: 1 })
+    const twice = [...words, ...Array.from({ length: 10_000 }, () => words[1]!)]
+    await expect(world.store.change('', twice)).rejects.toThrow('expected at most 10000 messages')
+    expect(await kept(world)).toEqual({ '/a': '1' })
+  },
+  async 'of more than 4 KiB the size alone is kept'(world) {
+    const head = '@\n/a\n\n'.length
+    await keep(world, '/a', `"${'x'.repeat(4_096 - head - 2)}"`)
+    expect(await kept(world)).toEqual({ '/a': expect.stringMatching(/^"x+"$/) })
+    await keep(world, '/a', `"${'x'.repeat(4_096 - head - 1)}"`)
+    expect(await kept(world)).toEqual({ '/a': 4_097 })
+  },
+  async 'there are 500 of them: then the one goes to whose channel nothing came for longest'(world) {
+    await fill(world, 2)
+    world.advance(MINUTE)
+    await fill(world, MOST - 2, 2)
+    await keep(world, '/c/0', '7')
+    await keep(world, '/d', '1')
+    const all = await kept(world)
+    expect(Object.keys(all)).toHaveLength(MOST)
+    expect(all).toMatchObject({ '/c/0': '7', '/d': '1' })
+    expect(all).not.toHaveProperty('/c/1')
+    expect(await keys(world)).toHaveLength(MOST + 1)
+  },
+}
+
+export const lastMessages: Record<number, Facts> = { 130: rule130 }
