@@ -1,5 +1,7 @@
 // One call over HTTP: its request, its attempts, and what its answer says.
 
+import type { RetryKey } from '../core/idempotency.ts'
+
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
@@ -55,7 +57,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
       signal: options.signal,
     })
   // Every call has a key, a GET too: taking a result is one.
-  const key = options.idempotencyKey ?? crypto.randomUUID()
+  const key = options.idempotencyKey ?? ownKey()
   return persist(client, request)
 }
 
@@ -76,6 +78,9 @@ const queryOf = (input: object = {}): string => {
   )
   return words.length > 0 ? `?${new URLSearchParams(words)}` : ''
 }
+
+/** For the repeats of one call: the answer is kept for ten minutes. */
+const ownKey = (): RetryKey => `retry:${crypto.randomUUID()}`
 
 /** Asks again when the network fails or the answer is 503: with the same key, so that it happens once. */
 const persist = async (

@@ -2,6 +2,7 @@
 
 import type { Context } from 'hono'
 import { type Code, SidejobError } from '../core/errors.ts'
+import { RETRY } from '../core/idempotency.ts'
 import type { CallApi } from './page.ts'
 import type { Env, Seen } from './session.ts'
 
@@ -16,7 +17,7 @@ export function callerOf(ask: AskApi, c: Context<Env>): CallApi {
   let calls = 0
   return async (method, path, body) => {
     const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' })
-    if (key && method !== 'GET') headers.set('idempotency-key', `${key}-${calls++}`)
+    if (key && method !== 'GET') headers.set('idempotency-key', `${RETRY}${key}-${calls++}`)
     const url = new URL(path, new URL(c.req.url).origin)
     const text = typeof body === 'string' ? body : JSON.stringify(body ?? {})
     const sent = method === 'GET' || method === 'DELETE' ? undefined : text

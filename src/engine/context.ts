@@ -2,6 +2,7 @@
 
 import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
+import { RETRY_FOR } from '../core/idempotency.ts'
 import type { Status } from '../core/job.ts'
 import type { PastRun } from '../core/run.ts'
 import type { Client } from '../redis/client.ts'
@@ -48,8 +49,6 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 
 export const MINUTE = 60_000
 const DAY = 86_400_000
-/** Our own keys are for our own retries: 10 minutes. */
-const MINE = 10 * MINUTE
 
 /** The claims of a call with a key are those of a lane: asked again, they lend the same. The number says what is asked for. */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
@@ -69,4 +68,4 @@ export function checkClaim({ word }: { word: string }): void {
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }
-    : { key: `own:${crypto.randomUUID()}`, period: period ?? MINE }
+    : { key: `own:${crypto.randomUUID()}`, period: period ?? RETRY_FOR }

@@ -4,6 +4,7 @@
 import { buckets, type Pace } from '../core/bucket.ts'
 import { sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
+import { RETRY, RETRY_FOR } from '../core/idempotency.ts'
 import { doors, quotas } from '../core/limits.ts'
 import { splitPath, tenantOfKey } from '../core/tenant.ts'
 import type { Call, KnownKey, Scope } from '../engine/engine.ts'
@@ -156,6 +157,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
     ...by,
     key: `${request.method} ${new URL(request.url).pathname}:${who}:${given}`,
     fingerprint: await sha256(bytes),
+    ...(given.startsWith(RETRY) ? { keep: RETRY_FOR } : {}),
   }
 }
 

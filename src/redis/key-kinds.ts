@@ -100,6 +100,10 @@ export const kinds = {
   ],
   '~result:<id>': ['string, expires', 'a result that is kept'],
   '~once:<key>': ['string, expires', 'the answer of an idempotent call'],
+  '~again:<n>': [
+    'string',
+    'a line each, at most 4 KiB: until when an answer holds that is kept for ten minutes or less, for which body, the answer, and the key of its call',
+  ],
   '~unique:<scope>': [
     'string',
     'id of the job that holds a unique key; for one that expires also until when, and how its job stood when that was removed',

@@ -44,6 +44,15 @@ test('a query may have numbers and booleans as they are', async () => {
   ])
 })
 
+test('the key that a call makes for its repeats says so, and one that is given stays', async () => {
+  const { client, requests } = setUp()
+  await client.jobs.enqueue({ class: 'zip' })
+  await client.jobs.enqueue({ class: 'zip' }, { idempotencyKey: 'mine' })
+  const [own, mine] = requests.map(({ headers }) => headers.get('idempotency-key'))
+  expect(own).toMatch(/^retry:[0-9a-f-]{36}$/)
+  expect(mine).toBe('mine')
+})
+
 test('one job gives one answer, many give a list, and the types say so', async () => {
   const { client } = setUp()
   const one = await client.jobs.enqueue({ class: 'zip', args: { any: 'thing' }, wait: '5m' })

@@ -344,7 +344,7 @@ const KIB: Record<string, number> = {
     commit: 73,
     commit_verbs: 115,
     change: 89,
-    enqueue: 85,
+    enqueue: 86,
     extend: 59,
     limit: 59,
     tick: 67,

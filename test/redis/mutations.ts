@@ -1440,7 +1440,7 @@ const oneTime: Mutation[] = [
   ...of(
     123,
     'scripts/enqueue.lua',
-    ['  if text_at(call.once) then taken = true end\n', '', 'what has been made before is made again with others'],
+    ['  taken = taken or answered or used\n', '', 'what has been made before is made again with others'],
     ['beside[1] and { answers[1] } or answers', 'answers', 'who leads is told of the jobs of all, when asking again'],
     ['call.fingerprint, { answers[i + 1] }', 'call.fingerprint, { answers[i] }', 'one is told of the job of another'],
   ),
@@ -1460,7 +1460,7 @@ const oneTime: Mutation[] = [
     ],
     [
       "if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end",
-      'if not ok then\n  idempotency.remember(once, fingerprint, {}, tonumber(once_for))\n  work.flush()\n  return reply.refused { code = why.code, message = why.message }\nend',
+      "if not ok then\n  idempotency.remember(once, fingerprint, {}, tonumber(once_for), '')\n  work.flush()\n  return reply.refused { code = why.code, message = why.message }\nend",
       'a refusal is the answer for ever',
     ],
   ),
@@ -1468,7 +1468,29 @@ const oneTime: Mutation[] = [
     32,
     'lib/runtime/idempotency.lua',
     ['  if tonumber(till) <= now then return end\n', '', 'an answer holds longer than its key'],
-    ['cjson.encode(answer), ms) end', 'cjson.encode(answer), 1000) end', 'an answer is forgotten too early'],
+    [
+      "set_expiring(key, till .. '\\n' .. fingerprint .. '\\n' .. text, ms)",
+      "set_expiring(key, till .. '\\n' .. fingerprint .. '\\n' .. text, 1000)",
+      'an answer is forgotten too early',
+    ],
+  ),
+  ...of(
+    129,
+    'lib/runtime/idempotency.lua',
+    ['line_on(shelf, key) or text_at(key)', 'text_at(key)', 'what stands on a shelf is not found'],
+    ['    if of == key then return line end', '    if true then return line end', 'one gets the answer of another'],
+    [
+      'tonumber(till) > now then return text:sub(from) end',
+      'true then return text:sub(from) end',
+      'a shelf keeps all that ever stood on it',
+    ],
+    ['  if #shelved <= SHELF_BYTES then return', '  if true then return', 'a shelf grows with the calls'],
+    ['without_old(text_at(shelf) or', "without_old('' or", 'who comes to a shelf sweeps it'],
+    [
+      '  local till, text = int(now + ms)',
+      '  local till, text = int(now + 1000)',
+      'what stands on a shelf holds for a second',
+    ],
   ),
   ...of(32, 'lib/run/ops/of_callers.lua', [
     'if text and not look then results.drop(',

@@ -1,6 +1,7 @@
 // Jobs: making them, and whatever else is done to one that is not its run's.
 
 import { isOutage } from '../../core/errors.ts'
+import { RETRY_FOR } from '../../core/idempotency.ts'
 import type { Status } from '../../core/job.ts'
 import { answerOf, type Row } from '../answers.ts'
 import { lentOfRows } from '../claimed.ts'
@@ -58,6 +59,11 @@ export function createJobs(parts: Parts) {
   })
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
+  /** What is kept for minutes stands on a shelf: ids, which tell nobody anything. */
+  const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
+  const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
+  const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
+
   /** What a script is likely to read: the queues and limits of the jobs, and what all scripts begin with. */
   function keysFor(jobs: readonly NewJob[], onces: (Once | undefined)[], lane?: LaneStart): string[] {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
@@ -66,7 +72,7 @@ export function createJobs(parts: Parts) {
       for (const { key } of job.limits ?? []) limits.add(key)
     }
     return [
-      ...onces.flatMap(onceKeys),
+      ...onces.flatMap(shelvedKeys),
       ...(lane ? [keys.lane(lane.id)] : []),
       ...[...queues].flatMap((queue) => [keys.queue(queue), keys.classCounts(queue)]),
       ...[...limits].map(keys.limit),
@@ -80,12 +86,12 @@ export function createJobs(parts: Parts) {
 
   /** What becomes of the jobs of the first call, and of those that go with it: the words of all, in their order. */
   async function send({ jobs, once, tagged, lane }: Making, words: string[], beside: readonly Slight[] = []) {
-    const others = beside.flatMap(({ once }) => Object.values(onceArgs(once)))
+    const others = beside.flatMap(({ once }) => Object.values(shelvedArgs(once)))
     const raw = await evaluate(
       scripts.enqueue,
       keysFor([...jobs, ...beside.flatMap(({ jobs }) => jobs)], [once, ...beside.map(({ once }) => once)], lane),
       {
-        ...{ ...base(), ...onceArgs(once), tagged, ...laneArgs(lane), ...quotaArgs(jobs), seen: ids.highest },
+        ...{ ...base(), ...shelvedArgs(once), tagged, ...laneArgs(lane), ...quotaArgs(jobs), seen: ids.highest },
         ...(lane ? markedBy(lane.id) : {}),
       },
       [String(beside.length), ...others, ...words],

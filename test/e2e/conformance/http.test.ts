@@ -287,6 +287,15 @@ describe('asking twice', () => {
     expect(first.body.existing).toBeUndefined()
   })
 
+  test('the key that a client makes for its own repeats does as much, for ten minutes', async () => {
+    const key = `retry:${crypto.randomUUID()}`
+    const first = await ask('POST /v1/jobs', plain, once(key))
+    const again = await ask('POST /v1/jobs', plain, once(key))
+    expect([again.status, again.body]).toEqual([201, { ...first.body, existing: true }])
+    const other = await ask('POST /v1/jobs', { ...plain, priority: 1 }, once(key))
+    expect([other.status, other.body]).toEqual([409, failed('TAKEN')])
+  })
+
   test('the same key and another body: 409 TAKEN, and nothing happens', async () => {
     await ask('POST /v1/jobs', plain, once('b'))
     const { status, body } = await ask('POST /v1/jobs', { ...plain, priority: 1 }, once('b'))

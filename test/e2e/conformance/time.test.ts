@@ -226,3 +226,13 @@ test('unique with a job that has long ended makes a new one; an Idempotency-Key 
   const again: Body = await done('POST /v1/jobs', kind, once)
   expect(again.id).not.toBe(first.id)
 })
+
+test('a key that a client made for its own repeats is forgotten after ten minutes', async () => {
+  const kind = await pull()
+  const once = { headers: { 'idempotency-key': 'retry:1' } }
+  const first = await done('POST /v1/jobs', kind, once)
+  await advance('9m')
+  expect(await done('POST /v1/jobs', kind, once)).toMatchObject({ id: first.id })
+  await advance('2m')
+  expect((await done('POST /v1/jobs', kind, once)).id).not.toBe(first.id)
+})

@@ -27,6 +27,7 @@ import { processes } from './processes.ts'
 import { reaching } from './reach.ts'
 import { runs } from './runs.ts'
 import { set } from './settings.ts'
+import { rule129 } from './shelves.ts'
 import { sizes } from './sizes.ts'
 import { stats } from './stats.ts'
 import { time } from './time.ts'
@@ -65,4 +66,5 @@ export const rules: Record<number, Facts> = {
   ...set,
   ...logged,
   ...pastRuns,
+  129: rule129,
 }

@@ -31,7 +31,7 @@ if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) en
 if first == 'keep' then KEYS[#KEYS + 1] = kept.key(channel) end
 fetch(KEYS)
 
-local known, taken = idempotency.recall(once, fingerprint)
+local known, taken = idempotency.recall(once, fingerprint, '')
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then return reply.repeated { answer = known } end
 
@@ -56,7 +56,7 @@ if not ok then return reply.refused { code = why.code, message = why.message, wa
 bells.ring_ready()
 bells.ring_timers()
 -- Who got nothing asks again under the same key until there is something.
-if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for)) end
+if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for), '') end
 work.flush()
 if me.warning then return reply.refused { code = me.warning[1], message = me.warning[2] } end
 return reply.done { answer = me.answer, rings = bells.rings, id = me.id or '', heard = write.heard }

@@ -1,12 +1,12 @@
 -- enqueue: make jobs, all or none of them, or find what their keys stand for.
 --
--- keys: what is read anyway: the idempotency key, the lane, the queues, the limits, the id counter, the hints
+-- keys: what is read anyway: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the hints
 -- by: API
--- reads: audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue, quota, schema, unique, workers
--- writes: audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, tagged, lane, batch:int, lease:int, begun:int, seen:int, quota_of, most_jobs, most_bytes, ...
+-- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue, quota, schema, unique, workers
+-- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
+-- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int, quota_of, most_jobs, most_bytes, ...
 -- returns: made | again | refused | outdated
---          rest: of each call that goes with the first, one job each, its key, for how long and for what; then for all of them
+--          rest: of each call that goes with the first, one job each, its key, for how long, for what and on which shelf; then for all of them
 --          what jobs have in common, how many they are, the args of each; as often as the first number says
 
 local create = require 'job/create'
@@ -33,12 +33,13 @@ local int = numbers.int
 fetch(KEYS)
 
 local beside = {}
-for i = 1, take_int() do beside[i] = { once = take(), period = take(), fingerprint = take() } end
+for i = 1, take_int() do beside[i] = { once = take(), period = take(), fingerprint = take(), shelf = take() } end
 
-local known, taken = idempotency.recall(once, fingerprint)
+local known, taken = idempotency.recall(once, fingerprint, shelf)
 -- Whoever was answered before gets that answer, and nobody else does.
 for _, call in ipairs(beside) do
-  if text_at(call.once) then taken = true end
+  local answered, used = idempotency.recall(call.once, call.fingerprint, call.shelf)
+  taken = taken or answered or used
 end
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end
@@ -82,8 +83,8 @@ local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lea
 eager.hand_over(tagged)
 bells.ring_ready()
 bells.ring_timers()
-idempotency.remember(once, fingerprint, beside[1] and { answers[1] } or answers, tonumber(once_for))
-for i, call in ipairs(beside) do idempotency.remember(call.once, call.fingerprint, { answers[i + 1] }, tonumber(call.period)) end
+idempotency.remember(once, fingerprint, beside[1] and { answers[1] } or answers, tonumber(once_for), shelf)
+for i, call in ipairs(beside) do idempotency.remember(call.once, call.fingerprint, { answers[i + 1] }, tonumber(call.period), call.shelf) end
 work.flush()
 eager.call_lanes()
 return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and snapshot.of(ids) or {} }

@@ -1,5 +1,6 @@
 -- What is kept under a key of the caller's, so that asking twice is safe: the answer, what it was the answer to, and
--- until when it holds.
+-- until when it holds. What holds for minutes only stands with others in one text, a line each: such a shelf is written with
+-- everything else, where a text of its own that expires would be a command more.
 -- Made when first called.
 
 local idempotency = {}
@@ -7,22 +8,50 @@ local idempotency = {}
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local set_expiring, text_at = cache.set_expiring, cache.text_at
+local set_expiring, set_text, text_at = cache.set_expiring, cache.set_text, cache.text_at
 local int = numbers.int
 local now = time.now
 
--- The answer that was kept, or nothing; 'taken' when the key was used for another body.
-function idempotency.recall(key, fingerprint)
-  local text = key ~= '' and text_at(key)
+-- Every call through a shelf reads it and writes it: what is beyond gets a text of its own.
+local SHELF_BYTES = 4096
+
+local function line_on(shelf, key)
+  local text = shelf ~= '' and text_at(shelf)
+  if not text or not text:find('\t' .. key .. '\n', 1, true) then return end
+  for line, of in text:gmatch('([^\n]*)\t([^\t\n]*)\n') do
+    if of == key then return line end
+  end
+end
+
+-- The shelf from the first answer on that still holds.
+local function without_old(text)
+  local from = 1
+  while true do
+    local till, next_one = text:match('^(%d+)[^\n]*\n()', from)
+    if not till or tonumber(till) > now then return text:sub(from) end
+    from = next_one
+  end
+end
+
+-- The answer that was kept, or nothing; 'taken' when the key was used for another body. `shelf` is where it may be, or ''.
+function idempotency.recall(key, fingerprint, shelf)
+  if key == '' then return end
+  local text = line_on(shelf, key) or text_at(key)
   if not text then return end
-  local till, print, answer = text:match('^(%d+)\n([^\n]*)\n(.*)$')
+  local till, print, answer = text:match('^(%d+)[\n\t]([^\n\t]*)[\n\t](.*)$')
   if tonumber(till) <= now then return end
   if print ~= fingerprint then return nil, 'taken' end
   return cjson.decode(answer)
 end
 
-function idempotency.remember(key, fingerprint, answer, ms)
-  if key ~= '' then set_expiring(key, int(now + ms) .. '\n' .. fingerprint .. '\n' .. cjson.encode(answer), ms) end
+function idempotency.remember(key, fingerprint, answer, ms, shelf)
+  if key == '' then return end
+  local till, text = int(now + ms), cjson.encode(answer)
+  if shelf ~= '' then
+    local shelved = without_old(text_at(shelf) or '') .. table.concat({ till, fingerprint, text, key }, '\t') .. '\n'
+    if #shelved <= SHELF_BYTES then return set_text(shelf, shelved) end
+  end
+  set_expiring(key, till .. '\n' .. fingerprint .. '\n' .. text, ms)
 end
 
 idempotency.USED = 'this Idempotency-Key was used for another body'

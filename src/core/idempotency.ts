@@ -1,0 +1,8 @@
+// Keys that make asking twice safe: a caller's own say that one thing is to happen once, however late it is asked for again;
+// a client's are for its own repeats after an answer that never came.
+
+/** How a key begins that a client has made for its own repeats. */
+export const RETRY = 'retry:'
+export type RetryKey = `${typeof RETRY}${string}`
+/** Milliseconds within which such repeats come: the answer is kept for no longer. */
+export const RETRY_FOR = 600_000
