@@ -25,12 +25,15 @@ const quotaArgs = (jobs: readonly NewJob[]) => {
   }
 }
 
-const madeOf = (rows: Row<'made'>[]): Made[] =>
-  rows.flatMap(({ first, status, existing, count }): Made[] =>
-    existing
-      ? [{ id: first, status: status as Status, existing: true }]
-      : Array.from({ length: count }, (_, i) => ({ id: first + i, status: status as Status })),
-  )
+function madeOf(rows: Row<'made'>[]): Made[] {
+  const made: Made[] = []
+  for (const { first, status: is, existing, count } of rows) {
+    const status = is as Status
+    if (existing) made.push({ id: first, status, existing: true })
+    else for (let id = first; id < first + count; id++) made.push({ id, status })
+  }
+  return made
+}
 
 const laneArgs = (lane?: LaneStart) => ({
   lane: lane?.id ?? '',
@@ -67,9 +70,12 @@ export function createJobs(parts: Parts) {
   /** What a script is likely to read: the queues and limits of the jobs, and what all scripts begin with. */
   function keysFor(jobs: readonly NewJob[], onces: (Once | undefined)[], lane?: LaneStart): string[] {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
+    let last: NewJob | undefined
     for (const job of jobs) {
-      queues.add(job.queue)
-      for (const { key } of job.limits ?? []) limits.add(key)
+      // Of many jobs most are of the queue and with the limits of the one before.
+      if (job.queue !== last?.queue) queues.add(job.queue)
+      if (job.limits !== last?.limits) for (const { key } of job.limits ?? []) limits.add(key)
+      last = job
     }
     return [
       ...onces.flatMap(shelvedKeys),
