@@ -1,6 +1,6 @@
 // What a deployment is told by its environment, as options of the engine and the app.
 
-import { fromBase64 } from './core/codec/json.ts'
+import { fromBase64 } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
 import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'

@@ -1,6 +1,6 @@
 // What is told of a job's end, and how often it is tried.
 
-import { writeJson } from './codec/json.ts'
+import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, raw } from './codec/value.ts'
 import type { Retry } from './retry.ts'
 import { iso } from './time.ts'

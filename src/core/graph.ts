@@ -1,7 +1,8 @@
 // The graph of a flow: nodes that become jobs, edges between their ports, and the ports of the flow itself.
 
 import * as z from 'zod'
-import { parseJson, writeJson } from './codec/json.ts'
+import { parseJson } from './codec/json.ts'
+import { writeJson } from './codec/json-writer.ts'
 import type { Encoded } from './codec/value.ts'
 import { encodedToJson } from './codec/value.ts'
 import { check } from './issues.ts'

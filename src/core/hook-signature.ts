@@ -1,6 +1,6 @@
 // Whether a webhook comes from whom it says: HMAC-SHA256 over the body, in the three dialects that most services speak.
 
-import { fromBase64 } from './codec/json.ts'
+import { fromBase64 } from './codec/base64.ts'
 import { SidejobError } from './errors.ts'
 
 /** `standard`: Standard Webhooks, which sidejob's own callbacks speak too. */

@@ -1,6 +1,7 @@
 // What nobody is to see who only looks: places in args, state, values and results that a class names, shown as a mark.
 
-import { maps, parseJson, writeJson } from './codec/json.ts'
+import { maps, parseJson } from './codec/json.ts'
+import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from './codec/value.ts'
 
 /** What a path may begin with: the part of a job that it is about. */

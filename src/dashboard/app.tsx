@@ -1,7 +1,7 @@
 // The pages as an app: assets, the way in, the API behind the session, and each page with what can be done on it.
 
 import { type Context, Hono } from 'hono'
-import { fromBase64 } from '../core/codec/json.ts'
+import { fromBase64 } from '../core/codec/base64.ts'
 import { codes, SidejobError } from '../core/errors.ts'
 import type { Given } from '../http/dashboard.ts'
 import { createActs } from './acts.tsx'

@@ -3,7 +3,7 @@
 import type { Context } from 'hono'
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
 import * as z from 'zod'
-import { writeJson } from '../core/codec/json.ts'
+import { writeJson } from '../core/codec/json-writer.ts'
 import { type Encoded, raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
 import { channelList, channelName, closed, flag, keepMessage, moment } from '../core/schemas.ts'

@@ -1,6 +1,7 @@
 // The two formats of bodies, JSON and MessagePack: which one came, which one is wanted, how each is read and written.
 
-import { type Closed, JsonError, objects, parseJson, writeJson } from '../core/codec/json.ts'
+import { type Closed, JsonError, objects, parseJson } from '../core/codec/json.ts'
+import { writeJson } from '../core/codec/json-writer.ts'
 import { MsgpackError } from '../core/codec/msgpack.ts'
 import { parseMsgpack } from '../core/codec/msgpack-reader.ts'
 import { writeMsgpack } from '../core/codec/msgpack-writer.ts'

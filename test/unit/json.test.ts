@@ -1,11 +1,11 @@
 // JSON: what is closed comes out as it came, what is open is read strictly, and what is wrong is said with its place.
 
 import { expect, test } from 'vitest'
+import { fromBase64, toBase64 } from '../../src/core/codec/base64.ts'
 import {
   CLOSED,
   type Closed,
   each,
-  fromBase64,
   JsonError,
   lenient,
   list,
@@ -13,9 +13,8 @@ import {
   OPEN,
   oneOrMany,
   parseJson,
-  toBase64,
-  writeJson,
 } from '../../src/core/codec/json.ts'
+import { writeJson } from '../../src/core/codec/json-writer.ts'
 import { raw } from '../../src/core/codec/value.ts'
 
 const seed = Number(process.env.SEED ?? Date.now() % 1e6)
@@ -254,6 +253,58 @@ test(`a text that ends early is refused wherever it ends (seed ${seed})`, () => 
   for (let end = 0; end < text.length; end++) {
     expect(failure(text.slice(0, end)).fault).toBe('MALFORMED')
     expect(failure(text.slice(0, end), CLOSED).fault).toBe('MALFORMED')
+  }
+})
+
+/** Objects as lists of jobs hold them: mostly those of the same kind behind each other. */
+const jobs = (n: number): string[] => {
+  const kinds = [
+    () => `{"class":"A","args":${inSpace(json(3))}}`,
+    () => `{"class" : "A" ,"inputs":{"x":[${json(2)}],"y":[]}, "args":${json(1)}}`,
+    () => `{"args":${json(2)},"class":"A","retry":{"max":${random(2)}},"tags":[null],"at":null,"n":1}`,
+    () => `{"class":"A","args":7,"in":{"x":{"default":${json(1)}}}}`,
+    () => pick(['{}', '{"args":1}', '{"class":"A"}', '7', 'null', '[]', '"A"', '{"class":"A","args":1.50}']),
+  ]
+  let kind = pick(kinds)
+  return Array.from({ length: n }, () => {
+    if (random(4) === 0) kind = pick(kinds)
+    return kind()
+  })
+}
+
+test(`objects that are alike in a list are read as each by itself (seed ${seed})`, () => {
+  for (let n = 0; n < 1_000; n++) {
+    const texts = jobs(2 + random(6))
+    const read = parseJson(`[${texts.join(',')}]`, oneOrMany(job))
+    expect(read).toEqual(texts.map((text) => parseJson(text, job)))
+  }
+})
+
+test('what is alike in a list is each one its own object', () => {
+  const [one, other] = parseJson('[{"a":{},"args":1},{"a":{},"args":1}]', oneOrMany(job)) as { a: object }[]
+  expect(one).not.toBe(other)
+  expect(one!.a).not.toBe(other!.a)
+})
+
+test(`a list of objects that are alike is refused where it is damaged (seed ${seed})`, () => {
+  for (let n = 0; n < 2_000; n++) {
+    const whole = `[${jobs(2 + random(4)).join(',')}]`
+    const at = random(whole.length)
+    const text = whole.slice(0, at) + pick(['', '"', '}', ']', ',', ':', '\n', '.']) + whole.slice(at + random(2))
+    const closed = attempt(() => parseJson(text, CLOSED))
+    if (closed === 'refused') expect(failure(text, oneOrMany(job)).message).toBe(failure(text, CLOSED).message)
+  }
+  const deep = (levels: number) => `{"args":${'['.repeat(levels)}${']'.repeat(levels)}}`
+  expect(parseJson(`[${deep(1)},${deep(198)}]`, oneOrMany(job))).toHaveLength(2)
+  expect(failure(`[${deep(1)},${deep(199)}]`, oneOrMany(job))).toMatchObject({ fault: 'TOO_DEEP', column: 220 })
+  expect(failure('[{"args":1},{"args":1,"args":1}]', oneOrMany(job))).toMatchObject({ fault: 'REPEATED', column: 23 })
+})
+
+test(`a tree without users' values is written as one with them (seed ${seed})`, () => {
+  const odd = [undefined, -0, Number.NaN, 7n, new Uint8Array(2), new Map([['a', -0]]), new Date(0), '\ud800']
+  for (let n = 0; n < 500; n++) {
+    const tree = { a: parseJson(json(4), OPEN, { builder: lenient }), b: [random(4) ? 1 : pick(odd)], c: undefined }
+    expect(writeJson([tree, raw('1')])).toBe(`[${writeJson(tree)},1]`)
   }
 })
 

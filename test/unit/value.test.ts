@@ -2,7 +2,9 @@
 
 import { decode } from '@msgpack/msgpack'
 import { expect, test } from 'vitest'
-import { JsonError, toBase64, writeJson } from '../../src/core/codec/json.ts'
+import { toBase64 } from '../../src/core/codec/base64.ts'
+import { JsonError } from '../../src/core/codec/json.ts'
+import { writeJson } from '../../src/core/codec/json-writer.ts'
 import { Ext } from '../../src/core/codec/msgpack.ts'
 import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import {

@@ -1,4 +1,4 @@
-// JSON text in and out: read strictly, with user values left closed where a pattern says so, and written with them put back.
+// JSON text, read strictly, with user values left closed where a pattern says so.
 
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
@@ -38,12 +38,6 @@ export const atItem = (pattern: Pattern): Closed => pattern[ITEM] ?? OPEN
 export const atField = (pattern: Pattern, name: string): Closed =>
   Object.hasOwn(pattern, name) ? pattern[name]! : (pattern[MEMBER] ?? OPEN)
 
-/** A closed value in a tree that is written: it knows its text and its bytes. Made by `raw(wire)`. */
-export abstract class Raw {
-  abstract json(): string
-  abstract msgpack(): Uint8Array
-}
-
 /** MALFORMED: not the format. TOO_DEEP: nested beyond the limit. REPEATED: a name twice in one object. */
 export type Fault = 'MALFORMED' | 'TOO_DEEP' | 'REPEATED'
 
@@ -69,6 +63,8 @@ export type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
   set(made: T, name: string, value: unknown): void
+  /** Another one with the same members. */
+  copy(made: T): T
   done(made: T): unknown
 }
 
@@ -80,6 +76,7 @@ export const objects: Builder<Record<string, unknown>> = {
     if (name !== '__proto__') made[name] = value
     else Object.defineProperty(made, name, { value, writable: true, enumerable: true, configurable: true })
   },
+  copy: (made) => ({ ...made }),
   done: (made) => made,
 }
 
@@ -91,6 +88,7 @@ export const maps: Builder<Map<string, unknown>> = {
   make: () => new Map(),
   has: () => false,
   set: (made, name, value) => made.set(name, value),
+  copy: (made) => new Map(made),
   done: (made) => made,
 }
 
@@ -106,85 +104,6 @@ export type JsonOptions = ParseOptions & { number?: (text: string) => unknown }
 export const parseJson = (text: string, closed: Closed = OPEN, options?: JsonOptions): unknown =>
   new Reader(text, options).document(closed)
 
-/**
- * Writes a tree as JSON text, like JSON.stringify, with `raw(wire)` values as they came. Bytes, large integers and
- * floats without a JSON form are written as `{ "$bin" }`, `{ "$int" }` and `{ "$float" }`.
- *
- * @example writeJson({ id: 7, args: raw('[1.0]') }) // '{"id":7,"args":[1.0]}'
- */
-export const writeJson = (tree: unknown): string => {
-  if (typeof tree === 'number') return number(tree)
-  if (typeof tree === 'bigint') return integer(tree)
-  if (typeof tree === 'object' && tree !== null) return object(tree)
-  return JSON.stringify(tree) ?? 'null'
-}
-
-const number = (value: number): string => {
-  if (!Number.isFinite(value)) return `{"$float":"${value}"}`
-  return Object.is(value, -0) ? '-0' : String(value)
-}
-
-const integer = (value: bigint): string => (Number.isSafeInteger(Number(value)) ? String(value) : `{"$int":"${value}"}`)
-
-const object = (tree: object): string => {
-  if (tree instanceof Raw) return tree.json()
-  if (Array.isArray(tree)) return `[${tree.map((item) => writeJson(item)).join(',')}]`
-  if (tree instanceof Uint8Array) return `{"$bin":"${toBase64(tree)}"}`
-  if (tree instanceof Map) return members(tree)
-  if ('toJSON' in tree && typeof tree.toJSON === 'function') return writeJson(tree.toJSON())
-  return ownMembers(tree as Record<string, unknown>)
-}
-
-const ownMembers = (tree: Record<string, unknown>): string => {
-  let text = ''
-  for (const name in tree) {
-    const value = tree[name]
-    if (value !== undefined && Object.hasOwn(tree, name))
-      text += `${text ? ',' : ''}${quoted(name)}:${writeJson(value)}`
-  }
-  return `{${text}}`
-}
-
-const members = (entries: Iterable<[string, unknown]>): string => {
-  let text = ''
-  for (const [name, value] of entries) {
-    if (value !== undefined) text += `${text ? ',' : ''}${quoted(name)}:${writeJson(value)}`
-  }
-  return `{${text}}`
-}
-
-const PLAIN_NAME = /^\w*$/
-const quoted = (name: string): string => (PLAIN_NAME.test(name) ? `"${name}"` : JSON.stringify(name))
-
-// Uint8Array's own base64 is in workerd and in Node from 25; btoa and atob are everywhere.
-type Base64 = { toBase64?: () => string }
-const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }
-
-// fromCharCode takes its characters as arguments, of which an engine allows some 64k.
-const CHUNK = 0x8000
-
-/** Writes bytes as standard base64, padded. */
-export const toBase64 = (bytes: Uint8Array & Base64): string =>
-  bytes.toBase64 ? bytes.toBase64() : btoa(binary(bytes))
-
-/** Reads standard base64. */
-export const fromBase64 = (text: string): Uint8Array =>
-  native.fromBase64 ? native.fromBase64(text) : unbinary(atob(text))
-
-const binary = (bytes: Uint8Array): string => {
-  let text = ''
-  for (let at = 0; at < bytes.length; at += CHUNK) {
-    text += String.fromCharCode.apply(null, bytes.subarray(at, at + CHUNK) as unknown as number[])
-  }
-  return text
-}
-
-const unbinary = (text: string): Uint8Array => {
-  const bytes = new Uint8Array(text.length)
-  for (let at = 0; at < text.length; at++) bytes[at] = text.charCodeAt(at)
-  return bytes
-}
-
 const TAB = 0x09
 const NEWLINE = 0x0a
 const RETURN = 0x0d
@@ -196,6 +115,11 @@ const BRACKET = 0x5b
 const BACKSLASH = 0x5c
 const LETTERS = 0x61
 const BRACE = 0x7b
+const DOT = 0x2e
+const ZERO = 0x30
+const NINE = 0x39
+const LARGE_E = 0x45
+const SMALL_E = 0x65
 /** From an opening bracket or brace to its closing one. */
 const CLOSING = 2
 const BYTE_ORDER_MARK = 0xfeff
@@ -205,6 +129,16 @@ const LITERAL = /true|false|null/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
 const literals: Record<string, unknown> = { true: true, false: false, null: null }
+
+/** A member whose value is read by itself, and where that stood. */
+type Hole = { name: string; closed: Closed; from: number; to: number }
+
+/** What objects of a list have in common: their text but for users' values and lists and objects, in which they differ. */
+type Mould = { made: unknown; holes: Hole[]; texts: string[]; fits: boolean }
+
+/** Whether members of the objects of a list are users' values. */
+const holdsClosed = (item: Closed): item is Pattern =>
+  item !== CLOSED && Object.values(item).some((member) => member !== OPEN)
 
 class Reader {
   private at = 0
@@ -248,7 +182,19 @@ class Reader {
     else if (first === BRACE) for (let more = this.enter(BRACE); more; more = this.goOn(BRACE)) this.skipMember()
     else if (first === BRACKET) for (let more = this.enter(BRACKET); more; more = this.goOn(BRACKET)) this.skip()
     else if (first >= LETTERS) this.literal()
-    else this.match(NUMBER, 'expected a value')
+    else if (!this.skipDigits(first)) this.match(NUMBER, 'expected a value')
+  }
+
+  /** Goes past a whole number above 0, as most are; answers whether it was one. */
+  private skipDigits(first: number): boolean {
+    if (!(first > ZERO && first <= NINE)) return false
+    const { text } = this
+    let at = this.at + 1
+    let next = text.charCodeAt(at)
+    while (next >= ZERO && next <= NINE) next = text.charCodeAt(++at)
+    if (next === DOT || next === SMALL_E || next === LARGE_E) return false
+    this.at = at
+    return true
   }
 
   private skipMember(): void {
@@ -258,22 +204,87 @@ class Reader {
   }
 
   private object(pattern: Pattern): unknown {
+    return this.options.builder.done(this.members(pattern))
+  }
+
+  /** `holes`: where it notes what may differ in others like it. */
+  private members(pattern: Pattern, holes?: Hole[]): unknown {
     const { builder } = this.options
     const made = builder.make()
     for (let more = this.enter(BRACE); more; more = this.goOn(BRACE)) {
-      const from = this.at
+      const start = this.at
       const name = this.string()
-      if (builder.has(made, name)) this.repeated(name, from)
+      if (builder.has(made, name)) this.repeated(name, start)
       this.colon()
-      builder.set(made, name, this.read(atField(pattern, name)))
+      const from = this.at
+      const closed = atField(pattern, name)
+      const value = this.read(closed)
+      if (closed === CLOSED || typeof value === 'object') holes?.push({ name, closed, from, to: this.at })
+      builder.set(made, name, value)
     }
-    return builder.done(made)
+    return made
   }
 
   private array(item: Closed): unknown[] {
     const items: unknown[] = []
-    for (let more = this.enter(BRACKET); more; more = this.goOn(BRACKET)) items.push(this.read(item))
+    const moulds = holdsClosed(item) ? this.moulds(item) : undefined
+    for (let more = this.enter(BRACKET); more; more = this.goOn(BRACKET))
+      items.push(moulds ? moulds() : this.read(item))
     return items
+  }
+
+  /**
+   * Reads objects of a list one by one. In most lists they are alike but for the users' values: those that have the text of the
+   * one before around them are read by a comparison. A list whose objects are not gives that up.
+   */
+  private moulds(pattern: Pattern): () => unknown {
+    let mould: Mould | undefined
+    let isOver = false
+    return () => {
+      if (mould) {
+        const like = this.like(mould)
+        if (like !== undefined) return like
+        isOver = !mould.fits
+        mould = undefined
+      }
+      if (isOver || this.next() !== BRACE) return this.read(pattern)
+      const [start, holes] = [this.at, [] as Hole[]]
+      const made = this.members(pattern, holes)
+      mould = { made, holes, texts: this.between(holes, start), fits: false }
+      return this.options.builder.done(made)
+    }
+  }
+
+  /** The texts around holes, from a place to here. */
+  private between(holes: Hole[], start: number): string[] {
+    const ends = [start, ...holes.map(({ to }) => to)]
+    return ends.map((end, i) => this.text.slice(end, holes[i]?.from ?? this.at))
+  }
+
+  /** An object out of a mould; nothing where the text is another one. */
+  private like(mould: Mould): unknown {
+    const { text, at: start } = this
+    const { builder } = this.options
+    const { holes, texts } = mould
+    if (!text.startsWith(texts[0]!, start)) return undefined
+    if (++this.depth > this.options.depth) this.tooDeep()
+    const made = builder.copy(mould.made)
+    this.at += texts[0]!.length
+    for (let i = 0; i < holes.length; i++) {
+      const { name, closed } = holes[i]!
+      this.space()
+      builder.set(made, name, this.read(closed))
+      const next = texts[i + 1]!
+      if (!text.startsWith(next, this.at)) {
+        this.at = start
+        this.depth--
+        return undefined
+      }
+      this.at += next.length
+    }
+    this.depth--
+    mould.fits = true
+    return builder.done(made)
   }
 
   /** Goes in at an opening bracket; answers whether an element comes. */

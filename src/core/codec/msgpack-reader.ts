@@ -1,18 +1,8 @@
 // MessagePack bytes in: read with user values left closed where a pattern says so.
 
-import {
-  atField,
-  atItem,
-  CLOSED,
-  type Closed,
-  DEPTH,
-  OPEN,
-  objects,
-  type ParseOptions,
-  type Pattern,
-  toBase64,
-  writeJson,
-} from './json.ts'
+import { toBase64 } from './base64.ts'
+import { atField, atItem, CLOSED, type Closed, DEPTH, OPEN, objects, type ParseOptions, type Pattern } from './json.ts'
+import { writeJson } from './json-writer.ts'
 import { Ext, MsgpackError, SHORT } from './msgpack.ts'
 import type { Encoded } from './opaque.ts'
 

@@ -1,6 +1,7 @@
 // MessagePack bytes out, with closed values put back as they came.
 
-import { DEPTH, Raw } from './json.ts'
+import { DEPTH } from './json.ts'
+import { Raw } from './json-writer.ts'
 import { Ext, fits64, MsgpackError, SHORT } from './msgpack.ts'
 
 /**

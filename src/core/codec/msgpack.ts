@@ -1,7 +1,8 @@
 // What MessagePack has beyond JSON: extensions, integers of 64 bits, and the faults of its bytes.
 
 import { SidejobError } from '../errors.ts'
-import { type Fault, toBase64 } from './json.ts'
+import { toBase64 } from './base64.ts'
+import type { Fault } from './json.ts'
 
 /** A MessagePack extension, its bytes not interpreted; a timestamp is one of type -1. */
 export class Ext {

@@ -1,17 +1,8 @@
 // A user's value, closed: kept as the very text or bytes it came in, and converted only when it leaves in the other format.
 
-import {
-  CLOSED,
-  fromBase64,
-  type JsonOptions,
-  lenient,
-  maps,
-  OPEN,
-  type ParseOptions,
-  parseJson,
-  Raw,
-  writeJson,
-} from './json.ts'
+import { fromBase64 } from './base64.ts'
+import { CLOSED, type JsonOptions, lenient, maps, OPEN, type ParseOptions, parseJson } from './json.ts'
+import { Raw, writeJson } from './json-writer.ts'
 import { Ext, fits64 } from './msgpack.ts'
 import { parseMsgpack } from './msgpack-reader.ts'
 import { writeMsgpack } from './msgpack-writer.ts'

@@ -1,7 +1,8 @@
 // A registered class as fields of a form, and as what such fields say: the body that registers it, or a patch of what was
 // changed. Both are JSON texts, put together without opening what people wrote, so that no digit is lost.
 
-import { CLOSED, each, parseJson, writeJson } from '../../core/codec/json.ts'
+import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
+import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { FOREVER } from '../../core/schemas.ts'

@@ -1,6 +1,6 @@
 // From what a run said to what is committed: retries, next slots and spawned jobs worked out, everything as words.
 
-import { writeJson } from '../../core/codec/json.ts'
+import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { dotted } from '../../core/issues.ts'
 import type { Fault } from '../../core/json-schema/index.ts'

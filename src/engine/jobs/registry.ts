@@ -1,6 +1,7 @@
 // Which classes there are and how each is served: our own functions, and what others have registered in Redis.
 
-import { parseJson, writeJson } from '../../core/codec/json.ts'
+import { parseJson } from '../../core/codec/json.ts'
+import { writeJson } from '../../core/codec/json-writer.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
 import { parseRepeat } from '../../core/repeat.ts'
 import type { Retry } from '../../core/retry.ts'

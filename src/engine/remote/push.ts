@@ -1,7 +1,8 @@
 // Performs a run at somebody else's address: posts the snapshot, signed, and reads the changes from the answer.
 
 import { readUpTo } from '../../core/bytes.ts'
-import { CLOSED, type Closed, parseJson, writeJson } from '../../core/codec/json.ts'
+import { CLOSED, type Closed, parseJson } from '../../core/codec/json.ts'
+import { writeJson } from '../../core/codec/json-writer.ts'
 import { parseMsgpack } from '../../core/codec/msgpack-reader.ts'
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'

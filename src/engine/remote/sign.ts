@@ -1,6 +1,6 @@
 // Signs what we send to others, as Standard Webhooks has it: HMAC-SHA256 over id, timestamp and body.
 
-import { fromBase64, toBase64 } from '../../core/codec/json.ts'
+import { fromBase64, toBase64 } from '../../core/codec/base64.ts'
 import { SidejobError } from '../../core/errors.ts'
 
 const encoder = new TextEncoder()

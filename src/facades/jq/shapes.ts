@@ -1,7 +1,7 @@
 // JQ's attribute names: what a pusher sends and what it gets, as schemas.
 
 import * as z from 'zod'
-import { fromBase64 } from '../../core/codec/json.ts'
+import { fromBase64 } from '../../core/codec/base64.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { className, closed } from '../../core/schemas.ts'
 

@@ -1,6 +1,6 @@
 // The worker classes of the simulated world: what ports they have, how they are served, what they count against.
 
-import { writeJson } from '../../../src/core/codec/json.ts'
+import { writeJson } from '../../../src/core/codec/json-writer.ts'
 import type { WorkerDefinition } from '../../../src/engine/engine.ts'
 import { limitsOf } from '../../../src/engine/jobs/new-job.ts'
 import type { Registered, Registry } from '../../../src/engine/jobs/registry.ts'

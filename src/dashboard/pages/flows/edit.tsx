@@ -1,6 +1,6 @@
 // The graph of a flow as somebody is changing it: drawn or as JSON, each change previewed, all of it applied in one step.
 
-import { writeJson } from '../../../core/codec/json.ts'
+import { writeJson } from '../../../core/codec/json-writer.ts'
 import { graphText } from '../../../core/graph.ts'
 import type { FlowView, WorkerDefinition } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'
