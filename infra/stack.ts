@@ -34,6 +34,8 @@ export type StackOptions = {
   plan?: PlanName
   /** Others for an invocation of the Worker than the plan's. */
   bounds?: Bounds
+  /** Nothing stands before the Worker: no isolate that compresses, and that says where a request comes from. */
+  direct?: boolean
   /** What the Worker prints. */
   say?: (line: string) => void
   /** A new build of a Worker under development is served. */
@@ -155,9 +157,9 @@ async function startServices(options: StackOptions, folder: string, running: Run
 }
 
 /** How the Worker is held to the limits of a plan, what is served, and who hears what it prints. */
-function hostOf({ plan = planOf(), bounds = {}, config, say = () => {} }: StackOptions) {
+function hostOf({ plan = planOf(), bounds = {}, config, direct, say = () => {} }: StackOptions) {
   const { invocation, cpu, memory } = plans[plan].workers
-  return { config, say, cpu, memory, bounds: plan === 'off' ? undefined : { ...invocation, ...bounds } }
+  return { config, direct, say, cpu, memory, bounds: plan === 'off' ? undefined : { ...invocation, ...bounds } }
 }
 
 type Told = Pick<Services, 'gateway' | 'qstash'> & { origin: string; apiKey: string; webhookSecret: string }

@@ -28,7 +28,7 @@ process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 
 async function serve(options: HostOptions) {
-  const { port, vars, dir, bounds, inspectorPort } = options
+  const { port, vars, dir, bounds, inspectorPort, direct } = options
   const built = build(entryOf(options), dir)
   const [{ unstable_getMiniflareWorkerOptions: optionsOf }, { Miniflare, Log, LogLevel, convertV4MiniflareOptions }] =
     await Promise.all([import('wrangler'), requireAsWrangler('miniflare') as typeof import('miniflare')])
@@ -51,7 +51,7 @@ async function serve(options: HostOptions) {
       modules: modulesOf(dir),
       bindings: { ...(workerOptions.bindings as object), ...vars, ...boundsVar(bounds) },
       host: '127.0.0.1',
-      port,
+      ...(direct ? { port: 0, unsafeDirectSockets: [{ host: '127.0.0.1', port }] } : { port }),
       inspectorPort,
       // Files outlive the process, as the data does.
       r2Persist: join(dir, '../files'),

@@ -40,6 +40,8 @@ async function inWorkerd(redis: Address, warm: string) {
     persist: false,
     say: console.error,
     vars: { SIDEJOB_LANE_WARM: warm },
+    // What the tool of development puts before a Worker is not there where it is deployed.
+    direct: true,
   })
   return {
     url,
