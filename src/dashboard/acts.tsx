@@ -17,7 +17,7 @@ const MOST = 4 * 1024 * 1024
 type Parts = { base: string; draw: Draw }
 
 async function formOf(request: Request): Promise<FormData> {
-  const bytes = await readUpTo(request.body, MOST, MOST * 2)
+  const bytes = await readUpTo(request.body, MOST, { readOn: MOST * 2 })
   if (!bytes) throw new SidejobError('TOO_LARGE', `the form: expected at most ${MOST} bytes`)
   const type = request.headers.get('content-type') ?? ''
   try {

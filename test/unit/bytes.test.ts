@@ -45,10 +45,31 @@ test.each(kinds)('a stream %s is read whole', async (kind) => {
 
 test.each(kinds)('of a stream %s that is too long nothing comes, and not all of it is read', async (kind) => {
   const { stream, told } = streams(Array.from({ length: 100 }, () => '0123456789'))[kind]
-  expect(await readUpTo(stream, 15, 50)).toBeUndefined()
+  expect(await readUpTo(stream, 15, { readOn: 50 })).toBeUndefined()
   expect(told.isCancelled).toBe(true)
   expect(told.taken).toBeLessThan(10)
-  expect(await readUpTo(streams(['0123456789', 'x'])[kind].stream, 10, 50)).toBeUndefined()
+  expect(await readUpTo(streams(['0123456789', 'x'])[kind].stream, 10, { readOn: 50 })).toBeUndefined()
+})
+
+test.each(kinds)('a stream %s is read whole, whatever its sender says of its length', async (kind) => {
+  for (const said of [-1, 1, 6, 7, 1e15]) {
+    expect(text(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 6, { said }))).toBe('abcdef')
+    expect(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 5, { said })).toBeUndefined()
+  }
+})
+
+test('no more room is made for what a sender says than for what may come', async () => {
+  const asked: number[] = []
+  const stream = new ReadableStream({
+    type: 'bytes',
+    pull(controller) {
+      asked.push(controller.byobRequest!.view!.byteLength)
+      if (asked.length === 3) controller.close()
+      controller.byobRequest!.respond(asked.length === 3 ? 0 : 100)
+    },
+  })
+  expect(await readUpTo(stream, 1e9, { said: 131_172 })).toHaveLength(200)
+  expect(asked).toEqual([131_072, 131_072, 130_972])
 })
 
 test('no stream is an empty body', async () => {
