@@ -274,13 +274,19 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
   })
 }
 
-/** Reads to the end even when it is too much, so that the client hears why; of that, only the size is kept. */
-async function readBody(request: IncomingMessage) {
+/**
+ * Reads to the end even when it is too much, so that the client hears why; of that, only the size is kept. By events: an
+ * iterator of the stream takes a tenth of what a call costs this process.
+ */
+function readBody(request: IncomingMessage): Promise<{ body: Buffer; size: number }> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of request) {
-    size += chunk.length
-    if (size <= MAX_BYTES) chunks.push(chunk)
-  }
-  return { body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), size }
+  return new Promise((resolve, reject) => {
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= MAX_BYTES) chunks.push(chunk)
+    })
+    request.once('end', () => resolve({ body: chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks), size }))
+    request.once('error', reject)
+  })
 }
