@@ -235,7 +235,7 @@ export async function createWorld(
     })
 
   return {
-    ...{ store, client, namespace, now, make, document, status, claim, claimOne, lane, change, push, values },
+    ...{ way, store, client, namespace, now, make, document, status, claim, claimOne, lane, change, push, values },
     ...{ queueOf, queueDocument, restore, recount, faults, engine, runOf },
     /** Moves the clock. */
     advance: (ms: number) => {

@@ -245,9 +245,9 @@ const rule32: Facts = {
   async 'a call that was refused has left no answer, and may be asked for again'(world) {
     const write = ['write', '', 'i', 'in', '', '1', '=1']
     await expect(world.store.change('1', [write], once())).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await world.make({ in: { in: {} } })
-    await world.store.change('1', [write], once())
-    expect(await world.values(1, 'in', 'in')).toEqual(['1'])
+    const id = await world.make({ in: { in: {} } })
+    await world.store.change(String(id), [write], once())
+    expect(await world.values(id, 'in', 'in')).toEqual(['1'])
   },
   async 'values that are written or taken twice under one key are written or taken once'(world) {
     const id = await world.make({ in: { in: {} } })
