@@ -1,7 +1,7 @@
 // What stands beside every page: numbers of the side bar that mean something, and whether all is well.
 
 import type { Asked } from './page.ts'
-import { seenKinds } from './pages/jobs/kinds.tsx'
+import { seenKinds } from './pages/jobs/seen-kinds.ts'
 import type { Signs } from './parts/shell.tsx'
 import { countsOf, sumOf } from './words/counts.ts'
 import { failedSign } from './words/failed.ts'

@@ -60,6 +60,20 @@ test('the red number beside Jobs leaves out what is muted, as soon as anybody ha
   expect(await signOn('/jobs?status=failed')).toBeUndefined()
 })
 
+test('whoever mutes a kind, or has it told of again, sees the number at once', async () => {
+  const admin = await pages.enter(['admin'])
+  const press = (act: string) => admin.act('/ui/jobs', { act, error: kind('known') })
+  // The kinds are asked for with the second look.
+  for (const _ of [1, 2]) await reader.html('/ui/')
+  expect(await signOn('/')).toMatchObject({ n: '5', look: 'red' })
+  expect((await press('muteKind')).status).toBe(200)
+  const told = { n: '2', look: 'red', title: '2 failed; 3 of kinds that are muted are left out' }
+  expect(await signOn('/')).toEqual(told)
+  expect(await signOn('/queues')).toEqual(told)
+  expect((await press('unmuteKind')).status).toBe(200)
+  expect(await signOn('/')).toMatchObject({ n: '5', look: 'red' })
+})
+
 test('no page costs more where kinds of errors are muted', async () => {
   await mute('known')
   const billed = async () => [...(await commandStats(pages)).values()].reduce((a, b) => a + b, 0)

@@ -8,13 +8,13 @@ import { Icon } from '../../parts/icon.tsx'
 import { Card, Empty, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Bars } from '../../parts/spark.tsx'
-import type { SeenKinds } from '../../words/failed.ts'
 import { given } from '../../words/form.ts'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
+import { type Errors, kindsName } from './seen-kinds.ts'
 
 /** So many kinds are shown; looked at once a minute, for each look reads the newest failed jobs. */
 const SHOWN = 6
@@ -42,20 +42,6 @@ export const deploymentsOf = ({ engine, shared }: Asked): Promise<Deployments> =
   shared('deployments', FRESH, async () => (await engine.deployments()).deployments)
 
 type Of = { queue?: string; class?: string }
-
-/** Under which name the kinds of errors of these jobs are shared. */
-export const kindsName = ({ queue = '', class: name = '' }: Of = {}): string => `errors ${queue}\n${name}`
-
-/** `at`: when they were asked for. */
-type Errors = Awaited<ReturnType<Engine['errors']>> & { at: number }
-
-/** How many failed jobs were seen, when somebody looked at all kinds last, and how many of them are of kinds that are muted. */
-export async function seenKinds({ last }: Pick<Asked, 'last'>): Promise<SeenKinds | undefined> {
-  const found = await last<Errors>(kindsName())
-  if (!found) return undefined
-  const silent = found.errors.reduce((sum, { muted, count: n }) => sum + (muted ? n : 0), 0)
-  return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
-}
 
 /** `asLast`: as they were when somebody asked last, and none where nobody has. @example await kindsOf(asked, { queue: 'media' }) */
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {

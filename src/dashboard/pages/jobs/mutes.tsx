@@ -2,13 +2,14 @@
 
 import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import type { Act } from '../../page.ts'
+import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { given, maybe } from '../../words/form.ts'
 import { cut } from '../../words/text.ts'
 import { ago, lengthOf } from '../../words/time.ts'
+import { noteMute } from './seen-kinds.ts'
 
 export type Mute = ErrorPage['muted'][number]
 
@@ -31,6 +32,16 @@ function howLong(form: FormData): string {
 
 const way = (error: string): string => `/v1/errors/${encodeURIComponent(error)}`
 
+const momentOf = (at: number | string): number => new Date(at).getTime()
+
+/** Asks for it, and has it seen at once; answers how it was. */
+async function change(asked: ActAsked, error: string, wanted: object): Promise<ErrorMute | null> {
+  const { muted, was } = (await asked.call('PATCH', way(error), wanted)) as MutedKind
+  const mute = muted && { ...muted, at: momentOf(muted.at), until: muted.until && momentOf(muted.until) }
+  await noteMute(asked, error, mute)
+  return was
+}
+
 /** What brings back how it was: not muted, or until another moment. */
 const undoOf = (error: string, was: ErrorMute | null): Record<string, string> => ({
   ...{ act: was ? 'muteKind' : 'unmuteKind', error },
@@ -40,17 +51,18 @@ const undoOf = (error: string, was: ErrorMute | null): Record<string, string> =>
 export const muteActs: Record<string, Act> = {
   muteKind: {
     scope: 'admin',
-    async does({ form, call, look }) {
+    async does(asked) {
+      const { form, look } = asked
       const error = given(form, 'error')
-      const { was } = (await call('PATCH', way(error), { muted: true, ...untilOf(form, look.now) })) as MutedKind
+      const was = await change(asked, error, { muted: true, ...untilOf(form, look.now) })
       return { say: `This kind of errors is muted ${howLong(form)}`, undo: undoOf(error, was) }
     },
   },
   unmuteKind: {
     scope: 'admin',
-    async does({ form, call }) {
-      const error = given(form, 'error')
-      const { was } = (await call('PATCH', way(error), { muted: false })) as MutedKind
+    async does(asked) {
+      const error = given(asked.form, 'error')
+      const was = await change(asked, error, { muted: false })
       return { say: 'This kind of errors is told of again', ...(was ? { undo: undoOf(error, was) } : {}) }
     },
   },

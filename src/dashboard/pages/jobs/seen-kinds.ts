@@ -1,0 +1,35 @@
+// The kinds of errors as somebody has seen them last, which is what the number beside Jobs is worked out from.
+
+import type { Engine, ErrorMute } from '../../../engine/engine.ts'
+import type { Asked } from '../../page.ts'
+import type { SeenKinds } from '../../words/failed.ts'
+
+/** Under which name the kinds of errors of these jobs are shared. */
+export const kindsName = ({ queue = '', class: name = '' }: { queue?: string; class?: string } = {}): string =>
+  `errors ${queue}\n${name}`
+
+/** `at`: when they were asked for. */
+export type Errors = Awaited<ReturnType<Engine['errors']>> & { at: number }
+
+/** How many failed jobs were seen, when somebody looked at all kinds last, and how many of them are of kinds that are muted. */
+export async function seenKinds({ last }: Pick<Asked, 'last'>): Promise<SeenKinds | undefined> {
+  const found = await last<Errors>(kindsName())
+  if (!found) return undefined
+  const silent = found.errors.reduce((sum, { muted, count: n }) => sum + (muted ? n : 0), 0)
+  return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
+}
+
+/**
+ * A kind is muted from now on, or not any more, also in what was seen last: whoever did it sees it at once, before anybody
+ * has asked anew.
+ *
+ * @example await noteMute(asked, '0123456789abcdef', { by: 'ana', at: look.now, until: null })
+ */
+export async function noteMute({ last }: Pick<Asked, 'last'>, error: string, mute: ErrorMute | null): Promise<void> {
+  const seen = await last<Errors>(kindsName())
+  if (!seen) return
+  const kind = seen.errors.find((one) => one.error === error)
+  if (kind) kind.muted = mute ?? undefined
+  seen.muted = seen.muted.filter((one) => one.error !== error)
+  if (mute) seen.muted.unshift({ error, class: kind?.class ?? null, ...mute })
+}
