@@ -38,7 +38,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       .replace(':id', 'x')
       .replace(':wire', 'x')
   /** Some pages have more to show of one thing than of another. */
-  const others = ['/queues/core', '/workers/core/split']
+  const others = [
+    '/queues/core',
+    '/workers/core/split',
+    '/jobs?by=class',
+    '/jobs?status=failed',
+    '/channels?at=%2Fshop',
+  ]
   const paths = [...table.map(({ path }) => path), ...others]
   const neededOf = (path: string) => table.find((one) => one.path === path)?.scope ?? 'read'
 
@@ -97,8 +103,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await unsaid(await seenIn(1_440))).toEqual([])
     })
 
-    test('fits into 320 pixels, and into a window whose letters are twice as large', async () => {
-      for (const width of [640, 320]) expect((await widest(await seenIn(width)))[0]).toBeLessThanOrEqual(width)
+    test('fits into 320 pixels, into a window whose letters are twice as large, and into those between', async () => {
+      for (const width of [1_000, 768, 640, 320])
+        expect((await widest(await seenIn(width)))[0]).toBeLessThanOrEqual(width)
     })
 
     test('can be pressed by a thumb', async () => {

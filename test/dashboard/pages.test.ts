@@ -187,7 +187,9 @@ describe('the views of Jobs', () => {
     expect(failing.counts).toMatchObject({ failed: expect.any(Number), errors: expect.any(Number) })
     expect(failing.counts.failed).toBeGreaterThan(0)
     const row = html.split('<tr>').find((row) => row.includes('<b>fails</b>'))!
-    expect(row).toContain(`<td class="num">${failing.counts.made}</td><td class="num">${failing.counts.runs}</td>`)
+    expect(row).toContain(
+      `"made">${failing.counts.made}</td><td class="num" data-head="runs">${failing.counts.runs}</td>`,
+    )
     expect(row).toContain(`class=fails">${failing.counts.failed}</a>`)
     expect(row).toMatch(/≤ [\d.]+ m?s/)
     expect(await reader.html('/ui/jobs?by=class&class=pulled')).not.toContain('<b>fails</b>')

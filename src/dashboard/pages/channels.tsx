@@ -37,8 +37,10 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
   return (
     <tr>
       <Name name={name} />
-      <td class="num">{count(subscribers.length)}</td>
-      <td class="fill">
+      <td class="num" data-head="ports">
+        {count(subscribers.length)}
+      </td>
+      <td class="fill half">
         {subscribers.slice(0, LISTENERS).map(({ job, port }) => (
           <span class="listener">
             <JobId id={job} /> <span class="dim mono">{cut(port, 20)}</span>{' '}
@@ -48,7 +50,10 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
           <span class="dimmer">{many(subscribers.length - LISTENERS, 'more', 'more')}</span>
         )}
       </td>
-      <td class="fill">
+      <td
+        class={publishers.length > 0 ? 'fill half' : 'fill half dimmer'}
+        data-head={publishers.length > 0 ? 'from' : undefined}
+      >
         {publishers.slice(0, LISTENERS).map(({ queue, class: name, port }) => (
           <span class="listener">
             <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>{cut(name, 24)}</To>{' '}
@@ -67,15 +72,17 @@ function Listeners({ channels }: { channels: readonly Channel[] }) {
   return (
     <Card title="Who listens">
       {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}
-      <table class="tbl">
+      <table class="tbl lined">
         <caption class="vh">Channels, who listens, and which classes publish</caption>
         {channels.length > 0 && (
           <thead>
             <tr>
-              <th>Channel</th>
-              <th class="num">Ports</th>
-              <th>Who listens</th>
-              <th>Which classes publish</th>
+              <th scope="col">Channel</th>
+              <th scope="col" class="num">
+                Ports
+              </th>
+              <th scope="col">Who listens</th>
+              <th scope="col">Which classes publish</th>
             </tr>
           </thead>
         )}
@@ -157,10 +164,10 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
       }
     >
       <Listen to={[at]} />
-      <p class="note foot">What comes is shown, and kept nowhere; the dot above pauses it (p).</p>
+      <p class="note foot">What comes from now on is shown here alone; the dot above pauses it (p).</p>
       {last?.message !== undefined && (
-        <details class="body">
-          <summary>
+        <details class="foot">
+          <summary class="link">
             The last one that is kept, <Ago at={last.at} />
           </summary>
           <Json value={last.message} />
@@ -216,7 +223,7 @@ export const channels = page<ChannelsData>({
         <Head title="Channels" note={many(heard.length, 'channel has listeners', 'channels have listeners')} />
         {at && <Tail at={at} last={kept.find(({ name }) => name === at)?.last} />}
         <div class="cols c21">
-          <div>
+          <div class="stack">
             <Listeners channels={heard} />
             {kept.length > 0 && <Last channels={kept} />}
           </div>

@@ -51,10 +51,10 @@ export function Switch({ query }: { query: URLSearchParams }) {
 }
 
 /** How long half of them took, and 95 %: at most, for they are counted in buckets. */
-function Span({ of }: { of: ClassRow['took'] }) {
-  if (!of) return <td class="num dim">–</td>
+function Span({ of, head }: { of: ClassRow['took']; head: string }) {
+  if (!of) return <td class="num dimmer">–</td>
   return (
-    <td class="num" title={`${about(of.mean)} on average`}>
+    <td class="num" data-head={head} title={`${about(of.mean)} on average`}>
       ≤ {about(of.p50)} <span class="dim">/</span> {about(of.p95)}
     </td>
   )
@@ -66,12 +66,18 @@ function Hours({ hours }: { hours: NonNullable<ClassRow['hours']> }) {
   for (const { at, runs: n } of hours) runs[new Date(at).getUTCHours()] = n
   const said = runs.flatMap((n, hour) => (n > 0 ? [`${count(n)} at ${hour}:00`] : [])).join(', ') || 'none'
   return (
-    <td class="num" title={`Runs by the hour, UTC: ${said}`}>
+    <td class={said === 'none' ? 'num dimmer' : 'num'} title={`Runs by the hour, UTC: ${said}`}>
       <span class="vh">{said}</span>
       <Bars values={runs} tone="f-running" />
     </td>
   )
 }
+
+const Count = ({ n, head }: { n: number; head: string }) => (
+  <td class="num" data-head={head}>
+    {n === 0 ? <span class="dimmer">0</span> : count(n)}
+  </td>
+)
 
 function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row: ClassRow }) {
   const ended = counts.completed + counts.failed
@@ -88,12 +94,12 @@ function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row
         )}
       </td>
       <td class="dim">{cut(queue, 24)}</td>
-      <td class="num">{count(counts.made)}</td>
-      <td class="num">{count(counts.runs)}</td>
-      <td class="num">{count(counts.completed)}</td>
-      <td class="num">
+      <Count n={counts.made} head="made" />
+      <Count n={counts.runs} head="runs" />
+      <Count n={counts.completed} head="completed" />
+      <td class="num" data-head="failed">
         {counts.failed === 0 ? (
-          <span class="dim">0</span>
+          <span class="dimmer">0</span>
         ) : (
           <>
             {name === null ? count(counts.failed) : <To to={`/jobs?status=failed&${of}`}>{count(counts.failed)}</To>}{' '}
@@ -101,8 +107,8 @@ function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row
           </>
         )}
       </td>
-      <Span of={waited} />
-      <Span of={took} />
+      <Span of={waited} head="waited" />
+      <Span of={took} head="ran" />
       {hours && <Hours hours={hours} />}
     </tr>
   )
@@ -130,7 +136,7 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
       }
     >
       {classes.length === 0 && <Empty>Nothing was counted {chosen} (UTC). Make a job.</Empty>}
-      <table class="tbl">
+      <table class="tbl lined">
         <caption class="vh">What was counted by class on {day}, UTC</caption>
         <thead>
           <tr>
