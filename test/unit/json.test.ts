@@ -267,14 +267,14 @@ const jobs = (n: number): string[] => {
   ]
   let kind = pick(kinds)
   return Array.from({ length: n }, () => {
-    if (random(4) === 0) kind = pick(kinds)
+    if (random(8) === 0) kind = pick(kinds)
     return kind()
   })
 }
 
 test(`objects that are alike in a list are read as each by itself (seed ${seed})`, () => {
   for (let n = 0; n < 1_000; n++) {
-    const texts = jobs(2 + random(6))
+    const texts = jobs(2 + random(30))
     const read = parseJson(`[${texts.join(',')}]`, oneOrMany(job))
     expect(read).toEqual(texts.map((text) => parseJson(text, job)))
   }
@@ -284,11 +284,14 @@ test('what is alike in a list is each one its own object', () => {
   const [one, other] = parseJson('[{"a":{},"args":1},{"a":{},"args":1}]', oneOrMany(job)) as { a: object }[]
   expect(one).not.toBe(other)
   expect(one!.a).not.toBe(other!.a)
+  expect(parseJson('[{"b":1,"args":1},{"b":1,"args":2}]', oneOrMany(job), { builder: maps })).toEqual(
+    ['1', '2'].map((args) => new Map<string, unknown>([['b', 1]]).set('args', args)),
+  )
 })
 
 test(`a list of objects that are alike is refused where it is damaged (seed ${seed})`, () => {
   for (let n = 0; n < 2_000; n++) {
-    const whole = `[${jobs(2 + random(4)).join(',')}]`
+    const whole = `[${jobs(2 + random(20)).join(',')}]`
     const at = random(whole.length)
     const text = whole.slice(0, at) + pick(['', '"', '}', ']', ',', ':', '\n', '.']) + whole.slice(at + random(2))
     const closed = attempt(() => parseJson(text, CLOSED))

@@ -134,7 +134,10 @@ const literals: Record<string, unknown> = { true: true, false: false, null: null
 type Hole = { name: string; closed: Closed; from: number; to: number }
 
 /** What objects of a list have in common: their text but for users' values and lists and objects, in which they differ. */
-type Mould = { made: unknown; holes: Hole[]; texts: string[]; fits: boolean }
+type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
+
+/** A mould that fitted fewer costs more than it saves: what does not fit is read twice. */
+const FEW = 4
 
 /** Whether members of the objects of a list are users' values. */
 const holdsClosed = (item: Closed): item is Pattern =>
@@ -235,7 +238,7 @@ class Reader {
 
   /**
    * Reads objects of a list one by one. In most lists they are alike but for the users' values: those that have the text of the
-   * one before around them are read by a comparison. A list whose objects are not gives that up.
+   * one before around them are read by a comparison. A list in which few behind each other are gives that up.
    */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
@@ -244,13 +247,13 @@ class Reader {
       if (mould) {
         const like = this.like(mould)
         if (like !== undefined) return like
-        isOver = !mould.fits
+        isOver = mould.fitted < FEW
         mould = undefined
       }
       if (isOver || this.next() !== BRACE) return this.read(pattern)
       const [start, holes] = [this.at, [] as Hole[]]
       const made = this.members(pattern, holes)
-      mould = { made, holes, texts: this.between(holes, start), fits: false }
+      mould = { made, holes, texts: this.between(holes, start), fitted: 0 }
       return this.options.builder.done(made)
     }
   }
@@ -283,7 +286,7 @@ class Reader {
       this.at += next.length
     }
     this.depth--
-    mould.fits = true
+    mould.fitted++
     return builder.done(made)
   }
 
