@@ -33,10 +33,18 @@ export const messageKind = (message: string): string =>
 const FRAME = /^\s*at (?:async )?(?:(.+?) \()?(.+?):\d+(?::\d+)?\)?$/
 const FOREIGN = /node_modules|^node:|<anonymous>|native/
 
+const partsOf = (line: string): string[] => FRAME.exec(line.slice(0, 500)) ?? []
+
+/** Whether a line of a stack is a frame of a library or of the runtime. @example isForeign('    at f (node:net:1:2)') // true */
+export function isForeign(line: string): boolean {
+  const [, , file] = partsOf(line)
+  return file !== undefined && FOREIGN.test(file)
+}
+
 /** The innermost frame of our own. */
 function frameOf(stack: string): string | null {
   for (const line of stack.split('\n', 50)) {
-    const [, name, file] = FRAME.exec(line.slice(0, 500)) ?? []
+    const [, name, file] = partsOf(line)
     if (file === undefined || FOREIGN.test(file)) continue
     const base = file.slice(file.lastIndexOf('/') + 1).replace(/\?.*$/, '')
     return name === undefined ? base : `${name} (${base})`

@@ -135,6 +135,22 @@ test('a message is published, and who hears it is counted', async () => {
   expect(await said()).toContain('href="/ui/workers/default/herald"')
 })
 
+test('what waits at a port is moved to a port of another job', async () => {
+  const [from, to] = [await pages.make('waits'), await pages.make('waits')]
+  for (const id of [from, to]) await pages.rest(id)
+  await pages.engine.setDefault(String(from), 'in', 'n', '7')
+  const done = await press(`/jobs/${from}`, {
+    act: 'connect',
+    dir: 'in',
+    port: 'n',
+    to: String(to),
+    side: 'in',
+    toPort: 'n',
+  })
+  expect(done).toMatchObject({ say: `0 values moved to n of ${to}`, link: { to: `/jobs/${to}` } })
+  expect((await pages.engine.get(String(to))).in.n!.default).toBe('7')
+})
+
 test('the last message of a channel is kept where that is asked for, and shown with its age', async () => {
   await press('/channels', { act: 'publish', channel: '/till', message: '{"open":true}' })
   expect(await admin.html('/ui/channels')).not.toContain('/till')

@@ -53,6 +53,7 @@ const scheduled = async () => String((await pages.engine.schedules({})).schedule
 const view = () => pages.engine.get(String(id))
 const fallback = async () => (await view()).in.n?.default ?? null
 
+const heard = async () => (await view()).in.n!.channels
 const KIND = '0123456789abcdef'
 const muted = async () =>
   (await pages.engine.errors({})).muted.map(({ error, until }) => [error, until === null ? 'for good' : 'for a while'])
@@ -66,6 +67,7 @@ const acts: [name: string, path: () => string, fields: () => Promise<object> | o
   ['have a job go first', job, () => ({ act: 'first' }), async () => (await view()).priority],
   ['lock a job', job, () => ({ act: 'lock' }), async () => (await view()).lockedUntil !== null],
   ['give a port a default', job, () => ({ act: 'default', dir: 'in', port: 'n', value: '{"a":1}' }), fallback],
+  ['set the channels of a port', job, () => ({ act: 'channels', dir: 'in', port: 'n', channels: '/a\n/b c' }), heard],
   ['mute a kind of errors', () => '/jobs', () => ({ act: 'muteKind', error: KIND }), muted],
   ['mute one for a day', () => '/jobs', () => ({ act: 'muteKind', error: KIND, for: '1d' }), muted],
   ['make a schedule', () => '/schedules', () => nightly('0 3 * * *'), schedule],

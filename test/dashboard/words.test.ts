@@ -13,6 +13,7 @@ import { happened, messageOf, shareOf } from '../../src/dashboard/words/job.ts'
 import { isSecret, plain, pretty, textOf } from '../../src/dashboard/words/json.ts'
 import { bytes, count, many, money, percent, short } from '../../src/dashboard/words/number.ts'
 import { perOf, rangeOf } from '../../src/dashboard/words/series.ts'
+import { stackParts } from '../../src/dashboard/words/stack.ts'
 import { cut, listed } from '../../src/dashboard/words/text.ts'
 import { ago, clock, dayOf, lengthOf, moment, span } from '../../src/dashboard/words/time.ts'
 import { busyIn, rowsOf, scaleOf } from '../../src/dashboard/words/timeline.ts'
@@ -120,6 +121,26 @@ describe('values', () => {
     expect(textOf(JSON.stringify('x'.repeat(300)), 10)).toEqual({ text: '"xxxxxxxxx', length: 302, isCut: true })
     expect(said('"hello"')).toBe('hello')
   })
+})
+
+test('frames of libraries are told apart from those of whoever wrote the function', () => {
+  const stack = [
+    'Error: no\u202e space',
+    '  left',
+    '    at pay (/app/src/pay.ts:1:2)',
+    '    at async /app/node_modules/sidejob/dist/run.js:3:4',
+    '    at process.run (node:internal/process:5:6)',
+    '    at \u202emain (/app/src/main.ts:7:8)',
+  ]
+  expect(stackParts(stack.join('\n'))).toEqual([
+    { isForeign: false, lines: ['at pay (/app/src/pay.ts:1:2)'] },
+    {
+      isForeign: true,
+      lines: ['at async /app/node_modules/sidejob/dist/run.js:3:4', 'at process.run (node:internal/process:5:6)'],
+    },
+    { isForeign: false, lines: ['at \\u202emain (/app/src/main.ts:7:8)'] },
+  ])
+  expect(stackParts('[redacted]')).toEqual([{ isForeign: false, lines: ['[redacted]'] }])
 })
 
 test('what stands in args is a part of the filter, by its path', () => {

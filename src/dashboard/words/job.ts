@@ -19,6 +19,12 @@ export function messageOf(error: Encoded, most = 300): string {
   return plain(text.slice(0, most)) + (text.length > most ? '…' : '')
 }
 
+/** The stack of an error, where it has one. */
+export function stackOf(error: Encoded): string | undefined {
+  const parsed = opened(error) as { stack?: unknown } | null
+  return typeof parsed === 'object' && typeof parsed?.stack === 'string' ? parsed.stack : undefined
+}
+
 const opened = (value: Encoded): unknown => {
   try {
     return JSON.parse(value)

@@ -2,7 +2,7 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import type { Act, ActAsked } from '../../page.ts'
-import { given, jsonText } from '../../words/form.ts'
+import { given, jsonText, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 
 /** For how long "Lock" holds a job: seconds. */
@@ -14,14 +14,21 @@ const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(para
 
 const jsonIn = (form: FormData, name: string): string => jsonText(given(form, name), name)
 
+const linesIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+
+const sideOf = (form: FormData): 'in' | 'out' => (given(form, 'dir') === 'out' ? 'out' : 'in')
+
 const portOf = (asked: ActAsked): string => {
-  const dir = given(asked.form, 'dir') === 'out' ? 'out' : 'in'
-  return `${of(asked)}/${dir}/${encodeURIComponent(given(asked.form, 'port'))}`
+  return `${of(asked)}/${sideOf(asked.form)}/${encodeURIComponent(given(asked.form, 'port'))}`
 }
 
 /** The act that gives a port the default that it has now, or none where it has none. */
 async function asItWas({ engine, params, form }: ActAsked): Promise<Record<string, string>> {
-  const [dir, port] = [given(form, 'dir') === 'out' ? 'out' : 'in', given(form, 'port')] as const
+  const [dir, port] = [sideOf(form), given(form, 'port')] as const
   const ports = (await engine.get(params.job!))[dir]
   const was = Object.hasOwn(ports, port) ? ports[port]!.default : undefined
   return was === undefined ? { act: 'undefault', dir, port } : { act: 'default', dir, port, value: encodedToJson(was) }
@@ -175,6 +182,36 @@ const inside: Record<string, Act> = {
       const undo = await asItWas(asked)
       await asked.call('DELETE', `${portOf(asked)}/default`)
       return { say: `${given(asked.form, 'port')} has no default`, undo }
+    },
+  },
+
+  channels: {
+    scope: 'write',
+    async does(asked) {
+      const { engine, params, form } = asked
+      const [dir, port] = [sideOf(form), given(form, 'port')]
+      const before = (await engine.get(params.job!))[dir][port]?.channels ?? []
+      const channels = linesIn(maybe(form, 'channels') ?? '')
+      await asked.call('PUT', `${portOf(asked)}/channels`, { channels })
+      const now = channels.length === 0 ? 'no channel' : many(channels.length, 'channel')
+      return {
+        say: dir === 'in' ? `${port} listens to ${now}` : `${port} publishes on ${now}`,
+        undo: { act: 'channels', dir, port, channels: before.join('\n') },
+      }
+    },
+  },
+
+  connect: {
+    scope: 'write',
+    async does(asked) {
+      const { form } = asked
+      const [to, side, port] = [given(form, 'to'), given(form, 'side') === 'out' ? 'out' : 'in', given(form, 'toPort')]
+      const job = /^\d+$/.test(to) ? Number(to) : to
+      const { moved } = (await asked.call('POST', `${portOf(asked)}/connect`, { to: [{ job, [side]: port }] })) as {
+        moved: number
+      }
+      const link = typeof job === 'number' ? { link: { text: `#${job}`, to: `/jobs/${job}` } } : {}
+      return { say: `${many(moved, 'value')} moved to ${port} of ${to}`, ...link }
     },
   },
 

@@ -3,6 +3,7 @@
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, More, refusal, Sent } from '../../parts/act.tsx'
+import { Field, Select } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { Value } from '../../parts/value.tsx'
 import { count, many } from '../../words/number.ts'
@@ -55,6 +56,59 @@ function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string
   )
 }
 
+/** To what it listens, or on what it publishes. */
+function ChannelsForm({ row }: { row: PortRow }) {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  return (
+    <form method="post" action={`${base}${here}`} data-act="channels">
+      <Sent act="channels" />
+      <input type="hidden" name="dir" value={row.dir} />
+      <input type="hidden" name="port" value={row.name} />
+      <label>
+        {row.dir === 'in' ? 'Channels that it listens to' : 'Channels that it publishes on'}, one a line
+        <textarea class="field mono" name="channels" rows={2} spellcheck={false} data-path="channels">
+          {row.view.channels.join('\n')}
+        </textarea>
+      </label>
+      <button
+        class="btn small"
+        type="submit"
+        disabled={off !== undefined}
+        title={off}
+        aria-label={labelOf('Set the channels', row)}
+      >
+        Set the channels
+      </button>
+    </form>
+  )
+}
+
+/** Where what waits, and the default, goes once. */
+function ConnectForm({ row }: { row: PortRow }) {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'write')
+  return (
+    <form method="post" action={`${base}${here}`} data-act="connect">
+      <Sent act="connect" />
+      <input type="hidden" name="dir" value={row.dir} />
+      <input type="hidden" name="port" value={row.name} />
+      <Field name="to" label="Move what waits to job" required mono />
+      <Select name="side" label="Side" options={['in', 'out']} />
+      <Field name="toPort" label="Port" required mono />
+      <button
+        class="btn small"
+        type="submit"
+        disabled={off !== undefined}
+        title={off}
+        aria-label={labelOf('Connect', row)}
+      >
+        Connect
+      </button>
+    </form>
+  )
+}
+
 function Acts({ row }: { row: PortRow }) {
   const { dir, name, view } = row
   const fields = { dir, port: name }
@@ -87,6 +141,14 @@ function Acts({ row }: { row: PortRow }) {
             Clear the default
           </Act>
         )}
+        <details>
+          <summary class="link">Channels</summary>
+          <ChannelsForm row={row} />
+        </details>
+        <details>
+          <summary class="link">Connect</summary>
+          <ConnectForm row={row} />
+        </details>
       </More>
     </span>
   )
@@ -102,12 +164,16 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
       <td>
         <b class="mono">{cut(name, 30)}</b> {isAwaited(job, row) && <span class="tag awaited">waited for</span>}
       </td>
-      <td class="num">{view.size > 0 ? count(view.size) : <span class="dimmer">0</span>}</td>
-      <td class="num dim">{count(view.taken)}</td>
+      <td class="num" data-head="waiting">
+        {view.size > 0 ? count(view.size) : <span class="dimmer">0</span>}
+      </td>
+      <td class={view.taken > 0 ? 'num dim' : 'num dimmer'} data-head="taken">
+        {count(view.taken)}
+      </td>
       <td class="fill">
         <Values row={row} />
       </td>
-      <td class="dim mono">
+      <td class={view.channels.length > 0 ? 'dim mono' : 'dimmer'}>
         {view.channels.length === 0
           ? '–'
           : view.channels
@@ -131,7 +197,7 @@ export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more
       kind="ports"
       id="ports"
     >
-      <table class="tbl">
+      <table class="tbl lined">
         <caption class="vh">Ports</caption>
         <thead>
           <tr>

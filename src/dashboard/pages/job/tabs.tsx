@@ -10,8 +10,9 @@ import { Empty } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Json } from '../../parts/value.tsx'
-import { messageOf } from '../../words/job.ts'
-import { bytes, count } from '../../words/number.ts'
+import { messageOf, stackOf } from '../../words/job.ts'
+import { bytes, count, many } from '../../words/number.ts'
+import { stackParts } from '../../words/stack.ts'
 import { cut, title } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
 import { Runs } from './runs.tsx'
@@ -101,13 +102,41 @@ function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
   )
 }
 
+function Stack({ stack }: { stack: string }) {
+  return (
+    <pre tabindex={0}>
+      {stackParts(stack).map(({ isForeign, lines }) =>
+        isForeign ? (
+          <details>
+            <summary class="link">{many(lines.length, 'frame')} of libraries</summary>
+            {`${lines.join('\n')}\n`}
+          </details>
+        ) : (
+          `${lines.join('\n')}\n`
+        ),
+      )}
+    </pre>
+  )
+}
+
 function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
+  const stack = stackOf(error)
   return (
     <section class="fault">
       <p>
         <b>{messageOf(error)}</b> {at !== undefined && <Ago at={at} />}
       </p>
-      <Json value={error} />
+      {stack === undefined ? (
+        <Json value={error} />
+      ) : (
+        <>
+          <Stack stack={stack} />
+          <details class="foot">
+            <summary class="link">As JSON</summary>
+            <Json value={error} />
+          </details>
+        </>
+      )}
     </section>
   )
 }

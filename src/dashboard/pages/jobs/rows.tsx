@@ -5,7 +5,7 @@ import { queryWith, useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
-import { canSort, isSorted } from '../../words/filter.ts'
+import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
 import { happened } from '../../words/job.ts'
 import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -103,6 +103,17 @@ function Moment({ query }: { query: URLSearchParams }) {
   )
 }
 
+/** Where nothing fits: the same without the last of what was asked for. */
+function Wider({ query }: { query: URLSearchParams }) {
+  const last = tokensOf(query).at(-1)
+  if (!last) return null
+  return (
+    <To kind="link" to={`/jobs${queryWith(query.toString(), { [last.name]: undefined })}`}>
+      Remove {last.name}: {cut(last.value, 40)}
+    </To>
+  )
+}
+
 export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string | null; query: URLSearchParams }) {
   const further = `/jobs${queryWith(query.toString(), { cursor: cursor ?? undefined })}`
   if (jobs.length === 0)
@@ -114,9 +125,7 @@ export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string 
               Look further back
             </To>
           ) : (
-            <To kind="link" to="/jobs">
-              Show all
-            </To>
+            <Wider query={query} />
           )
         }
       >

@@ -1,0 +1,28 @@
+// Stacks of errors: frames of libraries are folded, so that those of whoever wrote the function are seen.
+
+import { isForeign } from '../../core/fingerprint.ts'
+import { plain } from './json.ts'
+
+/** Lines that follow each other and are told alike. */
+export type StackPart = { isForeign: boolean; lines: string[] }
+
+const MOST = 200
+
+/**
+ * The lines of a stack without the message at its head, in parts.
+ *
+ * @example stackParts('Error: no\n    at pay (/app/pay.ts:1:2)\n    at run (node:vm:3:4)') // two parts of a line each
+ */
+export function stackParts(stack: string): StackPart[] {
+  const lines = stack.split('\n', MOST)
+  const first = lines.findIndex((line) => /^\s*at /.test(line))
+  const parts: StackPart[] = []
+  for (const line of lines.slice(Math.max(0, first))) {
+    const foreign = isForeign(line)
+    const last = parts.at(-1)
+    const text = plain(line.trim().slice(0, 500))
+    if (last?.isForeign === foreign) last.lines.push(text)
+    else parts.push({ isForeign: foreign, lines: [text] })
+  }
+  return parts
+}
