@@ -61,6 +61,7 @@ test('bodies are described from outside, in both formats', () => {
       channel: expect.objectContaining({ type: 'string' }),
       message: { description: 'any value' },
       context: { description: 'any value' },
+      keep: expect.objectContaining({ anyOf: [1, 0].map((value) => expect.objectContaining({ const: value })) }),
     },
     required: ['channel', 'message'],
     additionalProperties: false,
