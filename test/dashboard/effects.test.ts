@@ -209,6 +209,7 @@ test('what the doctor finds is repaired', async () => {
   const html = await admin.html('/ui/doctor?cursor=')
   expect(html).toContain(`href="/ui/jobs/${id}"`)
   for (const said of [what!, remedy!]) expect(html).toContain(said)
+  expect(html).toContain(`data-copy="job ${who}: `)
   await press('/doctor', { act: 'repair' })
   expect(await pages.engine.verify()).toEqual([])
   expect(await pages.statusOf(id)).toBe('queued')

@@ -88,3 +88,15 @@ test('a schedule lists its last runs, and says where only the last is known', as
   for (const none of ['999999', 'x y'])
     expect(await reader.html(`/ui/schedules?runs=${encodeURIComponent(none)}`)).not.toContain('id="past"')
 })
+
+test('where no runs are kept it says so, and what keeps them', async () => {
+  const reader = await pages.enter(['read'])
+  const shown = async (name: string) => {
+    const id = await pages.make(name)
+    await pages.rest(id)
+    return reader.html(`/ui/jobs/${id}?tab=runs`)
+  }
+  const note = 'Only the last run is known, and those that failed.'
+  expect(await shown('plain')).toContain(note)
+  expect(await shown('adder')).not.toContain(note)
+})

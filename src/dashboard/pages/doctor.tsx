@@ -106,6 +106,10 @@ function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
   )
 }
 
+/** As it is told to somebody else: a line each. */
+const textOf = (faults: readonly Fault[]): string =>
+  faults.map(({ kind, who, what }) => `${kind} ${who}: ${what}`).join('\n')
+
 function Examined({ examined: { faults, jobs, cursor } }: { examined: NonNullable<DoctorData['examined']> }) {
   return (
     <Card
@@ -133,9 +137,14 @@ function Examined({ examined: { faults, jobs, cursor } }: { examined: NonNullabl
       </table>
       {faults.length > 0 && (
         <div class="foot">
-          <Button act="repair" scope="admin" small>
-            Put them right
-          </Button>
+          <span class="row">
+            <Button act="repair" scope="admin" small>
+              Put them right
+            </Button>
+            <button class="btn small" type="button" data-copy={textOf(faults)}>
+              Copy as text
+            </button>
+          </span>
         </div>
       )}
     </Card>
