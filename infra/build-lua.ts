@@ -17,7 +17,8 @@ const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
 function headerOf(text: string): { isAlways: boolean; apart: string[] } {
   const named = /^-- Made apart: ([^.]*)\.$/m.exec(text)?.[1]
   return {
-    isAlways: !/^-- Made when first called\.$/m.test(text),
+    isAlways: !/^-- Made when first called/m.test(text),
+    isOften: /^-- Made when first called, which most calls do\.$/m.test(text),
     apart: named?.split(/[,\s-]+/) ?? [],
   }
 }

@@ -69,7 +69,7 @@ function parted(units: readonly Unit[]): Unit[][] {
 }
 
 /** What headers say of modules, by their paths: whether each call makes them, and which of their functions are made apart. */
-export type Headers = ReadonlyMap<string, { isAlways: boolean; apart: readonly string[] }>
+export type Headers = ReadonlyMap<string, { isAlways: boolean; isOften?: boolean; apart: readonly string[] }>
 
 /** The functions of a module that its header names, and the values that they alone use. */
 function apartIn({ path, file, units }: Module, headers: Headers): Set<Unit> {
@@ -119,7 +119,9 @@ function groupsOf(modules: readonly Module[], headers: Headers, units: Units): G
       ),
     ]
   })
-  const wanted = byUse(groups)
+  const often = ({ units }: Group): boolean => headers.get(units[0]!.module)?.isOften === true
+  // Who makes a group is found by going through those before it.
+  const wanted = byUse(groups).sort((a, b) => Number(often(b)) - Number(often(a)))
   return [
     ...groups.filter(({ isAlways }) => isAlways),
     ...wanted.filter(({ isApart }) => !isApart),

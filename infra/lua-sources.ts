@@ -17,8 +17,11 @@ export type Source = {
   note: string[]
   /** Which parts of sidejob call it, and the first words of the keys that it may touch. */
   access: { by: string[]; reads: string[]; writes: string[] }
-  /** Which modules, and members of them, it leaves to another script of the same text, and which do nothing in this one. */
-  left?: { to: string; what: string[]; idle: string[] }
+  /**
+   * Which modules, and members of them, it leaves to another script of the same text, which do nothing in this one, and which
+   * that one leaves to it.
+   */
+  left?: { to: string; what: string[]; idle: string[]; alone: string[]; shared: string }
 }
 
 /** A file by its path from `root`. */
@@ -44,10 +47,13 @@ function listed(file: string, header: string, line: string): string[] {
 /**
  * `-- left to commit_verbs: run/ops, run/retry.release`: what the other script has, and this one never comes to.
  * `-- idle: port/hints.hears`: what it does come to, with nothing to be done there.
+ * `-- here alone: run/lone`: what the other script never comes to; it has no line that ends so.
  */
-function leftIn(file: string, header: string): Source['left'] {
+function leftIn(file: string, header: string, text: string): Source['left'] {
   const to = /^-- left to (\w+): /m.exec(header)?.[1]
-  return to ? { to, what: listed(file, header, `left to ${to}`), idle: listed(file, header, 'idle') } : undefined
+  if (!to) return undefined
+  const [what, idle, alone] = [`left to ${to}`, 'idle', 'here alone'].map((line) => listed(file, header, line))
+  return { to, what: what!, idle: idle!, alone: alone!, shared: cleaned(file, shared(text)) }
 }
 
 /** Without comments, with short fields, and with verbs that read what they take; every line stays where it is. */
@@ -71,7 +77,7 @@ export function parse(file: string, text: string): Source {
       .filter((name) => name !== '...')
       .map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),
     access: { by: list('by'), reads: list('reads'), writes: list('writes') },
-    left: leftIn(file, header),
+    left: leftIn(file, header, text),
     note: header
       .trim()
       .split('\n')
@@ -79,11 +85,19 @@ export function parse(file: string, text: string): Source {
   }
 }
 
-/** A script that leaves something to another one, and that: the same, with everything. */
+/** Without the lines that the other script of the same text has not; every line stays where it is. */
+const shared = (text: string): string => text.replace(/^.* -- here alone$/gm, '')
+
+/** A script that leaves something to another one, and that: the same, with everything but what the first has alone. */
 export const bothOf = ({ left, ...source }: Source): Source[] =>
   left
     ? [
         { ...source, left },
-        { ...source, name: left.to },
+        {
+          ...source,
+          name: left.to,
+          text: left.shared,
+          left: { to: source.name, what: left.alone, idle: [], alone: [], shared: '' },
+        },
       ]
     : [source]

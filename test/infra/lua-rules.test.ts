@@ -376,6 +376,7 @@ const NOT_GONE: Record<string, string> = {
   'limit/limits.at → limit/former.bring_over': 'the data are of this version',
   'run/finish.carry_out → run/finish.settle': 'it completed',
   'run/finish.commit → run/retry.conflict': 'it read nothing and expected nothing',
+  'run/finish.succeed → run/slots.set_times': 'it did nothing',
   'run/finish.come_to_rest → family/follow.begin': 'it completed',
   'run/finish.come_to_rest → run/finish.fill_waiting': 'it completed',
   'run/finish.succeed → run/finish.set_pause': 'it completed',

@@ -1993,7 +1993,7 @@ const aged: Mutation[] = [
     37,
     'scripts/commit.lua',
     [' + aging.go_on(queue_name)', '', 'claims do not go on with it'],
-    ['(changing or not cache', '(not cache', 'the script of most runs is asked to go on with it'],
+    ['if changing or not cache', 'if not cache', 'the script of most runs is asked to go on with it'],
   ),
   ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'who waits stays where he was']),
 ]
@@ -2802,8 +2802,8 @@ const packed: Mutation[] = [
       'those that have left their piece are not committed',
     ],
     [
-      'for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end\n',
-      "for i, run in ipairs(runs) do answers[i] = not run.piece and 'lost' end\n",
+      '    answers[i] = not run.piece and finish.commit(run, lane)\n',
+      "    answers[i] = not run.piece and 'lost'\n",
       'those that go by themselves are not committed',
     ],
   ),
@@ -2871,11 +2871,7 @@ const classes: Mutation[] = [
     ],
     ['while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
     ['  note(of, at, ms * n)', '  note(of, at, ms)', 'the jobs of a piece took as long as one'],
-    [
-      '  measure(of, WAITED, math.max(0, start -',
-      '  measure(of, WAITED, math.max(0, now -',
-      'a run has waited while it ran',
-    ],
+    ['math.max(0, run[2] - moment', 'math.max(0, now - moment', 'a run has waited while it ran'],
   ),
   ...of(
     128,

@@ -27,7 +27,7 @@ function headOf(file: string): string {
   }
   return head
     .join(' ')
-    .replace(' Made when first called.', '')
+    .replace(/ Made when first called(, which most calls do)?\./, '')
     .replace(/ Made apart: [^.]*\./, '')
 }
 

@@ -3,11 +3,12 @@
 --
 -- Built twice. Most runs complete and do nothing else, most claims take what comes, and mostly nobody listens to what jobs
 -- become: `commit` is for those, and has two thirds of the text. All else is for `commit_verbs`, which has everything. Who
--- calls knows which it is, but for who listens and what a queue is changing: `commit` answers `verbs` then, and has done
--- nothing.
+-- calls knows which it is, but for who listens, what a queue is changing, and runs that were lost or met a fault: `commit` answers
+-- `verbs` then, and has done nothing. Jobs on which nothing hangs, which are most, it lends and ends without their documents.
 --
--- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/finish.going_on, run/retry.release, run/retry.conflict, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on, limit/former
--- idle: port/hints.hears, port/hints.tell_status, run/packed.is_heard
+-- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/finish.going_on, run/slots.set_times, run/retry.release, run/retry.conflict, run/retry.fail, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on, limit/former
+-- here alone: run/lone
+-- idle: job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
@@ -31,6 +32,7 @@ local standby = require 'queue/standby'
 local waiters = require 'queue/waiters'
 local claim = require 'run/claim'
 local finish = require 'run/finish'
+local lone = require 'run/lone'
 local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
@@ -54,7 +56,12 @@ local lane_key = ns .. 'lane:' .. lane
 
 local patterns, tags, has_heard = take_list(), take_list(), take_list()
 local runs = {}
-for i = 1, take_int() do runs[i] = finish.take_run() end
+local some -- here alone
+for i = 1, take_int() do
+  runs[i] = ARGV[at + 5] == '0' and lone.take() or nil -- here alone
+  some = some or runs[i] -- here alone
+  runs[i] = runs[i] or finish.take_run(at)
+end
 
 -- A claim of nothing but the head of the queue reads it first, so that its jobs come with everything else.
 local head
@@ -66,7 +73,7 @@ end
 fetch(KEYS)
 -- Jobs that wait on the wrong side, or in the order that was, are gone through slice by slice; as are data of a former version.
 local changing = queue_name ~= '' and (queue(queue_name).moving or queue(queue_name).reordering)
-if light ~= '' and (changing or not cache.is_brought_over() or hints.hears_anything()) then return reply.committed { word = 'verbs' } end
+if changing or not cache.is_brought_over() or hints.hears_anything() then return reply.committed { word = 'verbs' } end -- here alone
 
 local function next_due()
   if queue_name == '' or queue(queue_name).paused then return '' end
@@ -106,6 +113,7 @@ end
 -- what they do to jobs of a piece takes those out of it.
 local function commit_all()
   local answers, ended, parents, whole, keys = {}, {}, {}, {}, {}
+  if some then lone.sort(runs, keys) end -- here alone
   for i = 1, #runs do
     if runs[i].piece then
       whole[#whole + 1] = i
@@ -123,8 +131,13 @@ local function commit_all()
   if parents[1] then fetch_jobs(parents) end
   if keys[1] then fetch(keys) end
   sides.fetch_limits_of(ended)
-  for i, run in ipairs(runs) do answers[i] = not run.piece and finish.commit(run, lane) end
-  runs.apart = #ended
+  for i, run in ipairs(runs) do
+    if run[1] then answers[i] = lone.finish(run, lane) else -- here alone
+    answers[i] = not run.piece and finish.commit(run, lane)
+    end -- here alone
+  end
+  runs.apart = #runs - #whole
+  if some then lone.settle() end -- here alone
   for _, i in ipairs(whole) do
     local run = runs[i]
     local ended_together = packed.finish(run, lane)
@@ -137,6 +150,8 @@ local function commit_all()
   return answers
 end
 local answers = commit_all()
+-- What becomes of runs that were refused, or lost, is for the other script: nothing has been written so far.
+for i = 1, #runs do if answers[i] == nil then return reply.committed { word = 'verbs' } end end -- here alone
 
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
@@ -147,6 +162,7 @@ local claims = max > 0 and told == '' and (entered or not laned) and not (queue_
 do
   local moved, queue_record = 0, claims and queue(queue_name)
   if claims and math.min(queue_record.next_timer or never, queue_record.next_lease or never) <= now then moved = due.timers(queue_name) + due.take_back(queue_name) end
+  if due.lost > 0 then return reply.committed { word = 'verbs' } end -- here alone
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
   work.conclude()
@@ -161,6 +177,9 @@ do
 end
 
 local ids, lent, more, seen, failed = {}, 0, false, 0, 0
+-- A lane that takes what comes, of a queue that has no say in it, is lent jobs on which nothing hangs as such.
+local queue_record = claims and place == '' and tier == '' and not patterns[1] and queue(queue_name) -- here alone
+local lends_lone = queue_record and not (queue_record.banned or queue_record.bounded_classes or queue_record.called_classes) -- here alone
 local want = {
   queue = queue_name,
   lane = lane,
@@ -178,6 +197,7 @@ local want = {
   stale = {},
   calls = calls,
   process = process ~= '' and process or nil,
+  lend = lends_lone and lone.lend or nil, -- here alone
 }
 if claims then
   ids, lent, more, seen, failed = claim.jobs(want, head)

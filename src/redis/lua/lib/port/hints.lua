@@ -1,5 +1,5 @@
 -- What every script should know and hardly ever needs: who listens to what sidejob itself says, and the version of the constraints.
--- Made when first called.
+-- Made when first called, which most calls do.
 -- Made apart: set, levels, heard_at, listen.
 
 local hints = {}

@@ -4,7 +4,7 @@
 --
 -- At the first count of an hour the text is written down as it was, in one of 24 places that come again: so what happened in an
 -- hour is the difference of two. Only who has not read it then reads it: once an hour at most.
--- Made when first called.
+-- Made when first called, which most calls do.
 -- Made apart: numbers_of, size_of.
 
 local class_counts = {}
@@ -20,7 +20,7 @@ local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 class_counts.noted = {} -- queue → class → what was counted since the last flush
 
--- Runs that ended since then, each as three values: since when it had been ready, when it began, and of how many jobs it is. They
+-- Runs that ended since then, as three values: since when they had been ready, when they began, and of how many jobs each is. They
 -- are counted at the flush: here each number of theirs would be a change that may be taken back.
 local ended = {} -- queue → class → list
 
@@ -58,16 +58,15 @@ local function measure(of, at, ms, n)
   note(of, at + bucket, n)
 end
 
--- Runs that end now: since when they had been ready, by their sequence, and when they began.
+-- Runs that end now: since when they had been ready, by their sequences, and when they began; each of n jobs.
 function class_counts.ran(q, class, since, began, n)
   push(within(within(ended, q), class), { since, tonumber(began) or now, n or 1 })
 end
 
 local function count_ended(of, runs)
-  for i = 1, #runs do
-    local start, n = runs[i][2], runs[i][3]
-    measure(of, WAITED, math.max(0, start - moment_of_sequence(runs[i][1])), n)
-    measure(of, TOOK, math.max(0, now - start), n)
+  for _, run in ipairs(runs) do
+    for _, since in ipairs(run[1]) do measure(of, WAITED, math.max(0, run[2] - moment_of_sequence(since)), run[3]) end
+    measure(of, TOOK, math.max(0, now - run[2]), run[3] * #run[1])
   end
 end
 

@@ -3,7 +3,7 @@
 -- The queue's document has the counts of the day, and those of all days before. At the first count of a minute, and of an
 -- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
 -- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
--- Made when first called.
+-- Made when first called, which most calls do.
 -- Made apart: size_of, add_counts, no_waits, keep_day, written_down, key, turn.
 
 local counts = {}
@@ -114,7 +114,14 @@ end
 -- Runs of a class that end now, as its document has them; of a piece it says not when they began.
 function counts.ran(doc, began, n)
   counts.add(doc.queue, doc.class, 'runs', n)
-  class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
+  class_counts.ran(doc.queue, doc.class, { doc.sequence }, began or doc.ran_at, n)
+end
+
+-- So many that began at once and have completed, by their sequences.
+function counts.completed(q, class, since, began)
+  counts.add(q, class, 'runs', #since)
+  counts.add(q, class, 'completed', #since)
+  class_counts.ran(q, class, since, began)
 end
 
 -- Notes for how long the first of the runs that a claim lends had been ready, and that all of them were for up to as long.

@@ -20,6 +20,9 @@ local now = time.now
 
 due.SLICE = 1000
 
+-- How many leases were found to be over: of jobs, or of pieces.
+due.lost = 0
+
 -- The due members of a time index, and the moment of the next one behind them.
 local function members_due(q, index, field)
   local moment = queue(q)[field]
@@ -69,6 +72,7 @@ local function take_back_piece(key, member)
     return 1
   end
   local ids = pieces.ids(number, piece)
+  due.lost = due.lost + 1
   for _, id in ipairs(ids) do retry.lose(id, (find(id))) end
   return #ids
 end
@@ -80,6 +84,7 @@ local function take_back_job(key, id)
   elseif tonumber(doc.lease_until) > now then
     places.move(id, doc, 'l', tonumber(doc.lease_until))
   else
+    due.lost = due.lost + 1
     retry.lose(id, doc)
   end
   return 1

@@ -1,6 +1,6 @@
 -- Lending jobs to runs: which, and under which token.
--- Made when first called.
--- Made apart: stop_runaway, give_up, claim_one, still_lent, add_lent.
+-- Made when first called, which most calls do.
+-- Made apart: stop_runaway, give_up, claim_one, still_lent, add_lent, guard, lend, given_up, consider, weight_of.
 
 local claim = {}
 
@@ -107,7 +107,7 @@ local STEP = 100
 local MAX_SCAN = 1000
 
 -- What the snapshots of one claim hold together, in bytes: who asks for more asks again. The first job comes alone.
-local MAX_CLAIM = 4194304
+claim.MOST = 4194304
 
 -- With one more, who is in front when all of them have gone.
 local function members_at(key, want, from, n)
@@ -183,7 +183,7 @@ local function consider(id, doc, want, got)
     stop_runaway(id, doc)
   else
     got.bytes = got.bytes + weight_of(id, doc)
-    if got.bytes > MAX_CLAIM and #got.ids > 0 then return 'stop' end
+    if got.bytes > claim.MOST and #got.ids > 0 then return 'stop' end
     got.ids[#got.ids + 1] = lend(id, doc, want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease, got.n < want.begun, want.process)
     got.n = got.n + 1
     if doc.lost_in_a_row then return 'stop' end
@@ -194,7 +194,9 @@ end
 local function consider_job(member, id, want, got)
   local doc = find(id)
   if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return zset(got.key, member, false) end
-  return consider(id, doc, want, got)
+  local ends = want.lend and want.lend(member, id, doc, want, got)
+  if ends == nil then return consider(id, doc, want, got) end
+  return ends
 end
 
 -- How many jobs a piece may have that is lent as a whole: of one that is no more than `max` asks for all begin at once, or none.

@@ -1,6 +1,6 @@
 -- Committing a run: everything it did, or nothing.
--- Made when first called.
--- Made apart: apply, fill_waiting, set_pause, checkpoint, settle, each, going_on.
+-- Made when first called, which most calls do.
+-- Made apart: apply, fill_waiting, set_pause, checkpoint, settle, each, going_on, answered, clear_failures, come_to_rest, succeed, carry_out, commit.
 
 local finish = {}
 
@@ -39,8 +39,9 @@ local int, never = numbers.int, numbers.never
 local side_key = redis_keys.side_key
 local now = time.now
 
-function finish.take_run()
-  local words, from = ARGV, at
+-- The run whose arguments stand behind a place; those of the next one follow it.
+function finish.take_run(from)
+  local words = ARGV
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3], late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5 }
   at = run.from + run.size
   -- A pattern is read anew for each token in some Luas. What is no number is the id of no job.
@@ -186,7 +187,8 @@ end
 -- Whatever the runs of a batch do, one script does so much of it: the others are committed with the next.
 local MAX_PUTS = 40000
 
--- Answers in one word what became of the run: its job's new status, 'lost', 'conflict', 'refused:CODE why', or 'later'.
+-- Answers in one word what became of the run: its job's new status, 'lost', 'conflict', 'refused:CODE why', or 'later'; nil where
+-- it was refused, and what becomes of it is left to another script.
 function finish.commit(run, lane)
   if journal.puts > MAX_PUTS then return 'later' end
   local doc = find(run.id)
@@ -211,6 +213,7 @@ function finish.commit(run, lane)
     status = 'conflict'
   elseif not ok then
     status = retry.refused(run, status)
+    if not status then return nil end
   end
   if not doc.gone then return answered(run, doc, status) end
   if lane == '' then set_expiring(erase.gone_key(run.token, run.n), status, erase.GONE) end

@@ -1,6 +1,6 @@
 -- Jobs that go through a lane as pieces (see lib/runtime/pieces.lua): made, lent and ended a hundred at a time, by putting text
 -- together. Whatever else is to be done to one of them takes it out of its piece first, which `find` does.
--- Made when first called.
+-- Made when first called, which most calls do.
 -- Made apart: taken_apart, extend, is_within, after_ports, use_ports, remove.
 
 local packed = {}
@@ -106,13 +106,16 @@ local function move(number, piece, state, moment)
   places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
 end
 
+-- How a first run stands that has just been lent: in front of what those of a piece are, or a job on which nothing hangs.
+function packed.lent_state(token, till, begun)
+  return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",'
+end
+
 -- Lends all that are in a piece, under tokens that differ in their ids only. `begun`: some of them start at once.
 function packed.lend(number, piece, want, begun)
   local till = now + want.lease
-  local whole = tokens.next('p' .. number, '1', '')
-  local token = whole:sub(whole:find('.', 1, true) + 1)
-  local lease = '"z":"l","tk":"@.' .. token .. '","le":"' .. int(till) .. '","k":"1",' .. (begun and '"bg":"1",' or '')
-  move(number, piece, lease .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",', till)
+  local token = tokens.next('p' .. number, '1', '')
+  move(number, piece, packed.lent_state('@' .. token:sub((token:find('.', 1, true))), int(till), begun), till)
 end
 
 -- The piece, if it is lent under this token, and until when.
@@ -149,10 +152,9 @@ local function is_within(mask, other)
   return true
 end
 
--- What is kept of them when they have completed.
-local function completed(piece, token, run)
-  local ran, rest = ran_at(piece)
-  return '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"@.' .. token .. '|' .. int(run.n) .. '|completed","l":"' .. ran .. '",' .. rest
+-- How it stands when it has completed.
+function packed.completed_state(token, n, ran, rest)
+  return '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"' .. token .. '|' .. int(n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
 -- The fields that they have in common after runs that have all read what waits at ports, and written to others: each is a text,
@@ -190,10 +192,11 @@ function packed.finish(run, lane)
   local doc, n, mask = common_of(piece), piece.n, piece.mask
   local keep = ending.removal('p' .. run.piece, doc, 'c')
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
-  counts.ran(doc, (ran_at(piece)), n)
+  local ran, rest = ran_at(piece)
+  counts.ran(doc, ran, n)
   counts.add(doc.queue, doc.class, 'completed', n)
   if keep > now then
-    move(run.piece, piece, completed(piece, run.token, run), keep)
+    move(run.piece, piece, packed.completed_state('@.' .. run.token, run.n, ran, rest), keep)
   else
     packed.remove(run.piece, piece)
   end

@@ -1,5 +1,5 @@
 -- What a run gets to see, and what people see of a job.
--- Made when first called.
+-- Made when first called, which most calls do.
 -- Made apart: first_values, flat_inputs, fetch_side_values, flat_side_values, callback_of, flat_children, legacy, flat_family, flat_port, flat_wires, flat_steps, all_of, is_plain, with_documents.
 
 local snapshot = {}
@@ -17,7 +17,7 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local get_value = values.get_value
-local attached_to, fetch, fetch_jobs, find, hfetch, hget, raw = cache.attached_to, cache.fetch, cache.fetch_jobs, cache.find, cache.hfetch, cache.hget, cache.raw
+local attached_to, docs, fetch, fetch_jobs, find, hfetch, hget, raw = cache.attached_to, cache.docs, cache.fetch, cache.fetch_jobs, cache.find, cache.hfetch, cache.hget, cache.raw
 local text_at = cache.text_at
 local moment_of_sequence, now = time.moment_of_sequence, time.now
 local isolate, refuse = journal.isolate, journal.refuse
@@ -232,8 +232,9 @@ function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    local doc = not number and find(id)
-    if number or not (doc.has_children or doc.has_steps or attached_to(id, doc)[1]) then
+    -- What is not at hand has been lent as a text, for nothing hangs on it.
+    local doc = not number and docs[id]
+    if not doc or not (doc.has_children or doc.has_steps or attached_to(id, doc)[1]) then
       list[i] = row_of.lent { document = raw[number and piece_key(number) or key_of(id)], piece = number or '' }
     else
       local ok, found = isolate(id, all_of, id, doc)
