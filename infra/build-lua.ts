@@ -14,7 +14,7 @@ import { bothOf, cleaned, luaFiles, parse, readLua, scriptFiles } from './lua-so
 const target = join(import.meta.dirname, '../src/redis/scripts.generated.ts')
 
 /** What a module's header says of when its functions are made: `-- Made apart: a, b.` names those that few calls need. */
-function headerOf(text: string): { isAlways: boolean; apart: string[] } {
+function headerOf(text: string): { isAlways: boolean; isOften: boolean; apart: string[] } {
   const named = /^-- Made apart: ([^.]*)\.$/m.exec(text)?.[1]
   return {
     isAlways: !/^-- Made when first called/m.test(text),

@@ -2671,6 +2671,47 @@ const ported: Mutation[] = [
   ]),
 ]
 
+const lone: Mutation[] = [
+  ...of(
+    130,
+    'lib/run/lone.lua',
+    ['    if not harmless[field] then return false end\n', '', 'whatever hangs on a job is passed over'],
+    ['and tonumber(till) > now and', 'and', 'a run commits after its lease'],
+    ['  if doc.unique_scope then unique.free(id, doc) end\n', '', 'the key of a job that has ended is held'],
+    [
+      'of.leases[id], of.completed[id], newly_lent[id] = false, of.keep, false',
+      'of.completed[id], newly_lent[id] = of.keep, false',
+      'who has ended stands among those who run',
+    ],
+    [
+      'got.ready[member], got.leases[id] = false, till',
+      'got.leases[id] = till',
+      'who has been lent stands among those who are ready',
+    ],
+    [
+      'if docs[id] ~= nil or writes.strings[key] or of',
+      'if docs[id] ~= nil or of',
+      'who commits twice at once is counted twice',
+    ],
+    [
+      '    places.soonest(want.queue, queue_fields.next_lease, till)\n',
+      '',
+      'nobody looks when the lease of such a job ends',
+    ],
+    [
+      '    if keep > now then places.soonest(q, queue_fields.next_removal, keep) end\n',
+      '',
+      'nobody looks when such a job is to go',
+    ],
+    [
+      'counts.completed(of.queue, of.class, of.since, of.ran) end',
+      'of.since = {} end',
+      'the end of such a job is not counted',
+    ],
+  ),
+  ...of(130, 'scripts/commit.lua', ['not (queue_record.banned or', 'not (', 'a banned class runs']),
+]
+
 const packed: Mutation[] = [
   ...of(
     85,
@@ -2995,6 +3036,7 @@ export const mutations: Mutation[] = [
   ...keptInputs,
   ...pastRuns,
   ...packed,
+  ...lone,
   ...ported,
   ...warm,
   ...handed,

@@ -18,6 +18,7 @@ import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
 import { logged } from './logs.ts'
+import { lone } from './lone.ts'
 import { oneTime } from './once.ts'
 import { pastRuns } from './past-runs.ts'
 import { packed } from './pieces.ts'
@@ -39,6 +40,7 @@ export const rules: Record<number, Facts> = {
   ...runs,
   ...places,
   ...packed,
+  ...lone,
   ...ported,
   ...time,
   ...families,
