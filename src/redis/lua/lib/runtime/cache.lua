@@ -214,11 +214,8 @@ end
 
 function cache.zset(key, member, score)
   local members = cache.writes.zsets[key]
-  if not members then
-    members = {}
-    put(cache.writes.zsets, key, members)
-  end
-  put(members, member, score)
+  -- Some Luas make room for 32 in a table that is made without anything in it.
+  if members then put(members, member, score) else put(cache.writes.zsets, key, { [member] = score }) end
 end
 
 function cache.hset(key, field, value) put(within(cache.writes.hashes, key), field, value) end
