@@ -345,7 +345,7 @@ const KIB: Record<string, number> = {
     commit_verbs: 115,
     change: 89,
     enqueue: 86,
-    extend: 59,
+    extend: 60,
     limit: 59,
     tick: 67,
     register: 60,

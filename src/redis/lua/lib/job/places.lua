@@ -1,6 +1,6 @@
 -- Where a job is. It is in exactly one place, and only `move` changes it.
 -- Made when first called, which most calls do.
--- Made apart: count_child, settle, index_of, member_of, tell_parent, call_watchers, announce, queue_up, leave, move.
+-- Made apart: count_child, settle.
 
 local places = {}
 
