@@ -343,7 +343,7 @@ const KIB: Record<string, number> = {
   ...{
     commit: 73,
     commit_verbs: 115,
-    change: 89,
+    change: 90,
     enqueue: 86,
     extend: 60,
     limit: 59,

@@ -2673,7 +2673,7 @@ const ported: Mutation[] = [
 
 const lone: Mutation[] = [
   ...of(
-    130,
+    131,
     'lib/run/lone.lua',
     ['    if not harmless[field] then return false end\n', '', 'whatever hangs on a job is passed over'],
     ['and tonumber(till) > now and', 'and', 'a run commits after its lease'],
@@ -2709,7 +2709,7 @@ const lone: Mutation[] = [
       'the end of such a job is not counted',
     ],
   ),
-  ...of(130, 'scripts/commit.lua', ['not (queue_record.banned or', 'not (', 'a banned class runs']),
+  ...of(131, 'scripts/commit.lua', ['not (queue_record.banned or', 'not (', 'a banned class runs']),
 ]
 
 const packed: Mutation[] = [

@@ -1,4 +1,4 @@
-// Rule 130: a job on which nothing hangs is lent and ended by its text alone, and all else is as with any other job.
+// Rule 131: a job on which nothing hangs is lent and ended by its text alone, and all else is as with any other job.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
@@ -21,7 +21,7 @@ const many = async (world: World): Promise<string[]> => {
 }
 
 export const lone: Record<number, Facts> = {
-  130: {
+  131: {
     async 'it is left as one that somebody touched during its run'(world) {
       const ids = [await world.make(single()), await world.make(single())]
       const runs = await world.claim()
