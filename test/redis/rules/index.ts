@@ -28,45 +28,55 @@ import { processes } from './processes.ts'
 import { reaching } from './reach.ts'
 import { runs } from './runs.ts'
 import { set } from './settings.ts'
-import { rule129 } from './shelves.ts'
+import { shelves } from './shelves.ts'
 import { sizes } from './sizes.ts'
 import { stats } from './stats.ts'
 import { time } from './time.ts'
 import { told } from './told.ts'
 import { warm } from './warm.ts'
 
-export const rules: Record<number, Facts> = {
-  ...lanes,
-  ...runs,
-  ...places,
-  ...packed,
-  ...lone,
-  ...ported,
-  ...time,
-  ...families,
-  ...limited,
-  ...channels,
-  ...lastMessages,
-  ...listening,
-  ...oneTime,
-  ...callbacks,
-  ...flows,
-  ...ageing,
-  ...broken,
-  ...data,
-  ...counting,
-  ...reaching,
-  ...processes,
-  ...branching,
-  ...stats,
-  ...classes,
-  ...warm,
-  ...handed,
-  ...measured,
-  ...sizes,
-  ...told,
-  ...set,
-  ...logged,
-  ...pastRuns,
-  129: rule129,
+const files: Record<number, Facts>[] = [
+  lanes,
+  runs,
+  places,
+  packed,
+  lone,
+  ported,
+  time,
+  families,
+  limited,
+  channels,
+  lastMessages,
+  listening,
+  oneTime,
+  callbacks,
+  flows,
+  ageing,
+  broken,
+  data,
+  counting,
+  reaching,
+  processes,
+  branching,
+  stats,
+  classes,
+  warm,
+  handed,
+  measured,
+  sizes,
+  told,
+  set,
+  logged,
+  pastRuns,
+  shelves,
+]
+
+/** A number of two files would take the facts of one away. */
+function merged(files: Record<number, Facts>[]): Record<number, Facts> {
+  const numbers = files.flatMap((file) => Object.keys(file))
+  const twice = numbers.filter((number, i) => numbers.indexOf(number) !== i)
+  if (twice.length > 0) throw new Error(`two files have facts of the rules ${twice.join(', ')}`)
+  return Object.assign({}, ...files)
 }
+
+export const rules = merged(files)
