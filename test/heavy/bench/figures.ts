@@ -47,7 +47,7 @@ export const withCells = (text: string, { column, cells }: Figures): string =>
 /**
  * Writes both.
  *
- * @example writeFigures({ column: 'strict', printed, cells: { 'a lone job until it is done': '118 ms' } })
+ * @example writeFigures({ column: 'strict', printed, cells: { 'no-op runs a second': '82,902' } })
  */
 export function writeFigures(figures: Figures): void {
   for (const [file, edit] of [

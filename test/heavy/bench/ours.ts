@@ -2,7 +2,8 @@
 
 import { connect, text } from '../../../infra/resp.ts'
 import { type Cost, costOf, isQuiet } from '../../redis/commandstats.ts'
-import { inTurns } from './load.ts'
+import { inTurns, lone as oneByOne } from './load.ts'
+import { hearRemovals } from './removals.ts'
 import { type Measured, until } from './stack.ts'
 
 const QUEUE = 'default'
@@ -50,12 +51,18 @@ export async function measureOurs(stack: Measured) {
     return took
   }
 
-  /** One job on an idle queue; answers milliseconds from the call until Redis no longer has it. */
-  async function lone(): Promise<number> {
-    const began = performance.now()
-    const { id } = await client.jobs.enqueue(input(0))
-    await until(async () => (await redis.call('EXISTS', `sidejob:job:${id}`)) === 0, 10_000, 0)
-    return performance.now() - began
+  /** So many jobs one after the other; answers milliseconds of each, from the call until Redis no longer has it. */
+  async function lone(n: number): Promise<number[]> {
+    const removal = await hearRemovals(stack.redis)
+    const one = async () => {
+      const began = performance.now()
+      const { id } = await client.jobs.enqueue(input(0))
+      await removal.of(`sidejob:job:${id}`)
+      return performance.now() - began
+    }
+    const took = await oneByOne(n, one)
+    await removal.close()
+    return took
   }
 
   const settled = () => until(() => isQuiet(stack))

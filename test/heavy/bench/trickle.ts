@@ -4,8 +4,9 @@
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/redis.ts'
-import { type Address, type Connection, connect, decode, text } from '../../../infra/resp.ts'
+import { type Connection, connect, text } from '../../../infra/resp.ts'
 import { lone, trickle } from './load.ts'
+import { hearRemovals } from './removals.ts'
 import { startMeasured } from './stack.ts'
 
 const { values: options } = parseArgs({
@@ -40,26 +41,6 @@ const eachOf = (then: Map<string, number>, now: Map<string, number>, jobs: numbe
 
 const quantile = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
-
-/** Hears from Redis what it removes: to ask again and again would keep it busy, and tell late. */
-async function hearRemovals(redis: Address) {
-  const [asking, hearing] = [await connect(redis), await connect(redis)]
-  await asking.call('CONFIG', 'SET', 'notify-keyspace-events', 'Eg')
-  const removed = new Set<string>()
-  const waiting = new Map<string, () => void>()
-  hearing.stream(['PSUBSCRIBE', '__keyevent@*__:del'], (push) => {
-    const [kind, , , key] = decode(push) as Buffer[]
-    if (String(kind) !== 'pmessage') return
-    removed.add(String(key))
-    waiting.get(String(key))?.()
-  })
-  return {
-    async of(key: string): Promise<void> {
-      if (!removed.has(key)) await new Promise<void>((resolve) => waiting.set(key, resolve))
-    },
-    close: () => Promise.all([asking.close(), hearing.close()]),
-  }
-}
 
 async function measure(warm: string): Promise<string> {
   const redis = await startRedis({ force: 'server', persist: false })

@@ -1,0 +1,27 @@
+// Hears from Redis what it removes: to ask again and again would keep it busy, and tell late.
+
+import { type Address, connect, decode } from '../../../infra/resp.ts'
+
+/** @example await (await hearRemovals(redis)).of('sidejob:job:7') */
+export async function hearRemovals(redis: Address) {
+  const [asking, hearing] = [await connect(redis), await connect(redis)]
+  await asking.call('CONFIG', 'SET', 'notify-keyspace-events', 'Eg')
+  const removed = new Set<string>()
+  const waiting = new Map<string, () => void>()
+  hearing.stream(['PSUBSCRIBE', '__keyevent@*__:del'], (push) => {
+    const [kind, , , key] = decode(push) as Buffer[]
+    if (String(kind) !== 'pmessage') return
+    removed.add(String(key))
+    waiting.get(String(key))?.()
+  })
+  return {
+    async of(key: string): Promise<void> {
+      if (!removed.has(key)) await new Promise<void>((resolve) => waiting.set(key, resolve))
+    },
+    /** Redis tells nobody any more, for that is work, too. */
+    async close() {
+      await asking.call('CONFIG', 'SET', 'notify-keyspace-events', '')
+      await Promise.all([asking.close(), hearing.close()])
+    },
+  }
+}
