@@ -22,16 +22,24 @@ type Case = {
 const cases: Case[] = [
   {
     path: '/workers/media/resize',
-    fill: { url: 'https://a.example/1.png', sizes: '[1, "x"]' },
+    fill: { url: 'https://a.example/1.png', 'sizes list of': '1\n2.5' },
     press: 'Make the job',
-    field: 'sizes',
+    field: 'sizes list of',
     says: /^inputs\.sizes\[0\]\[1\]: expected a whole number/,
   },
   {
     path: '/workers/media/resize',
-    fill: { sizes: '[1' },
+    fill: { 'sizes list of': '1\nx' },
     press: 'Make the job',
-    field: 'sizes',
+    field: 'sizes list of',
+    says: /^sizes: expected a number, got "x"/,
+  },
+  {
+    path: '/workers/media/resize',
+    open: 'or as JSON',
+    fill: { 'sizes, as JSON': '[1' },
+    press: 'Make the job',
+    field: 'sizes, as JSON',
     says: /expected JSON/,
   },
   {

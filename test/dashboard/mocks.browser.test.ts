@@ -26,6 +26,22 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         format: { schema: { enum: ["it's webp", 'avif'] } },
       },
     })
+    await call('PUT', '/v1/workers/shop/packs', {
+      pull: true,
+      in: {
+        order: {
+          schema: {
+            type: 'object',
+            properties: {
+              id: { type: 'integer' },
+              from: { type: 'object', properties: { city: { type: 'string', minLength: 2 } } },
+              to: { type: 'object', properties: { city: { type: 'string', minLength: 2 } } },
+            },
+            required: ['id'],
+          },
+        },
+      },
+    })
     browser = await startBrowser()
   })
   afterAll(async () => {
@@ -92,6 +108,24 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.getByLabel('sizes').inputValue()).toBe('[320, 640]')
       expect(await page.getByLabel('Priority').inputValue()).toBe('3')
     }))
+
+  test('a value is written by members; what one of them may not be is said beside it', async () => {
+    const job = String(await site.make('packs', { queue: 'shop' }))
+    await at(`/jobs/${job}`, async (page) => {
+      await page.getByLabel('Write to order', { exact: true }).click()
+      const form = page.locator('form[data-act="write"]')
+      await form.getByLabel(/^id/).fill('12345678901234567890')
+      const city = form.getByRole('group', { name: /^to/ }).getByLabel(/^city/)
+      await city.fill('x')
+      await form.getByRole('button', { name: 'Write' }).click()
+      const fault = form.locator('label', { hasText: 'city' }).getByRole('alert')
+      await fault.waitFor()
+      expect(await city.getAttribute('aria-invalid')).toBe('true')
+      await city.fill('Łódź')
+      await form.getByRole('button', { name: 'Write' }).click()
+      await page.locator('#port-in-order .val', { hasText: '"id":12345678901234567890,"to":{"city":"Łódź"}' }).waitFor()
+    })
+  })
 
   test('the command of a class is copied, and makes a job where it is run', () =>
     at('/workers/media/resize?as=curl', async (page) => {

@@ -6,7 +6,7 @@ import { waitBelow } from '../../src/core/waits.ts'
 import { laneOf, passedWords, placeOf, spanOf, ticksOf } from '../../src/dashboard/words/calendar.ts'
 import { coloursOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
-import { asJson, choicesOf, kindOf, wordsOf } from '../../src/dashboard/words/schema.ts'
+import { asJson, choicesOf, kindOf, readSchema, wordsOf } from '../../src/dashboard/words/schema.ts'
 import { columnsOf, niceTop, rangeOf } from '../../src/dashboard/words/series.ts'
 import type { QueueView } from '../../src/engine/engine.ts'
 
@@ -240,18 +240,23 @@ test('a calendar has dots for slots, and a band where they are too many', () => 
 test.each([
   ['{"type":"string","format":"uri"}', 'text', 'text, a URL'],
   ['{"enum":["webp","avif"]}', 'choice', 'webp | avif'],
-  ['{"type":"array","items":{"type":"integer"}}', 'json', 'list of whole number'],
-  ['{"type":"object","properties":{"id":{}}}', 'json', '{ id }'],
+  ['{"type":"array","items":{"type":"integer"}}', 'list', 'list of whole number'],
+  ['{"type":"array","items":{"type":"object"}}', 'json', 'list of object'],
+  ['{"type":"object"}', 'json', 'object'],
+  ['{"enum":[12345678901234567890]}', 'json', '12345678901234567000'],
+  ['{"type":"object","properties":{"id":{}}}', 'object', '{ id }'],
   ['{"type":"boolean"}', 'boolean', 'yes or no'],
   ['no schema', 'json', 'any'],
 ])('the schema %s is a field for %s', (schema, kind, words) => {
-  expect(kindOf(schema)).toBe(kind)
-  expect(wordsOf(schema)).toBe(words)
+  expect(kindOf(readSchema(schema))).toBe(kind)
+  expect(wordsOf(readSchema(schema))).toBe(words)
 })
 
 test('what is typed becomes JSON by the kind of its field', () => {
-  expect(asJson('text', 'a"b')).toBe('"a\\"b"')
-  expect(asJson('boolean', 'true')).toBe('true')
-  expect(asJson('json', '[1]')).toBe('[1]')
-  expect(choicesOf('{"enum":["a"]}')).toEqual(['a'])
+  expect(asJson({ type: 'string' }, 'a"b')).toBe('"a\\"b"')
+  expect(asJson({ type: 'boolean' }, 'true')).toBe('true')
+  expect(asJson(undefined, '[1]')).toBe('[1]')
+  expect(asJson({ enum: [1, '1', true] }, 'true')).toBe('true')
+  expect(asJson({ enum: [7, 8] }, '7')).toBe('7')
+  expect(choicesOf({ enum: ['a', 2] })).toEqual(['a', '2'])
 })

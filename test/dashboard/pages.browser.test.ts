@@ -94,7 +94,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('a value is written to a port, is shown at once, and is taken after a question', async () => {
     await enter(['read', 'write'], `/jobs/${ids.waits}`)
     await page.getByLabel('Write to n', { exact: true }).click()
-    await page.getByLabel('Write to n, as JSON').fill('{"amount": 12345678901234567890}')
+    await page.getByRole('textbox', { name: /^Write to n\b/ }).fill('{"amount": 12345678901234567890}')
     await page.getByRole('button', { name: 'Write: n, in', exact: true }).click()
     await toast('Written to n')
     await page.locator('#port-in-n .val', { hasText: '12345678901234567890' }).waitFor()
@@ -107,7 +107,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('what is no JSON is told beside its field, and nothing is sent', async () => {
     await enter(['read', 'write'], `/jobs/${ids.waits}`, { allowed: /status of 4/ })
     await page.getByLabel('Write to n', { exact: true }).click()
-    await page.getByLabel('Write to n, as JSON').fill('{oops')
+    await page.getByRole('textbox', { name: /^Write to n\b/ }).fill('{oops')
     await page.getByRole('button', { name: 'Write: n, in', exact: true }).click()
     await page.locator('#port-in-n #fault').getByText('expected JSON').waitFor()
   })

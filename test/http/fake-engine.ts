@@ -244,6 +244,7 @@ const answers: Engine = {
   health: async () => ({ ok: true, redis: true, version: '1' }),
   enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),
   get: async () => view,
+  described: async (job) => job,
   list: async () => ({ jobs: [view], cursor: null }),
   rows: async () => ({ jobs: [row], cursor: null, total: 1 }),
   patch: async () => view,

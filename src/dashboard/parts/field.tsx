@@ -56,6 +56,7 @@ export function TextArea({
   value,
   rows = 3,
   path,
+  required,
 }: {
   name: string
   label: string
@@ -63,13 +64,14 @@ export function TextArea({
   value?: string
   rows?: number
   path?: string
+  required?: boolean
 }) {
   return (
     <label>
       <span class="fieldname">
         {label} {note && <span class="note">{note}</span>}
       </span>
-      <textarea class="field" name={name} rows={rows} spellcheck={false} data-path={path}>
+      <textarea class="field" name={name} rows={rows} spellcheck={false} data-path={path} required={required}>
         {value}
       </textarea>
     </label>
@@ -80,24 +82,30 @@ export function Select({
   name,
   label,
   options,
+  labels = {},
   value,
   note,
+  path,
 }: {
   name: string
   label: string
   note?: string
   value?: string
   options: readonly string[]
+  /** How options are called where that is not what they are. */
+  labels?: Readonly<Record<string, string>>
+  /** What errors call it, where that is not its name. */
+  path?: string
 }) {
   return (
     <label>
       <span class="fieldname">
         {label} {note && <span class="note">{note}</span>}
       </span>
-      <select class="field" name={name}>
+      <select class="field" name={name} data-path={path}>
         {options.map((option) => (
           <option value={option} selected={option === value}>
-            {option}
+            {Object.hasOwn(labels, option) ? labels[option] : option}
           </option>
         ))}
       </select>

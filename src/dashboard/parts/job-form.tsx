@@ -4,11 +4,13 @@ import { encodedToJson } from '../../core/codec/value.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
 import { given, jsonText, maybe, numberIn, objectOf } from '../words/form.ts'
-import { asJson, choicesOf, kindOf, wordsOf } from '../words/schema.ts'
+import { readSchema } from '../words/schema.ts'
 import { cut } from '../words/text.ts'
+import { valueIn } from '../words/value-form.ts'
 import { refusal, Sent } from './act.tsx'
-import { Field, Options, Select, TextArea } from './field.tsx'
+import { Field, Options, TextArea } from './field.tsx'
 import { Icon } from './icon.tsx'
+import { ValueFields } from './value-fields.tsx'
 
 type Ports = NonNullable<WorkerDefinition['in']>
 type Port = Ports[string]
@@ -21,18 +23,18 @@ export const OPTIONS = ['args', 'inputs', 'priority', 'group', 'wait', 'alias'] 
 
 const isNamed = ([name]: [string, unknown]): boolean => name !== '*'
 
-function PortField({ name, port, value }: { name: string; port: Port; value?: string }) {
-  const schema = port.schema === undefined ? undefined : encodedToJson(port.schema)
-  const kind = kindOf(schema)
-  const note =
-    port.default === undefined ? wordsOf(schema) : `${wordsOf(schema)}; default ${cut(encodedToJson(port.default), 30)}`
-  const field = `${PORT}${name}`
-  if (kind === 'choice')
-    return <Select name={field} label={name} note={note} options={['', ...choicesOf(schema)]} value={value} />
-  if (kind === 'boolean')
-    return <Select name={field} label={name} note={note} options={['', 'true', 'false']} value={value} />
-  if (kind === 'json') return <TextArea name={field} label={name} note={`${note}, as JSON`} rows={2} value={value} />
-  return <Field name={field} label={name} note={note} type={kind === 'number' ? 'number' : 'text'} mono value={value} />
+function PortField({ name, port, was }: { name: string; port: Port; was: (field: string) => string | undefined }) {
+  const { schema, default: otherwise } = port
+  return (
+    <ValueFields
+      name={`${PORT}${name}`}
+      label={name}
+      schema={schema && encodedToJson(schema)}
+      more={otherwise === undefined ? '' : `; default ${cut(encodedToJson(otherwise), 30)}`}
+      path={name}
+      was={was}
+    />
+  )
 }
 
 type Like = { args?: string; group?: string | null; priority?: number }
@@ -97,7 +99,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
         <Who queue={queue} name={name} classes={classes} />
       )}
       {ports.map(([name, port]) => (
-        <PortField name={name} port={port} value={was(`${PORT}${name}`)} />
+        <PortField name={name} port={port} was={was} />
       ))}
       <Options
         title="Options: args, priority, group, later, alias"
@@ -130,15 +132,15 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
 
 /** What was typed into the fields of ports, as JSON: each is one value; an empty field is none. */
 function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
-  const found: Record<string, string> = {}
-  for (const [field, value] of form) {
-    if (!field.startsWith(PORT) || value === '') continue
-    const name = field.slice(PORT.length)
-    const schema = ports[name]?.schema
-    const json = asJson(kindOf(schema === undefined ? undefined : encodedToJson(schema)), String(value))
-    found[name] = `[${jsonText(json, name)}]`
-  }
-  return found
+  const at = (field: string) => form.get(field) as string | null
+  return Object.fromEntries(
+    Object.entries(ports)
+      .filter(isNamed)
+      .flatMap(([name, { schema }]) => {
+        const json = valueIn(readSchema(schema && encodedToJson(schema)), `${PORT}${name}`, { at })
+        return json === undefined ? [] : [[name, `[${json}]`]]
+      }),
+  )
 }
 
 /**

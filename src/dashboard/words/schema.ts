@@ -1,12 +1,13 @@
 // JSON Schemas in words and as fields: what a port, or args, expect.
 
 /** As much of JSON Schema as forms know; anything else is a JSON box. */
-type Schema = {
+export type Schema = {
   type?: string | string[]
   enum?: unknown[]
   const?: unknown
   format?: string
   properties?: Record<string, Schema>
+  required?: string[]
   items?: Schema
   minimum?: number
   maximum?: number
@@ -14,9 +15,14 @@ type Schema = {
   anyOf?: Schema[]
 }
 
-export type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'json'
+export type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'object' | 'json'
 
-const read = (schema: string | undefined): Schema | undefined => {
+/** Objects with more members, and objects inside objects inside objects, are written as JSON. */
+const MOST_MEMBERS = 24
+const DEEPEST = 2
+
+/** A schema that can be looked into. */
+export const readSchema = (schema: string | undefined): Schema | undefined => {
   if (schema === undefined) return undefined
   try {
     const parsed = JSON.parse(schema) as unknown
@@ -39,6 +45,7 @@ function inWords(schema: Schema, depth: number): string {
   if (type === 'integer') return 'whole number'
   if (type === 'number') return 'number'
   if (type === 'boolean') return 'yes or no'
+  if (type === 'null') return 'null'
   if (type === 'array') return items && depth < 2 ? `list of ${inWords(items, depth + 1)}` : 'list'
   if (type === 'object') {
     const names = Object.keys(properties ?? {})
@@ -47,42 +54,50 @@ function inWords(schema: Schema, depth: number): string {
   return 'any'
 }
 
-/** @example wordsOf('{"type":"array","items":{"type":"integer"}}') // 'list of whole number' */
-export const wordsOf = (schema: string | undefined): string => {
-  const known = read(schema)
-  return known ? inWords(known, 0) : 'any'
-}
+/** @example wordsOf({ type: 'array', items: { type: 'integer' } }) // 'list of whole number' */
+export const wordsOf = (schema: Schema | undefined): string => (schema ? inWords(schema, 0) : 'any')
+
+/** Choices that are the same when they are written down anew: no number that has lost digits by now. */
+const isPlain = (choice: unknown): boolean =>
+  typeof choice === 'number' ? Math.abs(choice) <= Number.MAX_SAFE_INTEGER : typeof choice !== 'object' || !choice
+
+const isScalar = (kind: Kind): boolean =>
+  kind === 'text' || kind === 'number' || kind === 'boolean' || kind === 'choice'
 
 /** What kind of field a value is asked for by. */
-export function kindOf(schema: string | undefined): Kind {
-  const known = read(schema)
-  if (known?.enum?.every((choice) => typeof choice === 'string')) return 'choice'
-  if (known?.type === 'string') return 'text'
-  if (known?.type === 'number' || known?.type === 'integer') return 'number'
-  if (known?.type === 'boolean') return 'boolean'
-  return 'json'
+export function kindOf(schema: Schema | undefined, depth = 0): Kind {
+  const { type, enum: choices, items, properties } = schema ?? {}
+  if (Array.isArray(choices)) return choices.length > 0 && choices.every(isPlain) ? 'choice' : 'json'
+  if (type === 'string') return 'text'
+  if (type === 'number' || type === 'integer') return 'number'
+  if (type === 'boolean') return 'boolean'
+  if (type === 'array') return items && isScalar(kindOf(items)) ? 'list' : 'json'
+  const members = type === 'object' ? Object.keys(properties ?? {}).length : 0
+  return members > 0 && members <= MOST_MEMBERS && depth < DEEPEST ? 'object' : 'json'
 }
 
-export const choicesOf = (schema: string | undefined): string[] => (read(schema)?.enum ?? []).map(String)
+export const choicesOf = ({ enum: choices = [] }: Schema): string[] => choices.map(String)
 
-const samples: Record<Kind, string> = { text: '"text"', number: '0', boolean: 'false', choice: '""', json: 'null' }
+const samples: Record<Kind, string> = {
+  ...{ text: '"text"', number: '0', boolean: 'false', choice: '""' },
+  ...{ list: '[]', object: '{}', json: 'null' },
+}
 
-/** A value to begin with, as JSON. @example sampleOf('{"type":"integer"}') // '0' */
-export function sampleOf(schema: string | undefined): string {
-  const known = read(schema)
-  if (known?.enum) return JSON.stringify(known.enum[0])
-  if (known?.type === 'array') return '[]'
-  if (known?.type === 'object')
-    return `{${Object.entries(known.properties ?? {})
-      .map(([name, of]) => `${JSON.stringify(name)}:${sampleOf(JSON.stringify(of))}`)
+/** A value to begin with, as JSON. @example sampleOf({ type: 'integer' }) // '0' */
+export function sampleOf(schema: Schema | undefined): string {
+  if (schema?.enum) return JSON.stringify(schema.enum[0])
+  if (schema?.type === 'array') return '[]'
+  if (schema?.type === 'object')
+    return `{${Object.entries(schema.properties ?? {})
+      .map(([name, of]) => `${JSON.stringify(name)}:${sampleOf(of)}`)
       .join(',')}}`
   return samples[kindOf(schema)]
 }
 
-/** What was typed into a field of a kind, as JSON. */
-export const asJson = (kind: Kind, text: string): string =>
-  kind === 'text' || kind === 'choice'
-    ? JSON.stringify(text)
-    : kind === 'boolean'
-      ? String(text === 'true' || text === 'on')
-      : text
+/** What was typed into a field of one value, as JSON. */
+export function asJson(schema: Schema | undefined, text: string): string {
+  const kind = kindOf(schema)
+  if (kind === 'text') return JSON.stringify(text)
+  if (kind === 'choice') return JSON.stringify(schema!.enum!.find((choice) => String(choice) === text) ?? text)
+  return text
+}

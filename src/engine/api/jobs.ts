@@ -63,6 +63,7 @@ export function createJobs({
   Engine,
   | 'enqueue'
   | 'get'
+  | 'described'
   | 'list'
   | 'rows'
   | 'patch'
@@ -138,6 +139,9 @@ export function createJobs({
     return view(job)
   }
 
+  const described = async (shown: JobView): Promise<JobView> =>
+    withSchemas(shown, await registry.find(shown.queue, shown.class))
+
   async function stateShown(job: string) {
     const { document } = await store.inspect(job)
     return shownState(document, stateOf(document))
@@ -160,8 +164,10 @@ export function createJobs({
 
     async get(job, { schemas = false, details = false } = {}) {
       const shown = details ? (await viewWithRuns(job)).job : await view(job)
-      return schemas ? withSchemas(shown, await registry.find(shown.queue, shown.class)) : shown
+      return schemas ? described(shown) : shown
     },
+
+    described,
 
     async list(filter) {
       const at = now()

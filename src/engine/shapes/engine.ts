@@ -66,6 +66,8 @@ export interface Engine extends Deliveries, Access {
   enqueue(jobs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }>
   /** `schemas`: its ports with the JSON Schemas that its worker says; `details`: what its runs have cost. */
   get(job: Ref, options?: { schemas?: boolean; details?: boolean }): Promise<JobView>
+  /** A job that was looked at, its ports with the JSON Schemas that its worker says. */
+  described(job: JobView): Promise<JobView>
   /** `total`: how many there are, where that costs nothing: of one queue and statuses at rest, and nothing else. */
   list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null; total?: number; looked?: number }>
   /** The same in short, each with the first reason why it does not run. */

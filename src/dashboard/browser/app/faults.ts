@@ -11,6 +11,10 @@ const isInput = (one: Element): one is Input =>
 const isMeant = ({ name, dataset }: Input, step: string): boolean =>
   name === step || name === `in.${step}` || dataset.path === '*' || (dataset.path?.split(' ').includes(step) ?? false)
 
+/** How well a field is meant by a path: by the steps that are in its name, and whether something was typed there. */
+const fitOf = ({ name, value }: Input, steps: readonly string[]): number =>
+  name.split(/[./]/).filter((part) => steps.includes(part === 'in' ? 'inputs' : part)).length + (value ? 0.5 : 0)
+
 /** The steps of a path, the last first; where none came along, those that the sentence begins with. */
 function stepsOf(message: string, path: readonly (string | number)[] | undefined): string[] {
   const said = /^([\w.[\]-]+):/.exec(message)?.[1]?.split(/[.[\]]+/) ?? []
@@ -19,10 +23,10 @@ function stepsOf(message: string, path: readonly (string | number)[] | undefined
 
 function fieldOf(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): Input | undefined {
   const inputs = [...form.elements].filter(isInput)
-  for (const step of stepsOf(message, path)) {
+  const steps = stepsOf(message, path)
+  for (const step of steps) {
     const meant = inputs.filter((input) => isMeant(input, step))
-    if (meant[0])
-      return path?.includes('inputs') ? (meant.find(({ name }) => name === `in.${step}`) ?? meant[0]) : meant[0]
+    if (meant[0]) return meant.sort((a, b) => fitOf(b, steps) - fitOf(a, steps))[0]
   }
   // A sentence about a thing begins with what it is, and has its name: `class nope is not registered`.
   return inputs.find(({ name, value }) => value && message.startsWith(`${name} ${value} `))
@@ -47,7 +51,7 @@ export function showFault(form: HTMLFormElement, message: string, path?: readonl
   input.ariaInvalid = 'true'
   input.setAttribute('aria-describedby', said.id)
   for (let box = input.closest('details'); box; box = box.parentElement!.closest('details')) box.open = true
-  ;(input.closest('fieldset') ?? input.closest('label') ?? input).append(said)
+  ;(input.closest('fieldset:not(.parts)') ?? input.closest('label') ?? input).append(said)
   input.focus()
   return true
 }

@@ -4,6 +4,8 @@ import { encodedToJson } from '../../../core/codec/value.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
+import { readSchema } from '../../words/schema.ts'
+import { neededIn } from '../../words/value-form.ts'
 
 /** For how long "Lock" holds a job: seconds. */
 const LOCK = 600
@@ -24,6 +26,14 @@ const sideOf = (form: FormData): 'in' | 'out' => (given(form, 'dir') === 'out' ?
 
 const portOf = (asked: ActAsked): string => {
   return `${of(asked)}/${sideOf(asked.form)}/${encodeURIComponent(given(asked.form, 'port'))}`
+}
+
+/** What was typed for a port, by the schema that its worker says. */
+async function valueIn({ engine, params, form }: ActAsked): Promise<string> {
+  const ports = (await engine.get(params.job!, { schemas: true }))[sideOf(form)]
+  const port = given(form, 'port')
+  const schema = Object.hasOwn(ports, port) ? ports[port]!.schema : undefined
+  return neededIn(readSchema(schema && encodedToJson(schema)), 'value', { at: (field) => form.get(field) as string })
 }
 
 /** The act that gives a port the default that it has now, or none where it has none. */
@@ -144,7 +154,7 @@ const inside: Record<string, Act> = {
   write: {
     scope: 'write',
     async does(asked) {
-      const value = jsonIn(asked.form, 'value')
+      const value = await valueIn(asked)
       await asked.call('POST', portOf(asked), `{"value":${value}}`)
       return { say: `Written to ${given(asked.form, 'port')}` }
     },
@@ -169,7 +179,7 @@ const inside: Record<string, Act> = {
   default: {
     scope: 'write',
     async does(asked) {
-      const value = jsonIn(asked.form, 'value')
+      const value = await valueIn(asked)
       const undo = await asItWas(asked)
       await asked.call('PUT', `${portOf(asked)}/default`, `{"value":${value}}`)
       return { say: `The default of ${given(asked.form, 'port')} is set`, undo }

@@ -44,8 +44,9 @@ type Chosen = { dir: 'in' | 'out'; name: string }
 const portsOf = (job: JobView): Chosen[] =>
   (['in', 'out'] as const).flatMap((dir) => Object.keys(job[dir]).map((name) => ({ dir, name })))
 
-/** The first values of the ports where some wait: one look each, all at once. */
+/** The first values of the ports where some wait, and what each port takes: one look each, all at once. */
 async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<PortRow[]> {
+  const described = engine.described(job)
   const waiting = chosen.filter(({ dir, name }) => job[dir][name]!.size > 0).slice(0, LOOKED)
   const found = await Promise.all(
     waiting.map(async ({ dir, name }) => {
@@ -54,7 +55,8 @@ async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<P
     }),
   )
   const values = new Map(found)
-  return chosen.map(({ dir, name }) => ({ dir, name, view: job[dir][name]!, values: values.get(`${dir} ${name}`) }))
+  const views = await described
+  return chosen.map(({ dir, name }) => ({ dir, name, view: views[dir][name]!, values: values.get(`${dir} ${name}`) }))
 }
 
 /** A run that is not kept any more is none. */

@@ -1,11 +1,13 @@
 // The ports of a job: what waits, what was taken, the first values; writing, taking, defaults.
 
+import { encodedToJson } from '../../../core/codec/value.ts'
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act, More, refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { Value } from '../../parts/value.tsx'
+import { ValueFields } from '../../parts/value-fields.tsx'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 
@@ -36,19 +38,23 @@ function Values({ row: { view, values = [] } }: { row: PortRow }) {
 /** What a button is called for who cannot see which port it stands at: another one may have that name on the other side. */
 const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
 
-/** A box for one JSON value. */
+/** Fields for one value, by the schema of the port. */
 function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string }) {
   const { base, here, who } = useLook()
   const off = refusal(who.scopes, 'write')
+  const { schema } = row.view
   return (
     <form method="post" action={`${base}${here}`} data-act={act}>
       <Sent act={act} />
       <input type="hidden" name="dir" value={row.dir} />
       <input type="hidden" name="port" value={row.name} />
-      <label>
-        {verb} to {row.name}, as JSON
-        <textarea class="field" name="value" required rows={3} spellcheck={false} data-path="values" />
-      </label>
+      <ValueFields
+        name="value"
+        label={`${verb} to ${row.name}`}
+        schema={schema && encodedToJson(schema)}
+        isNeeded
+        path="values"
+      />
       <button class="btn small" type="submit" disabled={off !== undefined} title={off} aria-label={labelOf(verb, row)}>
         {verb}
       </button>

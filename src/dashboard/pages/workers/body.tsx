@@ -8,7 +8,8 @@ import { Icon } from '../../parts/icon.tsx'
 import { MakeIt, OPTIONS, PORT } from '../../parts/job-form.tsx'
 import { jsonText, objectOf } from '../../words/form.ts'
 import { pretty } from '../../words/json.ts'
-import { asJson, kindOf, sampleOf } from '../../words/schema.ts'
+import { readSchema, sampleOf } from '../../words/schema.ts'
+import { valueIn } from '../../words/value-form.ts'
 import type { Worker } from './classes.tsx'
 
 type Port = NonNullable<Worker['in']>[string]
@@ -27,17 +28,17 @@ function lenient(text: string): string {
   }
 }
 
-function valueFor(text: string | null, { schema, default: otherwise }: Port): string {
-  const known = schema && encodedToJson(schema)
-  if (text) return lenient(asJson(kindOf(known), text))
-  return otherwise === undefined ? sampleOf(known) : encodedToJson(otherwise)
+function valueFor(name: string, { schema, default: otherwise }: Port, typed: URLSearchParams): string {
+  const known = readSchema(schema && encodedToJson(schema))
+  const given = valueIn(known, `${PORT}${name}`, { at: (field) => typed.get(field), read: lenient })
+  return given ?? (otherwise === undefined ? sampleOf(known) : encodedToJson(otherwise))
 }
 
 /** The body of `POST /v1/jobs`: what stands in the form, and for each other port its default, else a value of its schema. */
 export function bodyOf({ queue, class: name, in: ins = {} }: Worker, typed: URLSearchParams): string {
   const inputs = Object.entries(ins)
     .filter(([port]) => port !== '*')
-    .map(([port, of]) => [port, `[${valueFor(typed.get(`${PORT}${port}`), of)}]`])
+    .map(([port, of]) => [port, `[${valueFor(port, of, typed)}]`])
   const [args, more, priority, group, wait, alias] = OPTIONS.map((option) => typed.get(option) || undefined)
   return objectOf({
     queue: JSON.stringify(queue),

@@ -10,7 +10,7 @@ import { JobForm } from '../../parts/job-form.tsx'
 import { Card, Choice, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { count, many } from '../../words/number.ts'
-import { wordsOf } from '../../words/schema.ts'
+import { readSchema, wordsOf } from '../../words/schema.ts'
 import { cut } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
 import { AsCurl, AsJson } from './body.tsx'
@@ -125,9 +125,7 @@ export function Ports({ worker }: { worker: Worker }) {
               <td>
                 <b class="mono">{cut(name, 24)}</b>
               </td>
-              <td class="fill mono dim">
-                {wordsOf(port.schema === undefined ? undefined : encodedToJson(port.schema))}
-              </td>
+              <td class="fill mono dim">{wordsOf(readSchema(port.schema && encodedToJson(port.schema)))}</td>
               <td class="num">
                 {port.default === undefined ? (
                   <span class="note">{dir === 'in' ? 'must come' : ''}</span>

@@ -1,47 +1,16 @@
 // What can be done on a wire: put values into it, move or take those that wait.
 
 import type { Child } from 'hono/jsx'
+import { encodedToJson } from '../../../../core/codec/value.ts'
 import type { WireView } from '../../../../engine/engine.ts'
 import { useLook } from '../../../look.ts'
 import { Act, refusal, Sent } from '../../../parts/act.tsx'
 import { Icon } from '../../../parts/icon.tsx'
-import { choicesOf, kindOf, wordsOf } from '../../../words/schema.ts'
+import { ValueFields } from '../../../parts/value-fields.tsx'
 import type { FlowData, Near } from '../load.ts'
 
 /** So many wires are offered to move values to. */
 const TARGETS = 500
-
-/** A field for one value, by what the far port expects. */
-function ValueField({ schema }: { schema: string | undefined }) {
-  const kind = kindOf(schema)
-  const choices = kind === 'boolean' ? ['true', 'false'] : choicesOf(schema)
-  return (
-    <label>
-      <span class="fieldname">
-        Value <span class="note">{kind === 'json' ? `JSON; ${wordsOf(schema)}` : wordsOf(schema)}</span>
-      </span>
-      <input type="hidden" name="kind" value={kind} />
-      {kind === 'choice' || kind === 'boolean' ? (
-        <select class="field" name="value">
-          {choices.map((one) => (
-            <option value={one}>{one}</option>
-          ))}
-        </select>
-      ) : kind === 'json' ? (
-        <textarea class="field mono" name="value" rows={3} spellcheck={false} required />
-      ) : (
-        <input
-          class="field"
-          name="value"
-          type={kind === 'number' ? 'number' : 'text'}
-          step={kind === 'number' ? 'any' : undefined}
-          autocomplete="off"
-          required={kind === 'number'}
-        />
-      )}
-    </label>
-  )
-}
 
 /** A button that opens a form; without a script it opens as well. */
 function Opens(props: {
@@ -90,7 +59,7 @@ export function WireActs({ data, wire, near }: { data: FlowData; wire: WireView;
     <section>
       <div class="acts4">
         <Opens act="inject" flow={flow.id} wire={wire.id} verb="Inject" icon="plus" hotkey="i">
-          <ValueField schema={schema} />
+          <ValueFields name="value" label="Value" schema={schema && encodedToJson(schema)} isNeeded path="values" />
         </Opens>
         <Opens act="move" flow={flow.id} wire={wire.id} verb="Move to…" icon="move">
           <label>

@@ -1,0 +1,156 @@
+// The fields of one value, by its schema: the same wherever a value is written.
+
+import { pretty } from '../words/json.ts'
+import { choicesOf, kindOf, readSchema, type Schema, wordsOf } from '../words/schema.ts'
+import { LINES, memberOf } from '../words/value-form.ts'
+import { Select, TextArea } from './field.tsx'
+
+type FieldsProps = {
+  /** What its field is called; those of its members begin with that. */
+  name: string
+  label: string
+  /** The schema as its port has it. */
+  schema: string | undefined
+  /** Said beside its name, after what it has to be. */
+  more?: string
+  /** Whether a value has to be there. */
+  isNeeded?: boolean
+  /** What errors call it, where that is not its name. */
+  path?: string
+  /** What stands in a field. */
+  was?: (field: string) => string | undefined
+}
+
+type OneProps = Omit<FieldsProps, 'schema' | 'isNeeded'> & { of: Schema | undefined; depth: number; isNeeded: boolean }
+
+const labels: Record<string, string> = { true: 'yes', false: 'no', '': '' }
+
+/** Longer schemas are read where their class is. */
+const MOST = 4_000
+
+/** What a form does not know is said as it is. */
+function SchemaText({ of }: { of: Schema }) {
+  const text = pretty(JSON.stringify(of).slice(0, MOST))
+    .map((piece) => piece.text)
+    .join('')
+  return (
+    <pre class="schema" tabindex={0}>
+      {text}
+    </pre>
+  )
+}
+
+function Json({ name, label, of, more, path, was, isNeeded }: OneProps) {
+  const says = of === undefined ? 'as JSON' : `${wordsOf(of)}, as JSON`
+  return (
+    <>
+      <TextArea
+        name={name}
+        label={label}
+        note={`${says}${more ?? ''}`}
+        rows={2}
+        value={was?.(name)}
+        path={path}
+        required={isNeeded}
+      />
+      {of && Object.keys(of).length > 0 && <SchemaText of={of} />}
+    </>
+  )
+}
+
+/** The whole of a value that has parts, for who has it as JSON. */
+function AsJson({ name, label, path, was, depth }: OneProps) {
+  if (depth > 0) return null
+  return (
+    <details open={Boolean(was?.(name))}>
+      <summary class="note">or as JSON</summary>
+      <TextArea name={name} label={`${label}, as JSON`} rows={2} value={was?.(name)} path={path} />
+    </details>
+  )
+}
+
+function List(props: OneProps) {
+  const { name, label, of, more = '', was, path } = props
+  const field = `${name}/${LINES}`
+  return (
+    <>
+      <TextArea
+        name={field}
+        label={label}
+        note={`${wordsOf(of)}, one a line${more}`}
+        value={was?.(field)}
+        path={path}
+      />
+      <AsJson {...props} />
+    </>
+  )
+}
+
+function Members(props: OneProps) {
+  const { name, label, of, more, was, depth } = props
+  return (
+    <fieldset class="parts">
+      <legend>
+        {label} <span class="note">{more?.replace(/^[,;] /, '')}</span>
+      </legend>
+      {Object.entries(of!.properties!).map(([member, one]) => (
+        <One
+          name={memberOf(name, member)}
+          label={member}
+          of={one}
+          more={of!.required?.includes(member) ? '' : ', may be left out'}
+          path={member}
+          was={was}
+          isNeeded={false}
+          depth={depth + 1}
+        />
+      ))}
+      <AsJson {...props} />
+    </fieldset>
+  )
+}
+
+function One(props: OneProps) {
+  const { name, label, of, more = '', path, was, isNeeded, depth } = props
+  const note = `${wordsOf(of)}${more}`
+  const kind = kindOf(of, depth)
+  if (kind === 'json') return <Json {...props} />
+  if (kind === 'list') return <List {...props} />
+  if (kind === 'object') return <Members {...props} />
+  if (kind === 'choice' || kind === 'boolean') {
+    const choices = kind === 'boolean' ? ['true', 'false'] : choicesOf(of!)
+    return (
+      <Select
+        name={name}
+        label={label}
+        note={note}
+        options={isNeeded ? choices : ['', ...choices]}
+        labels={kind === 'boolean' ? labels : undefined}
+        value={was?.(name)}
+        path={path}
+      />
+    )
+  }
+  return (
+    <label>
+      <span class="fieldname">
+        {label} <span class="note">{note}</span>
+      </span>
+      <input
+        class="field mono"
+        name={name}
+        type={kind === 'number' ? 'number' : 'text'}
+        step={kind === 'number' ? 'any' : undefined}
+        value={was?.(name)}
+        required={isNeeded && kind === 'number'}
+        data-path={path}
+        autocomplete="off"
+      />
+    </label>
+  )
+}
+
+/** @example <ValueFields name="in.order" label="order" schema={schema} /> */
+export const ValueFields = ({ schema, isNeeded = false, ...props }: FieldsProps) => (
+  <One {...props} isNeeded={isNeeded} of={readSchema(schema)} depth={0} />
+)

@@ -1,0 +1,70 @@
+// What was typed into the fields of one value, read by its schema: members of objects are fields of their own, lists are lines.
+
+import { jsonText, numberIn, objectOf } from './form.ts'
+import { asJson, type Kind, kindOf, type Schema } from './schema.ts'
+
+/** Lines of a list. */
+export const LINES = '-'
+
+/** What a field of a member is called. @example memberOf('in.order', 'a/b') // 'in.order/a~1b' */
+export const memberOf = (field: string, name: string): string =>
+  `${field}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
+
+/** How what was typed is read, by the kind of its field: strictly, or as it comes. */
+type Read = (text: string, name: string, kind: Kind) => string
+
+const strictly: Read = (text, name, kind) => {
+  if (kind === 'number') numberIn(text, name)
+  return jsonText(text, name)
+}
+
+export type Typed = {
+  /** What stands in a field. */
+  at: (field: string) => string | null | undefined
+  read?: Read
+  depth?: number
+}
+
+/** A member is called by its own name where it is refused. */
+const shortOf = (field: string): string => field.slice(field.lastIndexOf('/') + 1).replace(/^in\./, '')
+
+function listIn(schema: Schema, field: string, { at, read = strictly }: Typed): string | undefined {
+  const lines = (at(`${field}/${LINES}`) ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+  return lines.length === 0
+    ? undefined
+    : `[${lines.map((line) => read(asJson(schema.items, line), shortOf(field), kindOf(schema.items))).join(',')}]`
+}
+
+function objectIn(schema: Schema, field: string, typed: Typed): string | undefined {
+  const depth = (typed.depth ?? 0) + 1
+  const members = Object.entries(schema.properties ?? {}).flatMap(([name, of]) => {
+    const json = valueIn(of, memberOf(field, name), { ...typed, depth })
+    return json === undefined ? [] : [[name, json] as const]
+  })
+  return members.length === 0 ? undefined : objectOf(Object.fromEntries(members))
+}
+
+/**
+ * The value as JSON; nothing where nothing was typed. What stands in the field for the whole of it goes before its members.
+ *
+ * @example valueIn(schema, 'in.order', { at: (field) => query.get(field) })
+ */
+export function valueIn(schema: Schema | undefined, field: string, typed: Typed): string | undefined {
+  const { at, read = strictly, depth = 0 } = typed
+  const whole = at(field) ?? ''
+  const kind = kindOf(schema, depth)
+  if (kind === 'list' || kind === 'object') {
+    if (whole.trim() !== '') return read(whole, shortOf(field), 'json')
+    return kind === 'list' ? listIn(schema!, field, typed) : objectIn(schema!, field, typed)
+  }
+  return whole === '' ? undefined : read(asJson(schema, whole), shortOf(field), kind)
+}
+
+const nothing: Partial<Record<Kind, string>> = { text: '""', list: '[]', object: '{}' }
+
+/** A value that has to be there: an empty field is an empty text, list or object. */
+export const neededIn = (schema: Schema | undefined, field: string, typed: Typed): string =>
+  valueIn(schema, field, typed) ?? nothing[kindOf(schema)] ?? (typed.read ?? strictly)('', shortOf(field), 'json')

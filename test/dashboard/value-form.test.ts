@@ -1,0 +1,108 @@
+// Values are written by the fields of their schema: the same fields and the same reading on the page of a job, of a class and of a
+// flow.
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { readSchema } from '../../src/dashboard/words/schema.ts'
+import { memberOf, neededIn, valueIn } from '../../src/dashboard/words/value-form.ts'
+import { KEY, startPages, type Visitor } from './kit.ts'
+
+const order = {
+  type: 'object',
+  properties: {
+    id: { type: 'integer' },
+    gift: { type: 'boolean' },
+    speed: { enum: ['slow', 'fast'] },
+    tags: { type: 'array', items: { type: 'string' } },
+    to: { type: 'object', properties: { city: { type: 'string' }, 'a/b': { type: 'number' } } },
+    rest: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  },
+  required: ['id'],
+}
+const schema = readSchema(JSON.stringify(order))
+
+describe('what was typed', () => {
+  const read = (fields: Record<string, string>) => valueIn(schema, 'v', { at: (field) => fields[field] })
+
+  test('is read by members, each by its own schema, and what was left empty is left out', () => {
+    const typed = {
+      ...{ 'v/id': '12345678901234567890', 'v/gift': 'true', 'v/speed': 'fast', 'v/tags/-': ' a\n\nb"c ' },
+      ...{ 'v/to/city': 'Łódź', [memberOf('v/to', 'a/b')]: '1.50', 'v/rest': 'null' },
+    }
+    expect(read(typed)).toBe(
+      '{"id":12345678901234567890,"gift":true,"speed":"fast","tags":["a","b\\"c"],"to":{"city":"Łódź","a/b":1.50},"rest":null}',
+    )
+    expect(read({ 'v/id': '1' })).toBe('{"id":1}')
+  })
+
+  test('as a whole goes before its members', () => expect(read({ v: '{"id": 2}', 'v/id': '1' })).toBe('{"id": 2}'))
+
+  test('and is none names its member', () => expect(() => read({ 'v/rest': 'oops' })).toThrow('rest: expected JSON'))
+
+  test('is nothing where nothing was typed; where a value has to be there it is an empty one', () => {
+    expect(read({})).toBeUndefined()
+    const at = () => ''
+    expect(neededIn(schema, 'v', { at })).toBe('{}')
+    expect(neededIn({ type: 'string' }, 'v', { at })).toBe('""')
+    expect(neededIn({ type: 'array', items: { type: 'number' } }, 'v', { at })).toBe('[]')
+    expect(() => neededIn({ type: 'number' }, 'v', { at })).toThrow('v: expected JSON')
+  })
+})
+
+describe('the ports of a job', () => {
+  let pages: Awaited<ReturnType<typeof startPages>>
+  let writer: Visitor
+  let path: string
+
+  beforeAll(async () => {
+    pages = await startPages()
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+    const ports = { in: { order: { schema: order }, odd: { schema: { type: ['string', 'null'] } } }, out: { sum: {} } }
+    const made = await pages.ask('/v1/workers/shop/packs', {
+      ...{ method: 'PUT', headers },
+      body: JSON.stringify({ pull: true, ...ports }),
+    })
+    expect(made.status).toBe(200)
+    path = `/ui/jobs/${await pages.make('packs', { queue: 'shop' })}`
+    writer = await pages.enter(['read', 'write'])
+  })
+  afterAll(() => pages.close())
+
+  const formOf = (html: string, act: string, port: string): string =>
+    html
+      .split('<form')
+      .find((form) => form.includes(`data-act="${act}"`) && form.includes(`name="port" value="${port}"`))!
+
+  test('have fields by their schemas, for a value and for the default', async () => {
+    const html = await writer.html(path)
+    for (const act of ['write', 'default']) {
+      const form = formOf(html, act, 'order')
+      expect(form).toMatch(/<input[^>]*name="value\/id" type="number"/)
+      expect(form).toMatch(/<select[^>]*name="value\/gift".*?<option value="true">yes<\/option>/s)
+      expect(form).toMatch(/<select[^>]*name="value\/speed".*?<option value="fast">fast<\/option>/s)
+      expect(form).toMatch(/<textarea[^>]*name="value\/tags\/-"/)
+      expect(form).toMatch(/<input[^>]*name="value\/to\/city" type="text"/)
+    }
+  })
+
+  test('with a schema that no form knows have a box for JSON, with the schema beside it', async () => {
+    const form = formOf(await writer.html(path), 'write', 'odd')
+    expect(form).toMatch(/<textarea[^>]*name="value"/)
+    expect(form).toMatch(/class="schema".*&quot;null&quot;/s)
+  })
+
+  test('are written by what was typed into the fields, and what does not fit is refused with its place', async () => {
+    const port = { dir: 'in', port: 'order' }
+    const done = await writer.act(path, { act: 'write', ...port, 'value/id': '12345678901234567890' })
+    expect(await done.json()).toMatchObject({ say: 'Written to order' })
+    const job = path.slice('/ui/jobs/'.length)
+    const { values } = await pages.engine.look(job, 'in', 'order', 1)
+    expect(values[0]!.data).toBe('{"id":12345678901234567890}')
+
+    const set = await writer.act(path, { act: 'default', ...port, 'value/id': '7', 'value/gift': 'false' })
+    expect(await set.json()).toMatchObject({ say: 'The default of order is set' })
+    expect((await pages.engine.get(job)).in.order!.default).toBe('{"id":7,"gift":false}')
+
+    const refused = await writer.act(path, { act: 'write', ...port, 'value/gift': 'true' })
+    expect(((await refused.json()) as { error: { path: unknown[] } }).error.path).toContain('id')
+  })
+})
