@@ -134,6 +134,11 @@ export const jobFields = {
   slotMissed: ['ms', 'that slot was missed: it is run only if the repeat runs such slots'],
   catchUpAt: ['nc', 'that slot has gone by, and is made up for: not before this moment', 'number'],
   passedSlots: ['px', 'the slots that went by last without a run of their own: from,to, and what stands for them'],
+  failedInARow: [
+    'fx',
+    'of a job that repeats: how often in a row it has failed and gone on to its next slot',
+    'number',
+  ],
   sleepUntil: ['sl', 'its function pauses until then', 'number'],
   awaitedChildren: ['aw', 'the children that its function pauses for, a list of names'],
   wantedEarly: ['ey', 'wanted earlier than its at, as soon as backoff and lock allow'],
@@ -311,4 +316,5 @@ export const limitFields = {
   reordering: ['so', 'how far those who wait are ordered anew, a cursor'],
   waiting: ['w', 'how many jobs wait at it'],
   running: ['u', 'of a limit at which jobs wait: how many held a slot when room was last given'],
+  waitedSince: ['ws', 'since when jobs wait at it without a break', 'number'],
 } as const satisfies Record<string, Field>

@@ -48,7 +48,22 @@ const queue = (about: object): QueueView =>
     ...Object.fromEntries(Object.entries(about).filter(([name]) => name !== 'counts')),
   }) as QueueView
 
-const limit = { key: 'stripe', concurrency: 2, rate: null, paused: false, shutUntil: null, running: 2, waiting: 5 }
+const limit = {
+  key: 'stripe',
+  concurrency: 2,
+  rate: null,
+  paused: false,
+  shutUntil: null,
+  running: 2,
+  waiting: 5,
+  waitedSince: null,
+}
+
+const schedule = (about: object) => ({
+  ...{ job: 7, class: 'report', aliases: ['nightly'], status: 'queued', failing: true },
+  lastRun: { startedAt: NOW - MINUTE, endedAt: NOW, outcome: 'failed', attempt: 1 },
+  ...about,
+})
 
 test('nothing needs a look where all is quiet', () => expect(needs.needsOf(quiet)).toEqual([]))
 
@@ -58,8 +73,15 @@ test.each([
   ['many failures below 1 %', { points: [point(MINUTE, { failed: 20, completed: 2_000 })] }, []],
   ['failures of an hour ago', { points: [point(HOUR, { failed: 99 })] }, []],
   ['a lost run', { points: [point(MINUTE, { lost: 1 })] }, ['lost']],
-  ['a full limit with waiters', { limits: [limit] }, ['limit']],
+  ['a full limit with waiters for 5 minutes', { limits: [{ ...limit, waitedSince: NOW - 5 * MINUTE }] }, ['limit']],
+  ['a full limit with waiters for less', { limits: [{ ...limit, waitedSince: NOW - 5 * MINUTE + 1 }] }, []],
+  ['a full limit with waiters since it is not known when', { limits: [limit] }, ['limit']],
+  ['a limit with room, where somebody has waited', { limits: [{ ...limit, running: 1, waitedSince: 1 }] }, []],
   ['a full limit without', { limits: [{ ...limit, waiting: 0 }] }, []],
+  ['a schedule that failed twice in a row', { schedules: [schedule({ failedInARow: 2 })] }, ['schedule']],
+  ['a schedule that failed once', { schedules: [schedule({ failedInARow: 1 })] }, []],
+  ['a schedule that stopped as it failed', { schedules: [schedule({ status: 'failed' })] }, ['schedule']],
+  ['a schedule whose last run went well', { schedules: [schedule({ failing: false, failedInARow: 2 })] }, []],
   ['a paused queue with jobs', { queues: [queue({ paused: true, counts: { queued: 3 } })] }, ['paused']],
   ['an empty paused queue', { queues: [queue({ paused: true })] }, []],
   ['a job that waits while lanes are free', { queues: [queue({ oldestReady: NOW - 2 * MINUTE, lanes: 1 })] }, ['slow']],
@@ -83,6 +105,19 @@ test.each([
   ],
 ])('%s', (_, known, rules) => {
   expect(needs.needsOf({ ...quiet, ...known } as never).map(({ rule }) => rule)).toEqual(rules)
+})
+
+test('a full limit is told since when there is a line at it', () => {
+  const [need] = needs.needsOf({ ...quiet, limits: [{ ...limit, waitedSince: NOW - 7 * MINUTE }] })
+  expect(need).toMatchObject({ name: 'stripe', since: NOW - 7 * MINUTE })
+})
+
+test('a schedule is told with how often in a row it failed, since its last run, and can be run', () => {
+  const [need] = needs.needsOf({ ...quiet, schedules: [schedule({ failedInARow: 3 })] } as never)
+  expect(need).toMatchObject({ name: 'nightly', text: 'Schedule {} failed 3 times in a row.', since: NOW })
+  expect(need!.buttons.map(({ text }) => text)).toEqual(['Why', 'Run now'])
+  const [stopped] = needs.needsOf({ ...quiet, schedules: [schedule({ status: 'failed' })] } as never)
+  expect(stopped!.text).toBe('Schedule {} has failed, and repeats no more.')
 })
 
 test('most of what fails is of one kind: its class is named with its error, and all of it can be retried', () => {

@@ -149,6 +149,16 @@ test('schedules that fail are listed by themselves, with what went wrong', async
   const { schedules } = await kit.engine.schedules({ failing: true })
   expect(schedules).toMatchObject([{ job, failing: true, lastRun: { outcome: 'failed' } }])
   expect(schedules[0]!.error).toContain('the printer is out of paper')
+  expect(schedules[0]).not.toHaveProperty('failedInARow')
+})
+
+test('schedules that failed twice in a row are listed by themselves, and say so', async () => {
+  const { job } = await kit.engine.schedule('nightly')
+  const twice = async () => (await kit.engine.schedules({ failing: true, inARow: 2 })).schedules
+  expect(await twice()).toEqual([])
+  await kit.engine.run(String(job), {})
+  await kit.until(async () => (await twice()).length > 0)
+  expect(await twice()).toMatchObject([{ job, failing: true, failedInARow: 2 }])
 })
 
 test('ending a schedule frees its name', async () => {

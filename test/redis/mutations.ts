@@ -737,7 +737,17 @@ const time: Mutation[] = [
     ['  if run.passed then change', '  if false then change', 'nobody knows which slots went by'],
     ['  change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],
   ),
-  ...of(22, 'lib/run/retry.lua', ['    slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once']),
+  ...of(
+    22,
+    'lib/run/retry.lua',
+    ['    slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
+    ['(tonumber(doc.failed_in_a_row) or 0) + 1', '1', 'it is not said how often in a row a schedule failed'],
+  ),
+  ...of(22, 'lib/run/finish.lua', [
+    '  if not run.paused then change(id, doc, fields.failed_in_a_row, nil) end\n',
+    '',
+    'what went well counts as one of those that failed in a row',
+  ]),
   ...of(22, 'lib/run/finish.lua', [
     '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
     '  if not waiting and doc.not_before then\n',
@@ -1235,8 +1245,14 @@ const limited: Mutation[] = [
   ...of(
     127,
     'lib/limit/limits.lua',
-    ['settings.waiting + n)', 'settings.waiting)', 'a limit does not say how many wait at it'],
-    ['if settings and settings.waiting then', 'if settings then', 'what is not known is counted'],
+    ['settings.waiting + n\n', 'settings.waiting\n', 'a limit does not say how many wait at it'],
+    ['not settings or not settings.waiting', 'not settings', 'what is not known is counted'],
+    ['waiting > 0 and now or nil', 'now', 'a limit says since when somebody waits where nobody does'],
+    [
+      '(settings.waiting == 0) ~= (waiting == 0)',
+      'true',
+      'who comes later makes the time short that somebody has waited',
+    ],
   ),
   ...of(
     127,

@@ -5,11 +5,11 @@ import type {
   CallbackView,
   ErrorKind,
   Health,
-  LimitView,
   OpenBreaker,
   QueueView,
-  ScheduleView,
+  ScheduleRow,
   Stats,
+  WaitedLimit,
 } from '../../engine/engine.ts'
 import { isFull } from './limit.ts'
 import { count, many, percent } from './number.ts'
@@ -19,11 +19,11 @@ import { about } from './time.ts'
 export type Known = {
   now: number
   queues: readonly QueueView[]
-  limits: readonly LimitView[]
+  limits: readonly WaitedLimit[]
   /** What happened in all queues, a minute a point. */
   points: readonly Point[]
   givenUp: readonly CallbackView[]
-  schedules: readonly ScheduleView[]
+  schedules: readonly ScheduleRow[]
   bells?: Stats['bells']
   restored?: Health['restored']
   /** When a tick came last; null: never. A tenant has none of its own. */
@@ -160,13 +160,19 @@ export const callbacksGivenUp: Rule = ({ givenUp }) => {
   })
 }
 
+/** A schedule that failed once goes on by itself, and may do better. */
+const IN_A_ROW = 2
+
 export const failingSchedules: Rule = ({ schedules }) =>
   schedules
-    .filter(({ failing }) => failing)
+    .filter(({ failing, status, failedInARow = 0 }) => failing && (failedInARow >= IN_A_ROW || status === 'failed'))
     .map(
-      ({ job, class: name, lastRun, aliases }): Need => ({
+      ({ job, class: name, lastRun, aliases, status, failedInARow = 0 }): Need => ({
         ...{ rule: 'schedule', weight: 70, kind: 'failed', icon: 'schedules', name: aliases[0] ?? name },
-        text: 'The last run of schedule {} failed.',
+        text:
+          status === 'failed'
+            ? 'Schedule {} has failed, and repeats no more.'
+            : `Schedule {} failed ${count(failedInARow)} times in a row.`,
         since: lastRun?.endedAt,
         buttons: [
           { to: `/jobs/${job}?tab=errors`, text: 'Why' },
@@ -175,18 +181,24 @@ export const failingSchedules: Rule = ({ schedules }) =>
       }),
     )
 
-export const fullLimits: Rule = ({ limits }) =>
-  limits.filter(isFull).map(
-    ({ key, running, concurrency, waiting }): Need => ({
-      ...{ rule: 'limit', weight: 50 + Math.min(9, waiting / 1_000), kind: 'suspended', icon: 'limits', name: key },
-      text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
-      more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
-      buttons: [
-        { to: `/limits?open=${encodeURIComponent(key)}`, text: 'Who waits' },
-        { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
-      ],
-    }),
-  )
+/** A limit that is full has a line for so long before it is told; of what an older version has written that is not known. */
+const FULL = 5 * MINUTE
+
+export const fullLimits: Rule = ({ limits, now }) =>
+  limits
+    .filter((limit) => isFull(limit) && now - (limit.waitedSince ?? 0) >= FULL)
+    .map(
+      ({ key, running, concurrency, waiting, waitedSince }): Need => ({
+        ...{ rule: 'limit', weight: 50 + Math.min(9, waiting / 1_000), kind: 'suspended', icon: 'limits', name: key },
+        text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
+        more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
+        since: waitedSince ?? undefined,
+        buttons: [
+          { to: `/limits?open=${encodeURIComponent(key)}`, text: 'Who waits' },
+          { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
+        ],
+      }),
+    )
 
 const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
 

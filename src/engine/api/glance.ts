@@ -3,7 +3,7 @@
 import type { Context } from '../context.ts'
 import type { Engine, Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'
-import { createLimits } from './limits.ts'
+import { isGroup, waitedView } from './limits.ts'
 import { createProcesses, MOST_RUNS } from './processes.ts'
 import { createStats, MOST_QUEUES, STEPS } from './stats.ts'
 
@@ -20,23 +20,23 @@ export function createGlance(context: Context, health: HealthParts): Pick<Engine
         ...context.store,
         overview: async () => (await asked).overview,
         series: async () => (await asked).series,
-        limits: async () => (await asked).limits,
         atWork: async () => (await asked).atWork,
         standing: async () => (await asked).standing,
       }
       const seen = { ...context, store }
       const numbers = createStats(seen)
-      const [stats, series, { limits }, processes, how, { hasSchedules, hasMutes }] = await Promise.all([
+      const [stats, series, processes, how, { limits, hasSchedules, hasMutes }] = await Promise.all([
         numbers.stats(),
         step === undefined
           ? { step: 'minute' as const, points: [], more: false }
           : numbers.series({ step, details: true }),
-        createLimits(seen).bounds(),
         createProcesses(seen).processes(),
         createHealth({ ...health, store }).health(),
         asked,
       ])
-      return { stats, series, limits, ...processes, health: how, hasSchedules, hasMutes }
+      const now = context.now()
+      const bounds = limits.filter(({ key }) => !isGroup(key)).map((row) => waitedView(row, now))
+      return { stats, series, limits: bounds, ...processes, health: how, hasSchedules, hasMutes }
     },
   }
 }

@@ -5,15 +5,13 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine, GroupView, LimitRow, LimitView, RoomView } from '../engine.ts'
+import type { Engine, GroupView, LimitRow, LimitView, RoomView, WaitedLimit } from '../engine.ts'
 import { changedBy, limitPreview } from './limit-preview.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
 
 /** So many moments are told at which jobs have started. */
 const STARTS = 100
-
-const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
 
 const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
 
@@ -23,6 +21,14 @@ const limitView = (
 ): LimitView => ({
   ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting },
 })
+
+/** As a look at everything tells of it. */
+export const waitedView = (row: Row, now: number): WaitedLimit => ({
+  ...limitView(row, now),
+  waitedSince: row.fullSince,
+})
+
+export const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
 
 const detailedView = (row: Row, now: number): LimitRow => ({
   ...limitView(row, now),

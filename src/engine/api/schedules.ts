@@ -8,7 +8,7 @@ import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat, type Repeat } from
 import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, JobInput, JobPatch, ScheduleView } from '../engine.ts'
+import type { Engine, JobInput, JobPatch, ScheduleRow, ScheduleView } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 import { kindOfJob, mutesOf } from './errors.ts'
 
@@ -69,6 +69,14 @@ function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): Schedule
     moved: next.length > 0 ? movedOf(repeat, next[0]!) : null,
   }
 }
+
+/** How often in a row it failed; what failed and repeats no more has no next time to fail. */
+const failedTimes = (doc: JobRecord): number => (statusOf(doc) === 'failed' ? Infinity : (doc.failedInARow ?? 0))
+
+const rowOf = (id: number, doc: JobRecord, stretch: Stretch, isCounted: boolean): ScheduleRow => ({
+  ...scheduleOf(id, doc, stretch),
+  ...(isCounted ? { failedInARow: (doc.failedInARow ?? 0) } : {}),
+})
 
 /** The slots that a pause has let go by: from the one that was next as it began. */
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
@@ -148,17 +156,19 @@ export function createSchedules(
   }
 
   return {
-    async schedules({ limit = 50, cursor, failing = false, muted = false, until }) {
-      const schedules: ScheduleView[] = []
+    async schedules({ limit = 50, cursor, failing = false, muted = false, inARow = 0, until }) {
+      const schedules: ScheduleRow[] = []
       const silent = failing && !muted ? mutesOf({ store, now }) : undefined
       let next: string | null = cursor ?? '0'
       for (let page = 0; next !== null && schedules.length < limit && page < MOST_PAGES; page++) {
         const from: string = next
         const filter = { mode: 'repeats', before: from, limit: limit - schedules.length } as const
         const [{ jobs, cursor: after }, mutes] = await Promise.all([store.list(filter), silent])
-        const isTold = (document: JobRecord) => !mutes?.muted.has(kindOfJob(document).fingerprint)
+        const isTold = (document: JobRecord) =>
+          failedTimes(document) >= inARow && !mutes?.muted.has(kindOfJob(document).fingerprint)
+        const stretch = { until, most: MOST_LISTED }
         const shown = jobs
-          .map(({ id, document }) => ({ document, view: scheduleOf(id, document, { until, most: MOST_LISTED }) }))
+          .map(({ id, document }) => ({ document, view: rowOf(id, document, stretch, inARow > 0) }))
           .filter(({ document, view }) => !failing || (view.failing && isTold(document)))
         schedules.push(...shown.map(({ view }) => view))
         next = after

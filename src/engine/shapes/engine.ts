@@ -26,6 +26,7 @@ import type {
   OpenBreaker,
   Previewed,
   RoomView,
+  ScheduleRow,
   ScheduleView,
 } from './limits.ts'
 import type {
@@ -228,9 +229,11 @@ export interface Engine extends Deliveries, Access {
     failing?: boolean
     /** With `failing`: those, too, whose kind of errors is muted. */
     muted?: boolean
+    /** With `failing`: those that failed so often in a row, or stopped as they did; each says how often. */
+    inARow?: number
     /** Slots up to this moment, at most 50 of each. */
     until?: number
-  }): Promise<{ schedules: ScheduleView[]; cursor: string | null }>
+  }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }>
   /** Makes the schedule of a name, or makes the one that there is what is asked for. */
   setSchedule(alias: string, input: JobInput): Promise<ScheduleView>
   /** Jobs for the slots of a stretch of time, as if nobody had missed them; `next` is where to go on. */

@@ -91,11 +91,14 @@ export type Stats = {
   bells?: BellTrouble
 }
 
+/** A limit at which jobs wait, and since when there is always one that does: null where an older version has written it. */
+export type WaitedLimit = LimitView & { waitedSince: number | null }
+
 /** How everything stands, in one look. `hasSchedules`: whether any job repeats, where runs were looked at. */
 export type Glance = {
   stats: Stats
   series: { step: 'minute' | 'hour'; points: Point[]; more: boolean; queues?: Record<string, Point[]> }
-  limits: LimitView[]
+  limits: WaitedLimit[]
   processes: ProcessView[]
   others: RunUnderWay[]
   more: boolean

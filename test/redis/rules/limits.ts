@@ -722,6 +722,28 @@ const rule127: Facts = {
     await run!.commit()
     expect(await said(world)).toEqual({ waiting: 2, running: 0 })
   },
+  async 'it says since when somebody waits without a break'(world) {
+    const since = async () => decodeLimit((await textOf(world))!).waitedSince
+    const ids = await makeAll(world, 4, limits(1))
+    expect(await since()).toBeUndefined()
+    const began = world.now()
+    const [run] = await world.claim()
+    const first = (await since())!
+    expect(first - began).toBeGreaterThanOrEqual(0)
+    expect(first - began).toBeLessThan(5_000)
+    world.advance(10_000)
+    await run!.commit()
+    const next = await world.claimOne()
+    await world.make(limits(1))
+    await world.claim()
+    expect(await since()).toBe(first)
+    const [row] = (await world.store.glance('', { queues: 10, limits: 10, runs: 10 })).limits
+    expect(row).toMatchObject({ key: KEY, fullSince: first })
+    await next.commit()
+    for (const id of ids.slice(2)) await world.change(id, 'terminate', '', '')
+    await (await world.claimOne()).commit()
+    expect(await since()).toBeUndefined()
+  },
   async 'where a version has written it that does not count, it is known when nobody waits any more'(world) {
     await makeAll(world, 3, limits(1))
     await world.claim()

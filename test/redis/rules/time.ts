@@ -328,6 +328,27 @@ const rule22: Facts = {
     world.advance(HOUR)
     expect((await world.claimOne()).snapshot.run.attempt).toBe(1)
   },
+  async 'failures in a row are counted, tries are not; a run that goes well ends the row, a pause within one does not'(
+    world,
+  ) {
+    const { id } = await hourly(world)
+    const inARow = async () => (await world.document(id)).failedInARow
+    const next = async () => {
+      world.advance(HOUR)
+      return world.claimOne()
+    }
+    expect(await (await next()).fail(retry)).toBe('queued')
+    expect(await inARow()).toBeUndefined()
+    world.advance(10_001)
+    await (await world.claimOne()).fail()
+    expect(await inARow()).toBe(1)
+    await (await next()).fail()
+    expect(await inARow()).toBe(2)
+    await (await next()).suspend({ pause: { until: world.now() + 1_000 } })
+    expect(await inARow()).toBe(2)
+    await (await next()).commit()
+    expect(await inARow()).toBeUndefined()
+  },
   async 'a final failure stops a repeat that says so'(world) {
     const { id } = await hourly(world, {}, { bedrock: 'SCHEDULED, +1 HOUR', stopOnFail: true })
     world.advance(3_000)

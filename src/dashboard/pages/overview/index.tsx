@@ -85,7 +85,7 @@ async function load(asked: Asked): Promise<OverviewData> {
   const { queues } = stats
   const [{ callbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
     later.take(GIVEN_UP, LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 }), NO_CALLBACKS),
-    later.take(FAILING, SELDOM, () => engine.schedules({ failing: true, limit: 10 }), NO_SCHEDULES),
+    later.take(FAILING, SELDOM, () => engine.schedules({ failing: true, inARow: 2, limit: 10 }), NO_SCHEDULES),
     hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
     deploymentsOf(asked),
     shared('breakers', LATER, () => engine.breakers()),

@@ -63,7 +63,7 @@ local function add_limits(list)
       local n = settings.waiting or redis.call('ZCARD', limit_key(key, 'waiting'))
       waiting = waiting - n
       if settings.waiting then state.held = settings.running end
-      if n > 0 then rows[#rows + 1] = limit_rows.of(key, n) end
+      if n > 0 then rows[#rows + 1] = limit_rows.of(key, n, settings.waited_since) end
     end
   end
 end

@@ -59,11 +59,14 @@ function limits.save(key, field, value)
 end
 
 -- How many wait is kept with the queue, and with the settings of each limit, so that a look at many costs no command for each.
--- Where an older version has written those it is not known until nobody waits any more.
+-- Where an older version has written those it is not known until nobody waits any more. With it stands since when somebody waits.
 function limits.count_waiting(q, key, n)
   local settings = limits.at(key).settings
   change_queue(q, queue_fields.at_limits, (queue(q).at_limits or 0) + n)
-  if settings and settings.waiting then limits.save(key, limit_fields.waiting, settings.waiting + n) end
+  if not settings or not settings.waiting then return end
+  local waiting = settings.waiting + n
+  if (settings.waiting == 0) ~= (waiting == 0) then limits.save(key, limit_fields.waited_since, waiting > 0 and now or nil) end
+  limits.save(key, limit_fields.waiting, waiting)
 end
 
 -- How many more may start.

@@ -144,6 +144,7 @@ local function succeed(run)
   leases.note_run(id, doc, run.ending, run)
   clear_failures(id, doc)
   if run.paused then set_pause(id, doc, run) else ending.clear_steps(id, doc) end
+  if not run.paused then change(id, doc, fields.failed_in_a_row, nil) end
   if doc.terminating ~= '2' then change(id, doc, fields.started_up, '1') end
   change(id, doc, fields.run_number, int(tonumber(doc.run_number) + 1))
   counts.ran(doc)

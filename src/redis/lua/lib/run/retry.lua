@@ -85,6 +85,7 @@ local function fail_for_good(id, doc, run, error)
   change(id, doc, fields.failures, int((tonumber(doc.failures) or 0) + 1))
   change(id, doc, fields.input_during_run, nil)
   if doc.next_slot and not (get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
+    change(id, doc, fields.failed_in_a_row, int((tonumber(doc.failed_in_a_row) or 0) + 1))
     ending.clear_steps(id, doc)
     change(id, doc, fields.failures, nil)
     change(id, doc, fields.deliveries, nil)
