@@ -1,6 +1,7 @@
 // Where what the doctor has found something at is told of: by the API, and on the pages for people.
 
-export type FaultKind = 'job' | 'queue' | 'limit' | 'channel' | 'alias' | 'schedule' | 'flow'
+export const faultKinds = ['job', 'queue', 'limit', 'channel', 'alias', 'schedule', 'flow'] as const
+export type FaultKind = (typeof faultKinds)[number]
 
 type Places = { api: (who: string) => string; page: (who: string) => string }
 

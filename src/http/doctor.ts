@@ -1,11 +1,12 @@
 // Whether everything in Redis is as it must be, and what is done where it is not.
 
 import * as z from 'zod'
+import { faultKinds } from '../core/faults.ts'
 import { cursor } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 const fault = z.object({
-  kind: z.enum(['job', 'queue', 'limit', 'channel', 'alias', 'schedule', 'flow']),
+  kind: z.enum(faultKinds),
   who: z.string(),
   what: z.string(),
   remedy: z.string().meta({ description: 'what a repair does about it' }),

@@ -1,6 +1,7 @@
 // What is not about jobs: health, the documents, the bells of QStash, the clock of tests.
 
 import * as z from 'zod'
+import { examined } from '../core/examined.ts'
 import { done, duration, flag, label, moment } from '../core/schemas.ts'
 import { docs } from './docs.ts'
 import { reply, route } from './route.ts'
@@ -30,6 +31,7 @@ const health = z.object({
   bellAt: moment.nullable().optional().meta({ description: 'when a bell of QStash came last that began a lane' }),
   version: z.string(),
   restored: restored.optional(),
+  examined: examined.optional().meta({ description: 'what the doctor has found, where it has ever looked' }),
   problems: z.array(problem).optional(),
 })
 
@@ -45,8 +47,8 @@ export const system = {
       answers: { 200: health, 503: health },
     },
     async ({ engine, query: { details } }) => {
-      const { ms, tickAt, bellAt, ...found } = await engine.health()
-      const told = details ? { ...found, ms, tickAt, bellAt } : found
+      const { ms, tickAt, bellAt, examined, ...found } = await engine.health()
+      const told = details ? { ...found, ms, tickAt, bellAt, examined } : found
       if (found.ok) return reply(200, told, { 'server-timing': `redis;desc="a round trip to Redis";dur=${ms}` })
       return reply(503, told)
     },

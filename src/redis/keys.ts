@@ -26,6 +26,7 @@ export const keysOf = (ns: string) => ({
   bells: `${ns}bells`,
   lastTick: `${ns}ticked`,
   lastBell: `${ns}rung`,
+  examined: `${ns}examined`,
   deployed: `${ns}deployed`,
   flows: `${ns}flows`,
   channels: `${ns}channels`,

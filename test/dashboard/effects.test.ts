@@ -210,8 +210,23 @@ test('what the doctor finds is repaired', async () => {
   expect(html).toContain(`href="/ui/jobs/${id}"`)
   for (const said of [what!, remedy!]) expect(html).toContain(said)
   expect(html).toContain(`data-copy="job ${who}: `)
+  // Whoever looks at Overview is told of it, and the page of the doctor says it to who has not looked again.
+  const told = async () => {
+    pages.forget()
+    const [overview, doctor] = [await admin.html('/ui/'), await admin.html('/ui/doctor')]
+    return [
+      /The doctor found <b>\d fault/.test(overview),
+      /\d faults?, at \d job/.test(doctor),
+      doctor.includes('no faults'),
+    ]
+  }
+  expect(await told()).toEqual([true, true, false])
+  const { examined } = (await (await pages.ask('/health?details=true')).json()) as { examined: { faults: object } }
+  expect(examined).toMatchObject({ whole: false, faults: { job: 1 }, cursor: '10' })
+  expect(await (await pages.ask('/health')).json()).not.toHaveProperty('examined')
   await press('/doctor', { act: 'repair' })
   expect(await pages.engine.verify()).toEqual([])
+  expect(await told()).toEqual([false, false, true])
   expect(await pages.statusOf(id)).toBe('queued')
 })
 

@@ -65,6 +65,11 @@ const schedule = (about: object) => ({
   ...about,
 })
 
+const found = (faults: object) => ({
+  ...{ at: NOW, whole: true, faults },
+  ...(Object.keys(faults).length > 0 ? { since: NOW - HOUR, cursor: '5010' } : { since: null, cursor: null }),
+})
+
 test('nothing needs a look where all is quiet', () => expect(needs.needsOf(quiet)).toEqual([]))
 
 test.each([
@@ -82,6 +87,8 @@ test.each([
   ['a schedule that failed once', { schedules: [schedule({ failedInARow: 1 })] }, []],
   ['a schedule that stopped as it failed', { schedules: [schedule({ status: 'failed' })] }, ['schedule']],
   ['a schedule whose last run went well', { schedules: [schedule({ failing: false, failedInARow: 2 })] }, []],
+  ['a fault of the doctor', { examined: found({ job: 2, alias: 1 }) }, ['doctor']],
+  ['a doctor who found none', { examined: found({}) }, []],
   ['a paused queue with jobs', { queues: [queue({ paused: true, counts: { queued: 3 } })] }, ['paused']],
   ['an empty paused queue', { queues: [queue({ paused: true })] }, []],
   ['a job that waits while lanes are free', { queues: [queue({ oldestReady: NOW - 2 * MINUTE, lanes: 1 })] }, ['slow']],
@@ -110,6 +117,12 @@ test.each([
 test('a full limit is told since when there is a line at it', () => {
   const [need] = needs.needsOf({ ...quiet, limits: [{ ...limit, waitedSince: NOW - 7 * MINUTE }] })
   expect(need).toMatchObject({ name: 'stripe', since: NOW - 7 * MINUTE })
+})
+
+test('faults of the doctor are told with what they are at, since they are there, and where they are seen', () => {
+  const [need] = needs.needsOf({ ...quiet, examined: found({ job: 2, alias: 1 }) })
+  expect(need).toMatchObject({ name: '3 faults', more: 'At 2 jobs, 1 alias', since: NOW - HOUR })
+  expect(need!.buttons).toEqual([{ to: '/doctor?cursor=5010', text: 'Doctor' }])
 })
 
 test('a schedule is told with how often in a row it failed, since its last run, and can be run', () => {

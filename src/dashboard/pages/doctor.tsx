@@ -10,7 +10,7 @@ import { Act as Button, LinkButton } from '../parts/act.tsx'
 import { Icon, Shape } from '../parts/icon.tsx'
 import { Card, Empty, Head, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
-import { isTickMissing } from '../words/needs.ts'
+import { faultsIn, foundWords, isTickMissing } from '../words/needs.ts'
 import { count, many } from '../words/number.ts'
 import { span } from '../words/time.ts'
 
@@ -48,9 +48,25 @@ function LastTick({ at }: { at: number | null }) {
   )
 }
 
+/** What was found at the last look, for who has not looked again. */
+function LastLook({ examined: { at, whole, faults, cursor } }: { examined: NonNullable<Health['examined']> }) {
+  return (
+    <Check ok={cursor === null} text="Jobs">
+      {whole ? 'all looked at' : 'some looked at'}, <Ago at={at} />:{' '}
+      {cursor === null ? (
+        'no faults'
+      ) : (
+        <To kind="link" to={`/doctor?cursor=${encodeURIComponent(cursor)}`}>
+          {`${many(faultsIn(faults), 'fault')}, at ${foundWords(faults)}`}
+        </To>
+      )}
+    </Check>
+  )
+}
+
 function What({ health }: { health: Health }) {
   const { now } = useLook()
-  const { redis, ms, tickAt, bellAt, version, problems = [], restored } = health
+  const { redis, ms, tickAt, bellAt, version, problems = [], restored, examined } = health
   const bells = problems.find(({ of }) => of === 'qstash')
   const state = problems.find(({ of }) => of === 'redis')
   return (
@@ -82,6 +98,7 @@ function What({ health }: { health: Health }) {
             'never went back'
           )}
         </Check>
+        {examined && <LastLook examined={examined} />}
       </ul>
     </Card>
   )
@@ -157,11 +174,12 @@ export const doctor = page<DoctorData>({
   every: 0,
   async load({ engine, query }) {
     const cursor = query.get('cursor')
-    const [health, examined] = await Promise.all([
+    const [{ examined: before, ...health }, examined] = await Promise.all([
       engine.health(),
       cursor === null ? undefined : engine.examine(cursor || undefined),
     ])
-    return { health, ...(examined ? { examined } : {}) }
+    // Who looks now sees what is so now.
+    return examined ? { health, examined } : { health: { ...health, ...(before && { examined: before }) } }
   },
   title: () => 'Doctor',
   View: ({ data: { health, examined } }) => (

@@ -26,6 +26,8 @@ export type Known = {
   schedules: readonly ScheduleRow[]
   bells?: Stats['bells']
   restored?: Health['restored']
+  /** What the doctor has found. */
+  examined?: Health['examined']
   /** When a tick came last; null: never. A tenant has none of its own. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
@@ -295,6 +297,30 @@ export const openBreakers: Rule = ({ breakers }) =>
     }),
   )
 
+/** @example foundWords({ job: 2, queue: 1 }) // '2 jobs, 1 queue' */
+export const foundWords = (faults: NonNullable<Health['examined']>['faults']): string =>
+  Object.entries(faults)
+    .map(([kind, n]) => many(n, kind, kind === 'alias' ? 'aliases' : `${kind}s`))
+    .join(', ')
+
+/** @example faultsIn({ job: 2, queue: 1 }) // 3 */
+export const faultsIn = (faults: NonNullable<Health['examined']>['faults']): number =>
+  Object.values(faults).reduce((all, n) => all + n, 0)
+
+export const faultsFound: Rule = ({ examined }) => {
+  const found = examined ? faultsIn(examined.faults) : 0
+  if (!examined || found === 0) return []
+  return [
+    {
+      ...{ rule: 'doctor', weight: 65, kind: 'failed', icon: 'doctor', name: many(found, 'fault') },
+      text: 'The doctor found {}.',
+      more: `At ${foundWords(examined.faults)}`,
+      since: examined.since ?? undefined,
+      buttons: [{ to: `/doctor?cursor=${encodeURIComponent(examined.cursor ?? '')}`, text: 'Doctor' }],
+    },
+  ]
+}
+
 const rules: readonly Rule[] = [
   wentBack,
   failing,
@@ -304,6 +330,7 @@ const rules: readonly Rule[] = [
   callbacksGivenUp,
   openBreakers,
   failingSchedules,
+  faultsFound,
   slowQueues,
   fullLimits,
   pausedQueues,

@@ -2,6 +2,7 @@
 
 import { encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { afterLook, type Examined } from '../../core/examined.ts'
 import { linkOf } from '../../core/faults.ts'
 import { readGraph } from '../../core/graph.ts'
 import { wireFaults } from '../../core/wire-faults.ts'
@@ -47,6 +48,7 @@ export function createDoctor({
   store,
   ring,
   change,
+  now,
 }: Context): Pick<Engine, 'examine' | 'repair'> & { verify: () => Promise<Fault[]> } {
   async function examineFlows(before: string | undefined): Promise<Slice> {
     // At rest: what runs, or is about to, has its wires still to lay.
@@ -70,10 +72,23 @@ export function createDoctor({
     return { faults: faults.map(linked), jobs: 0, cursor: next === null ? null : `${next}${FLOWS}` }
   }
 
-  async function examine(cursor = FIRST): Promise<Slice> {
+  async function look(cursor: string): Promise<Slice> {
     if (cursor.endsWith(FLOWS)) return examineFlows(cursor.slice(0, -1) || undefined)
     const { faults, seen, next } = await store.verify(Number(cursor))
     return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
+  }
+
+  /** Keeps what is found, for who looks at how everything stands; of two who look at once the later is believed. */
+  async function note(cursor: string, { faults, cursor: next }: Slice, before: Examined | null): Promise<void> {
+    const isFirst = cursor === FIRST
+    const known = afterLook(before, { cursor, isFirst, isLast: next === null, faults }, now())
+    if (known) await store.setExamined(known)
+  }
+
+  async function examine(cursor = FIRST): Promise<Slice> {
+    const [slice, before] = await Promise.all([look(cursor), store.examined()])
+    await note(cursor, slice, before)
+    return slice
   }
 
   /** Lays what is wrong, if the graph is the one that was seen. */
@@ -109,7 +124,7 @@ export function createDoctor({
     async verify() {
       const faults: Fault[] = []
       for (let cursor: string | null = FIRST; cursor !== null; ) {
-        const slice: Slice = await examine(cursor)
+        const slice: Slice = await look(cursor)
         faults.push(...slice.faults)
         cursor = slice.cursor
       }

@@ -1,6 +1,7 @@
 // How it stands with what we need: Redis and QStash.
 
 import type { SidejobError } from '../../core/errors.ts'
+import { examinedView } from '../../core/examined.ts'
 import { remedies } from '../../core/remedies.ts'
 import type { Client } from '../../redis/client.ts'
 import type { Store } from '../../redis/store.ts'
@@ -32,7 +33,7 @@ export function createHealth({ client, store, bells, version, isTenant }: Health
       const start = Date.now()
       const asked: Standing = await store.standing().catch((error: SidejobError) => ({ error }))
       const ms = Date.now() - start
-      const { error: down, restored, trouble: told, tickAt = null, bellAt = null } = asked
+      const { error: down, restored, trouble: told, tickAt = null, bellAt = null, examined } = asked
       const fault = down ?? before
       const trouble = bells.trouble() ?? told
       const problems = [...(fault ? [redisProblem(fault)] : []), ...(trouble ? [bellsProblem(trouble)] : [])]
@@ -42,6 +43,7 @@ export function createHealth({ client, store, bells, version, isTenant }: Health
         ...(down ? {} : { ms, bellAt, ...(isTenant ? {} : { tickAt }) }),
         version,
         ...(restored && { restored }),
+        ...(examined && { examined: examinedView(examined) }),
         ...(problems.length ? { problems } : {}),
       }
     },

@@ -75,7 +75,7 @@ const failedTimes = (doc: JobRecord): number => (statusOf(doc) === 'failed' ? In
 
 const rowOf = (id: number, doc: JobRecord, stretch: Stretch, isCounted: boolean): ScheduleRow => ({
   ...scheduleOf(id, doc, stretch),
-  ...(isCounted ? { failedInARow: (doc.failedInARow ?? 0) } : {}),
+  ...(isCounted ? { failedInARow: doc.failedInARow ?? 0 } : {}),
 })
 
 /** The slots that a pause has let go by: from the one that was next as it began. */

@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Code } from '../../core/errors.ts'
+import type { ExaminedView } from '../../core/examined.ts'
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
 import type { Fault } from '../../redis/types.ts'
@@ -104,6 +105,8 @@ export type Health = {
   bellAt?: number | null
   version: string
   restored?: Restore
+  /** What the doctor has found, where it has ever looked. */
+  examined?: ExaminedView
   problems?: { of: 'redis' | 'qstash'; code: Code; message: string; remedy: string; inARow?: number }[]
 }
 

@@ -1,6 +1,7 @@
 // What one command of Redis answers, without a script.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import type { Examined } from '../../core/examined.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
 import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
 import type { Keys } from '../keys.ts'
@@ -46,17 +47,24 @@ export type HowItStands = {
   trouble: BellTrouble | null
   tickAt: number | null
   bellAt: number | null
+  /** What the doctor has found. */
+  examined: Examined | null
 }
 
 /** The texts that say how it stands. */
-export const standingKeys = ({ epoch, bells, lastTick, lastBell }: Keys): string[] => [epoch, bells, lastTick, lastBell]
+export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined }: Keys): string[] => [
+  ...[epoch, bells, lastTick, lastBell, examined],
+]
+
+const examinedOf = (text: string | null | undefined): Examined | null => (text ? (JSON.parse(text) as Examined) : null)
 
 /** How it stands, by these texts. */
-export const standingOf = ([went, trouble, tickAt, bellAt]: readonly (string | null)[]): HowItStands => ({
+export const standingOf = ([went, trouble, tickAt, bellAt, found]: readonly (string | null)[]): HowItStands => ({
   restored: restoreOf(went ?? null),
   trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null,
   tickAt: tickAt ? Number(tickAt) : null,
   bellAt: bellAt ? Number(bellAt) : null,
+  examined: examinedOf(found),
 })
 
 /** What stands at the head of the index that ticks go by. */
@@ -243,7 +251,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
     lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
     /**
      * When Redis was last seen to have gone back to older data, and what QStash has refused of late, as some isolate has
-     * told; when a tick and a bell came last. That it answers says that Redis can be reached.
+     * told; when a tick and a bell came last; what the doctor has found. That it answers says that Redis can be reached.
      */
     async standing(): Promise<HowItStands> {
       return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys))))
@@ -280,6 +288,8 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
+    examined: async () => examinedOf(await ask<string | null>((redis) => redis.get(keys.examined))),
+    setExamined: (found: Examined) => ask<unknown>((redis) => redis.set(keys.examined, JSON.stringify(found))),
     setBellTrouble: (trouble?: BellTrouble) =>
       ask<unknown>((redis) =>
         trouble ? redis.set(keys.bells, JSON.stringify(trouble), { px: TROUBLE }) : redis.del(keys.bells),

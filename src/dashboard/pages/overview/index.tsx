@@ -99,6 +99,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     schedules,
     bells: stats.bells,
     restored: health.restored,
+    examined: health.examined,
     tickAt: health.tickAt,
     breakers,
     kinds: kinds.kinds,

@@ -1,0 +1,62 @@
+// What the doctor has found so far, from one look at a slice to the next.
+
+import { expect, test } from 'vitest'
+import { afterLook, type Examined, examinedView, type Look } from '../../src/core/examined.ts'
+
+const NOW = 1_800_000_000_000
+
+type Slice = Omit<Look, 'faults'> & { faults: ('job' | 'queue')[] }
+const first = (...faults: Slice['faults']): Slice => ({ cursor: '10', isFirst: true, isLast: false, faults })
+const middle = (...faults: Slice['faults']): Slice => ({ cursor: '5010', isFirst: false, isLast: false, faults })
+const last = (...faults: Slice['faults']): Slice => ({ cursor: '9', isFirst: false, isLast: true, faults })
+
+/** Slices that are looked at one after the other, a second each. */
+const after = (slices: Slice[], known: Examined | null = null, from = NOW): Examined | null =>
+  slices.reduce<Examined | null>((before, { faults, ...slice }, i) => {
+    const look = { ...slice, faults: faults.map((kind) => ({ kind })) }
+    return afterLook(before, look, from + i * 1_000) ?? before
+  }, known)
+
+test('who looks at everything and finds nothing is known to have looked', () => {
+  expect(examinedView(after([first(), middle(), last()])!)).toEqual({
+    ...{ at: NOW + 2_000, whole: true, faults: {}, since: null, cursor: null },
+  })
+})
+
+test('a slice in the middle where nothing is found, and was not before, is no news', () => {
+  const { faults: _, ...look } = middle()
+  expect(afterLook(after([first()]), { ...look, faults: [] }, NOW)).toBeUndefined()
+})
+
+test('faults are counted by what they are at, in all slices together, since the first of them', () => {
+  const found = after([first('job', 'queue'), middle('job'), last()])!
+  expect(examinedView(found)).toEqual({
+    ...{ at: NOW + 2_000, whole: true, faults: { job: 2, queue: 1 }, since: NOW, cursor: '10' },
+  })
+})
+
+test('a look at one slice says nothing of the others', () => {
+  const found = after([first(), middle('job'), last()])
+  expect(examinedView(after([first()], found, NOW + 60_000)!)).toMatchObject({
+    ...{ whole: false, faults: { job: 1 }, since: NOW + 1_000, cursor: '5010' },
+  })
+})
+
+test('what is still found is found since it was found first, and what is not found any more is gone', () => {
+  const found = after([first('job'), middle('queue'), last()])
+  const again = after([first('job'), middle()], found, NOW + 60_000)!
+  expect(examinedView(again)).toMatchObject({ faults: { job: 1 }, since: NOW })
+  expect(examinedView(after([first()], again, NOW + 90_000)!)).toMatchObject({ faults: {}, since: null, cursor: null })
+})
+
+test('at the end of a look at everything slices are forgotten that are not there any more', () => {
+  const found = after([first(), middle('queue'), last()])
+  expect(examinedView(after([first(), last()], found, NOW + 60_000)!).faults).toEqual({})
+})
+
+test('no more than twenty slices are kept', () => {
+  const slices = Array.from({ length: 30 }, (_, i): Slice => ({ ...middle('job'), cursor: `${i}0` }))
+  const found = after(slices)!
+  expect(Object.keys(found.slices)).toHaveLength(20)
+  expect(examinedView(found).faults).toEqual({ job: 20 })
+})
