@@ -1,5 +1,7 @@
 // Where what the doctor has found something at is told of: by the API, and on the pages for people.
 
+import { groupKey } from './constraint.ts'
+
 export const faultKinds = ['job', 'queue', 'limit', 'channel', 'alias', 'schedule', 'flow'] as const
 export type FaultKind = (typeof faultKinds)[number]
 
@@ -7,10 +9,14 @@ type Places = { api: (who: string) => string; page: (who: string) => string }
 
 const inPath = encodeURIComponent
 
+/** The limit of a group is told of where the group is. */
+const limitPage = (key: string): string =>
+  key.startsWith(groupKey('')) ? `/groups/${inPath(key.slice(groupKey('').length))}` : `/limits?open=${inPath(key)}`
+
 const places: Record<FaultKind, Places> = {
   job: { api: (id) => `/v1/jobs/${id}`, page: (id) => `/jobs/${id}` },
   queue: { api: (name) => `/v1/queues/${inPath(name)}`, page: (name) => `/queues/${inPath(name)}` },
-  limit: { api: (key) => `/v1/limits/${inPath(key)}`, page: (key) => `/limits?open=${inPath(key)}` },
+  limit: { api: (key) => `/v1/limits/${inPath(key)}`, page: limitPage },
   channel: { api: () => '/v1/channels', page: (name) => `/channels?at=${inPath(name)}` },
   alias: { api: (alias) => `/v1/jobs?alias=${inPath(alias)}`, page: (alias) => `/jobs?alias=${inPath(alias)}` },
   schedule: { api: (id) => `/v1/schedules/${id}`, page: (id) => `/jobs/${id}` },

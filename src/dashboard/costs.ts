@@ -21,6 +21,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/queues/:queue': [1, 20, 39],
   '/schedules': [1, 6, 10],
   '/limits': [1, 10, 16],
+  '/groups/:id': [1, 13, 19],
   '/workers': [2, 8, 17],
   '/workers/:queue/:class': [2, 12, 21],
   '/channels': [2, 9, 13],

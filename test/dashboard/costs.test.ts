@@ -216,6 +216,18 @@ function minuteOf({ path, every }: (typeof table)[number]): number {
   return every === 0 ? 0 : (60_000 / every) * look + 6 * (first - look)
 }
 
+test('a group with holders and a line costs no more than its page may', async () => {
+  await pages.engine.register('default', 'grouped', { pull: true })
+  for (let n = 0; n < 3; n++) await pages.make('grouped', { group: { id: 'shop-7', concurrency: 1 } })
+  await pages.engine.claim('default', { names: ['grouped'], lease: 3_600_000, max: 3 })
+  const { holders, waiting } = await pages.engine.room('group:shop-7', { holders: 9, waiting: 9 })
+  expect([holders.length, waiting.length]).toEqual([1, 2])
+  const { first, next } = await costOf('/groups/shop-7')
+  const [trips, look, cold] = most['/groups/:id']!
+  expect([first.trips, next.trips].every((n) => n <= trips)).toBe(true)
+  expect([first.commands, next.commands]).toEqual([cold, look])
+})
+
 test('the docs say what a look and a minute of an open tab cost at most', () => {
   const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
   const said = [...docs.matchAll(/^\| `(\/[^`]*)` \| (\d+) \| (\d+) \| (\d+) \| ([\d,]+|–) \|$/gm)].map((row) =>

@@ -35,7 +35,7 @@ async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
       to: `/workers/${at(queue)}/${at(name)}`,
     })),
     ...queues.map(({ name }) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
-    ...groups.map(({ id }) => ({ icon: 'limits', text: id, what: 'group', to: `/jobs?group=${at(id)}` })),
+    ...groups.map(({ id }) => ({ icon: 'limits', text: id, what: 'group', to: `/groups/${at(id)}` })),
     ...channels.map(({ name }) => ({ icon: 'channels', text: name, what: 'channel', to: '/channels' })),
     ...limits.map(({ key }) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
   ]

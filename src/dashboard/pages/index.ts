@@ -12,6 +12,7 @@ import { flows } from './flows/list.tsx'
 import { job } from './job/index.tsx'
 import { jobs } from './jobs/index.tsx'
 import { keys } from './keys.tsx'
+import { group } from './limits/group.tsx'
 import { limits } from './limits/index.tsx'
 import { log } from './log.tsx'
 import { more } from './more.tsx'
@@ -23,7 +24,7 @@ import { schedules } from './schedules/index.tsx'
 import { worker, workers } from './workers/index.tsx'
 
 export const pages: readonly Page[] = [
-  ...[overview, jobs, newJob, job, flows, flow, edit, queues, queue, schedules, limits],
+  ...[overview, jobs, newJob, job, flows, flow, edit, queues, queue, schedules, limits, group],
   ...[workers, worker, channels, callbacks, files, log],
   ...[keys, doctor, find, more],
 ]

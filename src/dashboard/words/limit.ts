@@ -1,5 +1,6 @@
 // What is said of limits.
 
+import { pageOf } from '../../core/faults.ts'
 import type { LimitView } from '../../engine/engine.ts'
 import { count } from './number.ts'
 import { span } from './time.ts'
@@ -11,6 +12,9 @@ export const isFull = ({
   waiting,
 }: Pick<LimitView, 'concurrency' | 'running' | 'waiting'>): boolean =>
   concurrency !== null && running >= concurrency && waiting > 0
+
+/** Where a limit is seen from near; that of a group on the page of the group. @example wayToLimit('group:shop') // '/groups/shop' */
+export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
 /** Four colours and grey, given in the order of the groups' shares. */
 export const colours = ['g1', 'g2', 'g3', 'g4', 'g0'] as const

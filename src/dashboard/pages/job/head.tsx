@@ -32,7 +32,7 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
       </span>
       {group && (
         <span>
-          <span class="kk">group</span> <To to={`/jobs?group=${encodeURIComponent(group)}`}>{cut(group)}</To>
+          <span class="kk">group</span> <To to={`/groups/${encodeURIComponent(group)}`}>{cut(group)}</To>
         </span>
       )}
       <span>

@@ -4,6 +4,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, JobId, To } from '../../parts/layout.tsx'
+import { wayToLimit } from '../../words/limit.ts'
 import { count, many, money } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
@@ -74,7 +75,7 @@ function Cost({ job: { cost } }: { job: JobView }) {
 
 function Facts({ job }: { job: JobView }) {
   const { zone } = useLook()
-  const { queue, limits, waitingAt, callback, timeout, keptUntil, retain, tag, unique, lockedUntil, run } = job
+  const { queue, group, limits, waitingAt, callback, timeout, keptUntil, retain, tag, unique, lockedUntil, run } = job
   const worker = `${queue}/${job.class}`
   return (
     <Card title="Facts">
@@ -86,6 +87,16 @@ function Facts({ job }: { job: JobView }) {
               {cut(worker, 30)}
             </To>
           </dd>
+          {group && (
+            <>
+              <dt>Group</dt>
+              <dd>
+                <To kind="clip" to={`/groups/${encodeURIComponent(group)}`}>
+                  {cut(group, 30)}
+                </To>
+              </dd>
+            </>
+          )}
           {limits.length > 0 && (
             <>
               <dt>Limits</dt>
@@ -93,7 +104,7 @@ function Facts({ job }: { job: JobView }) {
                 <span class="clip">
                   {limits.slice(0, 4).map((key) => (
                     <>
-                      <To to={`/limits?open=${encodeURIComponent(key)}`}>{cut(key.replace(/^group:/, ''), 24)}</To>
+                      <To to={wayToLimit(key)}>{cut(key.replace(/^group:/, ''), 24)}</To>
                       {key === waitingAt && ' (waits)'}{' '}
                     </>
                   ))}

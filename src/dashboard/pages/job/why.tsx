@@ -5,13 +5,14 @@ import { useLook } from '../../look.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Shape } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
+import { wayToLimit } from '../../words/limit.ts'
 import type { Family } from '../../words/timeline.ts'
 import { type Cell, cellsOf, type Remedy } from '../../words/why.ts'
 
 function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
   if (remedy.kind === 'limit')
     return (
-      <LinkButton to={`/limits?open=${encodeURIComponent(remedy.key)}`} small>
+      <LinkButton to={wayToLimit(remedy.key)} small>
         Who holds it
       </LinkButton>
     )
@@ -63,7 +64,7 @@ function Link({ cell, own }: { cell: Cell; own: number }) {
       </span>
       <p title={means}>
         {before}
-        {limit && <To to={`/limits?open=${encodeURIComponent(limit)}`}>{limit}</To>}
+        {limit && <To to={wayToLimit(limit)}>{limit}</To>}
         {after}
       </p>
       {sub && <p class="sub">{sub}</p>}

@@ -1,5 +1,6 @@
 // Groups with jobs that are not at rest: what each holds of its limit, and a form that sets it.
 
+import { groupKey } from '../../../core/constraint.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { GroupView } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
@@ -7,7 +8,7 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Card, Empty, To } from '../../parts/layout.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
-import { colours } from '../../words/limit.ts'
+import { colours, wayToLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { FormCard } from './form-card.tsx'
@@ -90,7 +91,7 @@ function Row({ group, colour }: { group: GroupView; colour: string }) {
   return (
     <tr>
       <td>
-        <To to={`/jobs?group=${encodeURIComponent(id)}`}>
+        <To to={wayToLimit(groupKey(id))}>
           <b>{cut(id, 28)}</b>
         </To>{' '}
         {paused && <span class="tag">paused</span>}

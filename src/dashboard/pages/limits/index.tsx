@@ -1,6 +1,5 @@
 // Limits, groups and constraints: who holds the slots, whose turn it is.
 
-import { SidejobError } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -15,7 +14,7 @@ import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
 import { ConstraintForm, Constraints, acts as constraintActs, type Drafted, draftedIn } from './constraints.tsx'
 import { GroupForm, Groups, groupActs } from './groups.tsx'
-import { type Near, Opened } from './opened.tsx'
+import { missing, type Near, Opened } from './opened.tsx'
 import { previewIn } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
@@ -46,12 +45,6 @@ const WAITING = 18
 /** Full ones first, then those that are used, then by name. */
 const byNeed = (a: LimitRow, b: LimitRow): number =>
   Number(isFull(b)) - Number(isFull(a)) || b.waiting - a.waiting || b.running - a.running || (a.key < b.key ? -1 : 1)
-
-/** A limit that is gone meanwhile is closed. */
-const missing = (error: unknown): undefined => {
-  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
-  throw error
-}
 
 async function load(asked: Asked): Promise<LimitsData> {
   const { engine, query } = asked

@@ -1,5 +1,6 @@
 // A limit from near: whose turn it is, and the share of each group.
 
+import { SidejobError } from '../../../core/errors.ts'
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { To } from '../../parts/layout.tsx'
@@ -26,7 +27,16 @@ export function sharesOf({ holders, waiting }: Near): Share[] {
   return [...shares.values()].sort((a, b) => b.runs + b.waits - a.runs - a.waits)
 }
 
-function Turns({ near, colours }: { near: Near; colours: Map<string | null, string> }) {
+/** A limit that is gone meanwhile is closed. */
+export const missing = (error: unknown): undefined => {
+  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
+  throw error
+}
+
+type Coloured = { near: Near; colours: Map<string | null, string> }
+
+/** `order`: how those are ordered who wait. */
+export function Turns({ near, colours, order = 'each group once, then each again' }: Coloured & { order?: string }) {
   const { now, zone } = useLook()
   const { limit, waiting } = near
   const more = limit.waiting - waiting.length
@@ -35,7 +45,7 @@ function Turns({ near, colours }: { near: Near; colours: Map<string | null, stri
   return (
     <div>
       <h3>
-        Whose turn it is <span class="note">each group once, then each again</span>
+        Whose turn it is <span class="note">{order}</span>
       </h3>
       {waiting.length === 0 && <p class="note">Nobody waits.</p>}
       <div class="turns">
@@ -55,9 +65,9 @@ function Turns({ near, colours }: { near: Near; colours: Map<string | null, stri
   )
 }
 
-function Holders({ near: { holders }, colours }: { near: Near; colours: Map<string | null, string> }) {
+export function Holders({ near: { holders }, colours, open = false }: Coloured & { open?: boolean }) {
   return (
-    <details class="noteup">
+    <details class="noteup" open={open}>
       <summary class="link">Who holds the slots</summary>
       <table class="tbl">
         <caption class="vh">Who holds the slots</caption>

@@ -3,6 +3,7 @@
 import { useLook } from '../../../look.ts'
 import { Icon } from '../../../parts/icon.tsx'
 import { To } from '../../../parts/layout.tsx'
+import { wayToLimit } from '../../../words/limit.ts'
 import { cellsOf } from '../../../words/why.ts'
 import type { Near } from '../load.ts'
 
@@ -26,7 +27,7 @@ export function WhySaid({ near }: { near: Near }) {
         <p>
           {limit ? text.slice(0, text.indexOf(limit)) : text}
           {limit && (
-            <To kind="link" to={`/limits?open=${encodeURIComponent(limit)}`}>
+            <To kind="link" to={wayToLimit(limit)}>
               {limit}
             </To>
           )}

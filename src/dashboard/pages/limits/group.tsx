@@ -1,0 +1,139 @@
+// One group: its limit, who holds its slots, who waits for one, and its jobs.
+
+import { groupKey } from '../../../core/constraint.ts'
+import type { JobView } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { page } from '../../page.ts'
+import { Act, LinkButton } from '../../parts/act.tsx'
+import { StatusMark } from '../../parts/icon.tsx'
+import { Card, Empty, Head, JobId, To } from '../../parts/layout.tsx'
+import { Ago, Since } from '../../parts/moment.tsx'
+import { happened } from '../../words/job.ts'
+import { count, many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { groupActs } from './groups.tsx'
+import { Holders, missing, type Near, Turns } from './opened.tsx'
+import { Slots } from './slots.tsx'
+
+/** `near`: nothing where it has no jobs that are not at rest, nor a limit. */
+type GroupData = { id: string; near?: Near; jobs: JobView[]; cursor: string | null }
+
+/** So many are shown who hold a slot, who wait for one, and of its newest jobs. */
+const [HOLDERS, WAITING, JOBS] = [60, 40, 30]
+
+const jobsOf = (id: string): string => `/jobs?group=${encodeURIComponent(id)}`
+const wayOf = (id: string): string => `/groups/${encodeURIComponent(id)}`
+
+function noteOf({ near }: GroupData): string {
+  if (!near) return 'no job that is not at rest'
+  const { running, waiting } = near.limit
+  return `${many(running, 'job runs', 'jobs run')}, ${many(waiting, 'waits', 'wait')} for a slot`
+}
+
+function Bound({ near }: { near: Near }) {
+  const { concurrency } = near.limit
+  const colours = new Map(near.holders.map(({ group }) => [group, 'g1']))
+  return (
+    <Card title="Its limit" right={concurrency === null ? 'no bound' : `at most ${count(concurrency)} at once`}>
+      <div class="body">
+        <Slots limit={near.limit} holders={near.holders} />
+      </div>
+      <div class="open">
+        <Turns near={near} colours={colours} order="by priority, then who waits longer" />
+        <div>
+          <Holders near={near} colours={colours} open />
+        </div>
+      </div>
+    </Card>
+  )
+}
+
+function What({ job }: { job: JobView }) {
+  const { now } = useLook()
+  const { text, at } = happened(job, now)
+  return (
+    <>
+      {text} {at?.of === 'since' && <Since at={at.moment} />}
+      {at?.of === 'until' && <Ago at={at.moment} />}
+    </>
+  )
+}
+
+function Jobs({ data: { id, jobs, cursor } }: { data: GroupData }) {
+  return (
+    <Card
+      title="Its newest jobs"
+      right={
+        <To kind="link" to={jobsOf(id)}>
+          {cursor === null ? 'As a list' : 'All of them'}
+        </To>
+      }
+    >
+      {jobs.length === 0 && <Empty>None of the newest jobs is of this group.</Empty>}
+      <table class="tbl">
+        <caption class="vh">Its newest jobs</caption>
+        <tbody>
+          {jobs.map((job) => (
+            <tr>
+              <td>
+                <StatusMark status={job.status} />
+              </td>
+              <td>
+                <JobId id={job.id} />
+              </td>
+              <td>
+                <To to={`/jobs/${job.id}`}>
+                  <b>{cut(job.class, 36)}</b>
+                </To>
+              </td>
+              <td class="fill dim">
+                <What job={job} />
+              </td>
+              <td class="num">
+                <Ago at={job.endedAt ?? job.createdAt} />
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </Card>
+  )
+}
+
+export const group = page<GroupData>({
+  path: '/groups/:id',
+  nav: 'limits',
+  every: 2_000,
+  async load({ engine, params }) {
+    const id = params.id!
+    const [near, { jobs, cursor }] = await Promise.all([
+      engine.room(groupKey(id), { holders: HOLDERS, waiting: WAITING }).catch(missing),
+      engine.list({ group: id, limit: JOBS }),
+    ])
+    return { id, ...(near ? { near } : {}), jobs, cursor }
+  },
+  title: ({ id }) => `Group ${cut(id, 60)}`,
+  crumbs: ({ id }) => [{ name: cut(id, 60) }],
+  View: ({ data }) => (
+    <>
+      <Head title={cut(data.id, 60)} note={noteOf(data)}>
+        <LinkButton to={`/limits?group=${encodeURIComponent(data.id)}`} scope="admin">
+          Change its limit
+        </LinkButton>
+        <Act
+          act={data.near?.limit.paused ? 'resumeGroup' : 'pauseGroup'}
+          at={wayOf(data.id)}
+          scope="admin"
+          fields={{ group: data.id }}
+        >
+          {data.near?.limit.paused ? 'Let its jobs in again' : 'Let none of its jobs in'}
+        </Act>
+      </Head>
+      <div class="stack">
+        {data.near && <Bound near={data.near} />}
+        <Jobs data={data} />
+      </div>
+    </>
+  ),
+  acts: groupActs,
+})

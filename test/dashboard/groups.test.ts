@@ -1,0 +1,68 @@
+// The page of a group: its limit, who holds its slots, who waits for one, its jobs; and the ways there.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startPages, type Visitor } from './kit.ts'
+
+const GROUP = 'shop/7 & co'
+const PAGE = `/ui/groups/${encodeURIComponent(GROUP)}`
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let admin: Visitor
+const ids: number[] = []
+
+beforeAll(async () => {
+  pages = await startPages()
+  await pages.engine.register('default', 'pulled', { pull: true })
+  for (let n = 0; n < 4; n++) ids.push(await pages.make('pulled', { group: { id: GROUP, concurrency: 2 } }))
+  ids.push(await pages.make('pulled', { group: { id: 'free' } }))
+  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+  admin = await pages.enter(['admin'])
+})
+afterAll(() => pages.close())
+
+const part = (html: string, from: string, to: string): string => {
+  const start = html.indexOf(from)
+  expect(start).toBeGreaterThan(0)
+  return html.slice(start, html.indexOf(to, start))
+}
+const jobsIn = (html: string): number[] => [...html.matchAll(/href="\/ui\/jobs\/(\d+)"/g)].map(([, id]) => Number(id))
+
+test('it says its limit, who holds the slots, who waits in their order, and its jobs', async () => {
+  const html = await admin.html(PAGE)
+  expect(html).toContain('2 jobs run, 2 wait for a slot')
+  expect(html).toContain('at most 2 at once')
+  expect(jobsIn(part(html, 'Whose turn it is', 'Who holds the slots'))).toEqual(ids.slice(2, 4))
+  expect(jobsIn(part(html, 'Who holds the slots</caption>', '</table>'))).toEqual(ids.slice(0, 2))
+  expect([...new Set(jobsIn(part(html, 'Its newest jobs</caption>', '</table>')))]).toEqual(ids.slice(0, 4).reverse())
+})
+
+test('a group without a bound has who runs, and nobody waits', async () => {
+  const html = await admin.html('/ui/groups/free')
+  expect(html).toContain('1 job runs, 0 wait for a slot')
+  expect(html).toContain('no bound')
+  expect(jobsIn(part(html, 'Its newest jobs</caption>', '</table>'))).toContain(ids[4])
+})
+
+test('a group of which no job is left has a page that says so', async () => {
+  const html = await admin.html('/ui/groups/never')
+  expect(html).toContain('no job that is not at rest')
+  expect(html).toContain('None of the newest jobs is of this group.')
+})
+
+test('Limits, the page of a job and the search lead to it', async () => {
+  const link = `href="${PAGE.replace('&', '&amp;')}"`
+  expect(await admin.html('/ui/limits')).toContain(link)
+  const rail = part(await admin.html(`/ui/jobs/${ids[0]}`), 'Family and facts', '</aside>')
+  expect(rail.split(link)).toHaveLength(3)
+  expect(await admin.html(`/ui/jobs/${ids[3]}`)).toMatch(new RegExp(`${link}[^>]*>\\s*Who holds it`))
+  expect(await admin.html('/ui/find?q=shop')).toContain(link)
+})
+
+test('its jobs are kept out and let in again from there', async () => {
+  const answer = await admin.act(PAGE, { act: 'pauseGroup', group: GROUP })
+  expect(answer.status).toBe(200)
+  expect((await pages.engine.group(GROUP)).paused).toBe(true)
+  expect(await admin.html(PAGE)).toContain('Let its jobs in again')
+  await admin.act(PAGE, { act: 'resumeGroup', group: GROUP })
+  expect((await pages.engine.group(GROUP)).paused).toBe(false)
+})
