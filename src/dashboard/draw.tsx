@@ -49,7 +49,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
   const { host, hostname } = new URL(deps.publicUrl)
   const isLocal = /^(localhost|127\.|\[::1\])/.test(hostname)
   const shared = createShared()
-  const there = new Set(pages.map(({ nav }) => nav))
+  const there = new Set(pages.flatMap(({ nav = [] }) => nav))
 
   function asked(c: Context<Env>): Asked {
     const { place, caller, csrf } = c.get('seen')
@@ -133,13 +133,13 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
   ) {
     const { asked, data, around, word } = drawn
     const { look, query } = asked
-    const entry = entryOf(nav)
+    const entry = nav && entryOf(nav)
     const html = (
       <Shell
         look={look}
         title={title(data, look)}
         at={nav}
-        crumbs={[{ name: entry.title, to: entry.path }, ...(crumbs?.(data, look) ?? [])]}
+        crumbs={[...(entry ? [{ name: entry.title, to: entry.path }] : []), ...(crumbs?.(data, look) ?? [])]}
         every={every}
         commands={commandsOf(path)}
         slim={slim}
@@ -166,7 +166,6 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       <Shell
         look={look}
         title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
-        at="overview"
         crumbs={[{ name: code === 'NOT_FOUND' ? 'Not found' : 'Error' }]}
         every={0}
         there={there}

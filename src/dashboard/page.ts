@@ -81,8 +81,8 @@ export type Brief<Data> = {
 export type Page<Data = unknown> = {
   /** Below the base, as routers write it: `/jobs/:job`. */
   path: string
-  /** Which entry of the side bar it belongs to. */
-  nav: NavName
+  /** Which entry of the side bar it belongs to; none: to all of them. */
+  nav?: NavName
   /** How often it is looked at again while somebody is there: milliseconds; 0 for never. */
   every: number
   scope?: Scope
@@ -90,7 +90,7 @@ export type Page<Data = unknown> = {
   slim?: true
   load: (asked: Asked) => Promise<Data>
   title: (data: Data, look: Look) => string
-  /** The way here, below the entry of the side bar: a name, and its path below the base where there is more behind it. */
+  /** The way here, below the entry of the side bar if it has one: a name, and its path below the base where there is more behind it. */
   crumbs?: (data: Data, look: Look) => { name: string; to?: string }[]
   View: View<Data>
   brief?: Brief<Data>

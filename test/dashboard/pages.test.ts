@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
+import { entryOf } from '../../src/dashboard/nav.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { POLICY } from '../../src/dashboard/policy.ts'
 import { defineWorker, port } from '../../src/index.ts'
@@ -51,6 +52,14 @@ const paths = table.map(({ path }) =>
     .replace(':queue', 'default')
     .replace(':class', 'ends')
     .replace(':id', 'shop-7'),
+)
+
+test.each(table.map(({ path, nav }, i) => [path, nav, paths[i]!] as const))(
+  '%s says where it is: the entry of the side bar that it belongs to, or none',
+  async (_, nav, path) => {
+    const marked = [...(await reader.html(`/ui${path}`)).matchAll(/aria-current="page"[^>]*data-go="(\w)"/g)]
+    expect(marked.map(([, key]) => key)).toEqual(nav ? [entryOf(nav).key] : [])
+  },
 )
 
 describe.each(paths)('%s', (path) => {

@@ -53,11 +53,10 @@ async function load(asked: Asked): Promise<FindData> {
 
 export const find = page<FindData>({
   path: '/find',
-  nav: 'overview',
   every: 0,
   load,
   title: () => 'Search',
-  crumbs: ({ text }) => [{ name: cut(text) || 'Search' }],
+  crumbs: ({ text }) => [{ name: 'Search', to: '/find' }, ...(text ? [{ name: cut(text) }] : [])],
   View: ({ data: { text, lines } }) => (
     <>
       <Head title="Search" note={text && `${lines.length} for “${cut(text)}”`} />

@@ -23,10 +23,10 @@ function Leave() {
 
 export const more = page<null>({
   path: '/more',
-  nav: 'doctor',
   every: 0,
   load: async () => null,
-  title: () => 'More',
+  title: () => 'All pages',
+  crumbs: () => [{ name: 'All pages' }],
   View: () => (
     <>
       <Head title="All pages" />

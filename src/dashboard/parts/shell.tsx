@@ -16,7 +16,7 @@ export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | 
 export type Frame = {
   look: Look
   title: string
-  at: NavName
+  at?: NavName
   crumbs: { name: string; to?: string }[]
   every: number
   /** Redis commands that a look costs at most. */
@@ -163,7 +163,7 @@ function Thumbs({ look: { base }, at, signs, there }: Frame) {
           {signs[name]?.kind === 'bad' && <span class="dot" />}
         </a>
       ))}
-      <a href={`${base}/more`} aria-current={thumb.includes(at) ? undefined : 'page'}>
+      <a href={`${base}/more`} aria-current={at && thumb.includes(at) ? undefined : 'page'}>
         <Icon name="menu" />
         More
       </a>
