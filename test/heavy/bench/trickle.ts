@@ -1,6 +1,6 @@
 // `npm run bench:trickle`: jobs that come one by one, so many a second: how long each takes, and what it costs in billed
 // commands and QStash messages, with lanes that wait for work and without. Redis is 2 ms and QStash 50 ms away; `--near`
-// leaves them where they are. `--rate 12 --seconds 60` change the load.
+// leaves them where they are. `--rate 12 --seconds 60` change the load; `--lanes wait` and `--lanes leave` measure one of the two.
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/redis.ts'
@@ -14,6 +14,7 @@ const { values: options } = parseArgs({
     rate: { type: 'string', default: '12' },
     seconds: { type: 'string', default: '60' },
     near: { type: 'boolean', default: false },
+    lanes: { type: 'string', default: '' },
   },
 })
 const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
@@ -79,9 +80,14 @@ async function measure(warm: string): Promise<string> {
   return `${[...cells, ...costs].join('   ')}\n    ${there}\n    ${eachOf(commands, since, took.length)}`
 }
 
+/** Each as it is asked for and printed, and for how long lanes wait for work. */
+const ways = {
+  leave: { name: 'lanes leave at once', warm: '0s' },
+  wait: { name: 'lanes wait for 10 s', warm: '10s' },
+}
+
+if (options.lanes && !(options.lanes in ways))
+  throw new Error(`--lanes: expected leave or wait, got "${options.lanes}"`)
 console.log(`${rate} jobs a second for ${seconds} s, ${options.near ? 'near' : 'Redis 2 ms and QStash 50 ms away'}`)
-for (const [name, warm] of [
-  ['lanes leave at once', '0s'],
-  ['lanes wait for 10 s', '10s'],
-] as const)
-  console.log(`  ${name}: ${await measure(warm)}`)
+for (const [way, { name, warm }] of Object.entries(ways))
+  if (!options.lanes || options.lanes === way) console.log(`  ${name}: ${await measure(warm)}`)
