@@ -16,6 +16,7 @@ import type { Registry } from './jobs/registry.ts'
 import type { EagerLane } from './lane/dispatcher.ts'
 import type { LongPoll } from './lane/long-poll.ts'
 import type { Guest } from './lane/ringer.ts'
+import type { Payloads } from './remote/callbacks.ts'
 import type { Executor } from './run/executor.ts'
 
 export type Context = {
@@ -37,6 +38,8 @@ export type Context = {
   view: (job: string) => Promise<JobView>
   viewWithRuns: (job: string) => Promise<{ job: JobView; runs: PastRun[] }>
   allowHosts: readonly string[]
+  /** Bodies of callbacks in other forms than the usual one. */
+  payloads: Payloads
   now: () => number
   random: () => number
 }

@@ -140,7 +140,8 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     allowHosts: options.allowHosts ?? [],
     now,
   }
-  const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads: options.payloads })
+  const { payloads = {} } = options
+  const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads })
   registry.serve(CALLBACKS, { inner: callbacks.perform, calls: true, longest: callbacks.longest })
   registry.serve(RELAYS, { inner: relay, longest: slice })
   registry.serve(BULK, { inner: createBulk(store), longest: slice })
@@ -229,7 +230,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     now,
     random,
   }
-  const parts: Context = { ...means, allowHosts: outgoing.allowHosts }
+  const parts: Context = { ...means, payloads, allowHosts: outgoing.allowHosts }
   const health = { client, store, bells, version: VERSION, isTenant }
   const jobs = createJobs(parts)
   const log = createLog(parts)

@@ -259,6 +259,7 @@ const answers: Engine = {
   tries: async () => ({
     tries: [{ at: T, took: 40, outcome: 'failed' as const, attempt: 1, again: true, answer: 'a.com: answered 500' }],
   }),
+  callback: async () => ({ callback: told, tries: [], sent: null, host: null }),
   resend: async () => ({ id: 9, status: 'queued' }),
   state: async () => ({ n: '1.0' }),
   setState: async () => ({ n: '~kQE=' }),

@@ -1,7 +1,7 @@
 // The table of pages, each a file of this folder, or a folder with its parts. Of two that fit a path the first is served.
 
 import type { Page } from '../page.ts'
-import { callbacks } from './callbacks.tsx'
+import { callbacks } from './callbacks/index.tsx'
 import { channels } from './channels.tsx'
 import { doctor } from './doctor.tsx'
 import { files } from './files.tsx'

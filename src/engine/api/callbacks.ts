@@ -1,6 +1,6 @@
 // Who was told of ended jobs: listed, and told again.
 
-import { CALLBACKS, callbackGroup } from '../../core/callback.ts'
+import { CALLBACK_GROUP, CALLBACKS, callbackGroup } from '../../core/callback.ts'
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
@@ -8,8 +8,10 @@ import type { PastRun } from '../../core/run.ts'
 import { ops } from '../../redis/ops.ts'
 import { pastRunOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
+import type { Inspection } from '../../redis/types.ts'
 import { type Context, stepOf } from '../context.ts'
 import type { CallbackState, CallbackTry, Engine } from '../engine.ts'
+import { sentOf } from '../remote/callback-sent.ts'
 import { callbackView } from '../remote/callbacks.ts'
 import { runLines } from '../run/job-facts.ts'
 import { keptRunsOf } from './past-runs.ts'
@@ -51,21 +53,34 @@ async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
 export function createCallbackVerbs({
   store,
   change,
-}: Context): Pick<Engine, 'callbacks' | 'callbackCounts' | 'tries' | 'resend'> {
+  payloads,
+}: Context): Pick<Engine, 'callbacks' | 'callbackCounts' | 'tries' | 'callback' | 'resend'> {
+  /** The job that tells of the end of another, and that other. */
+  async function toldOf(job: string) {
+    const { id, document: of } = await store.inspect(job)
+    if (of.callbackJob === undefined)
+      throw new SidejobError('NOT_FOUND', `job ${id} has told nobody of an end: it has no callback, or has not ended`)
+    return { of, told: await store.inspect(String(of.callbackJob)) }
+  }
+
+  const triesOf = async (told: Inspection): Promise<CallbackTry[]> =>
+    runLines(told.document, await keptRunsOf(store, told))
+      .slice(0, TRIES)
+      .map(pastRunOf)
+      .map(tryOf)
+
   return {
     callbackCounts: () => countsOf(store),
 
     async tries(job) {
-      const { id, document } = await store.inspect(job)
-      if (document.callbackJob === undefined)
-        throw new SidejobError('NOT_FOUND', `job ${id} has told nobody of an end: it has no callback, or has not ended`)
-      const told = await store.inspect(String(document.callbackJob))
-      return {
-        tries: runLines(told.document, await keptRunsOf(store, told))
-          .slice(0, TRIES)
-          .map(pastRunOf)
-          .map(tryOf),
-      }
+      return { tries: await triesOf((await toldOf(job)).told) }
+    },
+
+    async callback(job) {
+      const { of, told } = await toldOf(job)
+      const [tries, sent] = await Promise.all([triesOf(told), sentOf(told.document, of, payloads)])
+      const host = told.document.group?.slice(CALLBACK_GROUP.length) ?? null
+      return { callback: callbackView(told.id, told.document), tries, sent, host }
     },
 
     async callbacks({ state, host, limit = 50, cursor }) {

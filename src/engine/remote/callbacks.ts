@@ -32,6 +32,8 @@ import { type Signer, webhookHeaders } from './sign.ts'
 /** Makes the body of a callback that is not the usual one: from the end, and from what the caller gave for it. */
 export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
 
+export type Payloads = Readonly<Record<string, Payload>>
+
 export type CallbackOptions = {
   store: Store
   registry: Registry
@@ -39,7 +41,7 @@ export type CallbackOptions = {
   /** Secrets for callbacks without one of their own. */
   signer: Signer
   allowHosts: readonly string[]
-  payloads?: Record<string, Payload>
+  payloads?: Payloads
   ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
@@ -67,10 +69,21 @@ export function endedOf(document: JobRecord): Ended {
 }
 
 /** The caller's headers, in whatever case they are, between what is usual and what is ours. */
-function headersOf(given: Record<string, string> = {}, own: Record<string, string>): Headers {
+export function headersOf(given: Record<string, string> = {}, own: Record<string, string>): Headers {
   const headers = new Headers({ 'user-agent': 'sidejob' })
   for (const [name, value] of [...Object.entries(given), ...Object.entries(own)]) headers.set(name, value)
   return headers
+}
+
+export const typeOf = ({ kafka }: Callback): string =>
+  kafka ? 'application/vnd.kafka.json.v2+json' : 'application/json'
+
+/** The body as the receiver gets it. */
+export async function bodyOf({ payload, kafka }: Callback, ended: Ended, payloads: Payloads): Promise<string> {
+  const form = payload && payloads[payload.as]
+  if (payload && !form) throw new Error(`this deployment has no payload called ${payload.as}`)
+  const body = form ? await form(ended, payload.with) : envelope(ended)
+  return kafka ? kafkaBody(body) : body
 }
 
 type Message = { spec: Callback; ended: Ended; body: string }
@@ -115,13 +128,6 @@ export function createCallbacks(options: CallbackOptions) {
       ring(await store.limit(groupKey(callbackGroup(host)), 'shut', { until: until ?? undefined })),
   })
 
-  async function bodyOf({ payload, kafka }: Callback, ended: Ended): Promise<string> {
-    const form = payload && payloads[payload.as]
-    if (payload && !form) throw new Error(`this deployment has no payload called ${payload.as}`)
-    const body = form ? await form(ended, payload.with) : envelope(ended)
-    return kafka ? kafkaBody(body) : body
-  }
-
   async function answerOf(response: Response, { kafka }: Callback): Promise<Sent> {
     const { status, ok } = response
     const fault = ok && kafka ? await kafkaFault(response) : undefined
@@ -141,13 +147,12 @@ export function createCallbacks(options: CallbackOptions) {
     const body = new TextEncoder().encode(text)
     const secrets = await signer.secretsFor(url.href, spec.secret)
     const signed = await webhookHeaders(webhookId(ended), body, secrets, now())
-    const type = spec.kafka ? 'application/vnd.kafka.json.v2+json' : 'application/json'
     try {
       const response = await fetch(url, {
         method: 'POST',
         redirect: 'manual',
         body,
-        headers: headersOf(spec.headers, { ...signed, 'content-type': type }),
+        headers: headersOf(spec.headers, { ...signed, 'content-type': typeOf(spec) }),
         signal: AbortSignal.timeout(spec.timeout ?? TIMEOUT),
       })
       return await answerOf(response, spec)
@@ -215,7 +220,7 @@ export function createCallbacks(options: CallbackOptions) {
   async function attempt(lent: ClaimedJob, spec: Callback): Promise<RunOutcome> {
     const ended = endedOf(lent.document)
     const url = callable(addressOf(spec), allowHosts, 'callbacks')
-    const body = await bodyOf(spec, ended)
+    const body = await bodyOf(spec, ended, payloads)
     const destination = lent.document.group?.slice(CALLBACK_GROUP.length) ?? url.host
     const permit = await breakers.enter(destination)
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)

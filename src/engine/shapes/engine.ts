@@ -12,7 +12,17 @@ import type { Reach } from '../../core/worker.ts'
 import type { Signal } from '../../redis/types.ts'
 import type { Deliveries, FoundFault, Health } from './deliveries.ts'
 import type { FlowRecord, FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
-import type { CallbackState, CallbackTry, CallbackView, CopyChanges, Dir, JobInput, PortSpecs, Ref } from './jobs.ts'
+import type {
+  CallbackSent,
+  CallbackState,
+  CallbackTry,
+  CallbackView,
+  CopyChanges,
+  Dir,
+  JobInput,
+  PortSpecs,
+  Ref,
+} from './jobs.ts'
 import type { Access, Target } from './keys.ts'
 import type {
   Call,
@@ -102,6 +112,10 @@ export interface Engine extends Deliveries, Access {
   callbackCounts(): Promise<Record<CallbackState, number>>
   /** The last ten tries of telling of a job's end, newest first. */
   tries(job: Ref): Promise<{ tries: CallbackTry[] }>
+  /** Telling of a job's end from near; `host`: whose breaker holds it up, `sent`: null where that cannot be said any more. */
+  callback(
+    job: Ref,
+  ): Promise<{ callback: CallbackView; tries: CallbackTry[]; sent: CallbackSent | null; host: string | null }>
   /** The last callback once more, now: the same body and id. `job` is the job that ended, or the callback itself. */
   resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }>
 

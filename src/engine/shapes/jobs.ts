@@ -33,6 +33,9 @@ export type Callback = {
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 
+/** What all tries of a callback have in common; each is signed anew. */
+export type CallbackSent = { headers: Record<string, string>; body: string }
+
 /** A job as it is asked for, checked by its schema; and what only the engine and its facades say of one. */
 export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   repeat?: Repeat

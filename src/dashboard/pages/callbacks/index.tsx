@@ -1,43 +1,36 @@
 // Callbacks: whom we tell of ends, how that goes, and telling them once more.
 
-import { SidejobError } from '../../core/errors.ts'
-import type { CallbackTry, CallbackView } from '../../engine/engine.ts'
-import { queryWith, useLook } from '../look.ts'
-import { type Act, type ActAsked, page } from '../page.ts'
-import { Act as Button } from '../parts/act.tsx'
-import { Card, Choice, Empty, Head, JobId, To } from '../parts/layout.tsx'
-import { Ago } from '../parts/moment.tsx'
-import { maybe } from '../words/form.ts'
-import { count, many } from '../words/number.ts'
-import { cut, title } from '../words/text.ts'
-import { span } from '../words/time.ts'
+import { SidejobError } from '../../../core/errors.ts'
+import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
+import { queryWith, useLook } from '../../look.ts'
+import { type Act, type ActAsked, page } from '../../page.ts'
+import { Act as Button } from '../../parts/act.tsx'
+import { Card, Choice, Empty, Head, JobId, To } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { maybe } from '../../words/form.ts'
+import { count, many } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
+import { Breakers } from '../limits/breakers.tsx'
+import { type Near, NextTry, Opened, StateOf, said } from './opened.tsx'
 
 type State = CallbackView['state']
-type Opened = { of: string; tries: CallbackTry[] }
 type CallbacksData = {
   callbacks: CallbackView[]
   cursor: string | null
   counts: Record<State, number>
   state?: State
   host?: string
-  /** The callback whose tries are shown. */
-  opened?: Opened
+  breakers: OpenBreaker[]
+  /** The one that is shown from near. */
+  opened?: Near
 }
 
 const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED']
-const kinds: Record<State, string> = {
-  PENDING: 'queued',
-  IN_PROGRESS: 'running',
-  DELIVERED: 'completed',
-  FAILED: 'failed',
-}
 const MOST = 50
 /** So long counts are taken as they were. */
 const COUNTED = 10_000
 /** So many are sent again by one press. */
 const AGAIN = 50
-
-const said = (state: State): string => title(state.toLowerCase().replace('_', ' '))
 
 const again = (of: number | string, { call }: ActAsked) => call('POST', `/v1/callbacks/${of}/resend`, {})
 
@@ -67,11 +60,11 @@ const resend: Act = {
 }
 
 function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
-  const { of, url, state, attempts, lastError, nextAt, createdAt } = callback
+  const { of, url, state, attempts, lastError, createdAt } = callback
   return (
     <tr>
       <td>
-        <span class={`st ${kinds[state]}`}>{said(state)}</span>
+        <StateOf state={state} />
       </td>
       <td>
         <JobId id={of} />
@@ -83,7 +76,12 @@ function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
           {count(attempts)}
         </To>
       </td>
-      <td class="num">{nextAt === null ? <Ago at={createdAt} /> : <Ago at={nextAt} />}</td>
+      <td class="num" data-head="made">
+        <Ago at={createdAt} />
+      </td>
+      <td class="num" data-head="next try">
+        <NextTry callback={callback} />
+      </td>
       <td class="num">
         {state === 'FAILED' && (
           <Button
@@ -114,39 +112,7 @@ function HostFilter({ host, all }: { host: string; all: string }) {
   )
 }
 
-const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
-
-/** What came of the last tries of one. */
-function Tries({ opened: { of, tries } }: { opened: Opened }) {
-  return (
-    <Card title={`The last tries of the callback of #${of}`} id="tries">
-      {tries.length === 0 && <Empty>It was not tried yet.</Empty>}
-      <table class="tbl">
-        <caption class="vh">{`Tries of the callback of job ${of}, newest first`}</caption>
-        <tbody>
-          {tries.map(({ at, took, outcome, attempt, again, answer }) => (
-            <tr>
-              <td class="num">{count(attempt)}</td>
-              <td>
-                <span class={`st ${outcomes[outcome]}`}>{outcome}</span>
-              </td>
-              <td class="fill">
-                {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
-                {again && <span class="dim">, tried again</span>}
-              </td>
-              <td class="num">{span(took)}</td>
-              <td class="num">
-                <Ago at={at} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </Card>
-  )
-}
-
-function View({ data: { callbacks, cursor, counts, state, host, opened } }: { data: CallbacksData }) {
+function View({ data: { callbacks, cursor, counts, breakers, state, host, opened } }: { data: CallbacksData }) {
   const { here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
   const to = (state?: string) => `/callbacks${queryWith(search, { state, cursor: undefined })}`
@@ -162,7 +128,12 @@ function View({ data: { callbacks, cursor, counts, state, host, opened } }: { da
         />
       </Head>
       {host && <HostFilter host={host} all={`/callbacks${queryWith(search, { host: undefined })}`} />}
-      {opened && <Tries opened={opened} />}
+      {opened && <Opened near={opened} breakers={breakers} />}
+      {breakers.length > 0 && (
+        <Card kind="change">
+          <Breakers breakers={breakers} />
+        </Card>
+      )}
       <Card>
         {callbacks.length === 0 ? (
           <Empty
@@ -184,12 +155,11 @@ function View({ data: { callbacks, cursor, counts, state, host, opened } }: { da
                 {['State', 'Of', 'To', 'Last error'].map((head) => (
                   <th scope="col">{head}</th>
                 ))}
-                <th scope="col" class="num">
-                  Tries
-                </th>
-                <th scope="col" class="num">
-                  Next or made
-                </th>
+                {['Tries', 'Made', 'Next try'].map((head) => (
+                  <th scope="col" class="num">
+                    {head}
+                  </th>
+                ))}
                 <th scope="col">
                   <span class="vh">Acts</span>
                 </th>
@@ -228,12 +198,17 @@ export const callbacks = page<CallbacksData>({
     const state = states.find((one) => one === query.get('state'))
     const host = query.get('host') ?? undefined
     const open = query.get('open')
-    const [{ callbacks, cursor }, counts, tries] = await Promise.all([
+    const [{ callbacks, cursor }, counts, { breakers }, near] = await Promise.all([
       engine.callbacks({ state, host, limit: MOST, cursor: query.get('cursor') ?? undefined }),
       shared('callback counts', COUNTED, () => engine.callbackCounts()),
-      open ? engine.tries(open).catch(none) : undefined,
+      shared('breakers', COUNTED, () => engine.breakers()),
+      open ? engine.callback(open).catch(none) : undefined,
     ])
-    return { callbacks, cursor, counts, state, host, ...(open && tries ? { opened: { of: open, ...tries } } : {}) }
+    return {
+      ...{ callbacks, cursor, counts, state, host },
+      breakers: breakers.filter(({ of }) => of === 'callbacks'),
+      ...(near ? { opened: near } : {}),
+    }
   },
   title: () => 'Callbacks',
   View,

@@ -1,0 +1,147 @@
+// One callback from near: to whom, when next, what its host's breaker says, what is sent and what was answered.
+
+import { type Encoded, encodeValue } from '../../../core/codec/value.ts'
+import type { CallbackTry, CallbackView, Engine, OpenBreaker } from '../../../engine/engine.ts'
+import { useLook } from '../../look.ts'
+import { Card, Empty, JobId } from '../../parts/layout.tsx'
+import { Ago } from '../../parts/moment.tsx'
+import { Json } from '../../parts/value.tsx'
+import { plain } from '../../words/json.ts'
+import { count, many } from '../../words/number.ts'
+import { cut, title } from '../../words/text.ts'
+import { clock, span } from '../../words/time.ts'
+
+export type Near = Awaited<ReturnType<Engine['callback']>>
+
+type State = CallbackView['state']
+
+const kinds: Record<State, string> = {
+  PENDING: 'queued',
+  IN_PROGRESS: 'running',
+  DELIVERED: 'completed',
+  FAILED: 'failed',
+}
+
+export const said = (state: State): string => title(state.toLowerCase().replace('_', ' '))
+
+export const StateOf = ({ state }: { state: State }) => <span class={`st ${kinds[state]}`}>{said(state)}</span>
+
+/** When it is tried next, while it is. */
+export function NextTry({ callback: { state, nextAt } }: { callback: CallbackView }) {
+  if (nextAt !== null) return <Ago at={nextAt} />
+  if (state === 'PENDING') return 'as soon as a slot is free'
+  return <span class="dimmer">{state === 'IN_PROGRESS' ? 'under way' : 'none'}</span>
+}
+
+function HostOf({ host, breakers }: { host: string | null; breakers: readonly OpenBreaker[] }) {
+  const { now, zone } = useLook()
+  const open = breakers.find((one) => one.host === host)
+  if (!open) return 'its breaker is closed: it is called'
+  const until = open.until > now ? `left alone until ${clock(open.until, zone)}` : 'the next call tries it'
+  return <span class="st failed">{`${until}: ${many(open.failures, 'failure')} in a row`}</span>
+}
+
+const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
+
+/** What came of its last tries. */
+function Tries({ of, tries }: { of: number; tries: readonly CallbackTry[] }) {
+  if (tries.length === 0) return <Empty>It was not tried yet.</Empty>
+  return (
+    <table class="tbl">
+      <caption class="vh">{`Tries of the callback of job ${of}, newest first`}</caption>
+      <thead>
+        <tr>
+          <th scope="col">Try</th>
+          <th scope="col">Outcome</th>
+          <th scope="col">Answer</th>
+          <th scope="col" class="num">
+            Took
+          </th>
+          <th scope="col" class="num">
+            When
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {tries.map(({ at, took, outcome, attempt, again, answer }) => (
+          <tr>
+            <td>{count(attempt)}</td>
+            <td>
+              <span class={`st ${outcomes[outcome]}`}>{outcome}</span>
+            </td>
+            <td class="fill">
+              {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
+              {again && <span class="dim">, tried again</span>}
+            </td>
+            <td class="num">{span(took)}</td>
+            <td class="num">
+              <Ago at={at} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What all its tries have in common. */
+function Sent({ sent }: { sent: Near['sent'] }) {
+  if (!sent) return <p class="note foot">What was sent is not kept any more, or has a form that is not made here.</p>
+  return (
+    <div class="open">
+      <div>
+        <h3>Headers</h3>
+        <Json value={encodeValue(sent.headers)} />
+        <p class="note">Each try is signed anew: webhook-timestamp and webhook-signature.</p>
+      </div>
+      <div>
+        <h3>Body</h3>
+        {isJson(sent.body) ? <Json value={sent.body as Encoded} /> : <pre tabindex={0}>{plain(sent.body)}</pre>}
+      </div>
+    </div>
+  )
+}
+
+export function Opened({ near, breakers }: { near: Near; breakers: readonly OpenBreaker[] }) {
+  const { callback, tries, sent, host } = near
+  const { of, url, state, createdAt, lastError } = callback
+  const facts = [
+    ['To', <span class="mono">{cut(url, 90)}</span>],
+    ['State', <StateOf state={state} />],
+    ['Made', <Ago at={createdAt} />],
+    ['Next try', <NextTry callback={callback} />],
+    ['Host', <HostOf host={host} breakers={breakers} />],
+    ...(lastError === null ? [] : [['Last error', plain(lastError)]]),
+  ]
+  return (
+    <Card
+      title={
+        <>
+          The callback of <JobId id={of} />
+        </>
+      }
+      kind="change"
+      id="tries"
+    >
+      <dl class="kv left">
+        {facts.map(([name, value]) => (
+          <>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </>
+        ))}
+      </dl>
+      <Tries of={of} tries={tries} />
+      <Sent sent={sent} />
+    </Card>
+  )
+}

@@ -1,0 +1,38 @@
+// What a callback sends, for who looks: what classes redact is a mark, and headers that are called like a secret are, too.
+
+import { type Ended, webhookId } from '../../core/callback.ts'
+import { REDACTED, redacted } from '../../core/redact.ts'
+import { type JobRecord, redactedPathsOf } from '../../redis/record.ts'
+import type { Callback, CallbackSent } from '../engine.ts'
+import { bodyOf, endedOf, headersOf, type Payloads, typeOf } from './callbacks.ts'
+
+const secret = /auth|cookie|token|secret|key|password|signature/
+
+/** An end as who looks may see it: its values as the job shows them. */
+function shown(ended: Ended, of: JobRecord): Ended {
+  const paths = redactedPathsOf(of)
+  if (ended.type === 'success') return { ...ended, result: redacted(ended.result, paths, 'result') }
+  const hidesMessage = paths.includes('error') || paths.includes('error.message')
+  return {
+    ...ended,
+    message: hidesMessage ? REDACTED : ended.message,
+    error: redacted(ended.error, paths, 'error'),
+  }
+}
+
+/**
+ * The headers that all tries have, and the body; `of` is the job whose end is told. Null where the end is not kept any more,
+ * or the body has a form that this deployment does not make.
+ *
+ * @example await sentOf(told.document, document, payloads) // { headers: { 'webhook-id': 'end_7_1_…', … }, body: '{"id":7,…}' }
+ */
+export async function sentOf(teller: JobRecord, of: JobRecord, payloads: Payloads): Promise<CallbackSent | null> {
+  if (teller.callbackResult === undefined || !teller.args) return null
+  const spec = JSON.parse(teller.callback!) as Callback
+  const ended = endedOf(teller)
+  const headers = headersOf(spec.headers, { 'webhook-id': webhookId(ended), 'content-type': typeOf(spec) })
+  const body = await bodyOf(spec, shown(ended, of), payloads).catch(() => null)
+  if (body === null) return null
+  const told = [...headers].map(([name, value]) => [name, secret.test(name) ? REDACTED : value] as const)
+  return { headers: Object.fromEntries(told), body }
+}

@@ -1,0 +1,82 @@
+// A callback from near: to whom, when next, whether its host is called, what every try sends, and what was answered.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { startReceiver } from '../kit/receiver.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const SECRET = 'M4rk3r'
+const pays = defineWorker({
+  class: 'pays',
+  redact: ['result.receipt', 'error.message'],
+  retry: { max: 0 },
+  perform(job) {
+    if (job.args === 'fails') throw new Error(`no: ${SECRET}`)
+    return { receipt: SECRET, paid: true }
+  },
+})
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let reader: Visitor
+beforeAll(async () => {
+  pages = await startPages({ workers: [pays] })
+  reader = await pages.enter(['read'])
+})
+afterAll(() => pages.close())
+
+const textOf = (html: string): string =>
+  html
+    .replace(/<[^>]*>/g, '')
+    .replaceAll('&quot;', '"')
+    .replace(/\s+/g, ' ')
+
+test('shows the headers and the body of every try, without what is secret, and how each was answered', async () => {
+  const heard: { headers: Record<string, unknown>; body: string }[] = []
+  const receiver = await startReceiver((request, response) => {
+    heard.push(request)
+    response.writeHead(heard.length === 1 ? 503 : 200).end()
+  })
+  const callback = {
+    ...{ url: `${receiver.url}/hook?token=${SECRET}`, retry: [10] },
+    headers: { 'X-Tenant': 'acme', Authorization: `Bearer ${SECRET}` },
+  }
+  const id = await pages.make('pays', { callback })
+  await pages.until(async () => (await pages.engine.callbackCounts()).DELIVERED === 1)
+  const html = await reader.html(`/ui/callbacks?open=${id}`)
+  const text = textOf(html)
+  expect(heard[0]!.body).toContain(SECRET)
+  expect(html).not.toContain(SECRET)
+  expect(text).toContain(`"webhook-id": "${heard[0]!.headers['webhook-id']}"`)
+  expect(text).toContain('"x-tenant": "acme"')
+  expect(text).toContain('"content-type": "application/json"')
+  expect(text).toContain(`"id": ${id}, "queue": "default", "class": "pays", "status": "completed"`)
+  expect(text).toContain('"receipt": "[redacted]", "paid": true')
+  expect(text).toMatch(/answered 503, tried again/)
+  expect(text).toContain('its breaker is closed')
+  expect(text).toContain('Next trynone')
+  await receiver.close()
+})
+
+test('says when the next try is, and until when a host that keeps failing is left alone', async () => {
+  const receiver = await startReceiver((_, response) => response.writeHead(500).end())
+  const { host } = new URL(receiver.url)
+  const id = await pages.make('pays', { args: '"fails"', callback: { url: receiver.url, retry: [3_600_000] } })
+  const ofJob = async () => (await pages.engine.callbacks({ host })).callbacks[0]
+  await pages.until(async () => (await ofJob())?.nextAt != null)
+  const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
+  for (const _ of [1, 2, 3]) await pages.store.breaker(host, 'failed', settings)
+  pages.forget()
+  const html = await reader.html(`/ui/callbacks?open=${id}`)
+  expect(html).not.toContain(SECRET)
+  const text = textOf(html)
+  expect(text).toMatch(/Next tryin \d+ m/)
+  expect(text).toMatch(/Hostleft alone until \d\d:\d\d:\d\d: \d failures in a row/)
+  expect(html).toContain('id="breakers"')
+  await receiver.close()
+})
+
+test('of a job that has told nobody there is none', async () => {
+  const id = await pages.make('pays')
+  await pages.until(async () => (await pages.statusOf(id)) === 'completed')
+  expect(await reader.html(`/ui/callbacks?open=${id}`)).not.toContain('id="tries"')
+})
