@@ -1,6 +1,7 @@
 // The log: filters by what an entry holds and by when it was written, in the API and on the page.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Encoded } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'
 import { rawCommand } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
@@ -31,10 +32,37 @@ test('entries are found by a text, whatever its case, and from a moment on', asy
 
 test('the page of the log has a field for it, and keeps the other filters', async () => {
   const reader = await pages.enter(['read'])
-  const html = await reader.html('/ui/log?level=info&text=well')
+  const html = await reader.html('/ui/log?level=info&q=well')
   expect(html).toContain('all is well')
   expect(html).not.toContain('said no')
   expect(html).toContain('<input type="hidden" name="level" value="info"/>')
+})
+
+test('a link shows the entries since a moment, and one entry in whole with those before it', async () => {
+  const reader = await pages.enter(['read'])
+  const { entries } = await pages.engine.readLog({})
+  const [, well, no] = entries
+  const since = await reader.html(`/ui/log?since=${new Date(well!.at).toISOString()}`)
+  expect(since).toContain('all is well')
+  expect(await reader.html('/ui/log?since=2999-01-01')).not.toContain('all is well')
+  expect(await reader.html('/ui/log?since=6h')).toContain('Stripe said no')
+  expect(await reader.html('/ui/log?since=soon')).toContain('since: expected 6h, or a moment, got “soon”')
+
+  expect(since).toContain(`href="/ui/log?entry=${well!.id}"`)
+  const one = await reader.html(`/ui/log?entry=${well!.id}`)
+  const [, whole] = /id="entry".*?<pre[^>]*>(.*?)<\/pre>/s.exec(one)!
+  expect(whole).toContain('all is well')
+  expect(one).not.toContain('stripe said yes')
+  expect(one).toContain(`id="e${no!.id}"`)
+  expect(await reader.html('/ui/log?entry=1-1')).toContain('is not kept any more')
+  expect((await reader.get('/ui/log?entry=oops')).status).toBe(200)
+})
+
+test('a line keeps its digits, and covers what is called like a secret', async () => {
+  await pages.engine.log('{"message":"paid","id":12345678901234567890,"card":{"token":"M4rk3r"}}' as Encoded)
+  const html = await (await pages.enter(['read'])).html('/ui/log')
+  expect(html).toContain('12345678901234567890')
+  expect(html).not.toContain('M4rk3r')
 })
 
 test('entries tell the class of their job, and are found by it, also on the page', async () => {

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Encoded } from '../../src/core/codec/value.ts'
 import { type Look, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
@@ -140,6 +141,21 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const { values } = await site.engine.look(String(made!.id), 'in', 'format', 1)
       expect(values[0]!.data).toBe('"it\'s webp"')
     }))
+
+  test('a line of the log is copied with its whole moment, and leads to the entry in whole', async () => {
+    await site.engine.log('{"message":"parcel lost","to":"c_8812"}' as Encoded)
+    await at('/log?q=parcel', async (page) => {
+      await page.getByRole('button', { name: 'Copy the entry' }).click()
+      await page.locator('.toast', { hasText: 'Copied' }).waitFor()
+      const copied = await page.evaluate(() => navigator.clipboard.readText())
+      expect(copied).toMatch(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d\.\d{3} UTC info parcel lost \{"to":"c_8812"\}$/)
+      await page.getByRole('link', { name: /^The entry of/ }).click()
+      await page.locator('#entry pre', { hasText: 'parcel lost' }).waitFor()
+      await page.getByLabel('Class of the job').fill('resize')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(/\/log\?class=resize/)
+    })
+  })
 
   test('a host that is left alone is hatched among the limits', async () => {
     const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }

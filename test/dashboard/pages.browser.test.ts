@@ -176,10 +176,33 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const key = await dialog.locator('pre').textContent()
     expect(key).toMatch(/^sj_/)
     expect(await dialog.getByRole('button', { name: 'Close' }).isDisabled()).toBe(true)
+    for (let i = 0; i < 3; i++) await page.keyboard.press('Escape')
+    const asked = page.waitForEvent('dialog')
+    const left = page.evaluate(() => location.assign('/ui/jobs')).catch(() => undefined)
+    const leaving = await asked
+    expect(leaving.type()).toBe('beforeunload')
+    await leaving.dismiss()
+    await left
+    expect(await dialog.locator('pre').textContent()).toBe(key)
     await dialog.getByRole('button', { name: 'Copy' }).click()
+    await dialog.getByRole('button', { name: 'Copied' }).waitFor()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
     await dialog.getByRole('button', { name: 'Close' }).click()
     expect(await served.engine.authenticate(key!)).toMatchObject({ name: 'grafana', scopes: ['read'] })
     expect(await page.content()).not.toContain(key)
+  })
+
+  test('where nothing may be copied for somebody the key is selected, and the dialog can be closed', async () => {
+    const before = (page: Page) => page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', {}))
+    await enter(['read', 'admin'], '/settings/keys', { before })
+    await page.getByLabel('Name').fill('by-hand')
+    await page.getByRole('button', { name: 'Make it' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Copy' }).click()
+    await dialog.getByRole('button', { name: 'Selected' }).waitFor()
+    expect(await page.evaluate(() => String(getSelection()))).toMatch(/^sj_/)
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'detached' })
   })
 
   test('a limit is made, changed and taken back', async () => {

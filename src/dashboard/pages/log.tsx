@@ -1,25 +1,83 @@
-// The log of all jobs, newest first.
+// The log of all jobs, newest first: sifted, from a moment on, or from one entry, which is then shown in whole.
 
+import { logCursor } from '../../core/schemas/values.ts'
 import { queryWith, useLook } from '../look.ts'
 import { page } from '../page.ts'
-import { Card, Choice, Head, To } from '../parts/layout.tsx'
+import { Card, Choice, Empty, Head, To } from '../parts/layout.tsx'
 import { Listen, LOG } from '../parts/listen.tsx'
-import { type LogEntry, LogLines, Tail } from '../parts/log.tsx'
+import { type LogEntry, LogLines, Tail, WholeEntry } from '../parts/log.tsx'
+import { momentOf } from '../words/filter.ts'
 import { many } from '../words/number.ts'
 
-type LogData = { entries: LogEntry[]; cursor: string | null; level?: string; job?: string; tail: boolean }
+type LogData = {
+  entries: LogEntry[]
+  cursor: string | null
+  level?: string
+  job?: string
+  tail: boolean
+  /** The entry that was asked for; null where it is not kept any more. */
+  whole?: LogEntry | null
+  /** What was given as a moment and is none. */
+  noMoment?: string
+}
 
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
+
+/** Entries from one on: the cursor is that of a page whose last was written after it. */
+function cursorAt(entry: string): string | undefined {
+  if (!logCursor.safeParse(entry).success) return undefined
+  const [ms, n] = entry.split('-') as [string, string]
+  return `${ms}-${BigInt(n) + 1n}`
+}
+
+type Sift = { name: string; label: string; placeholder: string }
+
+const sifts: readonly Sift[] = [
+  { name: 'class', label: 'Class of the job', placeholder: 'Class' },
+  { name: 'q', label: 'Text of an entry', placeholder: 'Text' },
+  { name: 'since', label: 'Since: 6h, or a moment', placeholder: 'Since 6h' },
+]
+
+function Sifts({ query }: { query: URLSearchParams }) {
+  const { base } = useLook()
+  return (
+    <form class="sifts" action={`${base}/log`}>
+      {[...query].map(([name, value]) =>
+        ['q', 'class', 'since', 'cursor', 'entry'].includes(name) ? null : (
+          <input type="hidden" name={name} value={value} />
+        ),
+      )}
+      {sifts.map(({ name, label, placeholder }) => (
+        <label class="filter small">
+          <input
+            name={name}
+            type="search"
+            aria-label={label}
+            title={label}
+            placeholder={placeholder}
+            value={query.get(name) ?? ''}
+            maxlength={200}
+          />
+        </label>
+      ))}
+      <button class="vh" type="submit" tabindex={-1}>
+        Sift
+      </button>
+    </form>
+  )
+}
 
 export const log = page<LogData>({
   path: '/log',
   nav: 'log',
   every: 2_000,
-  async load({ engine, query }) {
-    const [level, job, name, cursor, text] = ['level', 'job', 'class', 'cursor', 'text'].map(
+  async load({ engine, query, look }) {
+    const [level, job, name, text, since, entry] = ['level', 'job', 'class', 'q', 'since', 'entry'].map(
       (name) => query.get(name) || undefined,
     )
+    const cursor = (entry && cursorAt(entry)) || query.get('cursor') || undefined
+    const from = since === undefined ? undefined : momentOf(since, look)
     const { entries, cursor: next } = await engine.readLog({
       limit: MOST,
       ...(level ? { level } : {}),
@@ -27,55 +85,54 @@ export const log = page<LogData>({
       ...(name ? { class: name } : {}),
       ...(text ? { text: text.slice(0, 200) } : {}),
       ...(cursor ? { cursor } : {}),
+      ...(from === undefined ? {} : { since: from }),
     })
-    return { entries, cursor: next, level, job, tail: query.has('tail') && !cursor }
+    return {
+      ...{ entries, cursor: next, level, job, tail: query.has('tail') && !cursor },
+      ...(entry ? { whole: entries.find(({ id }) => id === entry) ?? null } : {}),
+      ...(since !== undefined && from === undefined ? { noMoment: since } : {}),
+    }
   },
   title: () => 'Log',
-  View: ({ data: { entries, cursor, level, job, tail }, query }) => {
-    const { base } = useLook()
-    const to = (level?: string) => `/log${queryWith(query.toString(), { level, cursor: undefined })}`
+  View: ({ data: { entries, cursor, level, job, tail, whole, noMoment }, query }) => {
+    const to = (changes: Record<string, string | undefined>) =>
+      `/log${queryWith(query.toString(), { cursor: undefined, entry: undefined, ...changes })}`
     return (
       <>
         <Head title="Log" note={`${many(entries.length, 'entry', 'entries')}${job ? ` of job ${job}` : ''}`}>
-          <Tail
-            on={tail}
-            to={`/log${queryWith(query.toString(), { tail: tail ? undefined : '1', cursor: undefined })}`}
-          />
-          <form class="filter small" action={`${base}/log`}>
-            {[...query].map(([name, value]) =>
-              ['text', 'class', 'cursor'].includes(name) ? null : <input type="hidden" name={name} value={value} />,
-            )}
-            <input
-              name="class"
-              type="search"
-              aria-label="Class of the job"
-              placeholder="Class"
-              value={query.get('class') ?? ''}
-              maxlength={200}
-            />
-            <input
-              name="text"
-              type="search"
-              aria-label="Text of an entry"
-              placeholder="Text"
-              value={query.get('text') ?? ''}
-              maxlength={200}
-            />
-          </form>
+          <Tail on={tail} to={to({ tail: tail ? undefined : '1' })} />
+          <Sifts query={query} />
           <Choice
             label="Level"
             options={[
-              { text: 'All', to: to(), on: !level },
-              ...levels.map((one) => ({ text: one, to: to(one), on: one === level })),
+              { text: 'All', to: to({ level: undefined }), on: !level },
+              ...levels.map((one) => ({ text: one, to: to({ level: one }), on: one === level })),
             ]}
           />
         </Head>
         {tail && <Listen to={[LOG]} />}
+        {noMoment !== undefined && (
+          <p class="note">{`since: expected 6h, or a moment, got “${noMoment.slice(0, 60)}”`}</p>
+        )}
+        {whole && <WholeEntry entry={whole} />}
+        {whole === null && (
+          <Card kind="change">
+            <Empty
+              act={
+                <To kind="link" to={to({})}>
+                  Show the newest
+                </To>
+              }
+            >
+              The entry of this link is not kept any more. Those before it are below.
+            </Empty>
+          </Card>
+        )}
         <Card>
-          <LogLines entries={entries} withJobs />
+          <LogLines entries={entries} of={job} withJobs />
           {cursor && (
             <p class="further">
-              <To kind="btn small" to={`/log${queryWith(query.toString(), { cursor })}`}>
+              <To kind="btn small" to={to({ cursor })}>
                 Look further back
               </To>
             </p>

@@ -1,28 +1,43 @@
 // Lines of the log: the moment, the level, what was said and what goes with it.
 
-import { decodeValue, type Encoded } from '../../core/codec/value.ts'
+import { maps, parseJson } from '../../core/codec/json.ts'
+import { writeJson } from '../../core/codec/json-writer.ts'
+import { type Encoded, encodedToJson, raw } from '../../core/codec/value.ts'
 import { useLook } from '../look.ts'
-import { plain } from '../words/json.ts'
+import { plain, textOf } from '../words/json.ts'
 import { clock, dayOf, hourOf, moment } from '../words/time.ts'
 import { Icon } from './icon.tsx'
-import { Empty, JobId, To } from './layout.tsx'
+import { Card, Empty, JobId, To } from './layout.tsx'
+import { Json, said } from './value.tsx'
 
 export type LogEntry = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 
 const MOST = 400
+/** So much of one is copied. */
+const LONGEST = 65_536
 const DAY = 86_400_000
 
-/** The words of an entry, and what else is in it, as text. */
+const cutAt = (text: string): string => plain(text.length > MOST ? `${text.slice(0, MOST)}…` : text)
+
+/** The words of an entry, and what else is in it, as text: numbers as they came, what is called like a secret covered. */
 export function linesOf(entry: Encoded): { text: string; rest: string } {
-  const opened = decodeValue(entry)
-  if (typeof opened !== 'object' || opened === null || Array.isArray(opened))
-    return { text: plain(String(opened)).slice(0, MOST), rest: '' }
-  const { level: _, ...members } = opened as Record<string, unknown>
-  const { [typeof members.message === 'string' ? 'message' : 'error']: message, ...rest } = members
-  const more = Object.keys(rest).length > 0 ? JSON.stringify(rest) : ''
-  const shown = typeof message === 'string' ? message : ''
-  return { text: plain(shown.slice(0, MOST)), rest: plain((more ?? '').slice(0, MOST)) }
+  const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text as Encoded) })
+  if (!(opened instanceof Map)) return { text: cutAt(said(entry, MOST)), rest: '' }
+  const rest = new Map(opened)
+  rest.delete('level')
+  const name = typeof rest.get('message') === 'string' ? 'message' : 'error'
+  const message: unknown = rest.get(name)
+  rest.delete(name)
+  const { text, isCut } = textOf(writeJson(rest) as Encoded, MOST)
+  return {
+    text: cutAt(typeof message === 'string' ? message : ''),
+    rest: rest.size === 0 ? '' : `${text}${isCut ? '…' : ''}`,
+  }
 }
+
+/** Where an entry is seen in whole, with those before it: in the log of all jobs, or in that of one. */
+const entryPath = (id: string, job?: string): string =>
+  `/log?${job ? `job=${encodeURIComponent(job)}&` : ''}entry=${id}`
 
 /** Switches the tail on and off: what is written is shown at once. */
 export function Tail({ on, to }: { on: boolean; to: string }) {
@@ -36,7 +51,14 @@ export function Tail({ on, to }: { on: boolean; to: string }) {
 
 const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
 
-export function LogLines({ entries, withJobs }: { entries: readonly LogEntry[]; withJobs?: boolean }) {
+type LinesProps = {
+  entries: readonly LogEntry[]
+  withJobs?: boolean
+  /** The job whose log it is. */
+  of?: string
+}
+
+export function LogLines({ entries, withJobs, of }: LinesProps) {
   const { now, zone } = useLook()
   if (entries.length === 0) return <Empty>Nothing was written to the log.</Empty>
   return (
@@ -46,11 +68,13 @@ export function LogLines({ entries, withJobs }: { entries: readonly LogEntry[]; 
         const isOld = now - at > DAY
         return (
           <li id={`e${id}`}>
-            <time datetime={new Date(at).toISOString()} title={moment(at, zone)}>
-              {isOld
-                ? `${dayOf(at, zone)} ${hourOf(at, zone)}`
-                : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`}
-            </time>
+            <To to={entryPath(id, of)} label={`The entry of ${moment(at, zone)}`}>
+              <time datetime={new Date(at).toISOString()} title={moment(at, zone)}>
+                {isOld
+                  ? `${dayOf(at, zone)} ${hourOf(at, zone)}`
+                  : `${clock(at, zone)}.${String(at % 1000).padStart(3, '0')}`}
+              </time>
+            </To>
             <span class={isBad(level) ? 'lv w' : 'lv'}>{level}</span>
             <span class="clip">
               {withJobs && job !== null && (
@@ -60,9 +84,38 @@ export function LogLines({ entries, withJobs }: { entries: readonly LogEntry[]; 
               )}
               {text} {rest && <span class="dimmer">{rest}</span>}
             </span>
+            <button class="btn small icon quiet" type="button" data-copy="" aria-label="Copy the entry" title="Copy">
+              <Icon name="copy" size={12} />
+            </button>
           </li>
         )
       })}
     </ol>
+  )
+}
+
+/** An entry in whole. */
+export function WholeEntry({ entry: { at, job, level, entry } }: { entry: LogEntry }) {
+  const { zone } = useLook()
+  const when = moment(at, zone)
+  const json = encodedToJson(entry)
+  return (
+    <Card
+      title={<time datetime={new Date(at).toISOString()}>{when}</time>}
+      tag={level}
+      right={
+        <>
+          {job !== null && <JobId id={job} />}
+          <button class="btn small" type="button" data-copy={`${when} ${level} ${json.slice(0, LONGEST)}`}>
+            <Icon name="copy" size={12} />
+            Copy
+          </button>
+        </>
+      }
+      kind="change"
+      id="entry"
+    >
+      <Json value={entry} />
+    </Card>
   )
 }

@@ -36,7 +36,7 @@ const argsOf = (query: URLSearchParams): { args?: Record<string, string> } => {
 export type Moments = { now: number; deployedAt?: number }
 
 /** A moment as filters write it: `6h` ago, `deploy`, or the moment itself. */
-function momentOf(text: string, { now, deployedAt }: Moments): number | undefined {
+export function momentOf(text: string, { now, deployedAt }: Moments): number | undefined {
   if (text === DEPLOY) return deployedAt
   const ago = lengthOf(text)
   if (ago !== undefined) return now - ago

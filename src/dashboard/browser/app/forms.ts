@@ -63,19 +63,39 @@ function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement
   at.append(told)
 }
 
-/** What is shown this once: it must be copied before it can be closed. */
+/** Where nothing may be put into the clipboard, what is to be copied is selected, for whoever copies it by hand. */
+async function copySecret(box: HTMLElement): Promise<string> {
+  try {
+    await navigator.clipboard.writeText(box.textContent!)
+    return 'Copied'
+  } catch {
+    getSelection()!.selectAllChildren(box)
+    return 'Selected'
+  }
+}
+
+/** What is shown this once: it must be copied before it can be closed, and whoever leaves the page is asked. */
 function showSecret(say: string, secret: string): void {
   ask(
     '<div class="ask"><h2></h2><pre></pre><div class="row end"><button class="btn primary copy" type="button">Copy</button><button class="btn" type="button" data-do="close" disabled>Close</button></div></div>',
     null,
   )
-  const dialog = document.querySelector('dialog[open]')!
-  dialog.querySelector('h2')!.textContent = say
-  dialog.querySelector('pre')!.textContent = secret
-  const closer = dialog.querySelector<HTMLButtonElement>('[data-do="close"]')!
-  dialog.addEventListener('cancel', (event) => closer.disabled && event.preventDefault())
-  dialog.querySelector('.copy')!.addEventListener('click', () => {
-    void navigator.clipboard.writeText(secret).catch(() => undefined)
+  const dialog = document.querySelector<HTMLDialogElement>('dialog[open]')!
+  const [title, box, copier, closer] = ['h2', 'pre', '.copy', '[data-do="close"]'].map(
+    (part) => dialog.querySelector<HTMLButtonElement>(part)!,
+  ) as [HTMLElement, HTMLElement, HTMLButtonElement, HTMLButtonElement]
+  title.textContent = say
+  box.textContent = secret
+  const stay = (event: Event): void => {
+    if (closer.disabled) event.preventDefault()
+  }
+  dialog.addEventListener('cancel', stay)
+  // Browsers close a dialog at the second Escape, whatever its page says of the first.
+  dialog.addEventListener('keydown', (event) => event.key === 'Escape' && stay(event))
+  addEventListener('beforeunload', stay)
+  dialog.addEventListener('close', () => removeEventListener('beforeunload', stay))
+  copier.addEventListener('click', async () => {
+    copier.textContent = await copySecret(box)
     closer.disabled = false
   })
 }
@@ -150,8 +170,16 @@ export function startForms(): void {
   hear('say', (detail) => toast(detail as Parameters<typeof toast>[0]))
 }
 
+/** A line of the log as it is read, with the whole moment. */
+function lineOf(button: HTMLElement): string | undefined {
+  const line = button.closest('.log li')
+  if (!line) return undefined
+  const said = [...line.querySelectorAll(':scope > span')].map(({ textContent }) => textContent)
+  return [line.querySelector('time')!.title, ...said].join(' ').replace(/\s+/g, ' ').trim()
+}
+
 async function copy(button: HTMLElement): Promise<void> {
-  const text = button.dataset.copy || button.closest('.snip')?.querySelector('pre')?.textContent || ''
+  const text = button.dataset.copy || lineOf(button) || button.closest('.snip')?.querySelector('pre')?.textContent || ''
   await navigator.clipboard.writeText(text)
   tell('copied', button)
   toast({ say: 'Copied' })

@@ -99,7 +99,7 @@ function One({ job, run }: { job: JobView; run: PastRunView }) {
         </a>
       </p>
       <Deeds job={job} run={run} />
-      <LogLines entries={run.log.entries} />
+      <LogLines entries={run.log.entries} of={String(job.id)} />
       {run.log.cursor !== null && <p class="note">There is more in its log.</p>}
     </section>
   )

@@ -157,7 +157,7 @@ function Body(props: Props) {
   if (tab.name === 'errors') return <Errors job={job} runs={runs} />
   if (tab.name === 'runs') return <Runs job={job} runs={runs} open={tab.run} />
   if (tab.name === 'steps') return <Steps found={tab.steps} />
-  return <LogLines entries={tab.log} />
+  return <LogLines entries={tab.log} of={String(job.id)} />
 }
 
 /** Steps are done once: what each of them has kept is given again to every later run. */
