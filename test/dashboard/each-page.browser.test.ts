@@ -64,7 +64,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     page.evaluate(() => {
       const found: string[] = []
       for (const one of document.querySelectorAll('main table'))
-        if (!one.querySelector('caption')) found.push(`no caption: ${one.outerHTML.slice(0, 80)}`)
+        if (!one.querySelector('caption') || (one.querySelector('tbody tr') && !one.querySelector('th[scope]')))
+          found.push(`no caption or no heads: ${one.outerHTML.slice(0, 80)}`)
       for (const one of document.querySelectorAll('main th'))
         if (!one.hasAttribute('scope')) found.push(`no scope: ${one.outerHTML.slice(0, 80)}`)
       for (const one of document.querySelectorAll('main time:not([hidden])'))
@@ -79,13 +80,17 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       return found
     })
 
-  /** What is too low for a thumb. */
+  /** What is too low for a thumb: all that can be pressed, but for links inside of a sentence. */
   const small = (page: Page) =>
     page.evaluate(() =>
-      [...document.querySelectorAll<HTMLElement>('.btn, .tabbar a, .views a, .seg a, .seg button, summary.btn')]
-        .filter((one) => one.offsetParent !== null && !one.closest('.board'))
-        .map((one) => ({ height: one.getBoundingClientRect().height, html: one.outerHTML.slice(0, 100) }))
-        .filter(({ height }) => height < 32),
+      [...document.querySelectorAll<HTMLElement>('a, button, summary, select, textarea, input:not([type=hidden])')]
+        .filter((one) => one.offsetParent !== null && !one.closest('.board, .vh'))
+        .filter((one) => getComputedStyle(one).display !== 'inline')
+        .map((one) => {
+          const { height } = (one.closest('label') ?? one).getBoundingClientRect()
+          return { height, html: one.outerHTML.slice(0, 100) }
+        })
+        .filter(({ height }) => height > 0 && height < 31.5),
     )
 
   describe.each(paths)('%s', (path) => {

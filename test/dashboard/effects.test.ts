@@ -9,12 +9,13 @@ import { startPages, type Visitor } from './kit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 const answers = defineWorker({ class: 'answers', perform: () => 42 })
+const hides = defineWorker({ class: 'hides', redact: ['in.n.pin'], in: { n: port() }, perform: (job) => job.suspend() })
 
 let pages: Awaited<ReturnType<typeof startPages>>
 let admin: Visitor
 
 beforeAll(async () => {
-  pages = await startPages({ workers: [waits, answers, ...core] })
+  pages = await startPages({ workers: [waits, answers, hides, ...core] })
   await pages.engine.register('default', 'pulled', { pull: true })
   admin = await pages.enter(['admin'])
 })
@@ -51,6 +52,23 @@ test('a job runs again, is cancelled, and goes first until that is taken back', 
   expect((await viewOf(queued)).priority).toBe(7)
   await press(`/jobs/${queued}`, { act: 'cancel' })
   expect(await pages.statusOf(queued)).toBe('terminated')
+})
+
+test('a default of which not all is seen is set and cleared without Undo, which could not bring it back', async () => {
+  const id = await pages.make('hides')
+  await pages.rest(id)
+  const set = { act: 'default', dir: 'in', port: 'n' }
+  expect((await press(`/jobs/${id}`, { ...set, value: '{"pin":1234}' })).undo).toMatchObject({ act: 'undefault' })
+  expect((await press(`/jobs/${id}`, { ...set, value: '{"pin":5678}' })).undo).toBeUndefined()
+  expect((await press(`/jobs/${id}`, { ...set, act: 'undefault' })).undo).toBeUndefined()
+})
+
+test('a search leads to a channel that is heard, and a part of the args to the jobs that have it', async () => {
+  const id = await resting()
+  await press(`/jobs/${id}`, { act: 'channels', dir: 'in', port: 'n', channels: '/found/here' })
+  expect(await admin.html('/ui/find?q=found')).toContain('/ui/channels?at=%2Ffound%2Fhere')
+  const args = await admin.get('/ui/find?q=args.order.id:7')
+  expect(args.headers.get('location')).toBe(`/ui/jobs?q=${encodeURIComponent('args.order.id:7')}`)
 })
 
 test('a lock is taken, seen, and let go by Undo', async () => {
@@ -278,6 +296,7 @@ test('callbacks are counted by state, kept to a host, and open with their tries 
   await pages.engine.resend(String(id))
   await pages.until(async () => (await pages.engine.callbackCounts()).DELIVERED > before.DELIVERED)
   const html = await admin.html(`/ui/callbacks?host=${encodeURIComponent(host)}&open=${id}`)
+  expect(html).toMatch(new RegExp(`name="host" value="${host}".*Send all that failed again`, 's'))
   expect(html).toContain('answered 500')
   expect(html).toContain(`Delivered ${before.DELIVERED + 1}`)
   expect(html).toContain('/tried')

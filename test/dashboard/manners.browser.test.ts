@@ -166,16 +166,22 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       at(
         '/queues',
         async (page) => {
-          await page.route('**/ui/queues', (route) => route.fulfill({ status: 503, body: '' }))
+          const said = '<div class="page-error"><p>Redis does not answer <code>UNAVAILABLE</code></p></div>'
+          await page.route('**/ui/queues', (route) =>
+            route.fulfill({ status: 503, contentType: 'text/html', body: said }),
+          )
+          await page.getByText(/^Redis does not answer \(UNAVAILABLE\)\. Shown is \d\d:\d\d:\d\d\./).waitFor()
           await page.locator('.live', { hasText: /^Cut off for .*, shown is \d\d:\d\d:\d\d/ }).waitFor()
           expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(true)
           expect(await page.locator('.tbl tbody tr').count()).toBeGreaterThan(0)
           await page.unroute('**/ui/queues')
+          await page.getByRole('button', { name: 'Retry' }).click()
           await page.locator('.live', { hasText: 'Live' }).waitFor()
+          expect(await page.locator('.gone').count()).toBe(0)
           expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(false)
         },
         {},
-        /(status of|Error:) 503/,
+        /status of 503|Redis does not answer/,
       ))
 
     test('a job that is deleted while somebody looks keeps its page, with a line above', async () => {

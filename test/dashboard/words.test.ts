@@ -47,6 +47,7 @@ test.each([
   [ago(NOW - 4 * SECOND, NOW, 'UTC'), '4 s ago'],
   [ago(NOW - HOUR, NOW, 'UTC'), '1 h ago'],
   [ago(NOW + 2 * MINUTE, NOW, 'UTC'), 'in 2 min'],
+  [ago(NOW - 2 * DAY, NOW, 'UTC'), '20 Nov, 03:02'],
   [ago(NOW - 9 * DAY, NOW, 'UTC'), '13 Nov, 03:02'],
   [clock(NOW, 'UTC'), '03:02:09'],
   [clock(NOW, 'Europe/Berlin'), '04:02:09'],

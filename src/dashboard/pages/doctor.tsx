@@ -8,7 +8,7 @@ import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, LinkButton } from '../parts/act.tsx'
 import { Icon, Shape } from '../parts/icon.tsx'
-import { Card, Empty, Head, To } from '../parts/layout.tsx'
+import { Card, Empty, Head, Heads, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { faultsIn, foundWords, isTickMissing } from '../words/needs.ts'
 import { count, many } from '../words/number.ts'
@@ -146,6 +146,7 @@ function Examined({ examined: { faults, jobs, cursor } }: { examined: NonNullabl
       )}
       <table class="tbl">
         <caption class="vh">Faults</caption>
+        <Heads names={['Kind', 'At', 'What is wrong']} />
         <tbody>
           {faults.map((fault) => (
             <FaultRow fault={fault} />

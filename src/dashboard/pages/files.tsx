@@ -5,7 +5,7 @@ import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
 import { queryWith } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
-import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
+import { Card, Empty, Head, Heads, JobId, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { given } from '../words/form.ts'
 import { bytes, many } from '../words/number.ts'
@@ -68,6 +68,7 @@ export const files = page<FilesData>({
         )}
         <table class="tbl">
           <caption class="vh">Files</caption>
+          <Heads names={['File', 'Type', 'Size', 'Job', 'Stored', 'Goes', 'Acts']} />
           <tbody>
             {files.map(({ id, size, type, job, storedAt }) => (
               <tr>

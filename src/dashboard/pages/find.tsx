@@ -36,7 +36,7 @@ async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
     })),
     ...queues.map(({ name }) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
     ...groups.map(({ id }) => ({ icon: 'limits', text: id, what: 'group', to: `/groups/${at(id)}` })),
-    ...channels.map(({ name }) => ({ icon: 'channels', text: name, what: 'channel', to: '/channels' })),
+    ...channels.map(({ name }) => ({ icon: 'channels', text: name, what: 'channel', to: `/channels?at=${at(name)}` })),
     ...limits.map(({ key }) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
   ]
   const wanted = text.toLowerCase()
@@ -47,7 +47,7 @@ async function load(asked: Asked): Promise<FindData> {
   const text = (asked.query.get('q') ?? '').trim().slice(0, 200)
   const id = text.replace(/^#/, '')
   if (isId(id)) goTo(id)
-  if (/^[a-z]+:\S/.test(text)) throw new Elsewhere(`/jobs?q=${encodeURIComponent(text)}`)
+  if (/^(?:[a-z]+|args\.[^:]+):(?!\/\/)\S/.test(text)) throw new Elsewhere(`/jobs?q=${encodeURIComponent(text)}`)
   return { text, lines: text ? await linesOf(asked, text) : [] }
 }
 

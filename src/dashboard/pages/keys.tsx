@@ -6,7 +6,7 @@ import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, refusal, Sent } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
-import { Card, Empty, Head } from '../parts/layout.tsx'
+import { Card, Empty, Head, Heads } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { given } from '../words/form.ts'
 import { many } from '../words/number.ts'
@@ -107,6 +107,7 @@ export const keys = page<{ keys: ApiKey[] }>({
           {keys.length === 0 && <Empty>There is only the key of the deployment.</Empty>}
           <table class="tbl lined">
             <caption class="vh">API keys</caption>
+            <Heads names={['Name', 'Scopes', 'Id', 'Made', 'Last used', 'Ends', 'Acts']} />
             <tbody>
               {keys.map((key) => (
                 <Row apiKey={key} />

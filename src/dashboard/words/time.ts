@@ -78,11 +78,10 @@ export const moment = (at: number, zone: string): string => {
   return `${day} ${month} ${year}, ${clock(at, zone)}.${String(at % 1000).padStart(3, '0')} ${zone}`
 }
 
-/** Relative up to a day, then the date. @example ago(now - 4_000, now, 'UTC') // '4 s ago' */
+/** Relative up to a day, then the date and the time. @example ago(now - 4_000, now, 'UTC') // '4 s ago' */
 export const ago = (at: number, now: number, zone: string): string => {
   const ms = now - at
-  if (Math.abs(ms) >= DAY)
-    return ms < 3 * DAY && ms > 0 ? `${about(ms)} ago` : `${dayOf(at, zone)}, ${hourOf(at, zone)}`
+  if (Math.abs(ms) >= DAY) return `${dayOf(at, zone)}, ${hourOf(at, zone)}`
   if (Math.abs(ms) < SECOND) return 'now'
   return ms > 0 ? `${about(ms)} ago` : `in ${about(-ms)}`
 }

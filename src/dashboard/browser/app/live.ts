@@ -86,17 +86,36 @@ const isHeld = (): boolean =>
 
 const timeOf = (at: number): string => clock(at, readZone())
 
+/** A line above what was there, in the place of the one before. */
+function showLine(textContent: string): HTMLElement {
+  document.querySelector('.gone')?.remove()
+  const line = Object.assign(document.createElement('p'), { className: 'gone', textContent })
+  line.setAttribute('role', 'status')
+  document.getElementById('main')!.prepend(line)
+  return line
+}
+
 /** What the page is about was removed while somebody looked: they keep what they had, with a line above. */
 function showGone(): void {
   clearTimeout(state.timer)
   state.every = 0
-  const line = Object.assign(document.createElement('p'), {
-    className: 'gone',
-    textContent: `This is not there any more. Shown is how it was at ${timeOf(state.since)}.`,
-  })
-  line.setAttribute('role', 'status')
-  document.getElementById('main')!.prepend(line)
+  showLine(`This is not there any more. Shown is how it was at ${timeOf(state.since)}.`)
   sign('paused', 'Gone')
+}
+
+/** What does not answer, in the words of the API: what was there stays, grey, with a button that asks at once. */
+function showCut(why: string): void {
+  const line = showLine(`${why}. Shown is ${timeOf(state.since)}. `)
+  const retry = Object.assign(document.createElement('button'), { className: 'btn small', textContent: 'Retry' })
+  retry.addEventListener('click', () => void look(true))
+  line.append(retry)
+}
+
+/** The message of an error page, with its code. */
+async function reasonOf(answer: Response): Promise<string> {
+  const said = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('.page-error p')
+  const message = said?.firstChild?.textContent?.trim()
+  return message ? `${message} (${said!.querySelector('code')!.textContent})` : `The answer was ${answer.status}`
 }
 
 const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[data-brief]')?.dataset.brief
@@ -132,8 +151,9 @@ async function look(force = false): Promise<void> {
       return location.assign(
         `${base}/login?to=${encodeURIComponent(location.pathname.slice(base.length) + location.search)}`,
       )
-    if (answer.status >= 500) throw new Error(String(answer.status))
+    if (answer.status >= 500) throw new Error(await reasonOf(answer))
     if (answer.status === 404) return showGone()
+    if (state.failures > 0) document.querySelector('.gone')?.remove()
     state.failures = 0
     state.since = Date.now()
     state.tag = answer.headers.get('etag') ?? undefined
@@ -143,6 +163,7 @@ async function look(force = false): Promise<void> {
     console.warn('this page could not be looked at again', error)
     state.failures += 1
     document.body.classList.add('stale')
+    showCut(error instanceof TypeError ? 'Nobody answers' : (error as Error).message)
     sign('cut', `Cut off for ${span(Date.now() - state.since)}, shown is ${timeOf(state.since)}`)
   }
   plan()

@@ -103,12 +103,19 @@ function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
 
 function HostFilter({ host, all }: { host: string; all: string }) {
   return (
-    <p class="note">
-      Only those to <b class="mono">{host}</b>.{' '}
-      <To kind="link" to={all}>
-        Show all hosts
-      </To>
-    </p>
+    <Card kind="change">
+      <div class="foot row">
+        <span>
+          Only those to <b class="mono">{host}</b>.{' '}
+          <To kind="link" to={all}>
+            Show all hosts
+          </To>
+        </span>
+        <Button act="resend" scope="write" fields={{ host }} icon="retry" small>
+          Send all that failed again
+        </Button>
+      </div>
+    </Card>
   )
 }
 

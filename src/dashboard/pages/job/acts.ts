@@ -1,6 +1,7 @@
 // What can be done to one job.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
+import { REDACTED } from '../../../core/redact.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -36,12 +37,14 @@ async function valueIn({ engine, params, form }: ActAsked): Promise<string> {
   return neededIn(readSchema(schema && encodedToJson(schema)), 'value', { at: (field) => form.get(field) as string })
 }
 
-/** The act that gives a port the default that it has now, or none where it has none. */
-async function asItWas({ engine, params, form }: ActAsked): Promise<Record<string, string>> {
+/** The act that gives a port the default that it has now, or none where it has none; nothing where not all of it is seen. */
+async function asItWas({ engine, params, form }: ActAsked): Promise<Record<string, string> | undefined> {
   const [dir, port] = [sideOf(form), given(form, 'port')] as const
   const ports = (await engine.get(params.job!))[dir]
   const was = Object.hasOwn(ports, port) ? ports[port]!.default : undefined
-  return was === undefined ? { act: 'undefault', dir, port } : { act: 'default', dir, port, value: encodedToJson(was) }
+  if (was === undefined) return { act: 'undefault', dir, port }
+  const value = encodedToJson(was)
+  return value.includes(REDACTED) ? undefined : { act: 'default', dir, port, value }
 }
 
 const ask = (verb: string, say: string): Act => ({

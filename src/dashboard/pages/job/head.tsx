@@ -3,7 +3,7 @@
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Act, LinkButton, More, Sent } from '../../parts/act.tsx'
+import { Act, LinkButton, More, refusal, Sent } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
@@ -36,7 +36,7 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
         </span>
       )}
       <span>
-        <span class="kk">priority</span> {priority}
+        <span class="kk">priority</span> {count(priority)}
       </span>
       <span>
         <span class="kk">runs</span> {runsOf(job, runs)}
@@ -51,7 +51,8 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
 
 function Others({ job }: { job: JobView }) {
   const { id, status, priority } = job
-  const { base } = useLook()
+  const { base, who } = useLook()
+  const off = refusal(who.scopes, 'write')
   return (
     <More label="More">
       <Act act="cancel" scope="write" kind="danger">
@@ -71,7 +72,7 @@ function Others({ job }: { job: JobView }) {
           Priority, smaller first
           <input class="field" name="priority" type="number" value={String(priority)} />
         </label>
-        <button class="btn small" type="submit">
+        <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
           Set
         </button>
       </form>

@@ -7,7 +7,7 @@ import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
-import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
 import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { given, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -180,6 +180,7 @@ export function Constraints({ constraints, limits }: { constraints: ConstraintVi
       {constraints.length === 0 && <Empty>No constraint: limits come from workers and groups.</Empty>}
       <table class="tbl lined">
         <caption class="vh">Constraints</caption>
+        <Heads names={['Constraint', 'Matches', 'Use', 'Acts']} />
         <tbody>
           {constraints.map((one) => (
             <tr>

@@ -6,7 +6,7 @@ import type { GroupView } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
-import { Card, Empty, To } from '../../parts/layout.tsx'
+import { Card, Empty, Heads, To } from '../../parts/layout.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
 import { colours, wayToLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
@@ -117,6 +117,7 @@ export function Groups({ groups }: { groups: GroupView[] }) {
       {groups.length === 0 && <Empty>No group has jobs that are not at rest.</Empty>}
       <table class="tbl">
         <caption class="vh">Groups</caption>
+        <Heads names={['Group', 'Share', 'Running', 'Waiting', 'Jobs', 'Acts']} />
         <tbody>
           {groups.slice(0, SHOWN).map((group, i) => (
             <Row group={group} colour={colours[i % colours.length]!} />

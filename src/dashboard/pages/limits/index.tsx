@@ -138,7 +138,7 @@ function View({ data }: { data: LimitsData }) {
         ))}
         <Breakers breakers={breakers.filter(({ host }) => host.toLowerCase().includes(wanted))} />
       </Card>
-      <div class="cols c21 limcols">
+      <div class="cols c21 below">
         <Groups groups={groups} />
         <Constraints constraints={constraints} limits={limits} />
       </div>

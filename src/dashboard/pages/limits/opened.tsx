@@ -3,7 +3,7 @@
 import { SidejobError } from '../../../core/errors.ts'
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { To } from '../../parts/layout.tsx'
+import { Heads, To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
 import { coloursOf } from '../../words/limit.ts'
 import { count } from '../../words/number.ts'
@@ -71,6 +71,7 @@ export function Holders({ near: { holders }, colours, open = false }: Coloured &
       <summary class="link">Who holds the slots</summary>
       <table class="tbl">
         <caption class="vh">Who holds the slots</caption>
+        <Heads names={['Job', 'Who', 'Since']} />
         <tbody>
           {holders.map(({ job, class: name, group, startedAt, process }) => (
             <tr>

@@ -4,7 +4,7 @@ import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, To } from '../../parts/layout.tsx'
+import { Card, Empty, Heads, To } from '../../parts/layout.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
 import { Bars, Pips } from '../../parts/spark.tsx'
 import { count } from '../../words/number.ts'
@@ -234,6 +234,7 @@ export function RunningLongest({ runs }: { runs: RunUnderWay[] }) {
       {runs.length === 0 && <Empty>Nothing runs.</Empty>}
       <table class="tbl">
         <caption class="vh">What runs longest</caption>
+        <Heads names={['Status', 'Class and job', 'Runs for', 'Lease']} />
         <tbody>
           {runs.map((run) => (
             <RunRow

@@ -2,7 +2,7 @@
 
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
 import { count, many, short } from '../../words/number.ts'
@@ -24,6 +24,7 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
       {all === 0 && <Empty>No lane is open, and no program has asked for its jobs.</Empty>}
       <table class="tbl">
         <caption class="vh">Lanes, programs, and claims that wait</caption>
+        <Heads names={['Who', 'What it has', 'Since or until']} />
         <tbody>
           {open.map(({ id, kind, since, until }) => (
             <tr>
@@ -77,6 +78,7 @@ export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
       {runs.length === 0 && <Empty>Nothing runs.</Empty>}
       <table class="tbl">
         <caption class="vh">Runs under way, the lease that ends first at the top</caption>
+        <Heads names={['Class and job', 'Runs for', 'Lease']} />
         <tbody>
           {runs.slice(0, RUNS).map((run) => (
             <RunRow run={run} />
@@ -107,6 +109,7 @@ export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
       {next.length === 0 && <Empty>Nobody is ready.</Empty>}
       <table class="tbl">
         <caption class="vh">Jobs that are ready, in the order in which they start</caption>
+        <Heads names={['Place', 'Job', 'Class', 'What puts it there', 'Waits']} />
         <tbody>
           {next.map((one, i) => (
             <tr>
@@ -138,6 +141,7 @@ export function ItsClasses({ name: queue, classes }: { name: string; classes: re
       {classes.length === 0 && <Empty>Nothing was counted today.</Empty>}
       <table class="tbl">
         <caption class="vh">Classes of this queue, with what was counted of each since midnight UTC</caption>
+        <Heads names={['Class', 'Runs', 'Failed', 'p95']} />
         <tbody>
           {busy.slice(0, CLASSES).map(({ class: name, counts, took }) => (
             <tr>

@@ -7,7 +7,7 @@ import { queryWith } from '../../look.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
-import { Card, Choice, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Card, Choice, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { count, many } from '../../words/number.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
@@ -116,6 +116,7 @@ export function Ports({ worker }: { worker: Worker }) {
       {rows.length === 0 && <Empty>It has no ports: its jobs take args.</Empty>}
       <table class="tbl">
         <caption class="vh">Ports</caption>
+        <Heads names={['Direction', 'Port', 'Values', 'Default']} />
         <tbody>
           {rows.slice(0, 60).map(({ dir, name, port }) => (
             <tr>
