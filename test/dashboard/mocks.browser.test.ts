@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
+import { rawCommand } from '../kit/index.ts'
 import { type Look, program, startBrowser } from './browser.ts'
 import { KEY } from './kit.ts'
 import { callerOf } from './seed.ts'
@@ -141,6 +142,44 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const { values } = await site.engine.look(String(made!.id), 'in', 'format', 1)
       expect(values[0]!.data).toBe('"it\'s webp"')
     }))
+
+  test('the doctor looks at all slices from one press, gathers what is found, and puts all of it right', async () => {
+    const job = await site.make('packs', { queue: 'shop' })
+    await rawCommand(site.redis.port, 'DEL', `${site.store.keys.queue('shop')}:ready:pull`)
+    await at('/doctor', async (page) => {
+      await page.getByRole('link', { name: 'Look at all jobs' }).click()
+      await page.getByText('All jobs are looked at').waitFor()
+      const row = page.locator('#faults tr', { hasText: `#${job}` })
+      expect(await row.count()).toBeGreaterThan(0)
+      expect(await page.locator('#examined h2').textContent()).toMatch(/^\d+ faults?$/)
+      await page.getByRole('button', { name: 'Copy as text' }).click()
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`job ${job}: `)
+      await page.getByRole('button', { name: 'Put them right' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Put them right' }).click()
+      await page.locator('.toast', { hasText: /faults? put right/ }).waitFor()
+    })
+    expect(await site.engine.verify()).toEqual([])
+  })
+
+  test('the doctor is stopped between two slices, and goes on where he stopped', async () => {
+    // Fifty are looked at together.
+    for (let i = 0; i < 120; i++) await site.make('packs', { queue: 'shop' })
+    await at('/doctor', async (page) => {
+      let asked = 0
+      let goOn = () => {}
+      await page.route(/\/ui\/doctor\?cursor=/, async (route) => {
+        const { searchParams } = new URL(route.request().url())
+        if (!searchParams.has('run') && ++asked === 1) await new Promise<void>((resolve) => (goOn = resolve))
+        await route.continue()
+      })
+      await page.getByRole('link', { name: 'Look at all jobs' }).click()
+      await page.getByRole('button', { name: 'Stop' }).click()
+      goOn()
+      await page.getByRole('button', { name: 'Go on' }).click()
+      await page.getByText('All jobs are looked at').waitFor()
+      expect(await page.locator('#slices progress').evaluate((one) => (one as HTMLProgressElement).position)).toBe(1)
+    })
+  })
 
   test('a line of the log is copied with its whole moment, and leads to the entry in whole', async () => {
     await site.engine.log('{"message":"parcel lost","to":"c_8812"}' as Encoded)

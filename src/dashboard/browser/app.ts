@@ -1,5 +1,6 @@
 // What all pages have: forms that say what they did, pages that stay as things are, keys, times that go on.
 
+import { startDoctor } from './app/doctor.ts'
 import { startForms } from './app/forms.ts'
 import { startKeys } from './app/keys.ts'
 import { startList } from './app/list.ts'
@@ -25,6 +26,7 @@ startViews()
 startPreviews()
 startTryIt()
 startZoom()
+startDoctor()
 startTail()
 startLive()
 startListening()

@@ -8,15 +8,21 @@ import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, LinkButton } from '../parts/act.tsx'
 import { Icon, Shape } from '../parts/icon.tsx'
-import { Card, Empty, Head, Heads, To } from '../parts/layout.tsx'
+import { Card, Head, Heads, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
+import { countsOf, sumOf } from '../words/counts.ts'
 import { faultsIn, foundWords, isTickMissing } from '../words/needs.ts'
 import { count, many } from '../words/number.ts'
 import { span } from '../words/time.ts'
 
 type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
 type Problem = NonNullable<Health['problems']>[number]
-type DoctorData = { health: Health; examined?: { faults: Fault[]; jobs: number; cursor: string | null } }
+type DoctorData = {
+  health: Health
+  examined?: { faults: Fault[]; jobs: number; cursor: string | null }
+  /** How many jobs there are. */
+  total?: number
+}
 
 function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
   return (
@@ -127,72 +133,87 @@ function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
 const textOf = (faults: readonly Fault[]): string =>
   faults.map(({ kind, who, what }) => `${kind} ${who}: ${what}`).join('\n')
 
-function Examined({ examined: { faults, jobs, cursor } }: { examined: NonNullable<DoctorData['examined']> }) {
+const titleOf = (faults: number, jobs: number): string =>
+  faults === 0 ? `No faults in ${many(jobs, 'job')}` : many(faults, 'fault')
+
+/** How far the looks have come; a script goes on from slice to slice, without one a link does. */
+function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: string | null }) {
   return (
-    <Card
-      title={faults.length === 0 ? `No faults in ${many(jobs, 'job')}` : many(faults.length, 'fault')}
-      right={
-        cursor && (
-          <LinkButton to={`/doctor?cursor=${encodeURIComponent(cursor)}`} small>
-            The next slice
-          </LinkButton>
-        )
-      }
-    >
-      {faults.length === 0 && (
-        <Empty>
-          {cursor ? 'This slice is as it must be. There are more jobs to look at.' : 'Every job is where it must be.'}
-        </Empty>
+    <div class="foot row" id="slices" data-next={cursor ?? ''} data-jobs={jobs} data-total={total}>
+      <progress
+        max={Math.max(1, total)}
+        value={cursor ? Math.min(jobs, total) : Math.max(1, total)}
+        aria-label="Looked at"
+      />
+      <span class="word" aria-live="polite">
+        {cursor ? `${count(jobs)} of ${many(total, 'job')} looked at` : 'All jobs are looked at'}
+      </span>
+      {cursor && (
+        <LinkButton to={`/doctor?cursor=${encodeURIComponent(cursor)}`} small>
+          The next slice
+        </LinkButton>
       )}
+    </div>
+  )
+}
+
+function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'total'>> }) {
+  const { faults, jobs, cursor } = data.examined
+  return (
+    <Card title={titleOf(faults.length, jobs)} id="examined">
+      <Slices jobs={jobs} total={data.total} cursor={cursor} />
       <table class="tbl">
         <caption class="vh">Faults</caption>
         <Heads names={['Kind', 'At', 'What is wrong']} />
-        <tbody>
+        <tbody id="faults">
           {faults.map((fault) => (
             <FaultRow fault={fault} />
           ))}
         </tbody>
       </table>
-      {faults.length > 0 && (
-        <div class="foot">
-          <span class="row">
-            <Button act="repair" scope="admin" small>
-              Put them right
-            </Button>
-            <button class="btn small" type="button" data-copy={textOf(faults)}>
-              Copy as text
-            </button>
-          </span>
-        </div>
-      )}
+      <div class="foot" id="mend" hidden={faults.length === 0}>
+        <span class="row">
+          <Button act="repair" scope="admin" small>
+            Put them right
+          </Button>
+          <button class="btn small" type="button" data-copy={textOf(faults)}>
+            Copy as text
+          </button>
+        </span>
+      </div>
     </Card>
   )
 }
+
+/** So many slices are mended by one press. */
+const MENDED = 20
 
 export const doctor = page<DoctorData>({
   path: '/doctor',
   nav: 'doctor',
   every: 0,
-  async load({ engine, query }) {
+  async load({ engine, query, glance }) {
     const cursor = query.get('cursor')
-    const [{ examined: before, ...health }, examined] = await Promise.all([
+    const [{ examined: before, ...health }, found] = await Promise.all([
       engine.health(),
-      cursor === null ? undefined : engine.examine(cursor || undefined),
+      cursor === null ? undefined : Promise.all([engine.examine(cursor || undefined), glance()]),
     ])
+    if (!found) return { health: { ...health, ...(before && { examined: before }) } }
     // Who looks now sees what is so now.
-    return examined ? { health, examined } : { health: { ...health, ...(before && { examined: before }) } }
+    const [examined, { stats }] = found
+    return { health, examined, total: sumOf(countsOf(stats.queues, null)) }
   },
   title: () => 'Doctor',
-  View: ({ data: { health, examined } }) => (
+  View: ({ data: { health, examined, total } }) => (
     <>
       <Head title="Doctor" note={health.ok ? 'what we need answers' : 'something does not answer'}>
-        <LinkButton to="/doctor?cursor=" icon="doctor" kind="primary">
+        <LinkButton to="/doctor?cursor=&run" icon="doctor" kind="primary">
           Look at all jobs
         </LinkButton>
       </Head>
       <div class="stack">
         <What health={health} />
-        {examined && <Examined examined={examined} />}
+        {examined && total !== undefined && <Examined data={{ examined, total }} />}
       </div>
     </>
   ),
@@ -204,13 +225,16 @@ export const doctor = page<DoctorData>({
         text: ['Each job is moved to where its own record says that it must be; what cannot be told from it is left.'],
         verb: 'Put them right',
       }),
-      async does({ call, query }) {
-        const cursor = query.get('cursor')
-        const { repaired } = (await call(
-          'POST',
-          `/v1/doctor/repair${cursor ? `?cursor=${encodeURIComponent(cursor)}` : ''}`,
-        )) as { repaired: Fault[] }
-        return { say: `${many(repaired.length, 'fault')} put right` }
+      async does({ call, form, query }) {
+        // The slice of the page, and those with faults that a script has looked at since.
+        const cursors = new Set([query.get('cursor') ?? '', ...form.getAll('cursor').map(String)])
+        let mended = 0
+        for (const cursor of [...cursors].slice(0, MENDED)) {
+          const at = cursor ? `?cursor=${encodeURIComponent(cursor)}` : ''
+          const { repaired } = (await call('POST', `/v1/doctor/repair${at}`)) as { repaired: Fault[] }
+          mended += repaired.length
+        }
+        return { say: `${many(mended, 'fault')} put right` }
       },
     },
   },

@@ -1,0 +1,74 @@
+// The doctor looks slice after slice, until there is none or somebody stops him: what is found is put below what was.
+
+import { count, many } from '../../words/number.ts'
+
+const box = (): HTMLElement | null => document.getElementById('slices')
+
+let isRunning = false
+
+const button = (): HTMLButtonElement => {
+  const link = box()!.querySelector('a, button')!
+  if (link instanceof HTMLButtonElement) return link
+  const made = Object.assign(document.createElement('button'), { className: link.className, type: 'button' })
+  made.addEventListener('click', () => (isRunning ? (isRunning = false) : void run()))
+  link.replaceWith(made)
+  return made
+}
+
+/** Faults of another slice: their rows, what is copied of them, and that they are mended as well. */
+function add(page: Document, cursor: string): void {
+  const rows = [...page.querySelectorAll('#faults tr')]
+  if (rows.length === 0) return
+  const mend = document.getElementById('mend')!
+  const [copier, fresh] = [mend, page].map((one) => one.querySelector<HTMLElement>('#mend [data-copy], [data-copy]')!)
+  document.getElementById('faults')!.append(...rows)
+  copier!.dataset.copy = [copier!.dataset.copy, fresh!.dataset.copy].filter(Boolean).join('\n')
+  const field = Object.assign(document.createElement('input'), { type: 'hidden', name: 'cursor', value: cursor })
+  mend.querySelector('form')?.append(field)
+  mend.hidden = false
+}
+
+function say({ dataset }: HTMLElement): void {
+  const [jobs, total] = [Number(dataset.jobs), Number(dataset.total)]
+  const isOver = dataset.next === ''
+  const bar = box()!.querySelector('progress')!
+  bar.value = isOver ? bar.max : Math.min(jobs, total)
+  box()!.querySelector('.word')!.textContent = isOver
+    ? 'All jobs are looked at'
+    : `${count(jobs)} of ${many(total, 'job')} looked at`
+  const found = document.querySelectorAll('#faults tr').length
+  document.querySelector('#examined h2')!.textContent =
+    found === 0 ? `No faults in ${many(jobs, 'job')}` : many(found, 'fault')
+}
+
+async function slice(at: HTMLElement): Promise<void> {
+  const cursor = at.dataset.next!
+  const answer = await fetch(`${location.pathname}?cursor=${encodeURIComponent(cursor)}`)
+  if (!answer.ok) throw new Error(`the answer was ${answer.status}`)
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  const { next, jobs } = page.getElementById('slices')!.dataset
+  add(page, cursor)
+  at.dataset.next = next
+  at.dataset.jobs = String(Number(at.dataset.jobs) + Number(jobs))
+  say(at)
+}
+
+async function run(): Promise<void> {
+  const at = box()!
+  isRunning = true
+  button().textContent = 'Stop'
+  try {
+    while (isRunning && at.isConnected && at.dataset.next) await slice(at)
+  } catch (error) {
+    console.warn('the doctor could not look on', error)
+  }
+  isRunning = false
+  if (at.dataset.next) button().textContent = 'Go on'
+  else button().remove()
+}
+
+export function startDoctor(): void {
+  if (!box()?.dataset.next) return
+  button().textContent = 'Go on'
+  if (new URLSearchParams(location.search).has('run')) void run()
+}
