@@ -55,7 +55,7 @@ export type Head = {
 
 /** Of Lua's own, what is used so often that scripts have a short name for it. */
 const handy: ReadonlyMap<string, Given> = new Map(
-  'redis.call cjson.encode cjson.decode math.min math.max math.floor tonumber ipairs pairs'
+  'redis.call cjson.encode cjson.decode math.min math.max math.floor table.concat string.format tonumber ipairs pairs unpack'
     .split(' ')
     .map((name) => [name, { module: '', name, isMember: false, at: 0 }]),
 )

@@ -1,7 +1,7 @@
 // Records have long field names in the sources of scripts and short ones in Redis: `doc.lease_until` becomes `doc.le`,
 // `fields.lease_until` the text 'le', and `fields { place = 'new' }` a table with short names. Which record a name belongs
-// to follows from what stands before it, so that a name that its record does not have is refused, with its line. Two tables
-// that scripts make for themselves, and look into everywhere, are treated alike: they make the scripts shorter.
+// to follows from what stands before it, so that a name that its record does not have is refused, with its line. Tables
+// that scripts make for themselves, and look into in many places, are treated alike: they make the scripts shorter.
 
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../src/redis/keys.ts'
 import { snake } from './lua-names.ts'
@@ -29,7 +29,13 @@ const written: Names = new Map(
     log: 'o',
     messages: 'm',
     records: 'r',
+    flat: 'f',
+    moves: 'm2',
   }),
+)
+/** What a claim has got so far. */
+const lending: Names = new Map(
+  Object.entries({ key: 'k', ids: 'i', n: 'n', failed: 'f', bytes: 'b', calling: 'g', called: 'c' }),
 )
 const limitState: Names = new Map([
   ['settings', 's'],
@@ -65,6 +71,7 @@ const records: Kept[] = [
     table: 'limit_state',
   },
   { of: 'what is written (infra/lua-records.ts)', names: written, called: 'writes', table: 'write_lists' },
+  { of: 'what a claim has got (infra/lua-records.ts)', names: lending, called: 'got', table: 'claim_state' },
   { of: 'a day (src/redis/keys.ts)', names: namesOf(dayFields), called: 'day_record', table: 'day_fields' },
 ]
 const reads = records.map(({ called, ...record }) => ({

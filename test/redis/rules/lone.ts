@@ -1,6 +1,8 @@
 // Rule 131: a job on which nothing hangs is lent and ended by its text alone, and all else is as with any other job.
 
 import { expect } from 'vitest'
+import { createStats } from '../../../src/engine/api/stats.ts'
+import type { Context } from '../../../src/engine/context.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const LEASE = 45_000
@@ -58,6 +60,51 @@ export const lone: Record<number, Facts> = {
       const first = await world.make(job)
       await (await world.claimOne()).commit()
       expect(await world.make(job)).not.toBe(first)
+    },
+    async 'whatever its class and its key are called'(world) {
+      for (const [cls, key] of [
+        ['plain', 'https://a.b/"c"\\\n\t<é>'],
+        ['a/b<"c"', 'again'],
+      ] as const) {
+        const job: Making = { class: cls, unique: { key } }
+        const first = await world.make(job)
+        await (await world.claimOne()).commit()
+        expect(await world.status(first)).toBe('completed')
+        expect(await world.make(job)).not.toBe(first)
+        await (await world.claimOne()).commit()
+      }
+      expect(await world.faults()).toEqual([])
+    },
+    async 'each of two classes is counted as its own, and kept as long as it is to be'(world) {
+      const names = ['one', 'two', 'one', 'two']
+      const ids: number[] = []
+      for (const name of names)
+        ids.push(await world.make({ ...single(), class: name, retain: name === 'one' ? 1000 : DAY }))
+      const runs = await world.claim()
+      const outcomes = await Promise.all(runs.map((run) => run.settled({})))
+      await world.store.commit({ queue: 'q', runs: outcomes })
+      expect(await world.faults()).toEqual([])
+      const { classes } = await createStats({ store: world.store } as Context).classes({ queue: 'q' })
+      expect(Object.fromEntries(classes.map((of) => [of.class, of.counts.completed]))).toEqual({ one: 2, two: 2 })
+      world.advance(1001)
+      await world.tick()
+      for (const [i, id] of ids.entries())
+        if (names[i] === 'one') await expect(world.status(id)).rejects.toThrow()
+        else expect(await world.status(id)).toBe('completed')
+    },
+    async 'one that has a parent is told of there'(world) {
+      const parent = await world.make()
+      await (await world.claimOne()).suspend()
+      const child = await world.make({ ...single(), parent: String(parent) })
+      const runs = await world.claim()
+      expect(runs.map(({ id }) => id)).toEqual([child])
+      await runs[0]!.commit()
+      expect(await world.status(parent)).toBe('queued')
+      expect(await world.faults()).toEqual([])
+    },
+    async 'what stands beside it comes with it'(world) {
+      await world.make({ ...single(), args: `=${'x'.repeat(600)}` })
+      expect((await world.claimOne()).document.args).toContain('x'.repeat(600))
     },
     async 'it ends once: the same again is answered the same, and changes nothing'(world) {
       const id = await world.make(single())

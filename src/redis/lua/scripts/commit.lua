@@ -8,7 +8,7 @@
 --
 -- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/finish.going_on, run/slots.set_times, run/retry.release, run/retry.conflict, run/retry.fail, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on, limit/former
 -- here alone: run/lone
--- idle: job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
+-- idle: queue/counts.keep_day, job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
@@ -46,7 +46,7 @@ local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local take_int, take_list = args.take_int, args.take_list
-local fetch, fetch_jobs, find, queue, set_expiring, set_text, text_at = cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.set_expiring, cache.set_text, cache.text_at
+local fetch, fetch_jobs, find, queue, set_expiring, set_text, text_at, writes = cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.set_expiring, cache.set_text, cache.text_at, cache.writes
 local faults = journal.faults
 local int, never = numbers.int, numbers.never
 local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
@@ -55,22 +55,20 @@ local now, now_text = time.now, time.now_text
 local lane_key = ns .. 'lane:' .. lane
 
 local patterns, tags, has_heard = take_list(), take_list(), take_list()
-local runs = {}
-local some -- here alone
-for i = 1, take_int() do
-  runs[i] = ARGV[at + 5] == '0' and lone.take() or nil -- here alone
-  some = some or runs[i] -- here alone
-  runs[i] = runs[i] or finish.take_run(at)
-end
+local runs, count, keys = {}, take_int(), {}
 
 -- A claim of nothing but the head of the queue reads it first, so that its jobs come with everything else.
 local head
-if #runs == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
+if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
   head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
-  local keys = claim.first_of(head, math.min(claim.HEAD, max), max, wide)
-  for i = 1, #keys do KEYS[#KEYS + 1] = keys[i] end
+  local first = claim.first_of(head, math.min(claim.HEAD, max), max, wide)
+  for i = 1, #first do KEYS[#KEYS + 1] = first[i] end
 end
 fetch(KEYS)
+for i = 1, count do
+  runs[i] = ARGV[at + 5] == '0' and lone.take(keys) or nil -- here alone
+  runs[i] = runs[i] or finish.take_run(at)
+end
 -- Jobs that wait on the wrong side, or in the order that was, are gone through slice by slice; as are data of a former version.
 local changing = queue_name ~= '' and (queue(queue_name).moving or queue(queue_name).reordering)
 if changing or not cache.is_brought_over() or hints.hears_anything() then return reply.committed { word = 'verbs' } end -- here alone
@@ -112,8 +110,7 @@ end
 -- What became of each run; `apart`: how many did not end with the rest of their piece. Those that go by themselves come first:
 -- what they do to jobs of a piece takes those out of it.
 local function commit_all()
-  local answers, ended, parents, whole, keys = {}, {}, {}, {}, {}
-  if some then lone.sort(runs, keys) end -- here alone
+  local answers, ended, parents, whole = {}, {}, {}, {}
   for i = 1, #runs do
     if runs[i].piece then
       whole[#whole + 1] = i
@@ -137,7 +134,7 @@ local function commit_all()
     end -- here alone
   end
   runs.apart = #runs - #whole
-  if some then lone.settle() end -- here alone
+  if writes.flat then lone.settle() end -- here alone
   for _, i in ipairs(whole) do
     local run = runs[i]
     local ended_together = packed.finish(run, lane)
@@ -150,8 +147,8 @@ local function commit_all()
   return answers
 end
 local answers = commit_all()
--- What becomes of runs that were refused, or lost, is for the other script: nothing has been written so far.
-for i = 1, #runs do if answers[i] == nil then return reply.committed { word = 'verbs' } end end -- here alone
+-- What becomes of runs that were refused, or lost, and of a day that is over, is for the other script: nothing has been written so far.
+for i = 1, #runs do if answers[i] == nil or counts.is_left then return reply.committed { word = 'verbs' } end end -- here alone
 
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
@@ -197,7 +194,7 @@ local want = {
   stale = {},
   calls = calls,
   process = process ~= '' and process or nil,
-  lend = lends_lone and lone.lend or nil, -- here alone
+  limited = lends_lone and function(...) return lone.limited(...) end or nil, -- here alone
 }
 if claims then
   ids, lent, more, seen, failed = claim.jobs(want, head)

@@ -47,15 +47,14 @@ function class_counts.add(q, class, event, n)
   put(of, at, (of[at] or 0) + (n or 1))
 end
 
-local function note(of, at, n) of[at] = (of[at] or 0) + n end
-
 local bucket = 1 -- that of the last one: those of a batch took as long as each other, and had waited so
 
 local function measure(of, at, ms, n)
   while bucket > 1 and ms <= ENDS[bucket - 1] do bucket = bucket - 1 end
   while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end
-  note(of, at, ms * n)
-  note(of, at + bucket, n)
+  of[at] = (of[at] or 0) + ms * n
+  at = at + bucket
+  of[at] = (of[at] or 0) + n
 end
 
 -- Runs that end now: since when they had been ready, by their sequences, and when they began; each of n jobs.
@@ -70,17 +69,25 @@ local function count_ended(of, runs)
   end
 end
 
--- A line with more in it. What stands behind the last number that grows is not read, nor is any other made a number.
+-- A line with more in it. What stands behind the last number that grows is not read, nor is any other made a number. A line that is
+-- short is given the commas that are wanting.
 local function grown(line, more)
-  local words, last, from = {}, 0, 1
+  local words, last, from, kept = {}, 0, 1, 1
+  line = line .. ','
   for at in pairs(more) do last = math.max(last, at) end
   for at = 1, last do
-    local to = from <= #line and line:find(',', from, true) or #line + 1
-    words[at] = line:sub(from, to - 1)
-    if more[at] then words[at] = int((tonumber(words[at]) or 0) + more[at]) end
+    local to = line:find(',', from, true)
+    if not to then
+      line = line .. ','
+      to = #line
+    end
+    if more[at] then
+      words[#words + 1] = line:sub(kept, from - 1) .. int((tonumber(line:sub(from, to - 1)) or 0) + more[at])
+      kept = to
+    end
     from = to + 1
   end
-  return table.concat(words, ',') .. line:sub(from - 1)
+  return table.concat(words) .. line:sub(kept, -2)
 end
 
 local function numbers_of(line)

@@ -59,7 +59,9 @@ local function no_waits()
   return list
 end
 
--- The day that is over goes to the others, and what is older than five years goes away.
+counts.is_left = false -- whether a day that is over has been left as it is
+
+-- The day that is over goes to the others, and what is older than five years goes away. Who cannot do that counts to it.
 local function keep_day(q, queue_record)
   local key, field = ns .. 'days', int(queue_record.day)
   local text = hget(key, field)
@@ -70,6 +72,7 @@ local function keep_day(q, queue_record)
   hset(key, field, cjson.encode(kept))
   for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do hset(key, int(old), false) end
   change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
+  return true
 end
 
 -- All counts of a queue, as they are at a moment.
@@ -96,7 +99,10 @@ local function turn(q, queue_record)
   end
   change_queue(q, queue_fields.minute, minute)
   if queue_record.day == today then return end
-  if queue_record.day and next(queue_record.counts) then keep_day(q, queue_record) end
+  if queue_record.day and next(queue_record.counts) and not keep_day(q, queue_record) then
+    counts.is_left = true
+    return
+  end
   change_queue(q, queue_fields.day, today)
   change_queue(q, queue_fields.counts, {})
   change_queue(q, queue_fields.waits, nil)

@@ -139,7 +139,7 @@ function claim.first_of(members, most, room, wide)
     else
       local id = member:sub(15)
       ids[#ids + 1] = id
-      keys[i] = key_of(id)
+      keys[i] = ns .. 'job:' .. id
     end
     n = n + (number and pieces.SIZE or 1)
   end
@@ -192,11 +192,11 @@ local function consider(id, doc, want, got)
 end
 
 local function consider_job(member, id, want, got)
+  local ends = want.lend and want.lend(member, id, want, got)
+  if ends ~= nil then return ends end
   local doc = find(id)
   if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return zset(got.key, member, false) end
-  local ends = want.lend and want.lend(member, id, doc, want, got)
-  if ends == nil then return consider(id, doc, want, got) end
-  return ends
+  return consider(id, doc, want, got)
 end
 
 -- How many jobs a piece may have that is lent as a whole: of one that is no more than `max` asks for all begin at once, or none.
@@ -277,7 +277,7 @@ end
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
   local key, from = queue_key(want.queue, states.indexes[want.place] or 'ready'), want.skip
-  local got = { key = key, ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and queue(want.queue).called_classes or nil }
+  local got = claim_state { key = key, ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and queue(want.queue).called_classes or nil }
   local choosy = #want.patterns > 0 or want.place == 'p'
   want.liked, want.banned = {}, {}
   local most = math.max(want.max, want.wide)
@@ -289,7 +289,7 @@ function claim.jobs(want, head)
     local keys, numbers, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n)
     if #keys == 0 then return got.ids, got.n, #members > 0 or #want.stale > 0, from, got.failed end
     fetch(keys)
-    sides.fetch_limits_of(ids)
+    sides.fetch_limits_of(ids[1] and want.limited and want.limited(ids, want) or ids)
     local nth = 0 -- of the ids
     for i = 1, #keys do
       local ends

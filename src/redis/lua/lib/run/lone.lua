@@ -9,7 +9,6 @@ local lone = {}
 
 local ending = require 'job/ending'
 local places = require 'job/places'
-local unique = require 'job/unique'
 local counts = require 'queue/counts'
 local claim = require 'run/claim'
 local finish = require 'run/finish'
@@ -21,121 +20,173 @@ local leased = require 'runtime/leased'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local docs, fetch_jobs, raw, writes = cache.docs, cache.fetch_jobs, cache.raw, cache.writes
+local del, docs, queue, raw, text_at, writes = cache.del, cache.docs, cache.queue, cache.raw, cache.text_at, cache.writes
 local within = journal.within
 local newly_lent = leased.newly_lent
 local int = numbers.int
-local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
+local queue_key = redis_keys.queue_key
 local now = time.now
 
--- What such a job may have: none of it has to do with whether it may be lent, or with what follows from its end.
-local harmless = fields { sequence = 1, created_at = 1, queue = 1, class = 1, args = 1, priority = 1, created_by = 1, api_key = 1, retry = 1, timeout = 1, retain = 1, retain_failed = 1, unique_scope = 1, constraints_version = 1, has_shutdown = 1, quiet = 1 }
+-- What such a job may have, and where what it says is put down; 0 is nowhere. None of it has to do with whether it may be lent, or
+-- with what follows from its end.
+local QUEUE, CLASS, RETAIN, VERSION, SEQUENCE, SCOPE = 1, 2, 3, 4, 5, 6
+local harmless = fields { sequence = SEQUENCE, created_at = 0, queue = QUEUE, class = CLASS, args = 0, priority = 0, created_by = 0, api_key = 0, retry = 0, timeout = 0, retain = RETAIN, retain_failed = 0, unique_scope = SCOPE, constraints_version = VERSION, has_shutdown = 0, quiet = 0 }
+local said = {} -- by the job that was read last, as it is written
 
-local function is_lone(doc)
-  for field in pairs(doc) do
-    if not harmless[field] then return false end
+-- Reads a document as far as is wanted here, from its first field on: whether nothing hangs on it. What ends a field does not
+-- stand within any, for there each quote has a stroke before it. Names that have one are for others to read.
+local function is_lone(text, from)
+  said[1], said[2], said[3], said[4], said[5], said[6] = '', '', '', '', '', ''
+  while from do
+    local mark, stop = text:find('"', from, true), (text:find('","', from, true))
+    local place = harmless[text:sub(from, mark - 1)]
+    if not place then return false end
+    if place > 0 then said[place] = text:sub(mark + 3, stop and stop - 1 or -3) end
+    from = stop and stop + 3
   end
-  return doc.args ~= '^'
-end
-
--- A run that has completed, of those that did nothing else: where its arguments stand, its job and its token; nil for any other.
-function lone.take()
-  local from = at
-  if ARGV[from + 3] ~= 'completed' then return nil end
-  at = from + 5
-  local token = ARGV[from + 1]
-  return { from, token:sub(1, (token:find('.', 1, true) or 1) - 1), token }
+  return not (said[QUEUE] .. said[CLASS]):find('\\', 1, true)
 end
 
 -- What stands behind a token up to what the job is, and what that says.
-local known, till, begun, ran, rest = '', nil, nil, nil, nil
+local BEGIN = '{"z":"l","tk":"'
+local known, till, ran, rest = '', 0, nil, nil
 
--- Whether the first run of a job is under way under this token, has not been lost, and nothing hangs on the job. Puts down what
--- the job is, as a document, where that begins in its text, when the run began, and the rest of how it stands.
-local function is_under_way(run)
-  local id, token = run[2], run[3]
-  local text = docs[id] == nil and raw[key_of(id)]
-  local at = 16 + #token
-  if not text or text:sub(1, at - 1) ~= '{"z":"l","tk":"' .. token then return false end
-  if text:sub(at, at + #known - 1) ~= known or known == '' then
+-- The next run, where it has completed and done nothing else, was the first of its job, has not been lost, and nothing hangs on the
+-- job; nil for any other. Notes the key that the job holds, which is to be read.
+function lone.take(keys)
+  local from, token = at, ARGV[at + 1]
+  local id = token:sub(1, (token:find('.', 1, true) or 1) - 1)
+  local key, base = ns .. 'job:' .. id, #BEGIN + #token + 1
+  local text = raw[key]
+  if ARGV[from + 3] ~= 'completed' or not text or text:sub(1, base - 1) ~= BEGIN .. token then return nil end
+  if text:sub(base, base + #known - 1) ~= known or known == '' then
     -- It is the same for all of a claim.
-    local _, stop = text:find(':1",', at, true)
-    known = text:sub(at, stop or at)
-    till, begun, ran, rest = known:match('^","le":"(%d+)","k":"1",(.-)"l":"(%d+)",("m":"%d+:1",)$')
+    local _, stop = text:find(':1",', base, true)
+    known = text:sub(base, stop or base)
+    local over, begun
+    over, begun, ran, rest = known:match('^","le":"(%d+)","k":"1",(.-)"l":"(%d+)",("m":"%d+:1",)$')
+    till = (begun == '' or begun == '"bg":"1",') and tonumber(over) or 0
   end
-  local base = at + #known
-  local doc = (begun == '' or begun == '"bg":"1",') and tonumber(till) > now and cjson.decode('{' .. text:sub(base))
-  if not doc or not is_lone(doc) then return false end
-  run[4], run[5], run[6], run[7] = doc, base, ran, rest
-  return true
+  base = base + #known
+  if till <= now or not is_lone(text, base + 1) then return nil end
+  at = from + 5
+  local q, class, scope, held = said[QUEUE], said[CLASS], said[SCOPE], nil
+  if scope ~= '' then
+    local head = q .. '\\n' .. class .. '\\n'
+    held = scope:sub(#head + 1)
+    local is_plain = head .. held == scope and not held:find('\\', 1, true)
+    scope = is_plain and q .. '\n' .. class .. '\n' .. held or cjson.decode('["' .. scope .. '"]')[1]
+    held = ns .. 'unique:' .. scope
+    keys[#keys + 1] = held
+  end
+  return { from, id, token, key, text, base, ran .. rest .. ARGV[from + 2] .. said[RETAIN] .. q .. '\n' .. class, q, class, said[RETAIN], ran, rest, said[SEQUENCE], held }
 end
 
--- Makes those runs of others like all others; of the keys that jobs hold, notes which are to be read.
-function lone.sort(runs, keys)
-  local ids = {}
-  for i = 1, #runs do ids[#ids + 1] = runs[i][2] end
-  fetch_jobs(ids)
-  for i = 1, #runs do
-    local run = runs[i]
-    if run[2] and not is_under_way(run) then
-      runs[i] = finish.take_run(run[1])
-    elseif run[2] then
-      local doc = run[4]
-      if doc.unique_scope then keys[#keys + 1] = ns .. 'unique:' .. doc.unique_scope end
-    end
-  end
+-- What leaves an index, and what comes into it, as it is written: nobody else of a script does anything to those jobs.
+local function moves_of(key)
+  local moves = within(writes, write_lists.moves)
+  within(writes.zsets, key)
+  moves[key] = moves[key] or { {}, {} }
+  return moves[key]
 end
 
--- Those of one queue and class that began at once and are kept as long: what is counted of them is counted together.
-local together = { since = {} }
+local function push_two(list, a, b)
+  local n = #list
+  list[n + 1], list[n + 2] = a, b
+end
+
+-- Texts that are written, and leases that come and go; those in the document of the queue, if some stand there.
+local flat, leases, held_leases
+
+-- Those of one queue and class that began at once and are kept as long: what is counted of them is counted together, and how they
+-- stand then differs in the token.
+local like, its_queue, its_class, began, keep, head, tail, completed
+local since = {}
 
 function lone.settle()
-  local of = together
-  if of.since[1] then counts.completed(of.queue, of.class, of.since, of.ran) end
-  together = { since = {} }
+  if since[1] then counts.completed(its_queue, its_class, since, began) end
+  since = {}
+  like = nil
 end
 
 -- What became of such a run. Somebody of this batch may have touched its job since, or it goes at once.
 function lone.finish(run, lane)
-  local id, doc, ran = run[2], run[4], run[6]
-  local key, of = key_of(id), together
-  if of.class ~= doc.class or of.ran ~= ran or of.queue ~= doc.queue or of.retain ~= doc.retain then
+  local id, key, text, held = run[2], run[4], run[5], run[14]
+  if like ~= run[7] then
     lone.settle()
-    of = together
-    local q, keep = doc.queue, ending.removal(id, doc, 'c')
-    of.queue, of.class, of.retain, of.ran, of.keep = q, doc.class, doc.retain, ran, keep
-    of.leases, of.completed = within(writes.zsets, queue_key(q, 'leases')), within(writes.zsets, queue_key(q, 'completed'))
-    if keep > now then places.soonest(q, queue_fields.next_removal, keep) end
+    like, its_queue, its_class, began = run[7], run[8], run[9], run[11]
+    keep = ending.removal(id, fields { retain = tonumber(run[10]) }, 'c')
+    if keep > now then places.soonest(its_queue, queue_fields.next_removal, keep) end
+    keep = keep > now and int(keep)
+    local state, index = packed.completed_state('@', tonumber(ARGV[run[1] + 2]), began, run[12]), queue_key(its_queue, 'leases')
+    local mark = state:find('@', 1, true)
+    head = '{' .. state:sub(1, mark - 1)
+    tail = state:sub(mark + 1)
+    flat = within(writes, write_lists.flat)
+    leases = moves_of(index)[1]
+    held_leases = queue(its_queue).leased and writes.zsets[index]
+    completed = moves_of(queue_key(its_queue, 'completed'))[2]
   end
-  if docs[id] ~= nil or writes.strings[key] or of.keep <= now then return finish.commit(finish.take_run(run[1]), lane) end
-  if doc.unique_scope then unique.free(id, doc) end
-  writes.strings[key] = '{' .. packed.completed_state(run[3], tonumber(ARGV[run[1] + 2]), ran, run[7]) .. raw[key]:sub(run[5])
-  of.leases[id], of.completed[id], newly_lent[id] = false, of.keep, false
-  of.since[#of.since + 1] = doc.sequence
+  if docs[id] ~= nil or raw[key] ~= text or not keep then return finish.commit(finish.take_run(run[1]), lane) end
+  if held and text_at(held) == id then
+    raw[held] = false
+    del(held)
+  end
+  raw[key] = head .. run[3] .. tail .. text:sub(run[6])
+  push_two(flat, key, raw[key])
+  push_two(completed, keep, id)
+  if held_leases then held_leases[id] = false else leases[#leases + 1] = id end
+  since[#since + 1] = run[13]
   journal.puts = journal.puts + 5
   return 'completed'
 end
 
+local few, ready, ends, begun, later
+
 -- Lends one to a lane that takes what comes, where the queue has no say in it; nil where it is not such a job, 'stop' where the
 -- claim ends with it.
-function lone.lend(member, id, doc, want, got)
-  local key = key_of(id)
-  local text = raw[key]
-  if doc.queue ~= want.queue or (doc.constraints_version or '') ~= want.version or not text or text:sub(1, 1) ~= '{' or writes.strings[key] or cache.dirty[id] or not is_lone(doc) then return nil end
-  local n, bytes, till = got.n, got.bytes + #text, now + want.lease
+local function lend(member, id, want, got)
+  local key, moment = ns .. 'job:' .. id, now + want.lease
+  local text = docs[id] == nil and raw[key]
+  if not text or not is_lone(text, 3) or said[SEQUENCE] ~= member:sub(1, 13) or said[VERSION] ~= want.version or said[QUEUE] ~= want.queue then return nil end
+  local n, bytes = got.n, got.bytes + #text
   if bytes > claim.MOST then return nil end
-  if not got.leases then
-    got.ready, got.leases = within(writes.zsets, got.key), within(writes.zsets, queue_key(want.queue, 'leases'))
-    places.soonest(want.queue, queue_fields.next_lease, till)
+  if not ready then
+    local index = queue_key(want.queue, 'leases')
+    ends = int(moment)
+    flat = within(writes, write_lists.flat)
+    ready = moves_of(got.key)[1]
+    leases = moves_of(index)[2]
+    -- Few stand in their queue's document, if those of others leave room.
+    held_leases = few and writes.zsets[index]
+    begun = packed.lent_state('', ends, true):sub(#BEGIN)
+    later = packed.lent_state('', ends, false):sub(#BEGIN)
+    places.soonest(want.queue, queue_fields.next_lease, moment)
   end
-  docs[id] = nil
-  writes.strings[key] = '{' .. packed.lent_state(tokens.next(id, '1', ''), int(till), n < want.begun) .. text:sub(2)
-  got.ready[member], got.leases[id] = false, till
-  if newly_lent[id] == nil then newly_lent[id] = true end
+  raw[key] = BEGIN .. tokens.next(id, '1', '') .. (n < want.begun and begun or later) .. text:sub(2)
+  push_two(flat, key, raw[key])
+  ready[#ready + 1] = member
+  if held_leases then
+    held_leases[id], newly_lent[id] = moment, true
+  else
+    push_two(leases, ends, id)
+  end
   journal.puts = journal.puts + 4
   got.bytes, got.n = bytes, n + 1
   got.ids[#got.ids + 1] = id
   return n + 1 + got.failed >= want.max and 'stop'
+end
+
+-- Those of these jobs that may have limits of their own. A claim that asks so has others lent by their texts.
+function lone.limited(ids, want)
+  local list = {}
+  want.lend = lend
+  few = #ids <= leased.MOST
+  for i = 1, #ids do
+    local text = raw[ns .. 'job:' .. ids[i]]
+    if not text or text:find('"' .. fields.limits .. '":', 1, true) then list[#list + 1] = ids[i] end
+  end
+  return list
 end
 
 return lone

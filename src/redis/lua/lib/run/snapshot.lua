@@ -234,8 +234,10 @@ function snapshot.of(ids)
     local number = pieces.number_in(id)
     -- What is not at hand has been lent as a text, for nothing hangs on it.
     local doc = not number and docs[id]
-    if not doc or not (doc.has_children or doc.has_steps or attached_to(id, doc)[1]) then
-      list[i] = row_of.lent { document = raw[number and piece_key(number) or key_of(id)], piece = number or '' }
+    if number then
+      list[i] = row_of.lent { document = raw[piece_key(number)], piece = number }
+    elseif not doc or not (doc.has_children or doc.has_steps or attached_to(id, doc)[1]) then
+      list[i] = row_of.lent { document = raw[key_of(id)] }
     else
       local ok, found = isolate(id, all_of, id, doc)
       list[i] = ok and found or row_of.lent { document = raw[key_of(id)], fault = found.code .. ' ' .. found.message }

@@ -10,27 +10,21 @@ local tally = require 'runtime/tally'
 local SCHEMA, change_queue, queue, raw, schema_key = cache.SCHEMA, cache.change_queue, cache.queue, cache.raw, cache.schema_key
 local int = numbers.int
 
-local MOST = 16
+leased.MOST = 16
 
 leased.newly_lent = {} -- id → whether it was not lent before this script
 local newly_lent = leased.newly_lent
-
--- Those that do not stand there yet.
-local function how_many_new(members, held)
-  local n = 0
-  for member, till in pairs(members) do
-    if till and newly_lent[member] and not held[member] then n = n + 1 end
-  end
-  return n
-end
 
 -- Takes what belongs into the document out of what is to be written to the index.
 function leased.keep(q, members)
   local queue_record = queue(q)
   local held, n = queue_record.leased or {}, 0
   for _ in pairs(held) do n = n + 1 end
+  for member, till in pairs(members) do
+    if till and newly_lent[member] and not held[member] then n = n + 1 end
+  end
   -- A former version would not find them here.
-  local has_room = n + how_many_new(members, held) <= MOST and raw[schema_key] == int(SCHEMA)
+  local has_room = n <= leased.MOST and raw[schema_key] == int(SCHEMA)
   if not queue_record.jobs_at then tally.look_at_all(q, queue_record) end
   for member, till in pairs(members) do
     if held[member] or (till and newly_lent[member] and has_room) then

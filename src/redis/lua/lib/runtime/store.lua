@@ -68,28 +68,23 @@ local function keys_to_delete()
   return dels
 end
 
--- Members by whether they stay: { key, those that go, score and member of those that stay }.
-local function split(key, members, kept)
-  local gone = {}
-  for member, score in pairs(members) do
-    if score then
-      kept[#kept + 1] = score == never and '+inf' or int(score)
-      kept[#kept + 1] = member
-    else
-      gone[#gone + 1] = member
-    end
-  end
-  return gone
-end
-
+-- Members by whether they stay: those that go, and score and member of those that stay. Some are noted as such already.
 local function grow_indexes(leaving)
   for key, members in pairs(writes.zsets) do
-    if counted[key] and counted[key][2] == 'leases' then leased.keep(counted[key][1], members) end
-    local kept = {}
-    local gone = split(key, members, kept)
+    local of, moves = counted[key], writes.moves and writes.moves[key] or { {}, {} }
+    local gone, kept = moves[1], moves[2]
+    if of and of[2] == 'leases' then leased.keep(of[1], members) end
+    for member, score in pairs(members) do
+      if score then
+        kept[#kept + 1] = score == never and '+inf' or int(score)
+        kept[#kept + 1] = member
+      else
+        gone[#gone + 1] = member
+      end
+    end
     local added = call_in_pieces('ZADD', key, kept)
-    if #gone > 0 then leaving[#leaving + 1] = { 'ZREM', key, gone } end
-    if counted[key] then tally.note(key, gone, kept, added) end
+    if gone[1] then leaving[#leaving + 1] = { 'ZREM', key, gone } end
+    if of then tally.note(key, gone, kept, added) end
   end
 end
 
@@ -139,7 +134,7 @@ local function grow_lists()
 end
 
 local function write_texts(more_to_come, dels)
-  local sets = {}
+  local sets = writes.flat or {}
   for number in pairs(changed_pieces) do
     local key, piece = piece_key(number), pieces_now[number]
     local text = piece and piece.n > 0 and pieces.text_of(piece)

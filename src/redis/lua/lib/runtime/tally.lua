@@ -76,13 +76,13 @@ end
 -- The sequence of the first that is left in an index: of those that a claim has read, else of those that are there.
 local function first_left(key, gone)
   local is_gone = {}
-  for _, member in ipairs(gone) do is_gone[member] = true end
-  local function first_of(members)
-    for _, member in ipairs(members) do
-      if not is_gone[member] then return member:sub(1, 13) end
+  for i = 1, #gone do is_gone[gone[i]] = true end
+  for turn = 1, 2 do
+    local members = turn == 1 and tally.heads[key] or redis.call('ZRANGE', key, 0, #gone)
+    for i = 1, #members do
+      if not is_gone[members[i]] then return members[i]:sub(1, 13) end
     end
   end
-  return first_of(tally.heads[key] or {}) or first_of(redis.call('ZRANGE', key, 0, #gone))
 end
 
 -- The sequence of the job in front, when there are n.
