@@ -74,9 +74,12 @@ function lone.take(keys)
   if scope ~= '' then
     local head = q .. '\\n' .. class .. '\\n'
     held = scope:sub(#head + 1)
-    local is_plain = head .. held == scope and not held:find('\\', 1, true)
-    scope = is_plain and q .. '\n' .. class .. '\n' .. held or cjson.decode('["' .. scope .. '"]')[1]
-    held = ns .. 'unique:' .. scope
+    if head .. held == scope and not held:find('\\', 1, true) then
+      held = q .. '\n' .. class .. '\n' .. held
+    else
+      held = cjson.decode('["' .. scope .. '"]')[1]
+    end
+    held = ns .. 'unique:' .. held
     keys[#keys + 1] = held
   end
   return { from, id, token, key, text, base, ran .. rest .. ARGV[from + 2] .. said[RETAIN] .. q .. '\n' .. class, q, class, said[RETAIN], ran, rest, said[SEQUENCE], held }
