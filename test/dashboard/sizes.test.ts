@@ -24,6 +24,7 @@ test.each([
   ['board', 40_000],
   ['style', 10_240],
   ['flow', 2_600],
+  ['limits', 1_300],
   ['schedules', 1_000],
   ['geist', 17_000],
   ['geist-mono', 14_000],

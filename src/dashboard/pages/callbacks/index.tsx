@@ -2,6 +2,7 @@
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
+import { asset as style } from '../../built/limits-css.generated.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { type Act, type ActAsked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
@@ -220,4 +221,5 @@ export const callbacks = page<CallbacksData>({
   title: () => 'Callbacks',
   View,
   acts: { resend },
+  styles: [style.name],
 })

@@ -2,6 +2,7 @@
 
 import { groupKey } from '../../../core/constraint.ts'
 import type { JobView } from '../../../engine/engine.ts'
+import { asset as style } from '../../built/limits-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
@@ -136,4 +137,5 @@ export const group = page<GroupData>({
     </>
   ),
   acts: groupActs,
+  styles: [style.name],
 })

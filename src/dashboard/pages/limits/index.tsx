@@ -2,6 +2,7 @@
 
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'
+import { asset as style } from '../../built/limits-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
@@ -154,4 +155,5 @@ export const limits = page<LimitsData>({
   title: () => 'Limits',
   View,
   acts: { ...acts, ...constraintActs, ...groupActs, reset },
+  styles: [style.name],
 })
