@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
+import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { rawCommand } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
@@ -67,8 +68,28 @@ test('a search leads to a channel that is heard, and a part of the args to the j
   const id = await resting()
   await press(`/jobs/${id}`, { act: 'channels', dir: 'in', port: 'n', channels: '/found/here' })
   expect(await admin.html('/ui/find?q=found')).toContain('/ui/channels?at=%2Ffound%2Fhere')
+  const listens = await admin.html('/ui/channels?channel=%2Ffound%2Fhere%2Fbelow')
+  expect(listens).toContain(`1 port would hear it: #${id} n.`)
+  expect(await admin.html('/ui/channels?channel=%2Ffound%2Felsewhere')).toContain('No port would hear it.')
   const args = await admin.get('/ui/find?q=args.order.id:7')
   expect(args.headers.get('location')).toBe(`/ui/jobs?q=${encodeURIComponent('args.order.id:7')}`)
+})
+
+test('bytes in the state are said by their size', async () => {
+  const id = await resting()
+  await pages.engine.setState(String(id), { set: { photo: encodeValue(new Uint8Array(300)), n: encodeValue(1) } })
+  const html = await admin.html(`/ui/jobs/${id}?tab=state`)
+  expect(html.replace(/<[^>]*>/g, '')).toContain('&quot;photo&quot;: ‹binary, 300 bytes›')
+})
+
+test('a value opens to all of it: in place, and where it is too long for that, where the API gives it', async () => {
+  const id = await resting()
+  await press(`/jobs/${id}`, { act: 'default', dir: 'in', port: 'n', value: JSON.stringify('x'.repeat(1_000)) })
+  expect(await admin.html(`/ui/jobs/${id}`)).toMatch(/<summary class="val".*?x{1000}/s)
+  await press(`/jobs/${id}`, { act: 'default', dir: 'in', port: 'n', value: JSON.stringify('y'.repeat(9_000)) })
+  const html = await admin.html(`/ui/jobs/${id}`)
+  expect(html).toContain(`href="/ui/v1/jobs/${id}/in/n"`)
+  expect(html).not.toMatch(/y{300}/)
 })
 
 test('a lock is taken, seen, and let go by Undo', async () => {

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { type Encoded, encodeValue } from '../../src/core/codec/value.ts'
 import { readPrices } from '../../src/core/cost.ts'
 import { ownPath } from '../../src/dashboard/login.tsx'
 import { queryWith } from '../../src/dashboard/look.ts'
@@ -10,7 +11,7 @@ import { said } from '../../src/dashboard/parts/value.tsx'
 import { failedSign } from '../../src/dashboard/words/failed.ts'
 import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
 import { happened, messageOf, shareOf } from '../../src/dashboard/words/job.ts'
-import { isSecret, plain, pretty, textOf } from '../../src/dashboard/words/json.ts'
+import { isSecret, plain, pretty, shownJson, textOf } from '../../src/dashboard/words/json.ts'
 import { bytes, count, many, money, percent, short } from '../../src/dashboard/words/number.ts'
 import { perOf, rangeOf } from '../../src/dashboard/words/series.ts'
 import { stackParts } from '../../src/dashboard/words/stack.ts'
@@ -101,6 +102,17 @@ describe('values', () => {
       .map(({ text }) => text)
       .join('')
     expect(text).toBe('{\n  "big": 12345678901234567890,\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x"\n}')
+  })
+
+  test('that are bytes are said by their size, and texts that look alike are texts', () => {
+    const bytes = encodeValue({ photo: new Uint8Array(300), n: 1 })
+    expect(textOf(bytes).text).toBe('{"photo":‹binary, 300 bytes›,"n":1}')
+    expect(
+      pretty(shownJson(bytes))
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe('{\n  "photo": ‹binary, 300 bytes›,\n  "n": 1\n}')
+    expect(textOf('{"$bin":"AAAA"}' as Encoded).text).toBe('{"$bin":"AAAA"}')
   })
 
   test('of members that are called like secrets are covered', () => {

@@ -11,10 +11,11 @@ import { Ago } from '../parts/moment.tsx'
 import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
 import { bytes, count, many } from '../words/number.ts'
-import { cut } from '../words/text.ts'
+import { cut, listed } from '../words/text.ts'
 
 /** `at`: the channel whose messages are shown as they come. */
-type ChannelsData = Awaited<ReturnType<Engine['channels']>> & { at?: string }
+/** `to`: the one to which somebody is about to publish. */
+type ChannelsData = Awaited<ReturnType<Engine['channels']>> & { at?: string; to?: string }
 type Channel = ChannelsData['channels'][number]
 type Kept = Channel & { last: NonNullable<Channel['last']> }
 
@@ -178,21 +179,40 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
   )
 }
 
-function Publish() {
+/** Who would hear what is published on a channel: those that listen to it, or to one above it. */
+function heardBy(to: string, channels: readonly Channel[]): string {
+  const ports = new Map(
+    channels
+      .filter(({ name }) => to === name || to.startsWith(name === '/' ? name : `${name}/`))
+      .flatMap(({ subscribers }) => subscribers)
+      .map(({ job, port }) => [`${job} ${port}`, `#${job} ${cut(port, 20)}`]),
+  )
+  if (ports.size === 0) return 'No port would hear it.'
+  const first = [...ports.values()].slice(0, LISTENERS)
+  const more = ports.size - first.length
+  const named = more > 0 ? `${first.join(', ')} and ${many(more, 'more', 'more')}` : listed(first)
+  return `${many(ports.size, 'port')} would hear it: ${named}.`
+}
+
+function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }) {
   const { base, who } = useLook()
   const off = refusal(who.scopes, 'write')
   return (
     <Card title="Publish">
-      <form class="form" method="post" action={`${base}/channels`} data-act="publish">
+      <form class="form" method="post" action={`${base}/channels`} data-act="publish" data-preview="channel">
         <Sent act="publish" />
         <Field
           name="channel"
           label="Channel"
           note="all above it hear it as well"
           placeholder="/shop/7/paid"
+          value={to}
           required
           mono
         />
+        <p class="note" id="preview" aria-live="polite">
+          {to && heardBy(to, channels)}
+        </p>
         <TextArea name="message" label="Message" note="JSON" />
         <label class="rowf">
           <input type="checkbox" class="check" name="keep" value="1" />
@@ -212,10 +232,15 @@ export const channels = page<ChannelsData>({
   every: 10_000,
   async load({ engine, query }) {
     const at = query.get('at')
-    return { ...(await engine.channels({ publishers: true, last: true })), ...(at?.startsWith('/') ? { at } : {}) }
+    const to = query.get('channel')?.slice(0, 500)
+    return {
+      ...(await engine.channels({ publishers: true, last: true })),
+      ...(at?.startsWith('/') ? { at } : {}),
+      ...(to ? { to } : {}),
+    }
   },
   title: () => 'Channels',
-  View: ({ data: { channels, at } }) => {
+  View: ({ data: { channels, at, to } }) => {
     const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
     const kept = channels.filter((channel): channel is Kept => channel.last !== undefined)
     return (
@@ -227,7 +252,7 @@ export const channels = page<ChannelsData>({
             <Listeners channels={heard} />
             {kept.length > 0 && <Last channels={kept} />}
           </div>
-          <Publish />
+          <Publish to={to} channels={channels} />
         </div>
       </>
     )

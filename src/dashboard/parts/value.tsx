@@ -1,26 +1,48 @@
 // Values of users: text, never HTML; long ones cut, those called like secrets covered.
 
 import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts'
-import { isSecret, plain, pretty, textOf } from '../words/json.ts'
+import { isSecret, plain, pretty, shownJson, textOf } from '../words/json.ts'
 import { bytes } from '../words/number.ts'
 
 /** Above this a value is asked for: it is not drawn. */
 const MOST = 65_536
 
-/** A value on one line. */
-export function Value({ value }: { value: Encoded }) {
-  const { text, isCut } = textOf(value)
-  return (
-    <span class="val" title={isCut ? `${bytes(wireSize(value))}, the beginning is shown` : text}>
-      {text}
-      {isCut ? '…' : ''}
+/** So much of a value goes along behind its beginning. */
+const BEHIND = 4_096
+
+/** A value on one line; of a long one the beginning, which opens to all of it: in place, or where `href` leads. */
+export function Value({ value, href }: { value: Encoded; href?: string }) {
+  const { text, length, isCut } = textOf(value)
+  if (!isCut)
+    return (
+      <span class="val" title={text}>
+        {text}
+      </span>
+    )
+  const size = `${bytes(wireSize(value))}, the beginning is shown`
+  if (length <= BEHIND)
+    return (
+      <details>
+        <summary class="val" title={size}>
+          {text}…
+        </summary>
+        <Json value={value} />
+      </details>
+    )
+  return href ? (
+    <a class="val" title={size} href={href}>
+      {text}…
+    </a>
+  ) : (
+    <span class="val" title={size}>
+      {text}…
     </span>
   )
 }
 
 /** A value with each member on a line of its own. */
 export function Json({ value, href }: { value: Encoded; href?: string }) {
-  const json = encodedToJson(value)
+  const json = shownJson(value)
   if (json.length > MOST)
     return (
       <p class="body note">

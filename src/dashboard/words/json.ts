@@ -1,17 +1,28 @@
 // JSON as it came, in pieces that can be coloured: nothing is parsed, so 20-digit numbers keep their digits.
 
 import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
+import { bytes } from './number.ts'
 
 /** What a piece is: punctuation, the name of a member, a text, a literal, a number, space. */
 export type Piece = { kind: 'p' | 'm' | 's' | 'o' | 'n' | ''; text: string }
 
-const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
+const token = /"(?:[^"\\]|\\.)*"|‹[^›]*›|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
 const secret = /^"[^"]*(?:password|passwd|secret|token|authorization|api_?key)[^"]*"$/i
 
 const kindOf = (text: string): Piece['kind'] => {
   if (text.startsWith('"')) return 's'
   if (/^[-\d]/.test(text)) return 'n'
-  return /^\w/.test(text) ? 'o' : 'p'
+  return /^[\w‹]/.test(text) ? 'o' : 'p'
+}
+
+const binary = /\{"\$bin":"([\w+/]*)={0,2}"\}/g
+
+/** A value as JSON for people: bytes are said by their size. */
+export const shownJson = (value: Encoded): string => {
+  const json = encodedToJson(value)
+  return json.includes('"$bin"') && value.startsWith('~')
+    ? json.replace(binary, (_, text: string) => `‹binary, ${bytes(Math.floor((text.length * 3) / 4))}›`)
+    : json
 }
 
 /** Control characters and those that turn the direction of text are shown by their codes. */
@@ -27,7 +38,7 @@ const covered =
 
 /** The text of a value, cut, with members covered that are called like a secret; and how long it is in whole. */
 export function textOf(value: Encoded, most = 200): { text: string; length: number; isCut: boolean } {
-  const whole = encodedToJson(value)
+  const whole = shownJson(value)
   const text = whole.slice(0, most).replace(covered, '$1"•••"')
   return { text: plain(text), length: whole.length, isCut: whole.length > most }
 }

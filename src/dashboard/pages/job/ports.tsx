@@ -17,17 +17,19 @@ export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?
 const isAwaited = (job: JobView, { dir, name }: PortRow): boolean =>
   dir === 'in' && Array.isArray(job.waitingFor) && job.waitingFor.includes(name)
 
-function Values({ row: { view, values = [] } }: { row: PortRow }) {
+function Values({ job, row: { dir, name, view, values = [] } }: { job: JobView; row: PortRow }) {
+  const { base } = useLook()
+  const href = `${base}/v1/jobs/${job.id}/${dir}/${encodeURIComponent(name)}`
   return (
     <span class="vals">
       {values.map(({ data }) => (
-        <Value value={data} />
+        <Value value={data} href={href} />
       ))}
       {view.size > values.length && <span class="dimmer">{count(view.size - values.length)} more</span>}
       {view.size === 0 && view.default !== undefined && (
         <>
           <span class="dimmer">default</span>
-          <Value value={view.default} />
+          <Value value={view.default} href={href} />
         </>
       )}
       {view.size === 0 && view.default === undefined && <span class="dimmer">none</span>}
@@ -177,7 +179,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
         {count(view.taken)}
       </td>
       <td class="fill">
-        <Values row={row} />
+        <Values job={job} row={row} />
       </td>
       <td class={view.channels.length > 0 ? 'dim mono' : 'dimmer'}>
         {view.channels.length === 0

@@ -11,6 +11,7 @@ import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Json } from '../../parts/value.tsx'
 import { messageOf, stackOf } from '../../words/job.ts'
+import { shownJson } from '../../words/json.ts'
 import { bytes, count, many } from '../../words/number.ts'
 import { stackParts } from '../../words/stack.ts'
 import { cut, title } from '../../words/text.ts'
@@ -70,7 +71,7 @@ function StateForm() {
 
 function State({ state = {} }: { state?: Record<string, Encoded> }) {
   const names = Object.keys(state)
-  const json = `{${names.map((name) => `${JSON.stringify(name)}:${state[name]}`).join(',')}}` as Encoded
+  const json = `{${names.map((name) => `${JSON.stringify(name)}:${shownJson(state[name]!)}`).join(',')}}` as Encoded
   return (
     <>
       {names.length === 0 ? <Empty>It keeps no state.</Empty> : <Json value={json} />}
