@@ -6,7 +6,8 @@ export type Cost = readonly [trips: number, look: number, first: number]
 /**
  * By path. With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
  * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both. With one flow that has
- * no nodes: each that has some is one command more. Jobs have failed: the first look asks whether kinds of errors are muted,
+ * no nodes: each that has some is one command more. A schedule that keeps
+ * its history is one command more of the first look at Schedules, and of one in a minute. Jobs have failed: the first look asks whether kinds of errors are muted,
  * which is one command.
  */
 export const costs: Readonly<Record<string, Cost>> = {
@@ -19,7 +20,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/flows/:job/edit': [2, 12, 25],
   '/queues': [1, 9, 22],
   '/queues/:queue': [1, 20, 39],
-  '/schedules': [1, 6, 10],
+  '/schedules': [2, 6, 13],
   '/limits': [1, 10, 16],
   '/groups/:id': [1, 13, 19],
   '/workers': [2, 8, 17],

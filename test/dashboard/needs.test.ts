@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { waitBelow } from '../../src/core/waits.ts'
-import { laneOf, passedWords, placeOf, spanOf, ticksOf } from '../../src/dashboard/words/calendar.ts'
+import { laneOf, movedBy, passedWords, placeOf, shownIn, ticksOf } from '../../src/dashboard/words/calendar.ts'
 import { coloursOf, isFull, kindOfLimit } from '../../src/dashboard/words/limit.ts'
 import * as needs from '../../src/dashboard/words/needs.ts'
 import { asJson, choicesOf, kindOf, readSchema, wordsOf } from '../../src/dashboard/words/schema.ts'
@@ -241,16 +241,16 @@ test('series have a column for every moment', () => {
 })
 
 const drawn = {
-  ...{ next: [], lastRun: null, paused: false, missed: null, moved: null },
+  ...{ nextAt: null, lastRun: null, paused: false, missed: null, moved: null },
   repeat: encodeValue({ cron: '0 * * * *' })!,
 }
 
 test('a calendar has marks for slots that went by, by what was done about them, and for the one that the clock moves', () => {
-  const span = spanOf('day')
+  const shown = shownIn(new URLSearchParams(), NOW)
   const hour = Math.floor(NOW / HOUR) * HOUR
   const missed = { from: hour - 20 * HOUR, to: hour - 10 * HOUR, count: 11, more: false }
   const kinds = (made: 'each' | 'one' | 'none') => {
-    const { marks } = laneOf({ ...drawn, missed: { ...missed, made } }, NOW, span)
+    const { marks } = laneOf({ ...drawn, missed: { ...missed, made } }, shown)
     return marks.map(({ at, kind }) => [(at - hour) / HOUR, kind])
   }
   expect(kinds('none')).toEqual([
@@ -261,28 +261,49 @@ test('a calendar has marks for slots that went by, by what was done about them, 
   expect(kinds('one').map(([, kind]) => kind)).toEqual(['caught', 'caught', 'caught'])
   expect(passedWords({ ...missed, made: 'one' })).toBe('11 slots went by; one run for all')
   const moved = { at: hour + HOUR, wall: '2027-03-28 02:30' }
-  expect(laneOf({ ...drawn, next: [hour + HOUR], moved }, NOW, span).marks).toEqual([
+  expect(laneOf({ ...drawn, nextAt: hour + HOUR, moved }, shown).marks.slice(0, 2)).toEqual([
     { at: hour + HOUR, kind: 'moved' },
+    { at: hour + 2 * HOUR, kind: 'next' },
   ])
 })
 
 test('a calendar has dots for slots, and a band where they are too many', () => {
-  const span = spanOf('day')
-  const lane = laneOf(
-    {
-      ...drawn,
-      next: [NOW + HOUR, NOW + 3 * HOUR],
-      lastRun: { startedAt: NOW - HOUR, endedAt: NOW, outcome: 'failed', attempt: 1 },
-      paused: false,
-    },
-    NOW,
-    span,
-  )
-  expect(lane.marks.map(({ kind }) => kind)).toEqual(['failed', 'next', 'next'])
-  expect(laneOf({ ...drawn, next: [NOW + MINUTE, NOW + 2 * MINUTE] }, NOW, span).band).toBeDefined()
-  expect(laneOf({ ...drawn, next: [NOW + MINUTE], paused: true }, NOW, span).marks).toEqual([])
-  expect(placeOf(NOW, NOW, span)).toBe(50)
-  expect(ticksOf(NOW, span).length).toBeGreaterThan(5)
+  const shown = shownIn(new URLSearchParams(), NOW)
+  const last = { startedAt: NOW - HOUR, endedAt: NOW, outcome: 'failed', attempt: 1 } as const
+  const threeHourly = { ...drawn, repeat: encodeValue({ cron: '0 */3 * * *' })!, nextAt: NOW + HOUR, lastRun: last }
+  const kinds = (lane: ReturnType<typeof laneOf>) => lane.marks.map(({ kind }) => kind)
+  expect(kinds(laneOf(threeHourly, shown))).toEqual(['failed', ...Array(4).fill('next')])
+  const runs = [last, { ...last, startedAt: NOW - 4 * HOUR, outcome: 'completed' } as const]
+  expect(kinds(laneOf({ ...threeHourly, nextAt: null }, shown, runs))).toEqual(['failed', 'completed'])
+  const minutely = { ...drawn, repeat: encodeValue({ cron: '* * * * *' })!, nextAt: NOW + MINUTE }
+  expect(laneOf(minutely, shown)).toEqual({ marks: [], band: { from: NOW + MINUTE, to: shown.to } })
+  expect(laneOf({ ...minutely, paused: true }, shown)).toEqual({ marks: [] })
+  expect(placeOf(NOW, shown)).toBe(50)
+  expect(ticksOf(shown).length).toBeGreaterThan(5)
+})
+
+test('another day or week of the calendar is in the address, with what ran in it and its slots', () => {
+  const at = (search: string) => shownIn(new URLSearchParams(search), NOW)
+  expect(at('view=week&from=2027-01-10T00:00Z')).toMatchObject({
+    ...{ from: Date.parse('2027-01-10'), to: Date.parse('2027-01-17'), isNow: false },
+  })
+  const today = at('')
+  expect([today.to - today.from, today.isNow]).toEqual([24 * HOUR, true])
+  const later = new URL(movedBy(today, 1), 'http://x').searchParams
+  const next = shownIn(later, NOW)
+  expect(next.from - today.from).toBeGreaterThan(23 * HOUR)
+  expect(next.from - today.from).toBeLessThanOrEqual(24 * HOUR)
+  expect(movedBy(shownIn(new URL(movedBy(next, -1), 'http://x').searchParams, NOW), 1)).toBe(movedBy(next, 0))
+  // Slots are those of that day, also where more come before it than can be drawn.
+  const far = at(`from=${new Date(NOW + 60 * 24 * HOUR).toISOString()}`)
+  const { marks } = laneOf({ ...drawn, nextAt: NOW + HOUR }, far)
+  expect(marks.length).toBeGreaterThanOrEqual(24)
+  expect(marks.every(({ at, kind }) => kind === 'next' && at >= far.from && at <= far.to)).toBe(true)
+  const before = at(`from=${new Date(NOW - 48 * HOUR).toISOString()}`)
+  const ran = { startedAt: NOW - 30 * HOUR, outcome: 'completed' } as const
+  expect(laneOf({ ...drawn, nextAt: NOW + HOUR }, before, [ran, { ...ran, startedAt: NOW - HOUR }]).marks).toEqual([
+    { at: NOW - 30 * HOUR, kind: 'completed' },
+  ])
 })
 
 test.each([

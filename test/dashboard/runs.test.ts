@@ -89,6 +89,36 @@ test('a schedule lists its last runs, and says where only the last is known', as
     expect(await reader.html(`/ui/schedules?runs=${encodeURIComponent(none)}`)).not.toContain('id="past"')
 })
 
+test('the calendar has the runs that are kept, and leads to the stretch before and after', async () => {
+  const reader = await pages.enter(['read'])
+  const id = String(await pages.make('adder', { repeat: { cron: '0 3 1 1 *' }, alias: ['drawn'] }))
+  const runsOf = async () => (await pages.engine.runs(id)).runs
+  for (let n = 1; n <= 3; n++) {
+    await pages.engine.run(id, {})
+    await pages.until(async () => (await runsOf()).length === n)
+  }
+  const { schedules } = await pages.engine.schedules({ runs: true })
+  expect(schedules.find(({ job }) => String(job) === id)!.runs!.map(({ n }) => n)).toEqual([3, 2, 1])
+  expect((await pages.engine.schedules({})).schedules[0]).not.toHaveProperty('runs')
+  pages.forget()
+  const dotsIn = (html: string): number => {
+    const row = html.slice(html.indexOf('<b>drawn</b>'))
+    return (
+      row.slice(0, row.indexOf('</svg>', row.indexOf('class="trk"'))).match(/<circle class="f-completed"/g)?.length ?? 0
+    )
+  }
+  const today = await reader.html('/ui/schedules?view=day')
+  expect(dotsIn(today)).toBe(3)
+  expect(today).toMatch(/aria-current="page">Today/)
+  const earlier = /href="\/ui(\/schedules\?[^"]*)"[^>]*>Earlier/.exec(today)![1]!.replaceAll('&amp;', '&')
+  const before = await reader.html(`/ui${earlier}`)
+  expect(dotsIn(before)).toBeLessThan(3)
+  expect(before).not.toMatch(/aria-current="page">Today/)
+  expect(before).toMatch(/aria-current="page">24 h/)
+  const later = /href="\/ui(\/schedules\?[^"]*)"[^>]*>Later/.exec(before)![1]!.replaceAll('&amp;', '&')
+  expect(dotsIn(await reader.html(`/ui${later}`)) + dotsIn(before)).toBe(3)
+})
+
 test('where no runs are kept it says so, and what keeps them', async () => {
   const reader = await pages.enter(['read'])
   const shown = async (name: string) => {

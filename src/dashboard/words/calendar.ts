@@ -3,10 +3,11 @@
 import { decodeValue } from '../../core/codec/value.ts'
 import { slotsFrom } from '../../core/repeat/passed.ts'
 import { parseRepeat, type Repeat } from '../../core/repeat.ts'
+import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../engine/engine.ts'
 import { many } from './number.ts'
 
-const [MINUTE, HOUR] = [60_000, 3_600_000]
+const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 export type Span = { name: string; text: string; before: number; after: number }
@@ -17,65 +18,94 @@ export const spans: readonly Span[] = [
   { name: 'month', text: 'Month', before: 7 * DAY, after: 23 * DAY },
 ]
 
-export const spanOf = (name: string | null): Span => spans.find((one) => one.name === name) ?? spans[0]!
+const spanOf = (name: string | null): Span => spans.find((one) => one.name === name) ?? spans[0]!
+
+/** The stretch of time that is shown; `isNow`: around this moment, wherever that goes. */
+export type Shown = { span: Span; from: number; to: number; isNow: boolean }
+
+const lengthOf = ({ before, after }: Span): number => before + after
+
+/** What the address asks for. @example shownIn(new URLSearchParams('view=week&from=2026-11-22T00:00Z'), now) */
+export function shownIn(query: URLSearchParams, now: number): Shown {
+  const span = spanOf(query.get('view'))
+  const asked = Date.parse(query.get('from') ?? '')
+  const isNow = Number.isNaN(asked)
+  const from = isNow ? now - span.before : asked
+  return { span, from, to: from + lengthOf(span), isNow }
+}
+
+/** The stretch so many lengths further on, or back, as the address says it: from a full hour. */
+export function movedBy({ span, from }: Shown, lengths: number): string {
+  const begin = Math.floor(from / HOUR) * HOUR + lengths * lengthOf(span)
+  return `/schedules?view=${span.name}&from=${new Date(begin).toISOString().replace(':00.000Z', 'Z')}`
+}
 
 /** `caught`: a slot that went by and was made up for; `passed`: one that was not; `moved`: one that a clock change moves. */
 export type Mark = { at: number; kind: 'next' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
 export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 
-/** Slots nearer than this to each other are a band. */
+/** More slots than these are a band. */
 const DENSE = 48
 /** So many slots that went by are drawn. */
 const PASSED = 48
 
 /** The place of a moment, from 0 to 100. */
-export const placeOf = (at: number, now: number, { before, after }: Span): number =>
-  ((at - (now - before)) / (before + after)) * 100
+export const placeOf = (at: number, { from, to }: Pick<Shown, 'from' | 'to'>): number =>
+  ((at - from) / (to - from)) * 100
 
-type Drawn = Pick<ScheduleView, 'next' | 'lastRun' | 'paused' | 'missed' | 'moved' | 'repeat'>
+type Drawn = Pick<ScheduleView, 'nextAt' | 'lastRun' | 'paused' | 'missed' | 'moved' | 'repeat'>
+type Ran = Pick<PastRun, 'startedAt' | 'outcome'>
+
+const ruleOf = ({ repeat }: Drawn) => parseRepeat(decodeValue(repeat) as Repeat)
 
 /** Slots that went by within the stretch. */
-function passedIn({ missed, repeat }: Drawn, from: number): Mark[] {
-  if (!missed || missed.to < from) return []
-  const rule = parseRepeat(decodeValue(repeat) as Repeat)
+function passedIn(schedule: Drawn, { from, to }: Shown): Mark[] {
+  const { missed } = schedule
+  if (!missed || missed.to < from || missed.from > to) return []
+  const rule = ruleOf(schedule)
   const first = missed.from < from ? rule.last(missed.from, from) : missed.from
   const kind = missed.made === 'none' ? 'passed' : 'caught'
-  return slotsFrom(rule, first, missed.to, PASSED)
+  return slotsFrom(rule, first, Math.min(missed.to, to), PASSED)
     .filter((at) => at >= from)
     .map((at) => ({ at, kind }))
 }
 
+/** Slots to come within the stretch, one more than can be drawn by themselves. */
+function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
+  const { nextAt, paused } = schedule
+  if (paused || nextAt === null || nextAt > to) return []
+  const rule = ruleOf(schedule)
+  const first = nextAt < from ? rule.last(nextAt, from) : nextAt
+  return slotsFrom(rule, first, to, DENSE + 2).filter((at) => at >= from)
+}
+
+const isWrong = new Set(['failed', 'lost'])
+
 /**
- * What is drawn of a schedule: its last run, slots that went by, and its next slots; a band where they are too many for dots.
+ * What is drawn of a schedule: the runs that are known of it, slots that went by, and its next slots; a band where they are
+ * too many for dots.
  *
- * @example laneOf(schedule, now, spanOf('day'))
+ * @example laneOf(schedule, shownIn(query, now), runs)
  */
-export function laneOf(schedule: Drawn, now: number, span: Span): Lane {
-  const { next, lastRun, paused, moved } = schedule
-  const ran: Mark[] =
-    lastRun && lastRun.startedAt > now - span.before
-      ? [
-          {
-            at: lastRun.startedAt,
-            kind: lastRun.outcome === 'failed' || lastRun.outcome === 'lost' ? 'failed' : 'completed',
-          },
-        ]
-      : []
-  const past = [...passedIn(schedule, now - span.before), ...ran]
-  if (paused) return { marks: past }
-  const step = next.length > 1 ? next[1]! - next[0]! : undefined
-  const isDense = step !== undefined && (span.before + span.after) / Math.max(MINUTE / 60, step) > DENSE
-  if (isDense) return { marks: past, band: { from: next[0]!, to: now + span.after } }
+export function laneOf(schedule: Drawn, shown: Shown, runs: readonly Ran[] = []): Lane {
+  const { lastRun, moved } = schedule
+  const { from, to } = shown
+  const known = new Map([...runs, ...(lastRun ? [lastRun] : [])].map((run) => [run.startedAt, run]))
+  const ran = [...known.values()]
+    .filter(({ startedAt }) => startedAt > from && startedAt < to)
+    .map(({ startedAt, outcome }): Mark => ({ at: startedAt, kind: isWrong.has(outcome) ? 'failed' : 'completed' }))
+  const past = [...passedIn(schedule, shown), ...ran]
+  const coming = comingIn(schedule, shown)
+  if (coming.length > DENSE) return { marks: past, band: { from: coming[0]!, to } }
   const kindOf = (at: number): Mark['kind'] => (at === moved?.at ? 'moved' : 'next')
-  const coming = next.filter((at) => at < now + span.after).map((at): Mark => ({ at, kind: kindOf(at) }))
-  return { marks: [...past, ...coming] }
+  return { marks: [...past, ...coming.map((at): Mark => ({ at, kind: kindOf(at) }))] }
 }
 
 /** Round moments for the head of a calendar. */
-export function ticksOf(now: number, { before, after }: Span): number[] {
-  const unit = before + after <= DAY ? 3 * HOUR : before + after <= 7 * DAY ? DAY : 5 * DAY
-  const first = Math.ceil((now - before) / unit) * unit
-  return Array.from({ length: 12 }, (_, i) => first + i * unit).filter((at) => at < now + after)
+export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
+  const unit = to - from <= DAY ? 3 * HOUR : to - from <= 7 * DAY ? DAY : 5 * DAY
+  const first = Math.ceil(from / unit) * unit
+  return Array.from({ length: 12 }, (_, i) => first + i * unit).filter((at) => at < to)
 }
 
 const made = { each: 'made up for one by one', one: 'one run for all', none: 'left out' } as const

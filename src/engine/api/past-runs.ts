@@ -19,8 +19,10 @@ function shown(run: PastRun, document: JobRecord): PastRun {
 }
 
 /** The runs that a job keeps, newest first; one that keeps none is not asked about. */
-export const keptRunsOf = async (store: Store, { id, document }: Inspection): Promise<string[]> =>
-  document.historyKept ? store.runs(id) : []
+export const keptRunsOf = async (
+  store: Store,
+  { id, document }: Pick<Inspection, 'id' | 'document'>,
+): Promise<string[]> => (document.historyKept ? store.runs(id) : [])
 
 /** The runs that are known of a job, newest first; `kept`: those that it keeps. */
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>

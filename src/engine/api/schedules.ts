@@ -11,6 +11,7 @@ import type { Context } from '../context.ts'
 import type { Engine, JobInput, JobPatch, ScheduleRow, ScheduleView } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 import { kindOfJob, mutesOf } from './errors.ts'
+import { keptRunsOf, pastRunsOf } from './past-runs.ts'
 
 /** The slot of a schedule that is paused: the last moment there is. */
 const NEVER = 8_640_000_000_000_000
@@ -156,7 +157,7 @@ export function createSchedules(
   }
 
   return {
-    async schedules({ limit = 50, cursor, failing = false, muted = false, inARow = 0, until }) {
+    async schedules({ limit = 50, cursor, failing = false, muted = false, inARow = 0, until, runs = false }) {
       const schedules: ScheduleRow[] = []
       const silent = failing && !muted ? mutesOf({ store, now }) : undefined
       let next: string | null = cursor ?? '0'
@@ -170,7 +171,10 @@ export function createSchedules(
         const shown = jobs
           .map(({ id, document }) => ({ document, view: rowOf(id, document, stretch, inARow > 0) }))
           .filter(({ document, view }) => !failing || (view.failing && isTold(document)))
-        schedules.push(...shown.map(({ view }) => view))
+        const kept = shown.map(async ({ document, view }) =>
+          runs ? { ...view, runs: pastRunsOf(document, await keptRunsOf(store, { id: view.job, document })) } : view,
+        )
+        schedules.push(...(await Promise.all(kept)))
         next = after
       }
       return { schedules, cursor: next }

@@ -245,6 +245,8 @@ export interface Engine extends Deliveries, Access {
     muted?: boolean
     /** With `failing`: those that failed so often in a row, or stopped as they did; each says how often. */
     inARow?: number
+    /** With the runs that are known of each: a command more for each that keeps its history. */
+    runs?: boolean
     /** Slots up to this moment, at most 50 of each. */
     until?: number
   }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }>

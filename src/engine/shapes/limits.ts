@@ -1,6 +1,7 @@
 // Limits, groups and schedules, as they are told.
 
 import type { Constraint } from '../../core/constraint.ts'
+import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../core/schemas/queues.ts'
 
 export type {
@@ -16,8 +17,8 @@ export type {
   ScheduleView,
 } from '../../core/schemas/queues.ts'
 
-/** A schedule of a list: how often in a row it has failed for good, where that is asked for. */
-export type ScheduleRow = ScheduleView & { failedInARow?: number }
+/** A schedule of a list: how often in a row it has failed for good, and its runs, newest first, where that is asked for. */
+export type ScheduleRow = ScheduleView & { failedInARow?: number; runs?: PastRun[] }
 
 /** A host whose breaker is open: what calls it, how often it has failed in a row, and when one call may try it. */
 export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures: number; until: number }

@@ -1,13 +1,14 @@
 // The calendar: a row for each schedule, with what ran, what is to come, and what can be done to it.
 
 import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
+import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Shape } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
-import { laneOf, movedWords, passedWords, placeOf, type Span, ticksOf } from '../../words/calendar.ts'
+import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -39,11 +40,16 @@ export function whenOf(repeat: Encoded): string {
 
 const pct = (n: number): string => `${Math.round(n * 100) / 100}%`
 
-function Track({ schedule, span }: { schedule: ScheduleView; span: Span }) {
+/** What is drawn: the stretch, and the runs that are known of each job. */
+type Drawn = { shown: Shown; runs: ReadonlyMap<number, readonly PastRun[]> }
+
+const isWithin = (at: number, { from, to }: Shown): boolean => at >= from && at <= to
+
+function Track({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
   const { now } = useLook()
-  const { marks, band } = laneOf(schedule, now, span)
-  const middle = pct(placeOf(now, now, span))
-  const at = (moment: number) => placeOf(moment, now, span)
+  const { marks, band } = laneOf(schedule, shown, runs.get(schedule.job))
+  const middle = pct(placeOf(now, shown))
+  const at = (moment: number) => placeOf(moment, shown)
   return (
     <div class="trk">
       <svg role="img" aria-label={`${many(marks.length, 'mark')}${band ? ', and a slot every few minutes' : ''}`}>
@@ -65,32 +71,36 @@ function Track({ schedule, span }: { schedule: ScheduleView; span: Span }) {
             r="4.5"
           />
         ))}
-        <line class="s-accent" x1={middle} x2={middle} y1="0" y2="46" stroke-width="1.5" />
+        {isWithin(now, shown) && <line class="s-accent" x1={middle} x2={middle} y1="0" y2="46" stroke-width="1.5" />}
       </svg>
     </div>
   )
 }
 
-function Ticks({ span }: { span: Span }) {
+function Ticks({ shown }: { shown: Shown }) {
   const { now, zone } = useLook()
-  const isDay = span.before + span.after <= DAY
+  const isDay = shown.to - shown.from <= DAY
+  const isHere = isWithin(now, shown)
+  const middle = placeOf(now, shown)
   return (
     <div class="trk hd">
       <svg aria-hidden="true">
-        {ticksOf(now, span).map((at) => {
-          const x = placeOf(at, now, span)
+        {ticksOf(shown).map((at) => {
+          const x = placeOf(at, shown)
           return (
             x > 2 &&
-            Math.abs(x - placeOf(now, now, span)) > 5 && (
+            !(isHere && Math.abs(x - middle) <= 5) && (
               <text class="t11 mid" x={pct(x)} y="20">
                 {isDay ? hourOf(at, zone) : dayOf(at, zone)}
               </text>
             )
           )
         })}
-        <text class="t11 mid t-c accent" x={pct(placeOf(now, now, span))} y="20">
-          now
-        </text>
+        {isHere && (
+          <text class="t11 mid t-c accent" x={pct(middle)} y="20">
+            now
+          </text>
+        )}
       </svg>
     </div>
   )
@@ -118,12 +128,12 @@ function Next({ schedule: { paused, nextAt: first } }: { schedule: ScheduleView 
 }
 
 /** What went by within the stretch, and what the clock moves in it. */
-function Beside({ schedule: { missed, catchingUp, moved }, span }: { schedule: ScheduleView; span: Span }) {
+function Beside({ schedule: { missed, catchingUp, moved }, shown }: { schedule: ScheduleView; shown: Shown }) {
   const { now, zone } = useLook()
-  const isMoved = moved && moved.at < now + Math.max(span.after, WEEK)
+  const isMoved = moved && moved.at < Math.max(shown.to, now + WEEK)
   return (
     <>
-      {missed && missed.to > now - span.before && (
+      {missed && missed.to > shown.from && missed.from < shown.to && (
         <span class="sub clip">{`${passedWords(missed)}${catchingUp ? ', under way' : ''}`}</span>
       )}
       {isMoved && (
@@ -133,7 +143,7 @@ function Beside({ schedule: { missed, catchingUp, moved }, span }: { schedule: S
   )
 }
 
-function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
+function Row({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
   const { job, class: name, aliases, paused, failing, repeat } = schedule
   const fields = { job: String(job) }
   const called = aliases[0] ?? name
@@ -158,9 +168,9 @@ function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
         <span class="sub clip" title={repeat}>
           {whenOf(repeat)}
         </span>
-        <Beside schedule={schedule} span={span} />
+        <Beside schedule={schedule} shown={shown} />
       </div>
-      <Track schedule={schedule} span={span} />
+      <Track schedule={schedule} shown={shown} runs={runs} />
       <Next schedule={schedule} />
       <div class="acts">
         <Button act="run" scope="write" fields={fields} icon="play" small label={`Run ${called} now`}>
@@ -195,15 +205,15 @@ function Row({ schedule, span }: { schedule: ScheduleView; span: Span }) {
   )
 }
 
-export function Calendar({ schedules, span }: { schedules: readonly ScheduleView[]; span: Span }) {
+export function Calendar({ schedules, ...drawn }: Drawn & { schedules: readonly ScheduleView[] }) {
   return (
     <div class="calgrid">
       <Legend />
-      <Ticks span={span} />
+      <Ticks shown={drawn.shown} />
       <div class="hd nxt">Next</div>
       <div class="hd" />
       {schedules.map((schedule) => (
-        <Row schedule={schedule} span={span} />
+        <Row schedule={schedule} {...drawn} />
       ))}
     </div>
   )

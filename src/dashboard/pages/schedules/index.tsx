@@ -1,11 +1,14 @@
-// Schedules: twelve hours back and twelve ahead; what runs next, and what failed.
+// Schedules: twelve hours back and twelve ahead, or another day, week or month; what runs next, and what failed.
 
+import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/schedules-css.generated.ts'
+import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
-import { type Span, spanOf, spans } from '../../words/calendar.ts'
+import { movedBy, type Shown, shownIn, spans } from '../../words/calendar.ts'
 import { many } from '../../words/number.ts'
+import { dayOf, hourOf } from '../../words/time.ts'
 import { acts, fieldsOf } from './acts.ts'
 import { Calendar, zoneOf } from './calendar.tsx'
 import { NewSchedule, type Preview, previewOf } from './new.tsx'
@@ -14,30 +17,58 @@ import { type Past, PastRuns, pastOf } from './past.tsx'
 type SchedulesData = {
   schedules: ScheduleView[]
   more: boolean
-  span: Span
+  shown: Shown
+  /** The runs that are known, by their job. */
+  runs: ReadonlyMap<number, readonly PastRun[]>
   preview?: Preview
   was?: Record<string, string>
   past?: Past
 }
 
 const MOST = 100
+/** Of so many schedules the runs before the last are drawn, as they were a minute ago at most. */
+const [RUNS, SELDOM] = [40, 60_000]
 
 /** The zones that schedules are said in: the page can be read in each. */
 const zonesOf = (schedules: readonly ScheduleView[]): string[] => [
   ...new Set(schedules.flatMap(({ repeat }) => zoneOf(repeat) ?? [])),
 ]
 
-function View({ data: { schedules, more, span, preview, was, past } }: { data: SchedulesData }) {
+/** The stretch before, this moment, the stretch after; a link shows the same stretch again. */
+function Moves({ shown }: { shown: Shown }) {
+  const { zone } = useLook()
+  const at = (moment: number): string => `${dayOf(moment, zone)}, ${hourOf(moment, zone)}`
+  return (
+    <>
+      {!shown.isNow && <span class="dim">{`${at(shown.from)} to ${at(shown.to)}`}</span>}
+      <Choice
+        label="Time"
+        options={[
+          { text: 'Earlier', to: movedBy(shown, -1), on: false },
+          { text: 'Today', to: `/schedules?view=${shown.span.name}`, on: shown.isNow },
+          { text: 'Later', to: movedBy(shown, 1), on: false },
+        ]}
+      />
+    </>
+  )
+}
+
+function View({ data: { schedules, more, shown, runs, preview, was, past } }: { data: SchedulesData }) {
   const paused = schedules.filter((one) => one.paused).length
   const failing = schedules.filter((one) => one.failing).length
   const note = `${many(schedules.length, 'schedule')}${more ? ' and more' : ''}; ${paused} paused, ${failing} failed last time`
   return (
     <>
       <Head title="Schedules" note={note}>
+        <Moves shown={shown} />
         <Choice
           label="Stretch"
           wide
-          options={spans.map(({ name, text }) => ({ text, to: `/schedules?view=${name}`, on: name === span.name }))}
+          options={spans.map(({ name, text }) => ({
+            text,
+            to: `/schedules?view=${name}`,
+            on: name === shown.span.name,
+          }))}
         />
         <a class="btn primary" href="#new">
           New schedule
@@ -45,7 +76,11 @@ function View({ data: { schedules, more, span, preview, was, past } }: { data: S
       </Head>
       <i hidden data-zones={zonesOf(schedules).join(' ')} />
       <Card kind="cal">
-        {schedules.length === 0 ? <Empty>Nothing repeats yet.</Empty> : <Calendar schedules={schedules} span={span} />}
+        {schedules.length === 0 ? (
+          <Empty>Nothing repeats yet.</Empty>
+        ) : (
+          <Calendar schedules={schedules} shown={shown} runs={runs} />
+        )}
       </Card>
       <div class="below stack">
         {past && <PastRuns past={past} />}
@@ -59,19 +94,21 @@ export const schedules = page<SchedulesData>({
   path: '/schedules',
   nav: 'schedules',
   every: 10_000,
-  async load({ engine, query, look }) {
-    const span = spanOf(query.get('view'))
+  async load({ engine, query, look, shared }) {
+    const shown = shownIn(query, look.now)
     const change = query.get('change')
     const runs = query.get('runs')
-    const [{ schedules, cursor }, job, past] = await Promise.all([
-      engine.schedules({ limit: MOST, until: look.now + span.after }),
+    const [{ schedules, cursor }, ran, job, past] = await Promise.all([
+      engine.schedules({ limit: MOST }),
+      shared('runs of schedules', SELDOM, () => engine.schedules({ limit: RUNS, runs: true })),
       change ? engine.get(change).catch(() => undefined) : undefined,
       runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
     ])
     const was = change && job ? fieldsOf(change, job) : undefined
     const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
     return {
-      ...{ schedules, more: cursor !== null, span },
+      ...{ schedules, more: cursor !== null, shown },
+      runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
       ...(cron ? { preview: previewOf(cron, tz, look.now) } : {}),
       ...(was ? { was } : {}),
       ...(past ? { past } : {}),
