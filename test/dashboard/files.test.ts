@@ -65,6 +65,32 @@ test('all files are counted with their bytes, whatever page is asked for, and wh
   await own.close()
 })
 
+test('files are looked for by their id, type or job, page by page; a link shows the same', async () => {
+  const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
+  const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
+  const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))
+  const ids: string[] = []
+  for (let job = 1; job <= 120; job++) {
+    ids.push(await own.idOf(job, Date.now()))
+    await bucket.put(keyOf(ids.at(-1)!), bytes, { type: job === 77 ? 'image/png' : 'text/plain' })
+  }
+  const reader = await there.enter(['read'])
+  const shown = async (q: string) => {
+    const html = await reader.html(`/ui/files?q=${encodeURIComponent(q)}`)
+    return { html, files: ids.filter((id) => html.includes(`<b class="mono">${id}</b>`)) }
+  }
+  for (const q of ['77', '#77', 'IMAGE/png', ids[76]!, ids[76]!.slice(0, 9)])
+    expect((await shown(q)).files, q).toEqual([ids[76]])
+  const { html } = await shown('#77')
+  expect(html).toContain('1 of 120 files that were looked through fit')
+  expect(html).toMatch(/<input[^>]*name="q"[^>]*value="#77"/)
+  expect((await shown('text/plain')).files.length).toBeGreaterThanOrEqual(100)
+  const none = await shown('nothing has it')
+  expect(none.files).toEqual([])
+  expect(none.html).toContain('No file has that in its id or type, or is of that job.')
+  await there.close()
+})
+
 test('of very many files ten thousand are counted, in ten requests', async () => {
   let requests = 0
   const page = await Promise.all(

@@ -1,25 +1,50 @@
 // Files that jobs have stored: which there are, an address for an hour, and removing one.
 
 import { decodeValue } from '../../core/codec/value.ts'
+import type { Files } from '../../core/files.ts'
 import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
-import { queryWith } from '../look.ts'
+import { queryWith, useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Card, Empty, Head, Heads, JobId, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { given } from '../words/form.ts'
-import { bytes, many } from '../words/number.ts'
+import { bytes, count, many } from '../words/number.ts'
 
-type FilesData = Awaited<ReturnType<typeof listFiles>> & {
+type Listed = Awaited<ReturnType<typeof listFiles>>
+type FilesData = Listed & {
   isThere: boolean
   total?: FilesTotal
   /** File → when it goes. */
   ends: Map<string, number>
+  /** What is looked for, and in how many files. */
+  wanted: string
+  looked?: number
 }
 
 const MOST = 100
+/** A search looks through so many pages; a link goes on where it stopped. */
+const PAGES = 10
 /** The total is added up page by page: all who look share it for ten seconds. */
 const FRESH = 10_000
+
+/** Whether a file is meant by a part of its id or type, or by its job. */
+const fits = ({ id, type, job }: Listed['files'][number], wanted: string): boolean =>
+  id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
+
+/** Page by page, until as many fit as are shown at once. */
+async function searched(files: Files, wanted: string, from?: string): Promise<Listed & { looked: number }> {
+  const found: Listed['files'] = []
+  let [cursor, looked] = [from ?? null, 0]
+  for (let page = 0; page < PAGES && found.length < MOST; page++) {
+    const listed = await listFiles(files, { limit: MOST, cursor: cursor ?? undefined })
+    found.push(...listed.files.filter((file) => fits(file, wanted)))
+    looked += listed.files.length
+    cursor = listed.cursor
+    if (cursor === null) break
+  }
+  return { files: found, cursor, looked }
+}
 
 /** So many jobs are looked at that remove files. */
 const REAPERS = 1_000
@@ -34,86 +59,130 @@ async function endsOf({ engine }: Pick<Asked, 'engine'>): Promise<FilesData['end
   return new Map(found)
 }
 
+const NO_FILES: FilesData = { files: [], cursor: null, isThere: false, ends: new Map(), wanted: '' }
+
+function noteOf({ files, total, looked }: FilesData): string {
+  if (!total) return 'no bucket'
+  return looked === undefined
+    ? inAll(total)
+    : `${count(files.length)} of ${many(looked, 'file')} that were looked through fit`
+}
+
+/** Why there is none, and what to do about it. */
+function None({ data: { isThere, wanted, cursor } }: { data: FilesData }) {
+  if (!isThere) return <Empty>This deployment has no bucket, and so stores no files.</Empty>
+  if (!wanted) return <Empty>No file is stored. Jobs of the class `download` store them.</Empty>
+  if (cursor) return <Empty>None of these files fits. There are more.</Empty>
+  return (
+    <Empty
+      act={
+        <To kind="btn" to="/files">
+          All files
+        </To>
+      }
+    >
+      No file has that in its id or type, or is of that job.
+    </Empty>
+  )
+}
+
 const inAll = ({ files, bytes: size, more }: FilesTotal): string =>
   more ? `more than ${many(files, 'file')}, ${bytes(size)}` : `${many(files, 'file')}, ${bytes(size)}`
 
 const way = (form: FormData): string => `/v1/files/${encodeURIComponent(given(form, 'file'))}`
+
+function Search({ wanted }: { wanted: string }) {
+  const { base } = useLook()
+  return (
+    <form class="filter small" action={`${base}/files`}>
+      <input
+        name="q"
+        type="search"
+        aria-label="Part of an id or a type, or a job"
+        placeholder="Id, type or job"
+        value={wanted}
+        maxlength={200}
+      />
+    </form>
+  )
+}
+
+function Row({ file: { id, size, type, job, storedAt }, endsAt }: { file: Listed['files'][number]; endsAt?: number }) {
+  return (
+    <tr>
+      <td>
+        <b class="mono">{id}</b>
+      </td>
+      <td class="mono">{type ?? '–'}</td>
+      <td class="num">{bytes(size)}</td>
+      <td>{job === null ? '–' : <JobId id={job} />}</td>
+      <td class="fill dim">
+        stored <Ago at={storedAt} />
+      </td>
+      <td class="num dim">
+        {endsAt === undefined ? (
+          'stays until it is removed'
+        ) : (
+          <>
+            goes <Ago at={endsAt} />
+          </>
+        )}
+      </td>
+      <td class="num">
+        <span class="row">
+          <Button act="address" scope="read" fields={{ file: id }} small label={`An address of ${id} for an hour`}>
+            Address
+          </Button>
+          <Button act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
+            Remove
+          </Button>
+        </span>
+      </td>
+    </tr>
+  )
+}
+
+const Table = ({ data: { files, ends } }: { data: FilesData }) => (
+  <table class="tbl">
+    <caption class="vh">Files</caption>
+    <Heads names={['File', 'Type', 'Size', 'Job', 'Stored', 'Goes', 'Acts']} />
+    <tbody>
+      {files.map((file) => (
+        <Row file={file} endsAt={ends.get(file.id)} />
+      ))}
+    </tbody>
+  </table>
+)
 
 export const files = page<FilesData>({
   path: '/files',
   nav: 'files',
   every: 0,
   async load({ engine, deps, query, shared }) {
-    if (!deps.downloads) return { files: [], cursor: null, isThere: false, ends: new Map() }
+    if (!deps.downloads) return NO_FILES
     const { files } = deps.downloads
-    const page = { limit: MOST, cursor: query.get('cursor') ?? undefined }
+    const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
+    const cursor = query.get('cursor') ?? undefined
     const [listed, total, ends] = await Promise.all([
-      listFiles(files, page),
+      wanted ? searched(files, wanted, cursor) : listFiles(files, { limit: MOST, cursor }),
       shared('total of files', FRESH, () => totalOf(files)),
       shared('ends of files', FRESH, () => endsOf({ engine })),
     ])
-    return { ...listed, total, ends, isThere: true }
+    return { ...listed, total, ends, isThere: true, wanted }
   },
   title: () => 'Files',
-  View: ({ data: { files, cursor, isThere, total, ends }, query }) => (
+  View: ({ data, query }) => (
     <>
-      <Head title="Files" note={total ? inAll(total) : 'no bucket'} />
+      <Head title="Files" note={noteOf(data)}>
+        {data.isThere && <Search wanted={data.wanted} />}
+      </Head>
       <Card>
-        {files.length === 0 && (
-          <Empty>
-            {isThere
-              ? 'No file is stored. Jobs of the class `download` store them.'
-              : 'This deployment has no bucket, and so stores no files.'}
-          </Empty>
-        )}
-        <table class="tbl">
-          <caption class="vh">Files</caption>
-          <Heads names={['File', 'Type', 'Size', 'Job', 'Stored', 'Goes', 'Acts']} />
-          <tbody>
-            {files.map(({ id, size, type, job, storedAt }) => (
-              <tr>
-                <td>
-                  <b class="mono">{id}</b>
-                </td>
-                <td class="mono">{type ?? '–'}</td>
-                <td class="num">{bytes(size)}</td>
-                <td>{job === null ? '–' : <JobId id={job} />}</td>
-                <td class="fill dim">
-                  stored <Ago at={storedAt} />
-                </td>
-                <td class="num dim">
-                  {ends.has(id) ? (
-                    <>
-                      goes <Ago at={ends.get(id)!} />
-                    </>
-                  ) : (
-                    'stays until it is removed'
-                  )}
-                </td>
-                <td class="num">
-                  <span class="row">
-                    <Button
-                      act="address"
-                      scope="read"
-                      fields={{ file: id }}
-                      small
-                      label={`An address of ${id} for an hour`}
-                    >
-                      Address
-                    </Button>
-                    <Button act="remove" scope="write" fields={{ file: id }} kind="danger" small label={`Remove ${id}`}>
-                      Remove
-                    </Button>
-                  </span>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-        {cursor && (
+        {data.files.length === 0 && <None data={data} />}
+        <Table data={data} />
+        {data.cursor && (
           <p class="further">
-            <To kind="btn small" to={`/files${queryWith(query.toString(), { cursor })}`}>
-              Further
+            <To kind="btn small" to={`/files${queryWith(query.toString(), { cursor: data.cursor })}`}>
+              {data.wanted ? 'Look further' : 'Further'}
             </To>
           </p>
         )}
