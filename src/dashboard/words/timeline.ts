@@ -11,6 +11,8 @@ export type Stretch = {
   text?: string
   /** How far it is, of one that is under way. */
   share?: number
+  /** The number of the run, where it is kept under one. */
+  run?: number
 }
 
 export type Row = {
@@ -111,13 +113,19 @@ function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stret
   const past = runs.toSorted((a, b) => a.startedAt - b.startedAt)
   const out: Stretch[] = []
   let at = job.createdAt
-  past.forEach(({ readyAt, startedAt, endedAt, outcome }, i) => {
+  past.forEach(({ n, readyAt, startedAt, endedAt, outcome }, i) => {
     const from = Math.max(at, readyAt ?? at)
     const isQueued = i === 0 || readyAt !== undefined
     if (from > at) out.push({ kind: 'wait', from: at, to: from })
     if (startedAt > from) out.push({ kind: isQueued ? 'queued' : 'wait', from, to: startedAt })
     const isBad = badly.has(outcome)
-    out.push({ kind: isBad ? 'fail' : 'run', from: startedAt, to: endedAt, text: `run ${i + 1}` })
+    out.push({
+      kind: isBad ? 'fail' : 'run',
+      from: startedAt,
+      to: endedAt,
+      text: `run ${i + 1}`,
+      ...(n === undefined ? {} : { run: n }),
+    })
     at = endedAt
   })
   if (job.status === 'running' && job.ranAt !== null) {

@@ -19,10 +19,10 @@ import { Why } from './why.tsx'
 
 /** So many children are rows of the timeline; the others are counted. */
 const CHILDREN = 20
-/** So many ports are shown, and of the first of them their first values. */
+/** So many ports are shown, and of the first of them their first values; of the one that is open, more. */
 const PORTS = 40
 const LOOKED = 8
-const VALUES = 5
+const [VALUES, OPENED] = [5, 50]
 /** So many jobs behind this one are looked at for why it does not run. */
 const DEEP = 3
 
@@ -37,26 +37,48 @@ export type JobData = {
   morePorts: number
   tab: TabData
   folded: boolean
+  /** The moment that is looked at. */
+  at?: number
 }
 
-type Chosen = { dir: 'in' | 'out'; name: string }
+type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
-const portsOf = (job: JobView): Chosen[] =>
-  (['in', 'out'] as const).flatMap((dir) => Object.keys(job[dir]).map((name) => ({ dir, name })))
+/** The ports, as far as they are shown; the one that the address opens is among them, by `in:n`, or by its name alone. */
+function portsOf(job: JobView, opened: string | null): Chosen[] {
+  const all = (['in', 'out'] as const).flatMap((dir) =>
+    Object.keys(job[dir]).map((name) => ({ dir, name, isOpen: opened === `${dir}:${name}` || opened === name })),
+  )
+  return all.filter(({ isOpen }, i) => isOpen || i < PORTS)
+}
+
+const portsIn = (job: JobView): number => Object.keys(job.in).length + Object.keys(job.out).length
 
 /** The first values of the ports where some wait, and what each port takes: one look each, all at once. */
 async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<PortRow[]> {
   const described = engine.described(job)
-  const waiting = chosen.filter(({ dir, name }) => job[dir][name]!.size > 0).slice(0, LOOKED)
+  const waiting = chosen
+    .filter(({ dir, name }) => job[dir][name]!.size > 0)
+    .sort((a, b) => Number(b.isOpen) - Number(a.isOpen))
+    .slice(0, LOOKED)
   const found = await Promise.all(
-    waiting.map(async ({ dir, name }) => {
-      const { values } = await engine.look(String(job.id), dir, name, VALUES).catch(() => ({ values: [] as Item[] }))
+    waiting.map(async ({ dir, name, isOpen }) => {
+      const most = isOpen ? OPENED : VALUES
+      const { values } = await engine.look(String(job.id), dir, name, most).catch(() => ({ values: [] as Item[] }))
       return [`${dir} ${name}`, values] as const
     }),
   )
   const values = new Map(found)
   const views = await described
-  return chosen.map(({ dir, name }) => ({ dir, name, view: views[dir][name]!, values: values.get(`${dir} ${name}`) }))
+  return chosen.map(({ dir, name, isOpen }) => ({
+    ...{ dir, name, isOpen, view: views[dir][name]! },
+    values: values.get(`${dir} ${name}`),
+  }))
+}
+
+/** The moment of the address; nothing where it is none. */
+function momentIn(query: URLSearchParams): number | undefined {
+  const at = Date.parse(query.get('at') ?? '')
+  return Number.isNaN(at) ? undefined : at
 }
 
 /** A run that is not kept any more is none. */
@@ -71,7 +93,8 @@ async function runOf(engine: Engine, job: string, n: number): Promise<PastRunVie
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
-  const log = engine.readLog({ job, limit: 50 })
+  const until = momentIn(query)
+  const log = engine.readLog({ job, limit: 50, ...(until === undefined ? {} : { until }) })
   if (name === 'state') return { name, state: await engine.state(job), log: (await log).entries }
   if (name === 'result') return { name, result: await engine.result(job, {}), log: (await log).entries }
   if (name === 'steps') return { name, steps: await engine.stepsOf(job), log: (await log).entries }
@@ -90,12 +113,12 @@ async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
 async function load(asked: Asked): Promise<JobData> {
   const { engine, params, query } = asked
   const ref = params.job!
-  const given = query.get('tab') ?? 'log'
+  const given = query.get('tab') ?? (query.has('run') ? 'runs' : 'log')
   const tabName = isTab(given) ? given : 'log'
   const found = engine.withRuns(ref)
   const [{ job, runs }, ports, why, children, tab, { limits }] = await Promise.all([
     found,
-    found.then(({ job }) => looked(engine, job, portsOf(job).slice(0, PORTS))),
+    found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
     engine.why(ref, { deep: DEEP }),
     engine.list({ parent: ref, limit: CHILDREN }),
     tabOf(asked, tabName),
@@ -108,7 +131,8 @@ async function load(asked: Asked): Promise<JobData> {
     share: shareOf(child.progress),
   }))
   const folded = query.get('scale') !== 'true'
-  return { job, why, limits, family, runs, ports, morePorts: portsOf(job).length - ports.length, tab, folded }
+  const morePorts = portsIn(job) - ports.length
+  return { job, why, limits, family, runs, ports, morePorts, tab, folded, at: momentIn(query) }
 }
 
 /** A job that may still move is listened to, with its children; its log by who asks for the tail. */
@@ -124,7 +148,7 @@ function Heard({ job, tail }: { job: JobView; tail: boolean }) {
 
 function View({ data, query }: { data: JobData; query: URLSearchParams }) {
   const { job, tab } = data
-  const tail = tab.name === 'log' && query.has('tail')
+  const tail = tab.name === 'log' && query.has('tail') && data.at === undefined
   return (
     <>
       <Heard job={job} tail={tail} />
@@ -132,9 +156,9 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
       <Why job={job} why={data.why} family={data.family} limits={data.limits} />
       <div class="jobcols">
         <div class="stack">
-          <Timeline job={job} runs={data.runs} family={data.family} folded={data.folded} />
+          <Timeline job={job} runs={data.runs} family={data.family} folded={data.folded} at={data.at} />
           {data.ports.length > 0 && <Ports job={job} rows={data.ports} more={data.morePorts} />}
-          <Tabs job={job} runs={data.runs} tab={tab} tail={tail} />
+          <Tabs job={job} runs={data.runs} tab={tab} tail={tail} at={data.at} />
         </div>
         <Rail job={job} />
       </div>

@@ -2,7 +2,7 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
+import { queryWith, useLook } from '../../look.ts'
 import { Act, More, refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
@@ -11,7 +11,7 @@ import { ValueFields } from '../../parts/value-fields.tsx'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 
-export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?: Item[] }
+export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?: Item[]; isOpen?: boolean }
 
 /** Whether the job waits for a value here. */
 const isAwaited = (job: JobView, { dir, name }: PortRow): boolean =>
@@ -126,7 +126,7 @@ function Acts({ row }: { row: PortRow }) {
         <Act act="take" scope="write" fields={fields} small label={`Take a value of ${name}`}>
           Take
         </Act>
-      ) : (
+      ) : row.isOpen ? null : (
         <details class="more">
           <summary class="btn small" aria-label={`Write to ${name}`}>
             Write
@@ -142,7 +142,7 @@ function Acts({ row }: { row: PortRow }) {
             Take a value
           </Act>
         )}
-        {dir === 'out' && view.size > 0 && <ValueForm row={row} act="write" verb="Write" />}
+        {dir === 'out' && view.size > 0 && !row.isOpen && <ValueForm row={row} act="write" verb="Write" />}
         <ValueForm row={row} act="default" verb="Set the default" />
         {view.default !== undefined && (
           <Act act="undefault" scope="write" fields={fields} label={labelOf('Clear the default', row)}>
@@ -162,6 +162,44 @@ function Acts({ row }: { row: PortRow }) {
   )
 }
 
+/** A port from near: as many of its values as were asked for, one below the other, and the form that writes one. */
+function Opened({ row }: { row: PortRow }) {
+  const { dir, name, view, values = [] } = row
+  return (
+    <tr class="opened">
+      <td class="fill" colspan={7}>
+        {values.length > 0 && (
+          <ol aria-label={`Values of ${name}, ${dir}, oldest first`}>
+            {values.map(({ data }) => (
+              <li>
+                <Value value={data} />
+              </li>
+            ))}
+          </ol>
+        )}
+        {view.size > values.length && <p class="note">{count(view.size - values.length)} more</p>}
+        <ValueForm row={row} act="write" verb="Write" />
+      </td>
+    </tr>
+  )
+}
+
+/** Opens a port, or closes it: which one is open is in the address. */
+function Name({ row: { dir, name, isOpen } }: { row: PortRow }) {
+  const { base, here } = useLook()
+  const [path, search = ''] = here.split('?')
+  const port = isOpen ? undefined : `${dir}:${name}`
+  return (
+    <a
+      class="mono"
+      href={`${base}${path}${queryWith(search, { port })}#ports`}
+      aria-label={`${isOpen ? 'Close' : 'Open'} ${name}, ${dir}`}
+    >
+      <b>{cut(name, 30)}</b>
+    </a>
+  )
+}
+
 function Port({ job, row }: { job: JobView; row: PortRow }) {
   const { dir, name, view } = row
   return (
@@ -170,7 +208,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
         <span class="dirr">{dir}</span>
       </td>
       <td>
-        <b class="mono">{cut(name, 30)}</b> {isAwaited(job, row) && <span class="tag awaited">waited for</span>}
+        <Name row={row} /> {isAwaited(job, row) && <span class="tag awaited">waited for</span>}
       </td>
       <td class="num" data-head="waiting">
         {view.size > 0 ? count(view.size) : <span class="dimmer">0</span>}
@@ -179,7 +217,7 @@ function Port({ job, row }: { job: JobView; row: PortRow }) {
         {count(view.taken)}
       </td>
       <td class="fill">
-        <Values job={job} row={row} />
+        {row.isOpen && view.size > 0 ? <span class="dimmer">below</span> : <Values job={job} row={row} />}
       </td>
       <td class={view.channels.length > 0 ? 'dim mono' : 'dimmer'}>
         {view.channels.length === 0
@@ -228,7 +266,10 @@ export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Port job={job} row={row} />
+            <>
+              <Port job={job} row={row} />
+              {row.isOpen && <Opened row={row} />}
+            </>
           ))}
         </tbody>
       </table>

@@ -15,7 +15,7 @@ import { shownJson } from '../../words/json.ts'
 import { bytes, count, many } from '../../words/number.ts'
 import { stackParts } from '../../words/stack.ts'
 import { cut, title } from '../../words/text.ts'
-import { span } from '../../words/time.ts'
+import { moment, span } from '../../words/time.ts'
 import { Runs } from './runs.tsx'
 
 const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as const
@@ -33,7 +33,7 @@ export type TabData = {
   run?: PastRunView | null
 }
 
-type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData; tail: boolean }
+type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData; tail: boolean; at?: number }
 
 const failed = (runs: readonly PastRun[]): PastRun[] => runs.filter(({ error }) => error !== undefined)
 
@@ -121,11 +121,24 @@ function Stack({ stack }: { stack: string }) {
 }
 
 function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
+  const { base, here } = useLook()
+  const [path, search = ''] = here.split('?')
   const stack = stackOf(error)
   return (
     <section class="fault">
       <p>
-        <b>{messageOf(error)}</b> {at !== undefined && <Ago at={at} />}
+        <b>{messageOf(error)}</b>{' '}
+        {at !== undefined && (
+          <>
+            <Ago at={at} />{' '}
+            <a
+              class="link"
+              href={`${base}${path}${queryWith(search, { tab: undefined, at: new Date(at).toISOString() })}#tabs`}
+            >
+              The log until then
+            </a>
+          </>
+        )}
       </p>
       {stack === undefined ? (
         <Json value={error} />
@@ -158,7 +171,26 @@ function Body(props: Props) {
   if (tab.name === 'errors') return <Errors job={job} runs={runs} />
   if (tab.name === 'runs') return <Runs job={job} runs={runs} open={tab.run} />
   if (tab.name === 'steps') return <Steps found={tab.steps} />
-  return <LogLines entries={tab.log} of={String(job.id)} />
+  return (
+    <>
+      {props.at !== undefined && <Until at={props.at} />}
+      <LogLines entries={tab.log} of={String(job.id)} />
+    </>
+  )
+}
+
+/** The log is read back from the moment that is looked at. */
+function Until({ at }: { at: number }) {
+  const { base, here, zone } = useLook()
+  const [path, search = ''] = here.split('?')
+  return (
+    <p class="note body">
+      Until {moment(at, zone)}.{' '}
+      <a class="link" href={`${base}${path}${queryWith(search, { at: undefined })}#tabs`}>
+        All of it
+      </a>
+    </p>
+  )
 }
 
 /** Steps are done once: what each of them has kept is given again to every later run. */
@@ -214,7 +246,7 @@ export function Tabs(props: Props) {
             const n = numberOf(name, props)
             return (
               <a
-                href={`${base}${path}${queryWith(search, { tab: name === 'log' ? undefined : name })}#tabs`}
+                href={`${base}${path}${queryWith(search, { tab: name === 'log' ? undefined : name, run: undefined })}#tabs`}
                 aria-current={props.tab.name === name ? 'page' : undefined}
                 data-hotkey={hotkeys[name]}
               >

@@ -1,5 +1,6 @@
 // The timeline: runs, waits and children, on a folded scale or in true time.
 
+import type { Child } from 'hono/jsx'
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
@@ -27,6 +28,18 @@ const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
 /** A bar is named where the name has room. */
 const ROOM = 4.5
 
+/** A run leads to what it read and wrote. */
+function RunLink({ run, children }: { run?: number; children: Child }) {
+  const { base, here } = useLook()
+  if (run === undefined) return <>{children}</>
+  const [path, search = ''] = here.split('?')
+  return (
+    <a href={`${base}${path}${queryWith(search, { tab: 'runs', run: String(run) })}#run`} aria-label={`Run ${run}`}>
+      {children}
+    </a>
+  )
+}
+
 function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   const { kind, tall } = kinds[stretch.kind]
   const from = scale.place(stretch.from)
@@ -34,7 +47,7 @@ function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   const [y, height] = tall ? [9, 14] : [12, 8]
   const isWait = stretch.kind === 'wait'
   return (
-    <>
+    <RunLink run={stretch.run}>
       <rect
         class={stretch.share === undefined ? kind : `${kind} ghost`}
         x={at(from)}
@@ -63,7 +76,7 @@ function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
           {cut(stretch.text, 26)}
         </text>
       )}
-    </>
+    </RunLink>
   )
 }
 
@@ -76,12 +89,16 @@ function Break({ x }: { x: number }) {
   )
 }
 
-function Track({ row, scale }: { row: Row; scale: Scale }) {
+const isWithin = (at: number, { from, to }: Scale): boolean => at >= from && at <= to
+
+function Track({ row, scale, moment }: { row: Row; scale: Scale; moment?: number }) {
   const end = scale.place(scale.to)
+  const x = moment !== undefined && isWithin(moment, scale) ? at(scale.place(moment)) : undefined
+  const hasLinks = row.stretches.some(({ run }) => run !== undefined)
   const said = row.stretches.map(({ kind, from, to }) => `${kind} ${span(to - from)}`).join(', ')
   return (
     <div class="trk">
-      <svg role="img" aria-label={said.slice(0, 400)}>
+      <svg role={hasLinks ? 'group' : 'img'} aria-label={said.slice(0, 400)}>
         {row.stretches.map((stretch) => (
           <Bar stretch={stretch} scale={scale} />
         ))}
@@ -89,6 +106,7 @@ function Track({ row, scale }: { row: Row; scale: Scale }) {
           <Break x={at} />
         ))}
         <line class="s-accent" x1={at(end)} x2={at(end)} y1="0" y2="32" stroke-width="1" />
+        {x && <line class="s-accent" x1={x} x2={x} y1="0" y2="32" stroke-width="1.5" stroke-dasharray="3 2" />}
       </svg>
     </div>
   )
@@ -134,9 +152,9 @@ function Axis({ scale, isOpen }: { scale: Scale; isOpen: boolean }) {
   )
 }
 
-type TimelineProps = { job: JobView; runs: readonly PastRun[]; family: Family; folded: boolean }
+type TimelineProps = { job: JobView; runs: readonly PastRun[]; family: Family; folded: boolean; at?: number }
 
-export function Timeline({ job, runs, family, folded }: TimelineProps) {
+export function Timeline({ job, runs, family, folded, at: moment }: TimelineProps) {
   const { now, here, zone } = useLook()
   const rows = rowsOf(job, runs, family, now)
   const to = Math.max(...rows.flatMap(({ stretches }) => stretches.map(({ to }) => to)), job.createdAt + 1)
@@ -175,7 +193,7 @@ export function Timeline({ job, runs, family, folded }: TimelineProps) {
         {rows.map((row) => (
           <>
             <Label row={row} />
-            <Track row={row} scale={scale} />
+            <Track row={row} scale={scale} moment={moment} />
             <div class="dur">{took(row)}</div>
           </>
         ))}

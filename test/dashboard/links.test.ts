@@ -1,0 +1,102 @@
+// What is seen of a job is in its address: a link shows the port, the run, the moment and the scale again.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { encodeValue } from '../../src/core/codec/value.ts'
+import { defineWorker, port } from '../../src/index.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const reader = defineWorker({
+  class: 'reader',
+  history: 5,
+  retry: { max: 0 },
+  in: { n: port(), same: port() },
+  out: { same: port() },
+  perform(job) {
+    job.log(`says ${job.size('n')}`)
+    if (job.size('n') > 0) throw new Error('not this one')
+    return job.suspend()
+  },
+})
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let visitor: Visitor
+let id: number
+let way: string
+
+beforeAll(async () => {
+  pages = await startPages({ workers: [reader] })
+  await pages.engine.register('default', 'pulled', { pull: true, in: { n: {}, same: {} }, out: { same: {} } })
+  id = await pages.make('reader')
+  await pages.rest(id)
+  await pages.engine.write(String(id), 'in', 'n', [encodeValue(1)])
+  await pages.until(async () => (await pages.engine.get(String(id))).status === 'failed')
+  way = `/ui/jobs/${id}`
+  visitor = await pages.enter(['read', 'write'])
+})
+afterAll(() => pages.close())
+
+const linkIn = (html: string, label: string): string => {
+  const [, href] = new RegExp(`href="([^"]*)"[^>]*aria-label="${label}"`).exec(html) ?? []
+  expect(href, label).toBeDefined()
+  return href!.replaceAll('&amp;', '&')
+}
+const closed = (html: string): string => html.slice(html.indexOf('id="ports"'), html.indexOf('id="tabs"'))
+
+test('a port is opened by a link, with its values one below the other and the form that writes one', async () => {
+  const other = await pages.make('pulled', { alias: ['waits-for-values'] })
+  for (let n = 1; n <= 12; n++) await pages.engine.write(String(other), 'in', 'n', [encodeValue({ value: n })])
+  const at = `/ui/jobs/${other}`
+  const whole = closed(await visitor.html(at))
+  expect(whole).not.toContain('class="opened"')
+  expect(whole).toContain('7 more')
+  const opened = await visitor.html(linkIn(whole, 'Open n, in'))
+  const part = closed(opened)
+  expect(part.match(/class="opened"/g)).toHaveLength(1)
+  expect(part.match(/<li>/g)!.length).toBeGreaterThanOrEqual(12)
+  expect(part).not.toContain('7 more')
+  expect(part.match(/aria-label="Write: n, in"/g)).toHaveLength(1)
+  // By its name alone, as the chain of reasons leads there; one that both sides have is opened on both.
+  expect(closed(await visitor.html(`${at}?port=n`)).match(/class="opened"/g)).toHaveLength(1)
+  expect(closed(await visitor.html(`${at}?port=same`)).match(/class="opened"/g)).toHaveLength(2)
+  expect(closed(await visitor.html(`${at}?port=out:same`)).match(/class="opened"/g)).toHaveLength(1)
+  expect(closed(await visitor.html(`${at}?port=none`))).not.toContain('class="opened"')
+  expect(closed(await visitor.html(linkIn(opened, 'Close n, in')))).not.toContain('class="opened"')
+})
+
+test('a run in the timeline leads to what it did, and its address alone opens it', async () => {
+  const html = await visitor.html(way)
+  const link = linkIn(html, 'Run 1')
+  expect(link).toBe(`${way}?tab=runs&run=1#run`)
+  for (const one of [link, `${way}?run=1`]) {
+    const shown = await visitor.html(one)
+    expect(shown).toMatch(/aria-label="Run 1"/)
+    expect(shown).toMatch(/<dt>Committed<\/dt>/)
+    expect(shown).toContain('says 0')
+  }
+  // Who goes to another tab leaves the run.
+  const [, log] = /href="([^"]*)"[^>]*>\s*Log /.exec(await visitor.html(`${way}?run=1`))!
+  expect(log).toBe(`${way}#tabs`)
+})
+
+test('the log is read back from the moment of the address, and the timeline marks it', async () => {
+  const { runs } = await pages.engine.runs(String(id))
+  const [last, first] = [runs[0]!, runs.at(-1)!]
+  const errors = await visitor.html(`${way}?tab=errors`)
+  const [, until] = /href="([^"]*)"[^>]*>\s*The log until then/.exec(errors)!
+  expect(until).toContain(`at=${encodeURIComponent(new Date(last.endedAt).toISOString())}`)
+  const early = new Date(first.startedAt - 60_000).toISOString()
+  const [all, before] = [await visitor.html(way), await visitor.html(`${way}?at=${encodeURIComponent(early)}`)]
+  expect(all).toContain('says 0')
+  expect(all).not.toContain('Until ')
+  expect(before).not.toContain('says 0')
+  expect(before).toContain('Until ')
+  const marks = (html: string) => html.match(/stroke-dasharray="3 2"/g)?.length ?? 0
+  expect(marks(all)).toBe(0)
+  expect(marks(await visitor.html(until!.replaceAll('&amp;', '&')))).toBe(1)
+  expect(marks(await visitor.html(`${way}?at=nonsense`))).toBe(0)
+})
+
+test('the scale of the timeline is in the address', async () => {
+  expect(await visitor.html(`${way}?scale=true`)).toMatch(/aria-current="page">True time/)
+  expect(await visitor.html(way)).toMatch(/aria-current="page">Folded/)
+})
