@@ -205,6 +205,8 @@ describe('what happened to a job', () => {
       text: '34 % done, runs for',
       at: { of: 'since', moment: NOW - 5 },
     })
+    expect(happened(job, NOW)).toEqual({ text: 'ready' })
+    expect(happened({ ...job, waitingAt: 'stripe' }, NOW)).toEqual({ text: 'waits at limit stripe' })
     expect(happened({ ...job, runAt: NOW + 5 }, NOW).at).toEqual({ of: 'until', moment: NOW + 5 })
     expect(happened({ ...job, status: 'suspended', waitingFor: ['paid', 'note'] }, NOW).text).toBe(
       'waits for a value on paid and note',

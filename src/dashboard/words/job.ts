@@ -5,7 +5,7 @@ import { ended } from '../../core/job.ts'
 import type { JobView } from '../../engine/engine.ts'
 import { plain } from './json.ts'
 import { count, percent } from './number.ts'
-import { listed } from './text.ts'
+import { cut, listed } from './text.ts'
 
 /** The message of an error as it is kept: that of an object with one, or the value itself. */
 export function messageOf(error: Encoded, most = 300): string {
@@ -63,7 +63,7 @@ const waitsFor = (waitingFor: JobView['waitingFor'], children: JobView['children
 
 /** @example happened(job, now) // { text: 'no answer within 30 s' } */
 export function happened(job: JobView, now: number): Happened {
-  const { status, error, progress, ranAt, runAt, waitingFor, children, attempt } = job
+  const { status, error, progress, ranAt, runAt, waitingFor, waitingAt, children, attempt } = job
   if (status === 'running') {
     const share = shareOf(progress)
     const text = share === undefined ? 'runs for' : `${percent(share)} done, runs for`
@@ -75,7 +75,7 @@ export function happened(job: JobView, now: number): Happened {
   }
   if (status === 'queued') {
     if (runAt !== null && runAt > now) return { text: 'waits for its time,', at: { of: 'until', moment: runAt } }
-    return { text: 'ready' }
+    return { text: waitingAt ? `waits at limit ${cut(waitingAt, 40)}` : 'ready' }
   }
   if (status === 'suspended') return { text: waitsFor(waitingFor, children) }
   if (status === 'terminating') return { text: 'ends, after its shutdown run' }

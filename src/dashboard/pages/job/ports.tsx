@@ -126,7 +126,9 @@ function Acts({ row }: { row: PortRow }) {
         <Act act="take" scope="write" fields={fields} small label={`Take a value of ${name}`}>
           Take
         </Act>
-      ) : row.isOpen ? null : (
+      ) : row.isOpen ? (
+        <Close />
+      ) : (
         <details class="more">
           <summary class="btn small" aria-label={`Write to ${name}`}>
             Write
@@ -159,6 +161,17 @@ function Acts({ row }: { row: PortRow }) {
         </details>
       </More>
     </span>
+  )
+}
+
+/** Closes the port that is open. */
+function Close() {
+  const { base, here } = useLook()
+  const [path, search = ''] = here.split('?')
+  return (
+    <a class="btn small" href={`${base}${path}${queryWith(search, { port: undefined })}#ports`}>
+      Close
+    </a>
   )
 }
 
