@@ -9,5 +9,6 @@ import { asset as sans } from './built/geist-woff2.generated.ts'
 import { asset as limits } from './built/limits-css.generated.ts'
 import { asset as schedules } from './built/schedules-css.generated.ts'
 import { asset as style } from './built/style-css.generated.ts'
+import { asset as workers } from './built/workers-css.generated.ts'
 
-export const assets: readonly Asset[] = [app, board, style, flow, limits, schedules, sans, mono]
+export const assets: readonly Asset[] = [app, board, style, flow, limits, schedules, workers, sans, mono]

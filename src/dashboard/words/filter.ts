@@ -73,7 +73,7 @@ export function canSort(query: URLSearchParams): boolean {
 }
 
 export const isSorted = (query: URLSearchParams): boolean =>
-  (query.get('sort') === 'ended' || stretchIn(query) !== undefined) && canSort(query)
+  (query.get('sort') === 'ended' || stretchIn(query, 0) !== undefined) && canSort(query)
 
 export type Stretch = { from: number; to: number }
 
@@ -81,8 +81,10 @@ export type Stretch = { from: number; to: number }
 export const stretchText = ({ from, to }: Stretch): string =>
   [from, to].map((at) => new Date(at).toISOString().replace(':00.000Z', 'Z')).join('/')
 
-/** `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`: when the jobs have ended. */
-export function stretchIn(query: URLSearchParams): Stretch | undefined {
+/** `ended=2026-11-22T03:02Z/2026-11-22T03:06Z`, or `ended=6h` up to now: when the jobs have ended. */
+export function stretchIn(query: URLSearchParams, now: number): Stretch | undefined {
+  const ago = lengthOf(query.get('ended') ?? '')
+  if (ago !== undefined) return { from: now - ago, to: Infinity }
   const [from, to] = (query.get('ended') ?? '').split('/').map((text) => Date.parse(text))
   return from !== undefined && to !== undefined && from < to ? { from, to } : undefined
 }
@@ -93,9 +95,10 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
     isArgs(name) ? [] : [[name, readers[name](value, moments)] as const],
   )
   const sort = isSorted(query) ? 'ended' : undefined
-  const stretch = stretchIn(query)
-  // A list by ends goes on below a moment: the one that the stretch ends at.
-  const cursor = query.get('cursor') || (sort && stretch && `${stretch.to}.0.0`) || undefined
+  const stretch = stretchIn(query, moments.now)
+  // A list by ends goes on below a moment: the one that the stretch ends at, where that is over.
+  const below = sort && stretch && stretch.to !== Infinity ? `${stretch.to}.0.0` : undefined
+  const cursor = query.get('cursor') || below
   const fits = cursor?.includes('.') === (sort !== undefined)
   const all = [...found, ['sort', sort], ['cursor', fits ? cursor : undefined]] as const
   return { ...Object.fromEntries(all.filter(([, value]) => value !== undefined)), ...argsOf(query) }

@@ -89,7 +89,7 @@ async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
       'REFUSED',
       'a text, or what stands in args, is looked for in few jobs at a time: select the rows, or take it out of the filter',
     )
-  if (stretchIn(query))
+  if (stretchIn(query, 0))
     throw new SidejobError(
       'REFUSED',
       'a stretch of ends is one of lists: select the rows, or take it out of the filter',

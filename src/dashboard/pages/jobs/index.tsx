@@ -62,8 +62,8 @@ function chosen(query: URLSearchParams): { queue?: string; class?: string } {
 }
 
 /** Of a list by ends, those of the stretch that is asked for; below it there are none. */
-function within(query: URLSearchParams, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
-  const stretch = stretchIn(query)
+function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
+  const stretch = stretchIn(query, look.now)
   if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }
   const { from, to } = stretch
   const isBelow = jobs.some(({ endedAt }) => endedAt !== null && endedAt < from)
@@ -87,7 +87,7 @@ async function load(asked: Asked): Promise<JobsData> {
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
   ])
-  const { jobs, cursor, total, looked } = within(query, found)
+  const { jobs, cursor, total, looked } = within(asked, found)
   const counts = countsOf(queues, query.get('queue'))
   return {
     jobs,

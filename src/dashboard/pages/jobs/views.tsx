@@ -17,6 +17,7 @@ export type View = { name: string; query: string }
 const shipped: (View & { counts?: Status })[] = [
   { name: 'All', query: '' },
   { name: 'Failed', query: 'status=failed', counts: 'failed' },
+  { name: 'Failed 6 h', query: 'status=failed&ended=6h' },
   { name: 'Running', query: 'status=running', counts: 'running' },
   { name: 'Ready or later', query: 'status=queued', counts: 'queued' },
   { name: 'At rest', query: 'status=suspended', counts: 'suspended' },

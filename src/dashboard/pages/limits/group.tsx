@@ -7,7 +7,7 @@ import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Head, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, Heads, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
 import { happened } from '../../words/job.ts'
 import { count, many } from '../../words/number.ts'
@@ -73,6 +73,7 @@ function Jobs({ data: { id, jobs, cursor } }: { data: GroupData }) {
       {jobs.length === 0 && <Empty>None of the newest jobs is of this group.</Empty>}
       <table class="tbl">
         <caption class="vh">Its newest jobs</caption>
+        <Heads names={['Status', 'Job', 'Class', 'What happened', 'When']} />
         <tbody>
           {jobs.map((job) => (
             <tr>

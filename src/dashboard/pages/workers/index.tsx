@@ -2,6 +2,7 @@
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'
+import { asset as style } from '../../built/workers-css.generated.ts'
 import { type Act, type Asked, page } from '../../page.ts'
 import { many } from '../../words/number.ts'
 import { byClass } from '../jobs/by-class.tsx'
@@ -112,4 +113,5 @@ export const worker = page<WorkerData>({
     </>
   ),
   acts: { make, change, unregister },
+  styles: [style.name],
 })

@@ -1,0 +1,65 @@
+// The views that are shipped with Jobs: each is a link, and gives the list that it names.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startPages, type Visitor } from './kit.ts'
+
+const HOUR = 3_600_000
+let pages: Awaited<ReturnType<typeof startPages>>
+let reader: Visitor
+const jobs: Record<string, number> = {}
+
+const claim = (name: string) => pages.engine.claim('default', { names: [name], lease: 24 * HOUR, max: 10 })
+
+async function fail(name: string): Promise<void> {
+  const lent = await claim(name)
+  expect(lent).toHaveLength(1)
+  await pages.engine.commit(lent[0]!.run.token, { end: 'failed', error: { message: 'no answer' } })
+}
+
+beforeAll(async () => {
+  pages = await startPages()
+  // Pages go by the clock of the machine: what was before is made with one that is behind.
+  await pages.advance(-8 * HOUR)
+  for (const name of ['slow', 'quick', 'one', 'later', 'early', 'late'])
+    await pages.engine.register('default', name, { pull: true, retry: { max: 0 } })
+  jobs.before = await pages.make('later')
+  jobs.slow = await pages.make('slow')
+  // What a deployment has is announced with its first claim.
+  await pages.advance(60_000)
+  await claim('slow')
+  jobs.failedEarly = await pages.make('early')
+  // Made before the six hours, failed within them.
+  jobs.failedLate = await pages.make('late')
+  await fail('early')
+  await pages.advance(3 * HOUR)
+  await fail('late')
+  await pages.advance(5 * HOUR)
+  await pages.engine.register('default', 'tries', { pull: true, retry: { max: 5, backoff: { base: HOUR } } })
+  jobs.quick = await pages.make('quick')
+  await claim('quick')
+  jobs.holds = await pages.make('one', { group: { id: 'one', concurrency: 1 } })
+  jobs.waits = await pages.make('one', { group: { id: 'one' } })
+  await claim('one')
+  jobs.tries = await pages.make('tries')
+  await fail('tries')
+  reader = await pages.enter(['read'])
+})
+afterAll(() => pages.close())
+
+/** The jobs of the list that a view leads to. */
+async function listed(view: string): Promise<string[]> {
+  const [, href] = new RegExp(`href="([^"]*)"[^>]*>${view} `).exec(await reader.html('/ui/jobs')) ?? []
+  expect(href, view).toBeDefined()
+  const html = await reader.html(href!.replaceAll('&amp;', '&'))
+  expect(html, 'it is the one that is shown').toMatch(new RegExp(`aria-current="page"[^>]*>${view} `))
+  const rows = [...html.matchAll(/data-row="(\d+)"/g)].map(([, id]) => Number(id))
+  return rows.map((row) => Object.keys(jobs).find((name) => jobs[name] === row) ?? String(row)).sort()
+}
+
+test.each([
+  ['Failed 6 h', ['failedLate']],
+  ['At limits', ['waits']],
+  ['Tries again', ['tries']],
+  ['Longer than a minute', ['slow']],
+  ['Since the deploy', ['failedEarly', 'failedLate', 'holds', 'quick', 'tries', 'waits']],
+])('%s', async (view, names) => expect(await listed(view)).toEqual(names))
