@@ -39,6 +39,23 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.locator('#new-rows').isHidden()).toBe(true)
     }))
 
+  test('what is selected is in the address, and is selected when it is opened again', () =>
+    at('/jobs', async (page) => {
+      const boxes = page.locator('#rows input[name="sel"]')
+      const ids = await boxes.evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))
+      await boxes.nth(0).check()
+      await boxes.nth(2).check()
+      const said = () => new URL(page.url()).searchParams.get('sel')
+      expect(said()).toBe([ids[0], ids[2]].join(','))
+      await page.reload()
+      await page.locator('.bulk').getByText('2 selected').waitFor()
+      expect(await boxes.nth(2).isChecked()).toBe(true)
+      await boxes.nth(2).uncheck()
+      expect(said()).toBe(ids[0])
+      await page.keyboard.press('Escape')
+      expect(said()).toBeNull()
+    }))
+
   test('a row is looked at in a drawer, where its buttons work', () =>
     at('/jobs', async (page) => {
       const id = await served.make('waits')

@@ -63,3 +63,29 @@ test.each([
   ['Longer than a minute', ['slow']],
   ['Since the deploy', ['failedEarly', 'failedLate', 'holds', 'quick', 'tries', 'waits']],
 ])('%s', async (view, names) => expect(await listed(view)).toEqual(names))
+
+test('a view has an address by its name, also one that all share', async () => {
+  const to = async (view: string) => reader.get(`/ui/jobs?view=${encodeURIComponent(view)}`)
+  expect((await to('At limits')).headers.get('location')).toBe('/ui/jobs?waits=limit')
+  await pages.engine.setView('mine & yours', { query: 'class=slow', by: 'somebody' })
+  pages.forget()
+  expect((await to('mine & yours')).headers.get('location')).toBe('/ui/jobs?class=slow')
+  expect((await to('nobody has it')).status).toBe(404)
+})
+
+test('rows that the address selects are ticked, and links lead on without them', async () => {
+  const html = await reader.html(`/ui/jobs?status=running&sel=${jobs.slow},${jobs.holds}`)
+  const ticked = [...html.matchAll(/<input[^>]*name="sel"[^>]*>/g)].filter(([box]) => / checked/.test(box))
+  expect(ticked.map(([box]) => /value="(\d+)"/.exec(box)![1]).sort()).toEqual(
+    [jobs.slow, jobs.holds].map(String).sort(),
+  )
+  expect(html.slice(html.indexOf('id="main"'))).not.toMatch(/href="[^"]*sel=/)
+  expect(html).toMatch(/aria-current="page"[^>]*>Running /)
+})
+
+test('the ends of queues are shown over the range of the address', async () => {
+  const html = await reader.html('/ui/queues?range=24h')
+  expect(html).toMatch(/aria-current="page"[^>]*>24 h</)
+  expect(html).toContain('Ends, 24 h')
+  expect(await reader.html('/ui/queues')).toContain('Ends, 4 h')
+})

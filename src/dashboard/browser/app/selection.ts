@@ -1,4 +1,4 @@
-// Selecting rows: by mouse, with shift for a range, and by keys.
+// Selecting rows: by mouse, with shift for a range, and by keys. Which are selected is in the address.
 
 import { hear } from './page.ts'
 
@@ -20,6 +20,14 @@ function count(): void {
   }
 }
 
+function remember(): void {
+  const chosen = boxes().flatMap((box) => (box.checked ? [box.value] : []))
+  const url = new URL(location.href)
+  if (chosen.length > 0) url.searchParams.set('sel', chosen.join(','))
+  else url.searchParams.delete('sel')
+  if (url.href !== location.href) history.replaceState(history.state, '', url)
+}
+
 export function selectTo(box: HTMLInputElement, isRange: boolean): void {
   const all = boxes()
   const [from, to] = [last ? all.indexOf(last) : -1, all.indexOf(box)]
@@ -27,6 +35,7 @@ export function selectTo(box: HTMLInputElement, isRange: boolean): void {
     for (const one of all.slice(Math.min(from, to), Math.max(from, to) + 1)) one.checked = box.checked
   last = box
   count()
+  remember()
 }
 
 /** `isFit`: those, too, that fit and are not shown, for who may do that. */
@@ -35,6 +44,7 @@ export function selectAll(checked: boolean, isFit = false): void {
   const fit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')
   if (fit) fit.checked = isFit
   count()
+  remember()
 }
 
 export function startSelection(): void {
@@ -47,5 +57,6 @@ export function startSelection(): void {
     if ((target as HTMLFormElement).id === 'bulk') setTimeout(() => selectAll(false))
   })
   document.addEventListener('drawn', count)
+  if (boxes().length > 0) count()
   hear('acted', (act) => act === 'bulk' && selectAll(false))
 }

@@ -36,7 +36,7 @@ export function Filter({ tokens, sorted }: { tokens: Token[]; sorted: boolean })
           <To
             kind="xx"
             label={`Remove ${name} ${value}`}
-            to={`/jobs${queryWith(search, { [name]: undefined, cursor: undefined })}`}
+            to={`/jobs${queryWith(search, { [name]: undefined, cursor: undefined, sel: undefined })}`}
           >
             <Icon name="x" size={12} />
           </To>

@@ -1,5 +1,6 @@
 // Jobs: find them, and do the same to many.
 
+import { SidejobError } from '../../../core/errors.ts'
 import type { Status } from '../../../core/job.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
@@ -18,7 +19,7 @@ import { Filter, filterFor } from './filter.tsx'
 import { Kinds, type KindsData, kindsOf, retryKind } from './kinds.tsx'
 import { muteActs } from './mutes.tsx'
 import { Rows } from './rows.tsx'
-import { type View as ListView, Views, viewActs } from './views.tsx'
+import { type View as ListView, Views, viewActs, wayToView } from './views.tsx'
 
 /** Rows of a page. */
 const ROWS = 50
@@ -43,6 +44,18 @@ export type JobsData = {
   classes?: ByClassData
   /** The job that does something to many, whose progress is shown. */
   bulk?: JobView
+}
+
+/** Views that all share. */
+const viewsOf = ({ engine, shared }: Asked) => shared('views', SHARED, () => engine.views())
+
+/** `view=At limits`: the list of that name, as its query says. */
+async function named(asked: Asked): Promise<void> {
+  const name = asked.query.get('view')
+  if (name === null) return
+  const to = wayToView(name, (await viewsOf(asked)).views)
+  if (!to) throw new SidejobError('NOT_FOUND', `there is no view ${cut(name, 60)}`)
+  throw new Elsewhere(to)
 }
 
 /** What was typed becomes the query, so that a link shows the same page. */
@@ -73,6 +86,7 @@ function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOB
 
 async function load(asked: Asked): Promise<JobsData> {
   settle(asked)
+  await named(asked)
   const { engine, query } = asked
   const bulk = query.get('bulk')
   const isByClass = query.get('by') === 'class'
@@ -82,7 +96,7 @@ async function load(asked: Asked): Promise<JobsData> {
   const [found, { queues }, { views }, kinds, doing, classes] = await Promise.all([
     isByClass ? NO_JOBS : engine.list({ ...filter, limit: ROWS }),
     asked.stats(),
-    asked.shared('views', SHARED, () => engine.views()),
+    viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
@@ -115,7 +129,15 @@ function noteOf({ jobs, looked, classes }: JobsData, fit: number | undefined, al
   return fit === undefined ? `${count(jobs.length)} on this page` : `${count(fit)} of ${count(all)} fit`
 }
 
-function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
+/** Which rows are selected, and the rest of the address, which leads on without them. */
+function selectedIn(given: URLSearchParams): { selected: ReadonlySet<string>; query: URLSearchParams } {
+  const query = new URLSearchParams(given)
+  query.delete('sel')
+  return { selected: new Set(given.get('sel')?.split(',')), query }
+}
+
+function View({ data, query: given }: { data: JobsData; query: URLSearchParams }) {
+  const { selected, query } = selectedIn(given)
   const all = sumOf(data.counts)
   const tokens = tokensOf(query)
   const status = query.get('status')
@@ -140,7 +162,7 @@ function View({ data, query }: { data: JobsData; query: URLSearchParams }) {
         <ByClass data={data.classes} query={query} />
       ) : (
         <Card kind="list">
-          <Rows jobs={data.jobs} cursor={data.cursor} query={query} />
+          <Rows jobs={data.jobs} cursor={data.cursor} query={query} selected={selected} />
         </Card>
       )}
       {!data.classes && <Bulk fit={fit} query={query} />}

@@ -40,7 +40,7 @@ function What({ job }: { job: JobView }) {
   )
 }
 
-function Row({ job }: { job: JobView }) {
+function Row({ job, isSelected }: { job: JobView; isSelected: boolean }) {
   const { id, status, group, queue, priority, createdAt, ranAt, endedAt } = job
   return (
     <tr data-row={id} id={`row-${id}`}>
@@ -51,6 +51,7 @@ function Row({ job }: { job: JobView }) {
           name="sel"
           value={String(id)}
           form="bulk"
+          checked={isSelected}
           aria-label={`Select job ${id}`}
         />
       </td>
@@ -114,7 +115,15 @@ function Wider({ query }: { query: URLSearchParams }) {
   )
 }
 
-export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string | null; query: URLSearchParams }) {
+type RowsProps = {
+  jobs: JobView[]
+  cursor: string | null
+  query: URLSearchParams
+  /** Ids of those that the address selects. */
+  selected: ReadonlySet<string>
+}
+
+export function Rows({ jobs, cursor, query, selected }: RowsProps) {
   const further = `/jobs${queryWith(query.toString(), { cursor: cursor ?? undefined })}`
   if (jobs.length === 0)
     return (
@@ -164,7 +173,7 @@ export function Rows({ jobs, cursor, query }: { jobs: JobView[]; cursor: string 
         </thead>
         <tbody id="rows">
           {jobs.map((job) => (
-            <Row job={job} />
+            <Row job={job} isSelected={selected.has(String(job.id))} />
           ))}
         </tbody>
       </table>

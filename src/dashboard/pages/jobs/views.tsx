@@ -29,12 +29,18 @@ const shipped: (View & { counts?: Status })[] = [
 ]
 
 /** What of the address is no part of a view. */
-const PASSING = ['cursor', 'bulk', 'q']
+const PASSING = ['cursor', 'bulk', 'q', 'sel']
 
 export function viewOf(query: URLSearchParams): string {
   const own = new URLSearchParams(query)
   for (const name of PASSING) own.delete(name)
   return own.toString()
+}
+
+/** Where a view leads: one of those that are shipped, or that all share. */
+export const wayToView = (name: string, shared: readonly View[]): string | undefined => {
+  const found = [...shipped, ...shared].find((view) => view.name === name)
+  return found && `/jobs${found.query && `?${found.query}`}`
 }
 
 const way = (name: string): string => `/v1/views/${encodeURIComponent(name)}`

@@ -3,9 +3,9 @@
 import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
-import { Card, Empty, Head } from '../../parts/layout.tsx'
+import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
 import { count, many } from '../../words/number.ts'
-import { rangeOf } from '../../words/series.ts'
+import { rangeIn, ranges } from '../../words/series.ts'
 import { seriesOf } from '../overview/series.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
 import { acts } from './acts.ts'
@@ -27,7 +27,7 @@ export const queues = page<{ queues: QueueView[]; ends: Ends }>({
   nav: 'queues',
   every: 2_000,
   async load(asked) {
-    const range = rangeOf('4h')
+    const range = rangeIn(asked.query, asked.look.now)
     const [{ queues }, { queues: of = {} }] = await Promise.all([asked.stats(), seriesOf(asked, range)])
     return { queues, ends: { of, range } }
   },
@@ -37,7 +37,16 @@ export const queues = page<{ queues: QueueView[]; ends: Ends }>({
       <Head
         title="Queues"
         note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused`}
-      />
+      >
+        <Choice
+          label="Range"
+          options={ranges.map(({ name, text }) => ({
+            text,
+            to: `/queues?range=${name}`,
+            on: name === ends.range.name,
+          }))}
+        />
+      </Head>
       <Card>
         {queues.length === 0 ? (
           <Empty>There is no queue yet: the first job makes one.</Empty>
