@@ -17,9 +17,14 @@ export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?
 const isAwaited = (job: JobView, { dir, name }: PortRow): boolean =>
   dir === 'in' && Array.isArray(job.waitingFor) && job.waitingFor.includes(name)
 
-function Values({ job, row: { dir, name, view, values = [] } }: { job: JobView; row: PortRow }) {
+/** Where all of its values are, whole. */
+const wholeAt = (base: string, job: JobView, { dir, name }: PortRow): string =>
+  `${base}/v1/jobs/${job.id}/${dir}/${encodeURIComponent(name)}`
+
+function Values({ job, row }: { job: JobView; row: PortRow }) {
   const { base } = useLook()
-  const href = `${base}/v1/jobs/${job.id}/${dir}/${encodeURIComponent(name)}`
+  const { view, values = [] } = row
+  const href = wholeAt(base, job, row)
   return (
     <span class="vals">
       {values.map(({ data }) => (
@@ -176,7 +181,8 @@ function Close() {
 }
 
 /** A port from near: as many of its values as were asked for, one below the other, and the form that writes one. */
-function Opened({ row }: { row: PortRow }) {
+function Opened({ job, row }: { job: JobView; row: PortRow }) {
+  const { base } = useLook()
   const { dir, name, view, values = [] } = row
   return (
     <tr class="opened">
@@ -185,7 +191,7 @@ function Opened({ row }: { row: PortRow }) {
           <ol aria-label={`Values of ${name}, ${dir}, oldest first`}>
             {values.map(({ data }) => (
               <li>
-                <Value value={data} />
+                <Value value={data} href={wholeAt(base, job, row)} />
               </li>
             ))}
           </ol>
@@ -281,7 +287,7 @@ export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more
           {rows.map((row) => (
             <>
               <Port job={job} row={row} />
-              {row.isOpen && <Opened row={row} />}
+              {row.isOpen && <Opened job={job} row={row} />}
             </>
           ))}
         </tbody>
