@@ -142,9 +142,33 @@ function concatInChoice(node: Node): string | undefined {
   return 'a concatenation as the last choice at the end of another: expected a local for the choice'
 }
 
+/** In gopher-lua `a = b and c or f(a)` hands b to f where that is false: it has been put into the variable already. */
+function choiceOfItself(node: Node): string | undefined {
+  if (node.type !== 'AssignmentStatement') return undefined
+  const isRead = node.variables.some((variable, i) => {
+    const given = node.init[i]
+    if (variable.type !== 'Identifier' || given?.type !== 'LogicalExpression' || given.operator !== 'or') return false
+    const reads = (one: Node): boolean => one.type === 'Identifier' && one.name === variable.name
+    return given.left.type === 'LogicalExpression' && walk(given.right as Node).some(reads)
+  })
+  return isRead
+    ? 'a choice whose last part reads the variable that it is for: expected an if, or a new local'
+    : undefined
+}
+
 type Rule = (node: Node, known: Scope, text: string) => string | undefined
 const rules: Rule[] = [
-  ...[concatInChoice, bareMatch, bigIndex, cacheByNumber, severalValues, boundless, octal, unequalReturns],
+  ...[
+    concatInChoice,
+    choiceOfItself,
+    bareMatch,
+    bigIndex,
+    cacheByNumber,
+    severalValues,
+    boundless,
+    octal,
+    unequalReturns,
+  ],
   ...([callsItself, tooManyLocals] as Rule[]),
 ]
 

@@ -68,6 +68,13 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
     /calls, tables or choices among several values/,
   ],
   [
+    'a choice of a variable for itself',
+    'lib/runtime/tables.lua',
+    '  local lines = {}\n',
+    "  local lines = {}\n  text = not lines and '' or tostring(text)\n",
+    /a choice whose last part reads the variable/,
+  ],
+  [
     'several tables for locals of a module',
     'lib/runtime/journal.lua',
     'local was_in = {}\nlocal was_key = {}\n',
