@@ -58,6 +58,15 @@ test('Limits, the page of a job and the search lead to it', async () => {
   expect(await admin.html('/ui/find?q=shop')).toContain(link)
 })
 
+test('the search finds jobs by the beginning of an alias, and goes to the one that is called so', async () => {
+  const id = await pages.make('pulled', { alias: ['order-9917'] })
+  await pages.make('pulled', { alias: ['order-9918'] })
+  const html = await admin.html('/ui/find?q=order-99')
+  expect(html).toContain(`href="/ui/jobs/${id}"`)
+  expect(html).toContain('order-9918')
+  expect((await admin.get('/ui/find?q=order-9917')).headers.get('location')).toBe(`/ui/jobs/${id}`)
+})
+
 test('its jobs are kept out and let in again from there', async () => {
   const answer = await admin.act(PAGE, { act: 'pauseGroup', group: GROUP })
   expect(answer.status).toBe(200)

@@ -1,4 +1,4 @@
-// Search: an id or an alias goes there at once; a class, queue, limit, channel or page is a line.
+// Search: an id or an alias goes there at once; the beginning of an alias, a class, queue, limit, channel or page is a line.
 
 import { isId } from '../../core/job.ts'
 import { entries } from '../nav.ts'
@@ -17,30 +17,35 @@ const goTo = (id: number | string): never => {
 }
 
 async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
-  const [{ workers }, { queues }, { limits, groups }, { channels }, { jobs }] = await Promise.all([
+  const [{ workers }, { jobs, queues, groups, channels, limits }, exact] = await Promise.all([
     engine.workers(),
-    engine.queues(),
-    engine.bounds(),
-    engine.channels(),
+    engine.search(text),
     engine.list({ alias: text, limit: 1 }).catch(() => ({ jobs: [] })),
   ])
-  if (jobs[0]) goTo(jobs[0].id)
+  if (exact.jobs[0]) goTo(exact.jobs[0].id)
   const at = encodeURIComponent
-  const all: Line[] = [
-    ...entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path })),
-    ...workers.map(({ queue, class: name }) => ({
-      icon: 'workers',
-      text: `${queue}/${name}`,
-      what: 'class',
-      to: `/workers/${at(queue)}/${at(name)}`,
-    })),
-    ...queues.map(({ name }) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
-    ...groups.map(({ id }) => ({ icon: 'limits', text: id, what: 'group', to: `/groups/${at(id)}` })),
-    ...channels.map(({ name }) => ({ icon: 'channels', text: name, what: 'channel', to: `/channels?at=${at(name)}` })),
-    ...limits.map(({ key }) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
-  ]
   const wanted = text.toLowerCase()
-  return all.filter((line) => line.text.toLowerCase().includes(wanted)).slice(0, MOST)
+  const isWanted = (line: Line): boolean => line.text.toLowerCase().includes(wanted)
+  const classes = workers.map(({ queue, class: name }) => ({
+    icon: 'workers',
+    text: `${queue}/${name}`,
+    what: 'class',
+    to: `/workers/${at(queue)}/${at(name)}`,
+  }))
+  return [
+    ...entries.map(({ name, title, path }) => ({ icon: name, text: title, what: 'page', to: path })).filter(isWanted),
+    ...jobs.map(({ id, class: name, alias }) => ({
+      icon: 'jobs',
+      text: alias ?? `${name} #${id}`,
+      what: 'job',
+      to: `/jobs/${id}`,
+    })),
+    ...classes.filter(isWanted),
+    ...queues.map((name) => ({ icon: 'queues', text: name, what: 'queue', to: `/queues/${at(name)}` })),
+    ...groups.map((id) => ({ icon: 'limits', text: id, what: 'group', to: `/groups/${at(id)}` })),
+    ...channels.map((name) => ({ icon: 'channels', text: name, what: 'channel', to: `/channels?at=${at(name)}` })),
+    ...limits.map((key) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
+  ].slice(0, MOST)
 }
 
 async function load(asked: Asked): Promise<FindData> {
