@@ -75,6 +75,15 @@ test('a search leads to a channel that is heard, and a part of the args to the j
   expect(args.headers.get('location')).toBe(`/ui/jobs?q=${encodeURIComponent('args.order.id:7')}`)
 })
 
+test('a long name is cut in the middle, with the whole on hover', async () => {
+  const group = `shop-${'7'.repeat(80)}-eu`
+  const id = await pages.make('waits', { group: { id: group } })
+  for (const path of [`/jobs/${id}`, '/jobs', `/groups/${group}`]) {
+    const html = await admin.html(`/ui${path}`)
+    expect(html, path).toMatch(new RegExp(`title="${group}">shop-7+…7+-eu<`))
+  }
+})
+
 test('bytes in the state are said by their size', async () => {
   const id = await resting()
   await pages.engine.setState(String(id), { set: { photo: encodeValue(new Uint8Array(300)), n: encodeValue(1) } })

@@ -8,6 +8,7 @@ import { Field, TextArea } from '../parts/field.tsx'
 import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
 import { Ago } from '../parts/moment.tsx'
+import { Name } from '../parts/name.tsx'
 import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
 import { bytes, count, many } from '../words/number.ts'
@@ -23,12 +24,14 @@ const SHOWN = 300
 const LISTENERS = 6
 
 /** A channel, as deep as it stands; whoever presses it listens to it. */
-function Name({ name }: { name: string }) {
+function ChannelCell({ name }: { name: string }) {
   const depth = Math.min(4, name.split('/').length - 2)
   return (
     <td class={`mono d${Math.max(0, depth)}`}>
       <To to={`/channels?at=${encodeURIComponent(name)}`} label={`Listen to ${name}`}>
-        <b>{cut(name, 60)}</b>
+        <b>
+          <Name of={name} most={60} />
+        </b>
       </To>
     </td>
   )
@@ -37,14 +40,17 @@ function Name({ name }: { name: string }) {
 function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Channel }) {
   return (
     <tr>
-      <Name name={name} />
+      <ChannelCell name={name} />
       <td class="num" data-head="ports">
         {count(subscribers.length)}
       </td>
       <td class="fill half">
         {subscribers.slice(0, LISTENERS).map(({ job, port }) => (
           <span class="listener">
-            <JobId id={job} /> <span class="dim mono">{cut(port, 20)}</span>{' '}
+            <JobId id={job} />{' '}
+            <span class="dim mono">
+              <Name of={port} most={20} />
+            </span>{' '}
           </span>
         ))}
         {subscribers.length > LISTENERS && (
@@ -57,8 +63,12 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
       >
         {publishers.slice(0, LISTENERS).map(({ queue, class: name, port }) => (
           <span class="listener">
-            <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>{cut(name, 24)}</To>{' '}
-            <span class="dim mono">{cut(port, 20)}</span>{' '}
+            <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>
+              <Name of={name} most={24} />
+            </To>{' '}
+            <span class="dim mono">
+              <Name of={port} most={20} />
+            </span>{' '}
           </span>
         ))}
         {publishers.length > LISTENERS && (
@@ -105,7 +115,7 @@ const sum = (numbers: readonly number[] = []): number => numbers.reduce((all, n)
 function LastRow({ channel: { name, last, rate = 0, minutes } }: { channel: Kept }) {
   return (
     <tr>
-      <Name name={name} />
+      <ChannelCell name={name} />
       <td class="dim">
         <Ago at={last.at} />
       </td>

@@ -5,6 +5,7 @@ import { entries } from '../nav.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
 import { Icon } from '../parts/icon.tsx'
 import { Card, Empty, Head, To } from '../parts/layout.tsx'
+import { Name } from '../parts/name.tsx'
 import { cut } from '../words/text.ts'
 
 type Line = { icon: string; text: string; what: string; to: string }
@@ -77,7 +78,9 @@ export const find = page<FindData>({
           {lines.map(({ icon, text, what, to }) => (
             <li>
               <Icon name={icon} size={14} />
-              <To to={to}>{cut(text, 80)}</To>
+              <To to={to}>
+                <Name of={text} most={80} />
+              </To>
               <span class="right">{what}</span>
             </li>
           ))}

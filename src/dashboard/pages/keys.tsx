@@ -8,9 +8,9 @@ import { Act as Button, refusal, Sent } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
 import { Card, Empty, Head, Heads } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
+import { Name } from '../parts/name.tsx'
 import { given } from '../words/form.ts'
 import { many } from '../words/number.ts'
-import { cut } from '../words/text.ts'
 
 const scopes: readonly [Scope, string][] = [
   ['read', 'sees everything, changes nothing'],
@@ -23,7 +23,9 @@ function Row({ apiKey: { id, name, scopes, createdAt, lastUsedAt, expiresAt } }:
   return (
     <tr>
       <td>
-        <b>{cut(name, 40)}</b>
+        <b>
+          <Name of={name} most={40} />
+        </b>
       </td>
       <td>
         {scopes.map((scope) => (

@@ -27,7 +27,7 @@ export function JobId({ id }: { id: number }) {
   )
 }
 
-export function Head({ title, note, children }: { title: string; note?: Child; children?: Child }) {
+export function Head({ title, note, children }: { title: Child; note?: Child; children?: Child }) {
   return (
     <div class="head">
       <h1>{title}</h1>

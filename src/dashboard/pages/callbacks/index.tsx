@@ -8,9 +8,9 @@ import { type Act, type ActAsked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Card, Choice, Empty, Head, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 import { Breakers } from '../limits/breakers.tsx'
 import { type Near, NextTry, Opened, StateOf, said } from './opened.tsx'
 
@@ -70,7 +70,9 @@ function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
       <td>
         <JobId id={of} />
       </td>
-      <td class="mono">{cut(url, 48)}</td>
+      <td class="mono">
+        <Name of={url} most={48} />
+      </td>
       <td class="fill">{lastError}</td>
       <td class="num">
         <To kind="link" to={tries} label={`Tries of the callback of job ${of}`}>

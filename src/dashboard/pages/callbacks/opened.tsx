@@ -5,10 +5,11 @@ import type { CallbackTry, CallbackView, Engine, OpenBreaker } from '../../../en
 import { useLook } from '../../look.ts'
 import { Card, Empty, JobId } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Json } from '../../parts/value.tsx'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
-import { cut, title } from '../../words/text.ts'
+import { title } from '../../words/text.ts'
 import { clock, span } from '../../words/time.ts'
 
 export type Near = Awaited<ReturnType<Engine['callback']>>
@@ -115,7 +116,12 @@ export function Opened({ near, breakers }: { near: Near; breakers: readonly Open
   const { callback, tries, sent, host } = near
   const { of, url, state, createdAt, lastError } = callback
   const facts = [
-    ['To', <span class="mono">{cut(url, 90)}</span>],
+    [
+      'To',
+      <span class="mono">
+        <Name of={url} most={90} />
+      </span>,
+    ],
     ['State', <StateOf state={state} />],
     ['Made', <Ago at={createdAt} />],
     ['Next try', <NextTry callback={callback} />],

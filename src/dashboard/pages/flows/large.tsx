@@ -5,8 +5,8 @@ import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { count } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 
 /** With more nodes or wires than this a list comes first, of so many of both. */
 const [NODES, WIRES, ROWS] = [300, 1_000, 100]
@@ -44,7 +44,9 @@ function Wires({ view: { flow, wires } }: { view: FlowView }) {
           <tr>
             <td class="fill mono">
               <To kind="link clip" to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>
-                <bdi title={wire.id}>{cut(wire.id, 80)}</bdi>
+                <bdi title={wire.id}>
+                  <Name of={wire.id} most={80} />
+                </bdi>
               </To>
             </td>
             <td class="num">{count(waits(wire))}</td>
@@ -77,11 +79,15 @@ function Nodes({ view: { flow, nodes } }: { view: FlowView }) {
             <td class="name">
               {status && <StatusMark status={status} />}{' '}
               <To kind="main" to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
-                <bdi title={name}>{cut(name, 48)}</bdi>
+                <bdi title={name}>
+                  <Name of={name} most={48} />
+                </bdi>
               </To>
             </td>
             <td class="mono">
-              <bdi>{cut(`${queue}/${of}`, 48)}</bdi>
+              <bdi>
+                <Name of={`${queue}/${of}`} most={48} />
+              </bdi>
             </td>
             <td>{status ?? 'not started'}</td>
           </tr>

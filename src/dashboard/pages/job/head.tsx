@@ -7,6 +7,7 @@ import { Act, LinkButton, More, refusal, Sent } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 
@@ -24,15 +25,21 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
     <p class="facts">
       {aliases.slice(0, 3).map((alias) => (
         <span>
-          <span class="kk">alias</span> {cut(alias)}
+          <span class="kk">alias</span> <Name of={alias} />
         </span>
       ))}
       <span>
-        <span class="kk">queue</span> <To to={`/queues/${encodeURIComponent(queue)}`}>{cut(queue)}</To>
+        <span class="kk">queue</span>{' '}
+        <To to={`/queues/${encodeURIComponent(queue)}`}>
+          <Name of={queue} />
+        </To>
       </span>
       {group && (
         <span>
-          <span class="kk">group</span> <To to={`/groups/${encodeURIComponent(group)}`}>{cut(group)}</To>
+          <span class="kk">group</span>{' '}
+          <To to={`/groups/${encodeURIComponent(group)}`}>
+            <Name of={group} />
+          </To>
         </span>
       )}
       <span>
@@ -96,7 +103,7 @@ export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) 
     <div class="jobhead">
       <div class="grow">
         <h1>
-          {cut(job.class, 60)} <span class="id">#{id}</span> <StatusPill status={status} big />
+          <Name of={job.class} most={60} /> <span class="id">#{id}</span> <StatusPill status={status} big />
         </h1>
         <Facts job={job} runs={runs} />
       </div>

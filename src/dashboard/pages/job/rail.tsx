@@ -4,9 +4,10 @@ import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, JobId, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { count, many, money } from '../../words/number.ts'
-import { cut, title } from '../../words/text.ts'
+import { title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
 
 /** So many children are listed; more are a link to a list. */
@@ -22,7 +23,9 @@ function Family({ job }: { job: JobView }) {
         {parent && (
           <li>
             <span class="dimmer">parent</span>
-            <To to={`/jobs/${parent.id}`}>{cut(parent.name, 20)}</To>
+            <To to={`/jobs/${parent.id}`}>
+              <Name of={parent.name} most={20} />
+            </To>
             <JobId id={parent.id} />
           </li>
         )}
@@ -84,7 +87,7 @@ function Facts({ job }: { job: JobView }) {
           <dt>Worker</dt>
           <dd>
             <To kind="mono clip" to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(job.class)}`}>
-              {cut(worker, 30)}
+              <Name of={worker} most={30} />
             </To>
           </dd>
           {group && (
@@ -92,7 +95,7 @@ function Facts({ job }: { job: JobView }) {
               <dt>Group</dt>
               <dd>
                 <To kind="clip" to={`/groups/${encodeURIComponent(group)}`}>
-                  {cut(group, 30)}
+                  <Name of={group} most={30} />
                 </To>
               </dd>
             </>
@@ -104,7 +107,9 @@ function Facts({ job }: { job: JobView }) {
                 <span class="clip">
                   {limits.slice(0, 4).map((key) => (
                     <>
-                      <To to={wayToLimit(key)}>{cut(key.replace(/^group:/, ''), 24)}</To>
+                      <To to={wayToLimit(key)}>
+                        <Name of={key.replace(/^group:/, '')} most={24} />
+                      </To>
                       {key === waitingAt && ' (waits)'}{' '}
                     </>
                   ))}
@@ -135,7 +140,9 @@ function Facts({ job }: { job: JobView }) {
           {tag && (
             <>
               <dt>Tag</dt>
-              <dd class="mono">{cut(tag, 24)}</dd>
+              <dd class="mono">
+                <Name of={tag} most={24} />
+              </dd>
             </>
           )}
           {unique && (

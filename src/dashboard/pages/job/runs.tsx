@@ -7,6 +7,7 @@ import { queryWith, useLook } from '../../look.ts'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { messageOf } from '../../words/job.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -71,7 +72,7 @@ function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
           <dd>
             {made.map(({ id, name }) => (
               <>
-                {cut(name, 30)} <JobId id={id} />{' '}
+                <Name of={name} most={30} /> <JobId id={id} />{' '}
               </>
             ))}
           </dd>

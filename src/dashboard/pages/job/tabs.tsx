@@ -9,12 +9,13 @@ import { Act, refusal, Sent } from '../../parts/act.tsx'
 import { Empty } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Json } from '../../parts/value.tsx'
 import { messageOf, stackOf } from '../../words/job.ts'
 import { shownJson } from '../../words/json.ts'
 import { bytes, count, many } from '../../words/number.ts'
 import { stackParts } from '../../words/stack.ts'
-import { cut, title } from '../../words/text.ts'
+import { title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
 import { Runs } from './runs.tsx'
 
@@ -220,7 +221,7 @@ function Steps({ found }: { found: TabData['steps'] }) {
           {steps.map(({ name, at, took, run, bytes: size }) => (
             <tr>
               <td class="fill mono" title={name}>
-                {cut(name, 60)}
+                <Name of={name} most={60} />
               </td>
               <td>{at === null ? '–' : <Ago at={at} />}</td>
               <td class="num">{run === null ? '–' : count(run)}</td>

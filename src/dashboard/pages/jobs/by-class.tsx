@@ -4,9 +4,9 @@ import type { Engine } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Card, Choice, Empty, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { count, percent } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
 
 export type ByClassData = Awaited<ReturnType<Engine['classes']>>
@@ -89,11 +89,15 @@ function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row
           <span class="dim">all other classes</span>
         ) : (
           <To to={`/jobs?${of}`}>
-            <b>{cut(name, 40)}</b>
+            <b>
+              <Name of={name} most={40} />
+            </b>
           </To>
         )}
       </td>
-      <td class="dim">{cut(queue, 24)}</td>
+      <td class="dim">
+        <Name of={queue} most={24} />
+      </td>
       <Count n={counts.made} head="made" />
       <Count n={counts.runs} head="runs" />
       <Count n={counts.completed} head="completed" />

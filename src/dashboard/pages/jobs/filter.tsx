@@ -6,8 +6,8 @@ import { queryWith, useLook } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Icon, StatusMark } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { DEPLOY, filterOf, type Token } from '../../words/filter.ts'
-import { cut } from '../../words/text.ts'
 import { deploymentsOf, lastDeploy } from './kinds.tsx'
 
 /** What the list is asked for; the moment of the last deploy is looked up where it is meant. */
@@ -31,7 +31,7 @@ export function Filter({ tokens, sorted }: { tokens: Token[]; sorted: boolean })
           <span class="kk">{name}</span>
           <span class="vv" title={value}>
             {name === 'status' && statuses.includes(value as Status) && <StatusMark status={value as Status} />}
-            {cut(value, 32)}
+            <Name of={value} most={32} />
           </span>
           <To
             kind="xx"

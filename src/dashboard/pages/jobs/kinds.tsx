@@ -7,6 +7,7 @@ import { Act as Button } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Card, Empty, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { given } from '../../words/form.ts'
 import { plain } from '../../words/json.ts'
@@ -120,7 +121,9 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind;
           </span>
         )}
       </td>
-      <td class="dim">{cut(name, 24)}</td>
+      <td class="dim">
+        <Name of={name} most={24} />
+      </td>
       <td class="num" data-head="Jobs">
         <b>{count(n)}</b>
       </td>

@@ -6,6 +6,7 @@ import type { Act, ActAsked } from '../../page.ts'
 import { Act as Button, More } from '../../parts/act.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { given, maybe } from '../../words/form.ts'
 import { cut } from '../../words/text.ts'
 import { ago, lengthOf } from '../../words/time.ts'
@@ -116,7 +117,9 @@ export function QuietRow({ mute }: { mute: Mute }) {
         </To>{' '}
         <MutedTag {...mute} />
       </td>
-      <td class="dim">{cut(name ?? '', 24)}</td>
+      <td class="dim">
+        <Name of={name ?? ''} most={24} />
+      </td>
       <td class="num" data-head="Jobs">
         0
       </td>

@@ -5,10 +5,10 @@ import { queryWith, useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
 import { happened } from '../../words/job.ts'
 import { count } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
 
 /** Dots of tries, at most so many. */
@@ -63,14 +63,22 @@ function Row({ job, isSelected }: { job: JobView; isSelected: boolean }) {
       </td>
       <td class="cls">
         <To to={`/jobs/${id}`}>
-          <b>{cut(job.class, 36)}</b>
+          <b>
+            <Name of={job.class} most={36} />
+          </b>
         </To>{' '}
-        {group && <span class="tag">{cut(group, 24)}</span>}
+        {group && (
+          <span class="tag">
+            <Name of={group} most={24} />
+          </span>
+        )}
       </td>
       <td class="fill">
         <What job={job} />
       </td>
-      <td>{cut(queue, 24)}</td>
+      <td>
+        <Name of={queue} most={24} />
+      </td>
       <td class="num">{priority}</td>
       <td>
         <Tries job={job} />
@@ -110,7 +118,7 @@ function Wider({ query }: { query: URLSearchParams }) {
   if (!last) return null
   return (
     <To kind="link" to={`/jobs${queryWith(query.toString(), { [last.name]: undefined })}`}>
-      Remove {last.name}: {cut(last.value, 40)}
+      Remove {last.name}: <Name of={last.value} most={40} />
     </To>
   )
 }

@@ -6,10 +6,10 @@ import type { Act } from '../../page.ts'
 import { Act as Button, refusal, Sent } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import type { Counted } from '../../words/counts.ts'
 import { given } from '../../words/form.ts'
 import { count } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 
 export type View = { name: string; query: string }
 
@@ -111,7 +111,7 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
       ))}
       {shared.map(({ name, query }) => (
         <To to={`/jobs?${query}`} current={own === query}>
-          {cut(name, 40)}
+          <Name of={name} most={40} />
         </To>
       ))}
       <span id="own-views" data-island />

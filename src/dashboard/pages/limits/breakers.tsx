@@ -5,9 +5,9 @@ import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { given } from '../../words/form.ts'
 import { many } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 import { clock } from '../../words/time.ts'
 
 export const reset: Act = {
@@ -29,7 +29,9 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
     <div class="limit">
       <div class="line">
         <div class="grow">
-          <b class="clip mono">{cut(host, 40)}</b>
+          <b class="clip mono">
+            <Name of={host} most={40} />
+          </b>
           <span class="sub">
             {of === 'callbacks' ? <To to={`/callbacks?host=${encodeURIComponent(host)}`}>{calls[of]}</To> : calls[of]},
             our own

@@ -8,6 +8,7 @@ import type { Act, ActAsked, Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
 import { Card, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { given, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -114,7 +115,10 @@ function Said({ tried }: { tried: Tried }) {
       <p class="row">
         {named.map(({ id, class: name }) => (
           <span>
-            <JobId id={id} /> <span class="dim">{cut(name, 24)}</span>
+            <JobId id={id} />{' '}
+            <span class="dim">
+              <Name of={name} most={24} />
+            </span>
           </span>
         ))}
         {fits > named.length && <span class="dimmer">{many(fits - named.length, 'more', 'more')}</span>}
@@ -186,7 +190,9 @@ export function Constraints({ constraints, limits }: { constraints: ConstraintVi
             <tr>
               <td>
                 <To to={`/limits?constraint=${encodeURIComponent(one.name)}`} label={`Change constraint ${one.name}`}>
-                  <b class="mono">{cut(one.name, 28)}</b>
+                  <b class="mono">
+                    <Name of={one.name} most={28} />
+                  </b>
                 </To>
               </td>
               <td class="fill dim" title={matchesOf(one)}>

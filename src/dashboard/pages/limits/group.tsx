@@ -9,6 +9,7 @@ import { Act, LinkButton } from '../../parts/act.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, Empty, Head, Heads, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { happened } from '../../words/job.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -85,7 +86,9 @@ function Jobs({ data: { id, jobs, cursor } }: { data: GroupData }) {
               </td>
               <td>
                 <To to={`/jobs/${job.id}`}>
-                  <b>{cut(job.class, 36)}</b>
+                  <b>
+                    <Name of={job.class} most={36} />
+                  </b>
                 </To>
               </td>
               <td class="fill dim">
@@ -118,7 +121,7 @@ export const group = page<GroupData>({
   crumbs: ({ id }) => [{ name: cut(id, 60) }],
   View: ({ data }) => (
     <>
-      <Head title={cut(data.id, 60)} note={noteOf(data)}>
+      <Head title={<Name of={data.id} most={60} />} note={noteOf(data)}>
         <LinkButton to={`/limits?group=${encodeURIComponent(data.id)}`} scope="admin">
           Change its limit
         </LinkButton>

@@ -7,6 +7,7 @@ import type { Act } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
 import { Card, Empty, Heads, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
 import { colours, wayToLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
@@ -92,7 +93,9 @@ function Row({ group, colour }: { group: GroupView; colour: string }) {
     <tr>
       <td>
         <To to={wayToLimit(groupKey(id))}>
-          <b>{cut(id, 28)}</b>
+          <b>
+            <Name of={id} most={28} />
+          </b>
         </To>{' '}
         {paused && <span class="tag">paused</span>}
       </td>

@@ -7,9 +7,9 @@ import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { isFull, kindOfLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
@@ -86,7 +86,9 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
             <svg class="i i14" aria-hidden="true">
               <use href={isOpen ? '#down' : '#right'} />
             </svg>
-            <b class="clip">{cut(key, 34)}</b>
+            <b class="clip">
+              <Name of={key} most={34} />
+            </b>
           </To>
           <span class="sub">{kindOfLimit(limit)}</span>
         </div>

@@ -3,9 +3,9 @@
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { Since } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import type { Button, Need } from '../../words/needs.ts'
 import { many } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 
 function NeedButton({ button }: { button: Button }) {
   if ('to' in button)
@@ -29,8 +29,15 @@ function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need
       <Icon name={icon} kind={kind} />
       <p class="what">
         {before}
-        <b>{cut(name, 60)}</b>
-        {after} {more && <span>{cut(more, 160)}</span>}
+        <b>
+          <Name of={name} most={60} />
+        </b>
+        {after}{' '}
+        {more && (
+          <span>
+            <Name of={more} most={160} />
+          </span>
+        )}
       </p>
       <span class="since">{since !== undefined && <Since at={since} short />}</span>
       <span class="acts">

@@ -5,12 +5,12 @@ import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
 import { Card, Empty, Heads, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
 import { Bars, Pips } from '../../parts/spark.tsx'
 import { count } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
-import { cut } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
 
 type Part = {
@@ -129,7 +129,9 @@ function QueueRow({ queue, ends }: { queue: QueueView; ends?: Ends }) {
     <tr>
       <td>
         <To to={`/queues/${way}`}>
-          <b>{cut(name, 28)}</b>
+          <b>
+            <Name of={name} most={28} />
+          </b>
         </To>{' '}
         {mode === 'pull' && <span class="tag">pull</span>}
       </td>

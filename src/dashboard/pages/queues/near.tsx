@@ -4,6 +4,7 @@ import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Card, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
 import { count, many, short } from '../../words/number.ts'
 import { cut, listed } from '../../words/text.ts'
@@ -29,7 +30,10 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
           {open.map(({ id, kind, since, until }) => (
             <tr>
               <td>
-                <b class="mono">{cut(id, 12)}</b> <span class="tag">{kind === 'bell' ? 'on its way' : 'lane'}</span>
+                <b class="mono">
+                  <Name of={id} most={12} />
+                </b>{' '}
+                <span class="tag">{kind === 'bell' ? 'on its way' : 'lane'}</span>
               </td>
               <td class="fill dim">{kind === 'lane' && `${many(has(id), 'run')}, ${count(batch)} at most`}</td>
               <td class="num dim">
@@ -48,7 +52,10 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
           {programs.map((one) => (
             <tr>
               <td>
-                <b class="mono">{cut(one.id, 24)}</b> <span class="tag">pull</span>
+                <b class="mono">
+                  <Name of={one.id} most={24} />
+                </b>{' '}
+                <span class="tag">pull</span>
               </td>
               <td class="fill dim">{many(one.runs.length, 'run')} under way</td>
               <td class="num">{one.kind === 'pull' && <Since at={one.startedAt} />}</td>
@@ -57,7 +64,10 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
           {claims.map(({ id, names, until }) => (
             <tr>
               <td>
-                <b class="mono">{cut(id, 12)}</b> <span class="tag">waits</span>
+                <b class="mono">
+                  <Name of={id} most={12} />
+                </b>{' '}
+                <span class="tag">waits</span>
               </td>
               <td class="fill dim">for {names.length === 0 ? 'any class' : cut(listed(names), 40)}</td>
               <td class="num dim">
@@ -118,7 +128,12 @@ export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
                 <JobId id={one.job} />
               </td>
               <td class="fill">
-                {cut(one.class, 40)} {one.group && <span class="tag">{cut(one.group, 24)}</span>}{' '}
+                <Name of={one.class} most={40} />{' '}
+                {one.group && (
+                  <span class="tag">
+                    <Name of={one.group} most={24} />
+                  </span>
+                )}{' '}
                 {one.pull && <span class="tag">pull</span>}
               </td>
               <td class="num dim">{reason(one, ageing, now)}</td>
@@ -149,7 +164,9 @@ export function ItsClasses({ name: queue, classes }: { name: string; classes: re
                 {name === null ? (
                   <span class="dim">all other classes</span>
                 ) : (
-                  <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>{cut(name, 30)}</To>
+                  <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>
+                    <Name of={name} most={30} />
+                  </To>
                 )}
               </td>
               <td class="num">{many(counts.runs, 'run')}</td>

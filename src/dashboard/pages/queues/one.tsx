@@ -4,9 +4,9 @@ import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
 import { Card, Choice, Head, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { count, many } from '../../words/number.ts'
 import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
-import { cut } from '../../words/text.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
@@ -53,7 +53,7 @@ export const queue = page<QueueData>({
   View: ({ data: { queue, range, points, deploys, processes, classes } }) => (
     <>
       <Head
-        title={cut(queue.name, 60)}
+        title={<Name of={queue.name} most={60} />}
         note={`${queue.mode}, ${count(queue.lanes)} of ${many(queue.maxLanes, 'lane')} open`}
       >
         <Choice

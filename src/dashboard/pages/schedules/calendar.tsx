@@ -8,6 +8,7 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Shape } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { many } from '../../words/number.ts'
@@ -152,7 +153,9 @@ function Row({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
       <div class="sch">
         <span class="row">
           <To to={`/jobs/${job}`}>
-            <b>{cut(called, 26)}</b>
+            <b>
+              <Name of={called} most={26} />
+            </b>
           </To>
           <JobId id={job} />
           <To kind="link" to={`/schedules?runs=${job}#past`} label={`Last runs of ${called}`}>

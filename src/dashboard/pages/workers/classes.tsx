@@ -4,8 +4,8 @@ import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
+import { Name } from '../../parts/name.tsx'
 import { count, many, short } from '../../words/number.ts'
-import { cut } from '../../words/text.ts'
 import { about } from '../../words/time.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
@@ -66,7 +66,9 @@ function Row({ worker, of, isChosen, isWide }: RowProps) {
     <tr aria-selected={isChosen ? 'true' : undefined}>
       <td class="fill">
         <To to={at(worker)}>
-          <b>{cut(name, 34)}</b>
+          <b>
+            <Name of={name} most={34} />
+          </b>
         </To>
       </td>
       <td>
@@ -90,7 +92,7 @@ export function Classes({ workers, counted, chosen }: ClassesProps) {
           <tbody>
             <tr class="of">
               <th scope="colgroup" colspan={2}>
-                {cut(queue, 40)}
+                <Name of={queue} most={40} />
               </th>
               {heads.map((head) => (
                 <th scope="col" class="num">

@@ -9,9 +9,9 @@ import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
 import { Card, Choice, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
 import { count, many } from '../../words/number.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
-import { cut } from '../../words/text.ts'
 import { span } from '../../words/time.ts'
 import { AsCurl, AsJson } from './body.tsx'
 import type { Worker } from './classes.tsx'
@@ -72,8 +72,8 @@ export function About({ worker }: { worker: Worker }) {
   ]
   return (
     <Card
-      title={cut(name, 40)}
-      tag={cut(queue, 24)}
+      title={<Name of={name} most={40} />}
+      tag={<Name of={queue} most={24} />}
       right={
         <To kind="link" to={`/jobs?queue=${encodeURIComponent(queue)}&class=${encodeURIComponent(name)}`}>
           Its jobs
@@ -124,14 +124,18 @@ export function Ports({ worker }: { worker: Worker }) {
                 <span class="dirr">{dir}</span>
               </td>
               <td>
-                <b class="mono">{cut(name, 24)}</b>
+                <b class="mono">
+                  <Name of={name} most={24} />
+                </b>
               </td>
               <td class="fill mono dim">{wordsOf(readSchema(port.schema && encodedToJson(port.schema)))}</td>
               <td class="num">
                 {port.default === undefined ? (
                   <span class="note">{dir === 'in' ? 'must come' : ''}</span>
                 ) : (
-                  <span class="val">{cut(encodedToJson(port.default), 16)}</span>
+                  <span class="val">
+                    <Name of={encodedToJson(port.default)} most={16} />
+                  </span>
                 )}
               </td>
             </tr>
