@@ -72,19 +72,22 @@ const slotOf = (key: string): number => {
   return (hash >>> 0) % SHELVES
 }
 
-/** One field of a record as it stands in Redis: its short name there, what it says, and whether it is a number. */
-type Field = readonly [short: string, note: string, kind?: 'number']
+/**
+ * One field of a record as it stands in Redis: its short name there, what it says, and whether it is a number, or a text that
+ * somebody chose, in which `^` is no mark of a value beside the record.
+ */
+type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
 /** The fields of a job's record: long names in TypeScript and in the sources of scripts, short ones in Redis, where every waiting job pays for them. */
 export const jobFields = {
   sequence: ['n', 'sequence: microseconds of becoming ready, 13 hex digits'],
   createdAt: ['t', 'createdAt; absent as long as the sequence says it', 'number'],
-  queue: ['q', 'queue'],
-  class: ['c', 'class'],
+  queue: ['q', 'queue', 'text'],
+  class: ['c', 'class', 'text'],
   args: ['a', 'args, a closed value'],
   priority: ['p', 'priority, when not 0', 'number'],
   quotaBytes: ['kl', 'it counts for the limits of its API key, with so many bytes beside its record', 'number'],
-  createdBy: ['b', 'createdBy'],
+  createdBy: ['b', 'createdBy', 'text'],
   apiKey: ['by', 'the API key that asked for it, as key:<id>'],
   place: [
     'z',
@@ -105,7 +108,7 @@ export const jobFields = {
   maxDeliveries: ['rx', 'deliveries without an answer before it fails', 'number'],
   deliveries: ['dc', 'deliveries since the last answer', 'number'],
   unanswered: ['rq', 'nobody answered its last run, and it has not been lent since'],
-  tag: ['tg', 'tag: lent only to who asks for it'],
+  tag: ['tg', 'tag: lent only to who asks for it', 'text'],
   redacts: ['vd', 'what of its values is shown as a mark, a list of paths'],
   ranAt: ['l', 'ranAt: when the last run began', 'number'],
   previousRanAt: ['l0', 'ranAt before the run under way', 'number'],
@@ -163,7 +166,7 @@ export const jobFields = {
   hasShutdown: ['sh', 'its worker has a shutdown hook'],
   quiet: ['np', 'publishes no status'],
   parent: ['pa', 'parent'],
-  childName: ['pn', 'name as a child'],
+  childName: ['pn', 'name as a child', 'text'],
   hasChildren: ['ch', 'has children'],
   rootAndLevel: ['tr', 'the topmost job that it was born below, and how many levels below that'],
   descendants: ['tn', 'how many jobs were born below it and are still there', 'number'],
@@ -174,12 +177,12 @@ export const jobFields = {
   waitOver: ['fw', 'its waiting is over: the next run is told of the children that have ended'],
   held: ['hp', 'held until the run of its parent has ended'],
   holdsChildren: ['hc', 'has children that are held'],
-  group: ['g', 'group'],
+  group: ['g', 'group', 'text'],
   groupConcurrency: ['gc', 'concurrency of its group, for when it has to be set anew', 'number'],
-  limits: ['lm', 'the limits it counts against, a line each'],
-  heldLimits: ['hk', 'those of which the run under way holds a slot'],
-  reservedLimit: ['ad', 'the limit whose room is reserved for it'],
-  waitingLimit: ['wl', 'the limit that it waits at'],
+  limits: ['lm', 'the limits it counts against, a line each', 'text'],
+  heldLimits: ['hk', 'those of which the run under way holds a slot', 'text'],
+  reservedLimit: ['ad', 'the limit whose room is reserved for it', 'text'],
+  waitingLimit: ['wl', 'the limit that it waits at', 'text'],
   turns: [
     'wt',
     'its turns at limits that groups share, a line each: turn,priority,length of the group,group and limit',

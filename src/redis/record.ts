@@ -22,7 +22,7 @@ export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fi
 type Stored = Record<string, unknown>
 
 /** What a field of a record is, from how Redis has it: names that are in no table, like `a:b`, stay as they are. */
-function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: 'number']>>) {
+function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: 'number' | 'text']>>) {
   const byShort = new Map(Object.entries(fields).map(([name, [short, , kind]]) => [short, { name, kind }]))
   return (record: Stored, short: string, value: unknown): void => {
     const field = byShort.get(short)
@@ -78,7 +78,8 @@ export function openedRecord(record: JobRecord, opening: Opening): JobRecord {
 export const leftOut = (record: JobRecord): [name: string, short: string][] =>
   Object.entries(record)
     .filter(([, value]) => value === '^')
-    .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields][0] : name])
+    .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields] : [name]] as const)
+    .flatMap(([name, [short, , kind]]) => (kind === 'text' ? [] : [[name, short]]))
 
 /** A queue's record, as far as TypeScript reads it. */
 export type QueueRecord = {

@@ -2730,6 +2730,35 @@ const lone: Mutation[] = [
   ...of(131, 'scripts/commit.lua', ['not (queue_record.banned or', 'not (', 'a banned class runs']),
 ]
 
+const marks: Mutation[] = [
+  ...of(
+    132,
+    'lib/runtime/cache.lua',
+    [" == '^' and not chosen[field] end", " == '^' end", 'whatever is called like the mark is taken for it'],
+    ...[
+      'class',
+      'created_by',
+      'tag',
+      'child_name',
+      'group',
+      'limits',
+      'held_limits',
+      'reserved_limit',
+      'waiting_limit',
+    ].map((name): Change => [` ${name} = 1`, ` ${name} = false`, `${name} that is the mark is taken for it`]),
+  ),
+  ...of(132, 'queries/verify.lua', [
+    'cache.is_beside(field, value) and',
+    "value == '^' and",
+    'the doctor misses what is not wanted',
+  ]),
+  ...of(132, 'scripts/repair.lua', [
+    'cache.is_beside(field, value) and',
+    "value == '^' and",
+    'the doctor takes away what a job is called',
+  ]),
+]
+
 const packed: Mutation[] = [
   ...of(
     85,
@@ -3055,6 +3084,7 @@ export const mutations: Mutation[] = [
   ...pastRuns,
   ...packed,
   ...lone,
+  ...marks,
   ...ported,
   ...warm,
   ...handed,

@@ -3,9 +3,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { snake } from '../../infra/lua-names.ts'
 import { keptSteps } from '../../src/core/series.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
-import { decodeDay, decodeLimit, decodeQueue, decodeRecord } from '../../src/redis/record.ts'
+import { decodeDay, decodeLimit, decodeQueue, decodeRecord, leftOut } from '../../src/redis/record.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const fields = { ...jobFields, ...queueFields, ...limitFields }
@@ -90,4 +91,14 @@ test('no two fields of a record have the same short name', () => {
       record,
     ).toEqual([])
   }
+})
+
+test('scripts and this side take the same texts for what somebody chose', () => {
+  const source = readFileSync(join(root, 'src/redis/lua/lib/runtime/cache.lua'), 'utf8')
+  const [, list] = /local chosen = fields \{ (.*) \}/.exec(source)!
+  const chosen = Object.entries(jobFields).filter(([, [, , kind]]) => kind === 'text')
+  const named = list!.split(', ').map((entry) => entry.replace(' = 1', ''))
+  expect(named.toSorted()).toEqual(chosen.map(([name]) => snake(name)).toSorted())
+  const marked = Object.fromEntries([...chosen, ['args', jobFields.args] as const].map(([, [short]]) => [short, '^']))
+  expect(leftOut(decodeRecord(JSON.stringify(marked)))).toEqual([['args', 'a']])
 })

@@ -19,6 +19,7 @@ import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
 import { logged } from './logs.ts'
 import { lone } from './lone.ts'
+import { marks } from './marks.ts'
 import { oneTime } from './once.ts'
 import { pastRuns } from './past-runs.ts'
 import { packed } from './pieces.ts'
@@ -54,6 +55,7 @@ const files: Record<number, Facts>[] = [
   ageing,
   broken,
   data,
+  marks,
   counting,
   reaching,
   processes,

@@ -3,6 +3,7 @@
 import { expect } from 'vitest'
 import { createStats } from '../../../src/engine/api/stats.ts'
 import type { Context } from '../../../src/engine/context.ts'
+import type { JobRecord } from '../../../src/redis/record.ts'
 import type { Facts, Making, World } from '../direct.ts'
 
 const LEASE = 45_000
@@ -105,6 +106,53 @@ export const lone: Record<number, Facts> = {
     async 'what stands beside it comes with it'(world) {
       await world.make({ ...single(), args: `=${'x'.repeat(600)}` })
       expect((await world.claimOne()).document.args).toContain('x'.repeat(600))
+    },
+    async 'whatever stands in it, and at the end of it'(world) {
+      const marks = [
+        '"',
+        ',',
+        '",',
+        '","',
+        ',"',
+        '":"',
+        '\\',
+        '\\"',
+        '\\\\',
+        '}',
+        '"}',
+        '","k":"1',
+        '{"z":"l","tk":"',
+        '^',
+        '=',
+      ]
+      const texts = marks.flatMap((mark) => [mark, `a${mark}`, `${mark}a`, `a${mark}b${mark}`])
+      const makings: Making[] = texts.flatMap((text) => [
+        { ...single(), args: `=${text}` },
+        { ...single(), createdBy: text },
+        { ...single(), createdBy: text, args: `=${text}`, class: `c${text}` },
+        { unique: { key: text }, class: 'keyed' },
+        { unique: { key: text }, createdBy: text },
+      ])
+      const ids: number[] = []
+      for (const making of makings) ids.push(await world.make(making))
+      const before = await Promise.all(ids.map((id) => world.document(id)))
+      for (let done = 0; done < ids.length; ) {
+        const runs = await world.claim()
+        expect(runs).not.toEqual([])
+        const outcomes = await Promise.all(runs.map((run) => run.settled({})))
+        const { answers } = await world.store.commit({ queue: 'q', runs: outcomes })
+        expect(new Set(answers)).toEqual(new Set(['completed']))
+        done += runs.length
+      }
+      const told = ({ args, createdBy, class: name, uniqueScope }: JobRecord) => ({
+        args,
+        createdBy,
+        name,
+        uniqueScope,
+      })
+      for (const [i, id] of ids.entries()) expect(told(await world.document(id))).toEqual(told(before[i]!))
+      for (const making of makings.slice(-5)) expect(ids).not.toContain(await world.make(making))
+      expect(await world.faults()).toEqual([])
     },
     async 'it ends once: the same again is answered the same, and changes nothing'(world) {
       const id = await world.make(single())

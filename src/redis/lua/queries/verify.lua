@@ -280,7 +280,7 @@ end
 
 local function check_values(id, doc)
   for field, value in pairs(doc) do
-    if value == '^' and redis.call('EXISTS', side_key(id, 'f:' .. field)) == 0 then fault(id, 'value ' .. field .. ' is missing', 'lost') end
+    if cache.is_beside(field, value) and redis.call('EXISTS', side_key(id, 'f:' .. field)) == 0 then fault(id, 'value ' .. field .. ' is missing', 'lost') end
   end
 end
 

@@ -47,7 +47,7 @@ local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 function mend.values(id, doc)
   local lost = {}
   for field, value in pairs(doc) do
-    if value == '^' and not text_at(side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
+    if cache.is_beside(field, value) and not text_at(side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
   end
   for _, field in ipairs(lost) do change(id, doc, field, nil) end
   if not tables.has(lost, fields.args) or states.resting[doc.place] then return end

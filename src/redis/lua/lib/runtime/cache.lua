@@ -156,6 +156,11 @@ function cache.find(id)
   return doc
 end
 
+-- Texts that somebody chose are in the document always, and may be what marks all others as standing beside it.
+local chosen = fields { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1, reserved_limit = 1, waiting_limit = 1 }
+
+function cache.is_beside(field, value) return value == '^' and not chosen[field] end
+
 -- The fields of a document that something else hangs on: ports (`i:<port>`, `o:<port>`) and values beside it (`^`).
 -- Most jobs have none, which their text tells without a walk. A field that has gone may still be named.
 function cache.attached_to(id, doc)
@@ -163,7 +168,7 @@ function cache.attached_to(id, doc)
     local found = {}
     for field, value in pairs(doc) do
       local side = field:sub(1, 2)
-      if value == '^' or side == 'i:' or side == 'o:' then found[#found + 1] = field end
+      if cache.is_beside(field, value) or side == 'i:' or side == 'o:' then found[#found + 1] = field end
     end
     put(cache.attached, id, found)
   end

@@ -1,0 +1,59 @@
+// Rule 132: a text that somebody chose is never taken for the mark that a value stands beside its document.
+
+import { expect } from 'vitest'
+import type { Facts, Making, World } from '../direct.ts'
+
+/** The mark itself. */
+const MARK = '^'
+
+const named: Making = {
+  class: MARK,
+  createdBy: MARK,
+  group: MARK,
+  limits: [{ key: MARK, how: 'set', concurrency: 1 }],
+}
+const called = { class: MARK, createdBy: MARK, group: MARK }
+
+/** Args that stand beside the document. */
+const args = `=${'x'.repeat(600)}`
+
+const lose = ({ client, namespace }: World, id: number) =>
+  client.ask((redis) => redis.del(`${namespace}job:${id}:f:a`)).then((gone) => expect(gone).toBe(1))
+
+export const marks: Record<number, Facts> = {
+  132: {
+    async 'it is lent with what it is called'(world) {
+      const parent = await world.make()
+      await (await world.claimOne()).suspend()
+      await world.make({ ...named, parent: String(parent), name: MARK })
+      expect((await world.claimOne()).document).toMatchObject({ ...called, childName: MARK })
+    },
+    async 'it waits at a limit that is called so, ends, and nothing of it is missing'(world) {
+      const ids = [await world.make({ ...named, args }), await world.make({ ...named, args })]
+      for (const id of ids) {
+        const [run, ...others] = await world.claim()
+        expect([run!.id, others]).toEqual([id, []])
+        expect((await world.store.verify()).faults).toEqual([])
+        await run!.commit()
+        expect((await world.store.verify()).faults).toEqual([])
+        expect(await world.document(id)).toMatchObject(called)
+      }
+    },
+    async 'a pull worker is lent it by its tag'(world) {
+      const id = await world.make({ pull: true, tag: MARK })
+      const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: [MARK] }
+      const { lent } = await world.store.commit({ queue: 'q', claim })
+      expect(lent).toMatchObject([{ id, document: { tag: MARK } }])
+      expect(await world.faults()).toEqual([])
+    },
+    async 'what is lost of it is mended, and it keeps what it is called'(world) {
+      const id = await world.make({ ...named, limits: [], args })
+      await lose(world, id)
+      expect(await world.faults()).toEqual([expect.stringContaining('value a is missing')])
+      await world.store.repair([{ kind: 'job', who: String(id) }])
+      expect(await world.document(id)).toMatchObject(called)
+      expect(await world.status(id)).toBe('failed')
+      expect(await world.faults()).toEqual([])
+    },
+  },
+}
