@@ -335,7 +335,7 @@ const KIB: Record<string, number> = {
   ...{
     breaker: 2,
     classes: 3,
-    flow: 9,
+    flow: 10,
     glance: 11,
     inspect: 12,
     limits: 4,
@@ -348,7 +348,7 @@ const KIB: Record<string, number> = {
     verify: 23,
   },
   ...{
-    commit: 73,
+    commit: 74,
     commit_verbs: 116,
     change: 90,
     enqueue: 86,

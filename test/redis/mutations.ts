@@ -2695,6 +2695,7 @@ const lone: Mutation[] = [
   ...of(
     131,
     'lib/run/lone.lua',
+    ['mark and harmless[', 'harmless[', 'a job whose last words are a quote and a comma fails the script'],
     ['    if not place then return false end\n', '    place = place or 0\n', 'whatever hangs on a job is passed over'],
     [
       "not (said[QUEUE] .. said[CLASS]):find('\\\\', 1, true)",

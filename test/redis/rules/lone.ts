@@ -154,6 +154,16 @@ export const lone: Record<number, Facts> = {
       for (const making of makings.slice(-5)) expect(ids).not.toContain(await world.make(making))
       expect(await world.faults()).toEqual([])
     },
+    async 'whatever it ends with'(world) {
+      for (const createdBy of ['"', '",', 'a",', '","', '\\', '\\"', '"}', '",}']) {
+        const id = await world.make(single())
+        const { createdBy: _, ...doc } = await world.document(id)
+        await world.restore(id, { ...doc, createdBy })
+        await (await world.claimOne()).commit()
+        expect(await world.document(id)).toMatchObject({ place: 'c', createdBy })
+      }
+      expect(await world.faults()).toEqual([])
+    },
     async 'it ends once: the same again is answered the same, and changes nothing'(world) {
       const id = await world.make(single())
       const run = await world.claimOne()

@@ -34,12 +34,13 @@ local harmless = fields { sequence = SEQUENCE, created_at = 0, queue = QUEUE, cl
 local said = {} -- by the job that was read last, as it is written
 
 -- Reads a document as far as is wanted here, from its first field on: whether nothing hangs on it. What ends a field does not
--- stand within any, for there each quote has a stroke before it. Names that have one are for others to read.
+-- stand within any, for there each quote has a stroke before it; where it seems to, at an end like `\","`, no name follows. Queues
+-- and classes with a stroke in their names are for others to read.
 local function is_lone(text, from)
   said[1], said[2], said[3], said[4], said[5], said[6] = '', '', '', '', '', ''
   while from do
     local mark, stop = text:find('"', from, true), (text:find('","', from, true))
-    local place = harmless[text:sub(from, mark - 1)]
+    local place = mark and harmless[text:sub(from, mark - 1)]
     if not place then return false end
     if place > 0 then said[place] = text:sub(mark + 3, stop and stop - 1 or -3) end
     from = stop and stop + 3
