@@ -10,7 +10,8 @@ import { linesOf } from '../../src/dashboard/parts/log.tsx'
 import { said } from '../../src/dashboard/parts/value.tsx'
 import { failedSign } from '../../src/dashboard/words/failed.ts'
 import { filterOf, tokensOf, typed } from '../../src/dashboard/words/filter.ts'
-import { happened, messageOf, shareOf } from '../../src/dashboard/words/job.ts'
+import { happened } from '../../src/dashboard/words/happened.ts'
+import { messageOf, shareOf } from '../../src/dashboard/words/job.ts'
 import { isSecret, plain, pretty, shownJson, textOf } from '../../src/dashboard/words/json.ts'
 import { bytes, count, many, money, percent, short } from '../../src/dashboard/words/number.ts'
 import { perOf, rangeOf } from '../../src/dashboard/words/series.ts'
@@ -20,7 +21,7 @@ import { ago, clock, dayOf, lengthOf, moment, span } from '../../src/dashboard/w
 import { busyIn, rowsOf, scaleOf } from '../../src/dashboard/words/timeline.ts'
 import { varyingIn } from '../../src/dashboard/words/varying.ts'
 import { cellsOf } from '../../src/dashboard/words/why.ts'
-import type { JobView, Why } from '../../src/engine/engine.ts'
+import type { JobRow, JobView, Reason, Why } from '../../src/engine/engine.ts'
 import { view } from '../http/fake-engine.ts'
 
 const NOW = Date.UTC(2026, 10, 22, 3, 2, 9, 218)
@@ -197,25 +198,54 @@ test('the filter is the query string', () => {
 })
 
 describe('what happened to a job', () => {
-  const job = { ...view, children: {}, callback: null, runAt: null }
+  const reason = (code: string, data: Reason['data'] = {}, more: Partial<Reason> = {}): Reason => ({
+    ...{ code, message: 'in other words', data, since: NOW },
+    ...more,
+  })
+  const job: JobRow = {
+    ...{ id: 7, queue: 'mail', class: 'send', status: 'queued', name: null, parent: null, aliases: [], priority: 0 },
+    ...{ group: null, tag: null, attempt: 0, createdAt: NOW, ranAt: null, endedAt: null, runAt: null, progress: null },
+    ...{ run: null, message: null, callback: null, reason: reason('QUEUED', { queue: 'mail' }) },
+  }
+  const until = NOW + 5
+  const at = { of: 'until', moment: until } as const
 
-  test('is its error, its run, or what it waits for', () => {
-    expect(happened({ ...job, status: 'failed', error: '{"message":"no answer"}' }, NOW)).toEqual({ text: 'no answer' })
-    expect(happened({ ...job, status: 'running', ranAt: NOW - 5, progress: '0.34' }, NOW)).toEqual({
-      text: '34 % done, runs for',
-      at: { of: 'since', moment: NOW - 5 },
-    })
-    expect(happened(job, NOW)).toEqual({ text: 'ready' })
-    expect(happened({ ...job, waitingAt: 'stripe' }, NOW)).toEqual({ text: 'waits at limit stripe' })
-    expect(happened({ ...job, runAt: NOW + 5 }, NOW).at).toEqual({ of: 'until', moment: NOW + 5 })
-    expect(happened({ ...job, status: 'suspended', waitingFor: ['paid', 'note'] }, NOW).text).toBe(
-      'waits for a value on paid and note',
-    )
-    const children = {
-      a: { id: 8, class: 'x', status: 'completed' as const },
-      b: { id: 9, class: 'x', status: 'queued' as const },
-    }
-    expect(happened({ ...job, status: 'suspended', waitingFor: 'children', children }, NOW).text).toBe('waits for b')
+  test.each<[string, Partial<JobRow>, ReturnType<typeof happened>]>([
+    ['ready', {}, { text: 'It is ready in queue mail' }],
+    ['a pull', { reason: reason('PULL') }, { text: 'It waits for a program that claims it' }],
+    ['a limit', { reason: reason('LIMITED', { limit: 'stripe' }) }, { text: 'Limit stripe is full' }],
+    ['later', { reason: reason('DUE', {}, { until }) }, { text: 'It is to run', at }],
+    ['a slot', { reason: reason('REPEAT', {}, { until }) }, { text: 'It repeats: the next slot is', at }],
+    ['a lock', { reason: reason('LOCKED', {}, { until }) }, { text: 'It is locked: the lock ends', at }],
+    [
+      'backoff',
+      { reason: reason('BACKOFF', {}, { until }), message: 'no answer' },
+      { text: 'It tries again', at, after: 'no answer' },
+    ],
+    ['children', { reason: reason('CHILDREN', { waiting: 2 }) }, { text: 'It waits for 2 children' }],
+    ['its parent', { reason: reason('PARENT', { parent: 6 }) }, { text: 'It waits for its parent' }],
+    ['a value', { reason: reason('INPUT', { port: 'paid' }) }, { text: 'It waits for a value on port paid' }],
+    ['a message', { reason: reason('MESSAGE', { channel: '/a' }) }, { text: 'It waits for a message on channel /a' }],
+    ['its shutdown run', { status: 'terminating' }, { text: 'ends, after its shutdown run' }],
+    ['nobody', { status: 'failed', reason: reason('FAILED'), message: 'no' }, { text: 'no' }],
+    ['nobody, as it is done', { status: 'completed', reason: reason('COMPLETED') }, { text: '' }],
+    [
+      'nobody, as it was cancelled',
+      { status: 'terminated', reason: reason('CANCELLED') },
+      { text: 'It was cancelled' },
+    ],
+    [
+      'its run',
+      { status: 'running', ranAt: NOW - 5, progress: '0.34' as Encoded, reason: null },
+      { text: '34 % done, runs for', at: { of: 'since', moment: NOW - 5 } },
+    ],
+  ])('is told where it waits for %s', (_, more, told) => expect(happened({ ...job, ...more })).toEqual(told))
+
+  test('a queue that is known to be paused comes first, and holds up only what is ready', () => {
+    const paused = new Set(['mail'])
+    expect(happened(job, paused).text).toBe('Queue mail is paused')
+    expect(happened(job, new Set(['other'])).text).toBe('It is ready in queue mail')
+    expect(happened({ ...job, reason: reason('DUE', {}, { until }) }, paused).text).toBe('It is to run')
   })
 
   test.each([

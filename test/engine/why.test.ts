@@ -323,6 +323,11 @@ const situations: Record<string, Situation> = {
   },
 }
 
+/** What a row tells where the first reason stands in the steps of its function, and not in its record. */
+const beyond: Record<string, Partial<Reason>> = {
+  'for input that its function waits for, for a time': { code: 'PAUSED_UNTIL', key: undefined },
+}
+
 describe('a job waits', () => {
   test.each(Object.entries(situations))('%s', async (name, arrange) => {
     const where = byFunctions.test(name) ? functions : kit
@@ -341,6 +346,12 @@ describe('a job waits', () => {
       for (const n of numbers)
         expect([message, known]).toEqual([message, expect.stringMatching(new RegExp(`\\b${n}\\b`))])
     }
+    const row = (await where.engine.rows({ limit: 1_000 })).jobs.find((one) => one.id === id)!
+    const [first] = reasons.filter(({ code }) => code !== 'PAUSED')
+    const told = first ? { code: first.code, since: first.since, key: first.key } : null
+    expect(row.reason && { code: row.reason.code, since: row.reason.since, key: row.reason.key }).toEqual(
+      told && { ...told, ...beyond[name] },
+    )
     expect(running).toBe(expected.length === 0)
     if (running) expect(run).toMatchObject({ process: 'host:1', leaseUntil: expect.any(Number) })
   })

@@ -88,9 +88,22 @@ function children(reason: Reason, link: WhyLink): Said {
   }
 }
 
-const timed =
-  (what: string): Say =>
-  (reason, { job }, when) => ({ text: `${what} ${till(reason, when)}.`, remedies: [{ kind: 'run', job }] })
+/** What ends at a moment, which its sentence ends with. */
+const timed = {
+  BACKOFF: 'It tries again',
+  DUE: 'It is to run',
+  REPEAT: 'It repeats: the next slot is',
+  PAUSED_UNTIL: 'Its function sleeps and goes on',
+  LOCKED: 'It is locked: the lock ends',
+} as const satisfies Partial<Record<ReasonCode, string>>
+
+const isTimed = (code: string): code is keyof typeof timed => Object.hasOwn(timed, code)
+
+const at = (code: keyof typeof timed, reason: Reason, when: When): string => `${timed[code]} ${till(reason, when)}.`
+
+const runAt =
+  (code: keyof typeof timed): Say =>
+  (reason, { job }, when) => ({ text: at(code, reason, when), remedies: [{ kind: 'run', job }] })
 
 /** Every reason that there is has its words here. */
 const says: Record<ReasonCode, Say> = {
@@ -116,15 +129,15 @@ const says: Record<ReasonCode, Say> = {
     sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only who asks for the tag ${reason.data.tag} gets it.`}`,
     remedies: [{ kind: 'first', job }],
   }),
-  DUE: timed('It is to run'),
-  REPEAT: timed('It repeats: the next slot is'),
-  PAUSED_UNTIL: timed('Its function sleeps and goes on'),
+  DUE: runAt('DUE'),
+  REPEAT: runAt('REPEAT'),
+  PAUSED_UNTIL: runAt('PAUSED_UNTIL'),
   LOCKED: (reason, _, when) => ({
-    text: `It is locked until ${clock(reason.until!, when.zone)}.`,
+    text: at('LOCKED', reason, when),
     sub: 'A client holds the lock, and may let it go before.',
   }),
   BACKOFF: (reason, { job }, when) => ({
-    text: `It tries again ${till(reason, when)}.`,
+    text: at('BACKOFF', reason, when),
     sub: `After ${many(numberOf(reason, 'failures'), 'failure')} and ${many(numberOf(reason, 'losses'), 'loss', 'losses')} in a row.`,
     remedies: [{ kind: 'run', job }],
   }),
@@ -164,6 +177,19 @@ export function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
   const code = Object.hasOwn(says, reason.code) ? (reason.code as ReasonCode) : undefined
   const { remedies = [], ...said } = (code ? says[code] : other)(reason, link, when)
   return { job, class: name, status, ...said, ...(code ? { means: reasons[code].means } : {}), remedies }
+}
+
+/** Nobody's link: a row is about the job that it stands for. */
+const NONE: WhyLink = { job: 0, class: '', queue: '', status: 'queued', running: false, run: null, reasons: [] }
+
+/**
+ * The headline of a reason as a row has it: without what follows from other records, and its moment apart, for that is counted on.
+ *
+ * @example lineOf(reason) // { text: 'It tries again', until: 1763866929000 }
+ */
+export function lineOf(reason: Reason): { text: string; until?: number } {
+  if (isTimed(reason.code)) return { text: timed[reason.code], until: reason.until }
+  return { text: reasonCell(reason, NONE, { now: 0, zone: 'UTC' }).text.replace(/\.$/, '') }
 }
 
 /** A job that runs: since when, how far, who has it, and until when it is lent. */

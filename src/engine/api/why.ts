@@ -3,6 +3,7 @@
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import {
+  channelsOf,
   childrenOf,
   createdAtOf,
   defaultOf,
@@ -15,7 +16,7 @@ import {
 import type { Inspection, KeptLimit } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
-import { OURS, type Waited } from '../run/steps.ts'
+import { isForMessages, OURS, type Waited } from '../run/steps.ts'
 
 /** What is known of a job: all that an inspection tells, or its record alone, as a list has it. */
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
@@ -39,6 +40,14 @@ function backoffText(doc: JobRecord): string {
   const why = error === null ? '' : `: ${(JSON.parse(error) as { message?: string }).message}`
   return `its last run was given back without using an attempt${why}; waits until`
 }
+
+/** Without until when, which its steps tell. */
+const messageReason = (channel: string): Told => ({
+  code: 'MESSAGE',
+  message: `its function waits for a message on channel ${channel}`,
+  key: channel,
+  data: { channel },
+})
 
 /** What its function waits for by `waitFor`, as its steps tell. */
 function awaitedReasons({ waits }: Waiting): Told[] {
@@ -212,12 +221,11 @@ function restReasons(inspection: Waiting): Told[] {
     ({ port, pushed, taken }) => pushed === taken && defaultOf(doc, 'i', port) === undefined,
   )
   if (empty.length)
-    return empty.map(({ port, taken }) => ({
-      code: 'INPUT',
-      message: `waits for input on port ${port}`,
-      key: port,
-      data: { port, taken },
-    }))
+    return empty.map(({ port, taken }) => {
+      const [channel] = isForMessages(port) ? channelsOf(doc, 'i', port) : []
+      if (channel !== undefined) return messageReason(channel)
+      return { code: 'INPUT', message: `waits for input on port ${port}`, key: port, data: { port, taken } }
+    })
   return [{ code: 'ASKED_FOR_NOTHING', message: 'suspended; a run, a child or input wakes it', data: {} }]
 }
 

@@ -72,6 +72,9 @@ function portFor(key: string): string {
   return `wait_${hash.toString(36)}`
 }
 
+/** Whether a port was made for one wait for messages. */
+export const isForMessages = (port: string): boolean => /^wait_[0-9a-z]{1,13}$/.test(port)
+
 const opened = ({ result, error }: ChildEnd): Called['done'] => ({
   ...(result === undefined ? {} : { result: decodeValue(result) }),
   ...(error === undefined ? {} : { error: decodeValue(error) as { message?: string } }),

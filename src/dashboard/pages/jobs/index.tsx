@@ -2,7 +2,7 @@
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { Status } from '../../../core/job.ts'
-import type { JobView } from '../../../engine/engine.ts'
+import type { JobRow, JobView } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
@@ -26,16 +26,18 @@ const ROWS = 50
 /** So long the views that all share are taken as they were. */
 const SHARED = 60_000
 
-const NO_JOBS: Awaited<ReturnType<Asked['engine']['list']>> = { jobs: [], cursor: null }
+const NO_JOBS: Awaited<ReturnType<Asked['engine']['rows']>> = { jobs: [], cursor: null }
 
 export type JobsData = {
-  jobs: JobView[]
+  jobs: JobRow[]
   cursor: string | null
   /** How many fit, where an index says it. */
   total?: number
   /** How many were looked through for a text. */
   looked?: number
   counts: Counted
+  /** Queues that are paused: none of what is ready there runs. */
+  paused: ReadonlySet<string>
   /** Of those that failed, where no kind is chosen. */
   kinds?: KindsData
   /** Views that all share. */
@@ -94,7 +96,7 @@ async function load(asked: Asked): Promise<JobsData> {
     !isByClass && query.get('status') === 'failed' && !['error', 'group', 'ended'].some((name) => query.has(name))
   const filter = await filterFor(asked)
   const [found, { queues }, { views }, kinds, doing, classes] = await Promise.all([
-    isByClass ? NO_JOBS : engine.list({ ...filter, limit: ROWS }),
+    isByClass ? NO_JOBS : engine.rows({ ...filter, limit: ROWS }),
     asked.stats(),
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
@@ -109,6 +111,7 @@ async function load(asked: Asked): Promise<JobsData> {
     ...(total === undefined ? {} : { total }),
     ...(looked === undefined ? {} : { looked }),
     counts,
+    paused: new Set(queues.filter(({ paused }) => paused).map(({ name }) => name)),
     views,
     ...(kinds ? { kinds } : {}),
     ...(doing ? { bulk: doing } : {}),
@@ -162,7 +165,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         <ByClass data={data.classes} query={query} />
       ) : (
         <Card kind="list">
-          <Rows jobs={data.jobs} cursor={data.cursor} query={query} selected={selected} />
+          <Rows jobs={data.jobs} cursor={data.cursor} query={query} selected={selected} paused={data.paused} />
         </Card>
       )}
       {!data.classes && <Bulk fit={fit} query={query} />}

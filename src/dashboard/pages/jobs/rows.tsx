@@ -1,20 +1,20 @@
 // The rows of Jobs. The widest column says what happened.
 
-import type { JobView } from '../../../engine/engine.ts'
-import { queryWith, useLook } from '../../look.ts'
+import type { JobRow } from '../../../engine/engine.ts'
+import { queryWith } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
-import { Ago, Since } from '../../parts/moment.tsx'
+import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { What } from '../../parts/what.tsx'
 import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
-import { happened } from '../../words/job.ts'
 import { count } from '../../words/number.ts'
 import { span } from '../../words/time.ts'
 
 /** Dots of tries, at most so many. */
 const DOTS = 5
 
-function Tries({ job: { attempt, status } }: { job: JobView }) {
+function Tries({ job: { attempt, status } }: { job: JobRow }) {
   const tries = status === 'failed' ? Math.max(1, attempt) : attempt
   if (tries === 0) return <span class="dimmer">–</span>
   return (
@@ -27,20 +27,7 @@ function Tries({ job: { attempt, status } }: { job: JobView }) {
   )
 }
 
-function What({ job }: { job: JobView }) {
-  const { now } = useLook()
-  const { text, at } = happened(job, now)
-  return (
-    <>
-      {text}
-      {at && ' '}
-      {at?.of === 'since' && <Since at={at.moment} />}
-      {at?.of === 'until' && <Ago at={at.moment} />}
-    </>
-  )
-}
-
-function Row({ job, isSelected }: { job: JobView; isSelected: boolean }) {
+function Row({ job, isSelected, paused }: { job: JobRow; isSelected: boolean; paused: ReadonlySet<string> }) {
   const { id, status, group, queue, priority, createdAt, ranAt, endedAt } = job
   return (
     <tr data-row={id} id={`row-${id}`}>
@@ -74,7 +61,7 @@ function Row({ job, isSelected }: { job: JobView; isSelected: boolean }) {
         )}
       </td>
       <td class="fill">
-        <What job={job} />
+        <What job={job} paused={paused} />
       </td>
       <td>
         <Name of={queue} most={24} />
@@ -124,14 +111,16 @@ function Wider({ query }: { query: URLSearchParams }) {
 }
 
 type RowsProps = {
-  jobs: JobView[]
+  jobs: JobRow[]
   cursor: string | null
   query: URLSearchParams
   /** Ids of those that the address selects. */
   selected: ReadonlySet<string>
+  /** Queues that are paused. */
+  paused: ReadonlySet<string>
 }
 
-export function Rows({ jobs, cursor, query, selected }: RowsProps) {
+export function Rows({ jobs, cursor, query, selected, paused }: RowsProps) {
   const further = `/jobs${queryWith(query.toString(), { cursor: cursor ?? undefined })}`
   if (jobs.length === 0)
     return (
@@ -181,7 +170,7 @@ export function Rows({ jobs, cursor, query, selected }: RowsProps) {
         </thead>
         <tbody id="rows">
           {jobs.map((job) => (
-            <Row job={job} isSelected={selected.has(String(job.id))} />
+            <Row job={job} isSelected={selected.has(String(job.id))} paused={paused} />
           ))}
         </tbody>
       </table>

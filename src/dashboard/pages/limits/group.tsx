@@ -1,16 +1,15 @@
 // One group: its limit, who holds its slots, who waits for one, and its jobs.
 
 import { groupKey } from '../../../core/constraint.ts'
-import type { JobView } from '../../../engine/engine.ts'
+import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
-import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, Empty, Head, Heads, JobId, To } from '../../parts/layout.tsx'
-import { Ago, Since } from '../../parts/moment.tsx'
+import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
-import { happened } from '../../words/job.ts'
+import { What } from '../../parts/what.tsx'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { groupActs } from './groups.tsx'
@@ -18,7 +17,7 @@ import { Holders, missing, type Near, Turns } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
 /** `near`: nothing where it has no jobs that are not at rest, nor a limit. */
-type GroupData = { id: string; near?: Near; jobs: JobView[]; cursor: string | null }
+type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null }
 
 /** So many are shown who hold a slot, who wait for one, and of its newest jobs. */
 const [HOLDERS, WAITING, JOBS] = [60, 40, 30]
@@ -47,17 +46,6 @@ function Bound({ near }: { near: Near }) {
         </div>
       </div>
     </Card>
-  )
-}
-
-function What({ job }: { job: JobView }) {
-  const { now } = useLook()
-  const { text, at } = happened(job, now)
-  return (
-    <>
-      {text} {at?.of === 'since' && <Since at={at.moment} />}
-      {at?.of === 'until' && <Ago at={at.moment} />}
-    </>
   )
 }
 
@@ -113,7 +101,7 @@ export const group = page<GroupData>({
     const id = params.id!
     const [near, { jobs, cursor }] = await Promise.all([
       engine.room(groupKey(id), { holders: HOLDERS, waiting: WAITING }).catch(missing),
-      engine.list({ group: id, limit: JOBS }),
+      engine.rows({ group: id, limit: JOBS }),
     ])
     return { id, ...(near ? { near } : {}), jobs, cursor }
   },

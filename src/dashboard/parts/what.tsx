@@ -1,0 +1,18 @@
+// What happened to a job, in a row of a list.
+
+import type { JobRow } from '../../engine/engine.ts'
+import { happened } from '../words/happened.ts'
+import { Ago, Since } from './moment.tsx'
+
+export function What({ job, paused }: { job: JobRow; paused?: ReadonlySet<string> }) {
+  const { text, at, after } = happened(job, paused)
+  return (
+    <>
+      {text}
+      {at && ' '}
+      {at?.of === 'since' && <Since at={at.moment} />}
+      {at?.of === 'until' && <Ago at={at.moment} />}
+      {after && `, after: ${after}`}
+    </>
+  )
+}

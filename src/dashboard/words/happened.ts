@@ -1,0 +1,43 @@
+// What is said of a job in one line: what went wrong, how its run goes, or why it does not run.
+
+import { ended } from '../../core/job.ts'
+import type { JobRow, Reason } from '../../engine/engine.ts'
+import { shareOf } from './job.ts'
+import { plain } from './json.ts'
+import { percent } from './number.ts'
+import { lineOf } from './why.ts'
+
+/** What happened last, or what is waited for; `at` is the moment that its sentence ends with, `after` what went wrong before. */
+export type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; after?: string }
+
+type Row = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>
+
+/** Before the reason that a record tells comes a paused queue, which is not in it. */
+const firstOf = ({ reason, queue }: Row, paused: ReadonlySet<string>): Reason | null =>
+  reason !== null && (reason.code === 'QUEUED' || reason.code === 'PULL') && paused.has(queue)
+    ? { code: 'PAUSED', message: `queue ${queue} is paused`, data: { queue }, since: reason.since }
+    : reason
+
+/**
+ * The first reason of a row in the words of its chain, or what is said in its place. `paused`: queues that are known to be.
+ *
+ * @example happened(row, new Set()) // { text: 'It tries again', at: { of: 'until', moment }, after: 'no answer' }
+ */
+export function happened(row: Row, paused: ReadonlySet<string> = new Set()): Happened {
+  const { status, progress, ranAt } = row
+  const message = row.message === null ? undefined : plain(row.message)
+  const reason = firstOf(row, paused)
+  if (reason === null) {
+    const share = shareOf(progress)
+    const text = share === undefined ? 'runs for' : `${percent(share)} done, runs for`
+    return { text, ...(ranAt === null ? {} : { at: { of: 'since', moment: ranAt } }) }
+  }
+  if (ended.has(status)) return { text: message ?? (status === 'completed' ? '' : lineOf(reason).text) }
+  if (status === 'terminating' && reason.code === 'QUEUED') return { text: 'ends, after its shutdown run' }
+  const { text, until } = lineOf(reason)
+  return {
+    text,
+    ...(until === undefined ? {} : { at: { of: 'until', moment: until } }),
+    ...(message === undefined ? {} : { after: message }),
+  }
+}
