@@ -200,6 +200,19 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     })
 
+    test('a job that ends while somebody looks says so above, until it goes on', async () => {
+      const id = await site.make('waits')
+      await site.rest(id)
+      await at(`/jobs/${id}`, async (page) => {
+        const line = page.locator('.gone')
+        expect(await line.count()).toBe(0)
+        await site.engine.terminate(String(id), {})
+        await page.getByText(/^It ended while you looked: terminated at \d\d:\d\d:\d\d\.$/).waitFor()
+        await site.engine.run(String(id), { force: true })
+        await line.waitFor({ state: 'detached' })
+      })
+    })
+
     test('two minutes before its end the session says so, and goes on with another', () =>
       at('/limits?q=str', async (page) => {
         await page.clock.install()

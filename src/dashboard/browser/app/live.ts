@@ -26,6 +26,8 @@ type State = {
   /** When it was looked at last, and when all of it. */
   looked: number
   whole: number
+  /** That its job has ended, once somebody saw it. */
+  told?: string
   /** When it has to be looked at again, because something was heard: also while a look is under way. */
   due?: number
 }
@@ -103,6 +105,19 @@ function showGone(): void {
   sign('paused', 'Gone')
 }
 
+/** The job that the page is about: how it is, and when it ended, if it has. */
+const headOf = (): DOMStringMap => ({ ...document.querySelector<HTMLElement>('.jobhead')?.dataset })
+
+/** A job that ended while somebody looked says so above, until it is another way or the page is of another one. */
+function showEnded(was: DOMStringMap): void {
+  const { job, status, ended } = headOf()
+  if (job !== was.job || !ended) state.told = undefined
+  else if (!was.ended) state.told = `It ended while you looked: ${status} at ${timeOf(Number(ended))}.`
+  const line = document.querySelector('.gone')
+  if (!state.told) line?.remove()
+  else if (line?.textContent !== state.told) showLine(state.told)
+}
+
 /** What does not answer, in the words of the API: what was there stays, grey, with a button that asks at once. */
 function showCut(why: string): void {
   const line = showLine(`${why}. Shown is ${timeOf(state.since)}. `)
@@ -153,12 +168,13 @@ async function look(force = false): Promise<void> {
       )
     if (answer.status >= 500) throw new Error(await reasonOf(answer))
     if (answer.status === 404) return showGone()
-    if (state.failures > 0) document.querySelector('.gone')?.remove()
     state.failures = 0
     state.since = Date.now()
     state.tag = answer.headers.get('etag') ?? undefined
     document.body.classList.remove('stale')
+    const was = headOf()
     if (answer.status !== 304) await show(answer, force)
+    showEnded(was)
   } catch (error) {
     console.warn('this page could not be looked at again', error)
     state.failures += 1

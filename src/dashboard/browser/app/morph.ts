@@ -21,13 +21,13 @@ const keepsTime = (old: Node, fresh: Node): boolean =>
   !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
-/** What was refused of a form is said for as long as nobody has mended it. */
-const keepsFault = (node: Node): boolean => !(node instanceof Element && node.id === 'fault')
+/** What was refused of a form is said for as long as nobody has mended it, and a line above the page until it is taken away. */
+const keepsSaid = (node: Node): boolean => !(node instanceof Element && node.matches('#fault, .gone'))
 
 const callbacks = {
   beforeAttributeUpdated: keepsOwn,
   beforeNodeMorphed: keepsTime,
-  beforeNodeRemoved: keepsFault,
+  beforeNodeRemoved: keepsSaid,
 }
 
 /** The browser draws and hears before what follows, so that no frame waits for all of it. */

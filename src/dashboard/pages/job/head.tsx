@@ -1,5 +1,6 @@
 // The head of a job: what it is, and what can be done to it as a whole.
 
+import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -97,10 +98,10 @@ function Others({ job }: { job: JobView }) {
 }
 
 export function Head({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
-  const { id, status } = job
+  const { id, status, endedAt } = job
   const isOver = status === 'terminated' || status === 'terminating'
   return (
-    <div class="jobhead">
+    <div class="jobhead" data-job={id} data-status={status} data-ended={ended.has(status) ? endedAt : undefined}>
       <div class="grow">
         <h1>
           <Name of={job.class} most={60} /> <span class="id">#{id}</span> <StatusPill status={status} big />
