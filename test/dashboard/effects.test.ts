@@ -109,6 +109,22 @@ test('a lock is taken, seen, and let go by Undo', async () => {
   expect((await viewOf(id)).lockedUntil).toBeNull()
 })
 
+test('the form of a default begins with the present one, as its field takes it', async () => {
+  const id = await resting()
+  const field = async () =>
+    /data-act="default"[\s\S]*?<textarea[^>]*name="value"[^>]*>([^<]*)</.exec(await admin.html(`/ui/jobs/${id}`))![1]
+  expect(await field()).toBe('')
+  await press(`/jobs/${id}`, { act: 'default', dir: 'in', port: 'n', value: '{"b":12345678901234567890}' })
+  expect(await field()).toBe('{&quot;b&quot;:12345678901234567890}')
+  await press(`/jobs/${id}`, {
+    act: 'default',
+    dir: 'in',
+    port: 'n',
+    value: (await field())!.replaceAll('&quot;', '"'),
+  })
+  expect((await viewOf(id)).in.n!.default).toBe('{"b":12345678901234567890}')
+})
+
 test('a default is set and taken back, a field of the state is merged in', async () => {
   const id = await resting()
   const { undo } = await press(`/jobs/${id}`, { act: 'default', dir: 'in', port: 'n', value: '3' })
@@ -333,4 +349,23 @@ test('callbacks are counted by state, kept to a host, and open with their tries 
   expect(await admin.html('/ui/callbacks?host=another.example')).not.toContain('/tried')
   await expect(pages.engine.tries(String(await pages.make('answers')))).rejects.toThrow('has told nobody')
   await receiver.close()
+})
+
+test('of more than a hundred children it is told how many have which status, each a link to those', async () => {
+  const id = await resting()
+  const child = (n: number) => ({
+    queue: 'default',
+    class: 'answers',
+    parent: String(id),
+    name: `c${n}`,
+    wait: 3_600_000,
+  })
+  const { jobs } = await pages.engine.enqueue(Array.from({ length: 101 }, (_, n) => child(n)) as never)
+  await pages.engine.terminate(String(jobs[7]!.id), {})
+  const html = await admin.html(`/ui/jobs/${id}`)
+  const links = [...html.matchAll(/href="\/ui(\/jobs\?parent=\d+&amp;status=\w+)"[^>]*>([^<]*)</g)]
+  expect(links.map(([, , text]) => text)).toEqual(['100 queued', '1 terminated'])
+  expect(html).toContain(`href="/ui/jobs?parent=${id}"`)
+  const list = await admin.html(`/ui${links[1]![1]!.replace('&amp;', '&')}`)
+  expect([...list.matchAll(/id="row-(\d+)"/g)].map(([, row]) => Number(row))).toEqual([jobs[7]!.id])
 })

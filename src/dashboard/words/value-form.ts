@@ -68,3 +68,13 @@ const nothing: Partial<Record<Kind, string>> = { text: '""', list: '[]', object:
 /** A value that has to be there: an empty field is an empty text, list or object. */
 export const neededIn = (schema: Schema | undefined, field: string, typed: Typed): string =>
   valueIn(schema, field, typed) ?? nothing[kindOf(schema)] ?? (typed.read ?? strictly)('', shortOf(field), 'json')
+
+/**
+ * What stands in the field of a value that is there: a text by itself where its field is one of texts, else JSON.
+ *
+ * @example typedAs({ type: 'string' }, '"paid"') // 'paid'
+ */
+export function typedAs(schema: Schema | undefined, json: string): string {
+  const kind = kindOf(schema)
+  return (kind === 'text' || kind === 'choice') && json.startsWith('"') ? String(JSON.parse(json)) : json
+}

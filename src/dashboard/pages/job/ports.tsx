@@ -1,6 +1,7 @@
 // The ports of a job: what waits, what was taken, the first values; writing, taking, defaults.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
+import { REDACTED } from '../../../core/redact.ts'
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { Act, More, refusal, Sent } from '../../parts/act.tsx'
@@ -9,7 +10,9 @@ import { Card } from '../../parts/layout.tsx'
 import { Value } from '../../parts/value.tsx'
 import { ValueFields } from '../../parts/value-fields.tsx'
 import { count, many } from '../../words/number.ts'
+import { readSchema } from '../../words/schema.ts'
 import { cut } from '../../words/text.ts'
+import { typedAs } from '../../words/value-form.ts'
 
 export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?: Item[]; isOpen?: boolean }
 
@@ -45,11 +48,22 @@ function Values({ job, row }: { job: JobView; row: PortRow }) {
 /** What a button is called for who cannot see which port it stands at: another one may have that name on the other side. */
 const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
 
-/** Fields for one value, by the schema of the port. */
-function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string }) {
+/** So much of a default is put into a field. */
+const FIELD = 4_000
+
+/** The default that a port has, as its fields have it; nothing where not all of it may be seen. */
+function presentDefault({ view }: PortRow, schema: string | undefined): ((field: string) => string) | undefined {
+  const json = view.default === undefined ? undefined : encodedToJson(view.default)
+  if (json === undefined || json.length > FIELD || json.includes(REDACTED)) return undefined
+  const text = typedAs(readSchema(schema), json)
+  return (field) => (field === 'value' ? text : '')
+}
+
+/** Fields for one value, by the schema of the port; those of a default begin with the present one. */
+function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; verb: string; isDefault?: true }) {
   const { base, here, who } = useLook()
   const off = refusal(who.scopes, 'write')
-  const { schema } = row.view
+  const schema = row.view.schema && encodedToJson(row.view.schema)
   return (
     <form method="post" action={`${base}${here}`} data-act={act}>
       <Sent act={act} />
@@ -58,8 +72,9 @@ function ValueForm({ row, act, verb }: { row: PortRow; act: string; verb: string
       <ValueFields
         name="value"
         label={`${verb} to ${row.name}`}
-        schema={schema && encodedToJson(schema)}
+        schema={schema}
         isNeeded
+        was={isDefault && presentDefault(row, schema)}
         path="values"
       />
       <button class="btn small" type="submit" disabled={off !== undefined} title={off} aria-label={labelOf(verb, row)}>
@@ -150,7 +165,7 @@ function Acts({ row }: { row: PortRow }) {
           </Act>
         )}
         {dir === 'out' && view.size > 0 && !row.isOpen && <ValueForm row={row} act="write" verb="Write" />}
-        <ValueForm row={row} act="default" verb="Set the default" />
+        <ValueForm row={row} act="default" verb="Set the default" isDefault />
         {view.default !== undefined && (
           <Act act="undefault" scope="write" fields={fields} label={labelOf('Clear the default', row)}>
             Clear the default

@@ -7,16 +7,39 @@ import { Card, JobId, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { count, many, money } from '../../words/number.ts'
-import { title } from '../../words/text.ts'
+import { statusOrder, title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
 
-/** So many children are listed; more are a link to a list. */
+/** So many children are listed; of more it is told how many have which status, each a link to those. */
 const CHILDREN = 100
+
+function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
+  const known = Map.groupBy(Object.values(children), ({ status }) => status)
+  return (
+    <>
+      {statusOrder
+        .filter((status) => known.has(status))
+        .map((status) => (
+          <li class="l1">
+            <StatusMark status={status} />
+            <To kind="link" to={`/jobs?parent=${id}&status=${status}`}>
+              {`${count(known.get(status)!.length)} ${status}`}
+            </To>
+          </li>
+        ))}
+      <li class="l1">
+        <To kind="link" to={`/jobs?parent=${id}`}>
+          {moreChildren > 0 ? `${count(moreChildren)} more` : 'All of them'}
+        </To>
+      </li>
+    </>
+  )
+}
 
 function Family({ job }: { job: JobView }) {
   const { id, parent, children, moreChildren = 0, status } = job
   const all = Object.entries(children)
-  const left = Math.max(0, all.length - CHILDREN) + moreChildren
+  const isCounted = all.length + moreChildren > CHILDREN
   return (
     <Card title="Family" right={count(all.length + moreChildren + (parent ? 2 : 1))}>
       <ul class="tree">
@@ -34,7 +57,7 @@ function Family({ job }: { job: JobView }) {
           <b class="clip">{job.class}</b>
           <span class="id">#{id}</span>
         </li>
-        {all.slice(0, CHILDREN).map(([name, child]) => (
+        {(isCounted ? [] : all).map(([name, child]) => (
           <li class={parent ? 'l2' : 'l1'}>
             <StatusMark status={child.status} />
             <span class="clip">
@@ -43,11 +66,7 @@ function Family({ job }: { job: JobView }) {
             <JobId id={child.id} />
           </li>
         ))}
-        {left > 0 && (
-          <li class="l1">
-            <To kind="link" to={`/jobs?parent=${id}`}>{`${count(left)} more`}</To>
-          </li>
-        )}
+        {isCounted && <Counts job={job} />}
       </ul>
     </Card>
   )
