@@ -55,6 +55,8 @@ export type Done = {
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
+  /** What is shown behind the words with a button that copies it, until it is closed. */
+  copy?: string
   /** What is shown this once, and has to be copied before it is closed. */
   secret?: string
 }

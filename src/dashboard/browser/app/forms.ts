@@ -11,6 +11,7 @@ type Answer = {
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
+  copy?: string
   secret?: string
   confirm?: string
   error?: Refused
@@ -112,9 +113,9 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   }
   dialog?.close()
   form.closest('details.more')?.removeAttribute('open')
-  const { say = 'Done', link, undo, secret } = answer
+  const { say = 'Done', link, undo, copy, secret } = answer
   if (secret) showSecret(say, secret)
-  else toast({ say, link, ...(undo ? { undo: () => void act(url, undo) } : {}) })
+  else toast({ say, link, copy, ...(undo ? { undo: () => void act(url, undo) } : {}) })
   // What was sent is not waiting to be sent any more.
   form.reset()
   tell('acted', form.dataset.act)

@@ -1,4 +1,4 @@
-// What was done, in words; with Undo for ten seconds. Errors stay until they are read.
+// What was done, in words; with Undo for ten seconds. Errors, and what is to be copied, stay until they are read.
 
 import { base } from './page.ts'
 
@@ -7,6 +7,8 @@ export type Told = {
   link?: { text: string; to: string }
   isError?: boolean
   undo?: () => void
+  /** What is shown to be copied. */
+  copy?: string
   /** What it is about: it stands beside it where there is room. */
   at?: Element | null
 }
@@ -35,7 +37,7 @@ function putBeside(made: HTMLElement, at: Element): void {
 }
 
 /** @example toast({ say: 'Queue mail is paused', undo: () => … }) */
-export function toast({ say, link, isError, undo, at }: Told): void {
+export function toast({ say, link, isError, undo, copy, at }: Told): void {
   const made = document.createElement('p')
   made.className = isError ? 'toast bad' : 'toast'
   made.setAttribute('role', isError ? 'alert' : 'status')
@@ -45,6 +47,15 @@ export function toast({ say, link, isError, undo, at }: Told): void {
       ' ',
       Object.assign(document.createElement('a'), { className: 'link', href: base + link.to, textContent: link.text }),
     )
+  if (copy) {
+    const copier = Object.assign(document.createElement('button'), {
+      type: 'button',
+      className: 'btn small',
+      textContent: 'Copy',
+    })
+    copier.dataset.copy = copy
+    made.append(Object.assign(document.createElement('code'), { textContent: copy }), copier)
+  }
   const button = (text: string, act: () => void) => {
     const one = Object.assign(document.createElement('button'), {
       type: 'button',
@@ -58,7 +69,7 @@ export function toast({ say, link, isError, undo, at }: Told): void {
     made.append(one)
   }
   if (undo) button('Undo', undo)
-  if (isError) button('Close', () => undefined)
+  if (isError || copy) button('Close', () => undefined)
   else setTimeout(() => made.remove(), STAY)
   box().append(made)
   if (at?.isConnected) putBeside(made, at)
