@@ -8,14 +8,15 @@ export type Cost = readonly [trips: number, look: number, first: number]
  * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both. With one flow that has
  * no nodes: each that has some is one command more. A schedule that keeps
  * its history is one command more of the first look at Schedules, and of one in a minute. Jobs have failed: the first look asks whether kinds of errors are muted,
- * which is one command.
+ * which is one command. Where graphs are stored, the first look at Flows reads
+ * them, which is one command, too.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
   '/jobs/:job': [2, 24, 35],
-  '/flows': [2, 10, 14],
+  '/flows': [2, 10, 15],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],
   '/queues': [1, 9, 22],

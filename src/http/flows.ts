@@ -250,17 +250,28 @@ export const flows = {
   ),
 }
 
+const storedGraph = z.object({
+  name: z.string(),
+  nodes: z.int().optional().meta({ description: 'with details' }),
+  edges: z.int().optional().meta({ description: 'with details' }),
+})
+
 export const graphs = {
   list: route(
     {
       method: 'GET',
       path: '/v1/graphs',
       scope: 'read',
-      summary: 'Lists the names of stored graphs; the cursor is the last of them',
-      query: z.strictObject({ cursor: className.optional(), limit: count(1, 1_000).optional() }),
-      answers: { 200: z.object({ graphs: z.array(z.object({ name: z.string() })), cursor: z.string().nullable() }) },
+      summary:
+        'Lists the names of stored graphs; the cursor is the last of them. With details 20 at most, each with its size',
+      query: z.strictObject({
+        cursor: className.optional(),
+        limit: count(1, 1_000).optional(),
+        details: flag.optional().meta({ description: 'how many nodes and edges each has, too' }),
+      }),
+      answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
     },
-    ({ engine, query: { cursor: after, limit } }) => engine.storedGraphs({ after, limit }),
+    ({ engine, query: { cursor: after, ...page } }) => engine.storedGraphs({ after, ...page }),
   ),
 
   get: route(

@@ -199,6 +199,16 @@ test('flows cost two round trips however many and large they are, and one comman
   await flowing.close()
 })
 
+test('stored graphs cost the first look at Flows a command more, and no round trip', async () => {
+  const before = await costOf('/flows')
+  for (const name of ['a', 'b'])
+    await pages.engine.storeGraph(name, { nodes: {}, edges: [], inports: {}, outports: {} })
+  const after = await costOf('/flows')
+  expect(after.first).toEqual({ trips: before.first.trips, commands: before.first.commands + 1 })
+  expect(after.next).toEqual(before.next)
+  for (const name of ['a', 'b']) await pages.engine.dropGraph(name)
+})
+
 test('the page of a job asks once for the runs that it keeps', async () => {
   const id = await pages.make('fails', { history: 5 })
   await pages.rest(id)

@@ -351,6 +351,18 @@ test('callbacks are counted by state, kept to a host, and open with their tries 
   await receiver.close()
 })
 
+test('a flow is made of a stored graph, which is listed with its size', async () => {
+  const nodes = { a: { class: 'answers', queue: 'default' }, b: { class: 'answers', queue: 'default' } }
+  const graph = { nodes, edges: [], inports: {}, outports: {} }
+  await pages.engine.storeGraph('nightly', graph)
+  const row = /<tr>(?:(?!<\/tr>)[\s\S])*nightly[\s\S]*?<\/tr>/.exec(await admin.html('/ui/flows'))![0]
+  expect([...row.matchAll(/\d+ (?:node|edge)s?/g)].map(([text]) => text)).toEqual(['2 nodes', '0 edges'])
+  const { to } = (await press('/flows', { act: 'begin', graph: 'nightly' })) as { to?: string }
+  const id = /^\/flows\/(\d+)$/.exec(to!)![1]!
+  await pages.until(async () => (await pages.engine.flow(id)).graph !== null)
+  expect(Object.keys((await pages.engine.flow(id)).graph!.nodes)).toEqual(['a', 'b'])
+})
+
 test('of more than a hundred children it is told how many have which status, each a link to those', async () => {
   const id = await resting()
   const child = (n: number) => ({

@@ -775,11 +775,11 @@ const cases: Case[] = [
   ],
   [
     'graphs.list',
-    ask('GET', '/v1/graphs?limit=5'),
+    ask('GET', '/v1/graphs?limit=5&details=true'),
     200,
     { graphs: [{ name: 'nightly' }] },
     'storedGraphs',
-    { limit: 5 },
+    { limit: 5, details: true },
   ],
   ['graphs.get', ask('GET', '/v1/graphs/nightly'), 200, { nodes: { a: { class: 'zip' } } }, 'storedGraph', 'nightly'],
   [

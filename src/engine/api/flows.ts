@@ -48,6 +48,15 @@ const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
 /** Flows and names of graphs on a page, and how many nodes the flows of one page have together. */
 const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
+/** So many stored graphs are looked into at once. */
+const LOOKED_INTO = 20
+
+/** How large a stored graph is; nothing of one that has been forgotten meanwhile. */
+function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
+  if (text === null) return {}
+  const { nodes, edges } = readGraph(text)
+  return { nodes: Object.keys(nodes).length, edges: edges.length }
+}
 
 const textOf = (state: FlowState): Encoded | undefined => graphsOf(state).graph
 
@@ -288,10 +297,13 @@ export function createFlows({
       if (text === null) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
       return readGraph(text)
     },
-    async storedGraphs({ after, limit = GRAPHS }) {
+    async storedGraphs({ after, limit = GRAPHS, details = false }) {
+      const most = details ? Math.min(limit, LOOKED_INTO) : limit
       const names = (await store.graphNames()).filter((name) => after === undefined || name > after).sort()
-      const page = names.slice(0, limit)
-      return { graphs: page.map((name) => ({ name })), cursor: names.length > limit ? page.at(-1)! : null }
+      const page = names.slice(0, most)
+      const sizes = details && page.length > 0 ? (await store.graphs(page)).map(sizeOf) : []
+      const graphs = page.map((name, i) => ({ name, ...sizes[i] }))
+      return { graphs, cursor: names.length > most ? page.at(-1)! : null }
     },
     async storeGraph(name, graph) {
       await store.setGraph(name, graphText(graph))

@@ -295,7 +295,11 @@ export interface Engine extends Deliveries, Access {
   moveWire(job: Ref, wire: string, to: string, call?: Call): Promise<{ moved: number }>
   storedGraph(name: string): Promise<Graph>
   /** The names of stored graphs, in their order, behind one of them. */
-  storedGraphs(page: { after?: string; limit?: number }): Promise<{ graphs: { name: string }[]; cursor: string | null }>
+  storedGraphs(page: {
+    after?: string
+    limit?: number
+    details?: boolean
+  }): Promise<{ graphs: { name: string; nodes?: number; edges?: number }[]; cursor: string | null }>
   storeGraph(name: string, graph: Graph): Promise<void>
   dropGraph(name: string): Promise<void>
   groups(): Promise<{ groups: GroupView[] }>

@@ -232,6 +232,11 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
       return { children, cursor: String(next) }
     },
     graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
+    /** Graphs by their names, as they are asked for; null for one that there is not any more. */
+    async graphs(names: string[]): Promise<(Encoded | null)[]> {
+      const kept = await ask<unknown>((redis) => redis.hmget(keys.flows, ...names))
+      return (kept as (Encoded | null)[] | null) ?? []
+    },
     graphNames: () => ask<string[]>((redis) => redis.hkeys(keys.flows)),
     setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
     removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),

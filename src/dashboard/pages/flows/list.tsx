@@ -1,18 +1,25 @@
 // Flows: which there are, what they have to do, and where values wait.
 
-import type { FlowRow } from '../../../engine/engine.ts'
+import type { Engine, FlowRow } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
-import { page } from '../../page.ts'
+import { type Act as DoesAct, page } from '../../page.ts'
+import { Act } from '../../parts/act.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Head, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, Heads, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
+import { Name } from '../../parts/name.tsx'
+import { given } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 import { cut, statusOrder, title } from '../../words/text.ts'
 import { statusesOf } from './query.ts'
 
 const ROWS = 20
 
-type FlowsData = { flows: FlowRow[]; cursor: string | null }
+type Graphs = Awaited<ReturnType<Engine['storedGraphs']>>
+type FlowsData = { flows: FlowRow[]; cursor: string | null; stored: Graphs }
+
+/** So long the stored graphs are taken as they were: each of them is read for its size. */
+const FRESH = 60_000
 
 function Row({ flow }: { flow: FlowRow }) {
   const { id, name, status, nodes, active, values, oldestAt, changedAt, createdAt } = flow
@@ -67,7 +74,56 @@ function Table({ flows }: { flows: FlowRow[] }) {
   )
 }
 
-function View({ data: { flows, cursor }, query }: { data: FlowsData; query: URLSearchParams }) {
+/** Graphs that are stored under a name: a flow is made of each by one press. */
+function Stored({ stored: { graphs, cursor }, search }: { stored: Graphs; search: string }) {
+  if (graphs.length === 0) return null
+  return (
+    <Card title="Stored graphs">
+      <table class="tbl">
+        <caption class="vh">Stored graphs</caption>
+        <Heads names={['Graph', 'Size', 'Acts']} />
+        <tbody>
+          {graphs.map(({ name, nodes = 0, edges = 0 }) => (
+            <tr>
+              <td class="fill">
+                <b>
+                  <Name of={name} most={48} />
+                </b>
+              </td>
+              <td class="num dim">
+                {many(nodes, 'node')}, {many(edges, 'edge')}
+              </td>
+              <td class="num">
+                <Act act="begin" scope="write" fields={{ graph: name }} small label={`Make a flow of ${name}`}>
+                  Make a flow
+                </Act>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {cursor && (
+        <p class="note body">
+          <To kind="link" to={`/flows${queryWith(search, { graphs: cursor })}`}>
+            More graphs
+          </To>
+        </p>
+      )}
+    </Card>
+  )
+}
+
+const begin: DoesAct = {
+  scope: 'write',
+  async does({ form, call }) {
+    const graph = given(form, 'graph')
+    const { id } = (await call('POST', '/v1/jobs', { queue: 'core', class: 'flow', args: [graph] })) as { id: number }
+    const to = `/flows/${id}`
+    return { say: `Flow #${id} was made of ${graph}`, to, link: { text: `#${id}`, to } }
+  },
+}
+
+function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; query: URLSearchParams }) {
   const { here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
   const chosen = query.get('status')
@@ -84,30 +140,33 @@ function View({ data: { flows, cursor }, query }: { data: FlowsData; query: URLS
           </To>
         ))}
       </nav>
-      <Card kind="list">
-        {flows.length > 0 ? (
-          <Table flows={flows} />
-        ) : (
-          <Empty
-            act={
-              chosen ? (
-                <To kind="link" to="/flows">
-                  Show all
-                </To>
-              ) : undefined
-            }
-          >
-            {chosen ? `No flow is ${chosen}.` : 'There is no flow yet: make a job of class flow in queue core.'}
-          </Empty>
-        )}
-        {cursor && (
-          <p class="note body">
-            <To kind="link" to={`/flows${queryWith(search, { cursor })}`}>
-              Older flows
-            </To>
-          </p>
-        )}
-      </Card>
+      <div class="stack">
+        <Card kind="list">
+          {flows.length > 0 ? (
+            <Table flows={flows} />
+          ) : (
+            <Empty
+              act={
+                chosen ? (
+                  <To kind="link" to="/flows">
+                    Show all
+                  </To>
+                ) : undefined
+              }
+            >
+              {chosen ? `No flow is ${chosen}.` : 'There is no flow yet: make a job of class flow in queue core.'}
+            </Empty>
+          )}
+          {cursor && (
+            <p class="note body">
+              <To kind="link" to={`/flows${queryWith(search, { cursor })}`}>
+                Older flows
+              </To>
+            </p>
+          )}
+        </Card>
+        <Stored stored={stored} search={search} />
+      </div>
     </>
   )
 }
@@ -116,8 +175,15 @@ export const flows = page<FlowsData>({
   path: '/flows',
   nav: 'flows',
   every: 2_000,
-  load: ({ engine, query }) =>
-    engine.flows({ status: statusesOf(query), cursor: query.get('cursor') ?? undefined, limit: ROWS }),
+  async load({ engine, query, shared }) {
+    const after = query.get('graphs') ?? undefined
+    const [page, stored] = await Promise.all([
+      engine.flows({ status: statusesOf(query), cursor: query.get('cursor') ?? undefined, limit: ROWS }),
+      shared(`graphs after ${after ?? ''}`, FRESH, () => engine.storedGraphs({ after, details: true })),
+    ])
+    return { ...page, stored }
+  },
   title: () => 'Flows',
   View,
+  acts: { begin },
 })
