@@ -38,13 +38,13 @@ function markOf(text: string): Mark {
  */
 export function pointsOf(
   { before, latest }: { before: readonly string[]; latest: string },
-  { step, since }: { step: number; since: number },
+  { step, since, to = Number.POSITIVE_INFINITY }: { step: number; since: number; to?: number },
 ): Point[] {
   const marks = before.map(markOf).sort((a, b) => a.moment - b.moment)
   return marks.flatMap((mark, i) => {
     const next = marks[i + 1] ?? markOf(latest)
     const at = mark.moment * step
-    if (at < since) return []
+    if (at < since || at >= to) return []
     const counts = counted.map((name, n) => [name, (next.counts[n] ?? 0) - (mark.counts[n] ?? 0)])
     return [{ at, longestWait: next.waited, ...(Object.fromEntries(counts) as Counted), ...mark.standing }]
   })

@@ -1,7 +1,7 @@
 // Numbers about the whole, as they are shown.
 
 import * as z from 'zod'
-import { count, flag, moment, queueName, queueView } from './schemas.ts'
+import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'
 
 const counts = z.record(z.string(), z.int()).meta({ description: 'event → how often' })
@@ -34,11 +34,20 @@ export const stats = z.object({
   bells: z.object({ refused: z.int(), why: z.string() }).optional(),
 })
 
-export const seriesQuery = z.strictObject({
-  queue: queueName.optional().meta({ description: 'all together where none is named' }),
-  step: z.enum(['minute', 'hour']).optional(),
-  details: flag.optional().meta({ description: 'the points of each queue, too' }),
-})
+export const seriesQuery = z
+  .strictObject({
+    queue: queueName.optional().meta({ description: 'all together where none is named' }),
+    step: z.enum(['minute', 'hour']).optional(),
+    from: time
+      .optional()
+      .meta({ description: 'from the minute or hour that this moment is in, as far as that is kept' }),
+    to: time.optional().meta({ description: 'those that begin before this moment' }),
+    details: flag.optional().meta({ description: 'the points of each queue, too' }),
+  })
+  .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
+    path: ['to'],
+    message: 'expected a moment after "from"',
+  })
 
 const ms = z.int().meta({ description: 'milliseconds' })
 const spread = z

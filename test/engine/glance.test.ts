@@ -80,3 +80,19 @@ test.skipIf(kind === 'embedded')('without a step it costs as a look at the queue
   // a look counts anew comes on top, of one queue a third.
   expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(10)
 })
+
+test('a part of a series begins with the minute that its moment is in, and ends before another', async () => {
+  await kit.advance(120_000)
+  await kit.engine.enqueue([{ queue: 'media', class: 'full' }])
+  const moments = async (of: { from?: number; to?: number }) =>
+    (await kit.engine.series({ queue: 'media', details: true, ...of })).points.map(({ at }) => at)
+  const all = await moments({})
+  expect(all.length).toBeGreaterThan(1)
+  const last = all.at(-1)!
+  expect(await moments({ from: last + 59_999 })).toEqual([last])
+  expect(await moments({ from: last + 60_000 })).toEqual([])
+  expect(await moments({ to: last })).toEqual(all.slice(0, -1))
+  expect(await moments({ from: all[0]!, to: last + 1 })).toEqual(all)
+  const { queues } = await kit.engine.series({ queue: 'media', details: true, from: last })
+  expect(queues!.media!.map(({ at }) => at)).toEqual([last])
+})

@@ -864,11 +864,11 @@ const cases: Case[] = [
   ],
   [
     'stats.series',
-    ask('GET', '/v1/stats/series?queue=core&step=hour&details=true'),
+    ask('GET', '/v1/stats/series?queue=core&step=hour&details=true&from=1800000000000&to=2027-01-15T10:00:00Z'),
     200,
     { step: 'hour', points: [{ at, longestWait: 4, runs: 1 }] },
     'series',
-    { queue: 'core', step: 'hour', details: true },
+    { queue: 'core', step: 'hour', details: true, from: 1_800_000_000_000, to: Date.UTC(2027, 0, 15, 10) },
   ],
   [
     'stats.classes',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { pointsOf, summed } from '../../src/core/series.ts'
+import { seriesQuery } from '../../src/core/stats.ts'
 
 const before = ['12,40,5,2,0,0,0,0,0,0', '10,0,3,2,0,0,0,0,0,0']
 const latest = '0,7,6,6,1,0,0,0,0,0'
@@ -14,6 +15,7 @@ test('a point is what happened from one mark to the next, the last one up to now
 test('what is too long ago is left out', () => {
   expect(pointsOf({ before, latest }, { step: 1_000, since: 11_000 })).toMatchObject([{ at: 12_000 }])
   expect(pointsOf({ before: [], latest }, { step: 1_000, since: 0 })).toEqual([])
+  expect(pointsOf({ before, latest }, { step: 1_000, since: 0, to: 12_000 })).toMatchObject([{ at: 10_000, made: 2 }])
 })
 
 test('points of queues are added, the longest wait is the longest of any', () => {
@@ -23,4 +25,11 @@ test('points of queues are added, the longest wait is the longest of any', () =>
     { at: 12_000, made: 2, runs: 8, longestWait: 7 },
   ])
   expect(one).toMatchObject([{ made: 2 }, { made: 1 }])
+})
+
+test('a part that ends before it begins is refused, with the place of the fault', () => {
+  expect(seriesQuery.parse({ from: '1000', to: '2000' })).toEqual({ from: 1_000, to: 2_000 })
+  expect(seriesQuery.safeParse({ from: '2000', to: '2000' }).error!.issues).toMatchObject([
+    { path: ['to'], message: 'expected a moment after "from"' },
+  ])
 })

@@ -71,11 +71,11 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
       }
     },
 
-    async series({ queue = '', step = 'minute', details = false }) {
+    async series({ queue = '', step = 'minute', from = 0, to, details = false }) {
       const { kind, ms } = STEPS[step]
       const { rows, more, now } = await store.series(queue, kind, MOST_QUEUES)
-      const since = (Math.floor(now / ms) - keptSteps[step] + 1) * ms
-      const byQueue = rows.map((row) => [row.queue, pointsOf(row, { step: ms, since })] as const)
+      const since = Math.max(Math.floor(now / ms) - keptSteps[step] + 1, Math.floor(from / ms)) * ms
+      const byQueue = rows.map((row) => [row.queue, pointsOf(row, { step: ms, since, to })] as const)
       const points = summed(byQueue.map(([, own]) => own))
       return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
     },

@@ -311,8 +311,11 @@ export interface Engine extends Deliveries, Access {
   ): Promise<Previewed<GroupView>>
   /** `days`: so many days, from today back, of what is kept for five years. */
   stats(options?: { days?: number }): Promise<Stats>
-  /** What happened in each of the last 240 minutes or 336 hours, oldest first; `more`: of 50 queues, and there are others. */
-  series(of: { queue?: string; step?: 'minute' | 'hour'; details?: boolean }): Promise<{
+  /**
+   * What happened in each of the last 240 minutes or 336 hours, oldest first, of those the ones in `from` to `to`; `more`: of 50
+   * queues, and there are others.
+   */
+  series(of: { queue?: string; step?: 'minute' | 'hour'; from?: number; to?: number; details?: boolean }): Promise<{
     step: 'minute' | 'hour'
     points: Point[]
     more: boolean
