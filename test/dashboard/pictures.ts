@@ -1,75 +1,91 @@
 // `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`: pictures of pages, in light, dark and on a phone.
-// `npm run docs:pictures`, without arguments: takes those that docs/pictures has anew, of a stack of its own.
+// `npm run docs:pictures`, without arguments: takes all that the manual shows anew, of a stack of its own.
 
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
 import { startWorkerd } from '../e2e/workerd/kit.ts'
-import { logIn, startBrowser } from './browser.ts'
-import { seed } from './seed.ts'
+import { logIn, openWindow, startBrowser } from './browser.ts'
+import { callerOf, seed } from './seed.ts'
+import { seedOutside, startOutside } from './seed-outside.ts'
+import { before, gallery, looks, type Shown, shownPages } from './shown.ts'
 
-/** Name → path below the base; `order` and `flow` are jobs that the seed made. */
-export const pathsOf = (order: number, flow: number): Record<string, string> => ({
-  overview: '/',
-  jobs: '/jobs?status=failed',
-  job: `/jobs/${order}`,
-  new: '/jobs/new?queue=media&class=resize',
-  flows: '/flows',
-  flow: `/flows/${flow}?wire=${encodeURIComponent('enrich.image>images.url')}`,
-  'flow-edit': `/flows/${flow}/edit`,
-  queues: '/queues',
-  queue: '/queues/media',
-  schedules: '/schedules',
-  limits: '/limits?open=worker:media/resize',
-  workers: '/workers/media/resize',
-  'workers-change': '/workers/media/resize?change',
-  'workers-register': '/workers?register',
-  channels: '/channels',
-  callbacks: '/callbacks',
-  files: '/files',
-  log: '/log',
-  keys: '/settings/keys',
-  doctor: '/doctor',
-})
+const docs = join(import.meta.dirname, '../../docs')
 
-const looks = [
-  { name: 'light', theme: 'light', width: 1440, height: 1000 },
-  { name: 'dark', theme: 'dark', width: 1440, height: 1000 },
-  { name: 'phone', theme: 'light', width: 390, height: 844 },
-] as const
+/** A limit that is full is told of after five minutes, and what happened after the next tick. */
+const SETTLED = 5.5 * 60_000
 
-type Wanted = { url: string; key: string; folder: string; order: number; flow: number; only: string[] }
+type Site = { url: string; key: string }
+/** What becomes of a page that is there to be seen. */
+type Taken = (page: Page, name: string) => Promise<unknown>
 
-async function take({ url, key, folder, order, flow, only }: Wanted): Promise<void> {
-  mkdirSync(folder, { recursive: true })
-  const browser = await startBrowser()
+/** Each of them, in each look. `isIn`: after a login. */
+async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: Taken, isIn = true): Promise<void> {
   for (const look of looks) {
-    const { context, page, faults } = await logIn(browser, url, key, look)
-    for (const [name, path] of Object.entries(pathsOf(order, flow))) {
-      if (only.length > 0 && !only.includes(name) && !only.includes(`${name}-${look.name}`)) continue
+    const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
+    for (const { name, path } of pages) {
       // Twice: what a page shows below comes with the second look.
       for (const _ of [1, 2]) await page.goto(`${url}/ui${path}`)
       await page.evaluate(() => document.fonts.ready.then(() => undefined))
-      await page.screenshot({ path: join(folder, `${name}-${look.name}.png`) })
+      await take(page, `${name}-${look.name}`)
     }
     if (faults.length > 0) console.error(`${look.name}: ${faults.join('\n')}`)
     await context.close()
   }
+}
+
+const asPng =
+  (folder: string): Taken =>
+  (page, name) =>
+    page.screenshot({ path: join(folder, `${name}.png`) })
+
+/** A fifth of the bytes, for there are many. */
+const asWebp =
+  (folder: string): Taken =>
+  async (page, name) => {
+    const browser = await page.context().newCDPSession(page)
+    const { data } = await browser.send('Page.captureScreenshot', { format: 'webp', quality: 80 })
+    writeFileSync(join(folder, `${name}.webp`), Buffer.from(data, 'base64'))
+  }
+
+/** Those of the manual, each anew: all pages as docs/pages.md has them, and those that stand among its text. */
+async function takeManual(): Promise<void> {
+  const [folder, all] = [join(docs, 'pictures'), join(docs, 'pictures/pages')]
+  const named = readdirSync(folder).filter((file) => file.endsWith('.png'))
+  rmSync(all, { recursive: true, force: true })
+  mkdirSync(all)
+  const workerd = await startWorkerd()
+  const site = { url: workerd.stack.url, key: workerd.stack.apiKey }
+  const browser = await startBrowser()
+  const [login, firstMinute] = before as [Shown, Shown]
+  await look(browser, site, [login], asWebp(all), false)
+  await look(browser, site, [firstMinute], asWebp(all))
+  const outside = await startOutside()
+  const { order, flow } = await seed(site.url, site.key)
+  await seedOutside(callerOf(site.url, site.key), outside.url)
+  console.log(`what stands for ${SETTLED / 60_000} minutes needs a look: until then this waits`)
+  await new Promise((resolve) => setTimeout(resolve, SETTLED))
+  const [png, webp] = [asPng(folder), asWebp(all)]
+  await look(browser, site, shownPages(order, flow), async (page, name) => {
+    await webp(page, name)
+    if (named.includes(`${name}.png`)) await png(page, name)
+  })
+  await browser.close()
+  await workerd.close()
+  await outside.close()
+  writeFileSync(join(docs, 'pages.md'), gallery())
+  console.log(`${readdirSync(all).length} pictures in docs/pictures/pages, ${named.length} in docs/pictures`)
+}
+
+async function takeSome({ url, key }: Site, folder: string, pages: Shown[]): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  const browser = await startBrowser()
+  await look(browser, { url, key }, pages, asPng(folder))
   await browser.close()
 }
 
-/** Those of the manual, each anew. */
-async function takeManual(): Promise<void> {
-  const folder = join(import.meta.dirname, '../../docs/pictures')
-  const only = readdirSync(folder).map((file) => file.replace(/\.png$/, ''))
-  const workerd = await startWorkerd()
-  const { url, apiKey: key } = workerd.stack
-  const { order, flow } = await seed(url, key)
-  await take({ url, key, folder, order, flow, only })
-  await workerd.close()
-  console.log(`${only.length} pictures in docs/pictures: ${only.join(', ')}`)
-}
-
 const [url, key, folder, order = '0', flow = '0', ...only] = process.argv.slice(2)
+const wanted = ({ name }: Shown) => only.length === 0 || only.includes(name)
 if (!url) await takeManual()
-else if (key && folder) await take({ url, key, folder, order: Number(order), flow: Number(flow), only })
+else if (key && folder) await takeSome({ url, key }, folder, shownPages(Number(order), Number(flow)).filter(wanted))
 else throw new Error('expected: pictures.ts <url> <key> <folder> <job> <flow> [page …]')

@@ -57,7 +57,6 @@ const classes: [queue: string, name: string, definition: object][] = [
   ['shop', 'invoice-pdf', pull()],
   ['shop', 'label', pull({ limits: [{ key: 'carrier-dhl', concurrency: 8 }] })],
   ['shop', 'pack', pull({ timeout: '5m' })],
-  ['shop', 'import', pull()],
   ['mail', 'digest', pull()],
   ['feed', 'import', pull({ retry: { max: 0 } })],
   ['core', 'reindex', pull()],
@@ -133,17 +132,6 @@ async function shop(call: Call): Promise<number> {
   for (const i of [1, 2, 3, 4, 5, 6, 7, 8])
     await call('POST', '/v1/jobs', { class: 'label', queue: 'shop', group: { id: groups[i % 3]! } })
   await claim('label', 8, '1h', 'dhl-1')
-  const { id: parent } = (await call('POST', '/v1/jobs', {
-    class: 'import',
-    queue: 'shop',
-    createdBy: 'web-api',
-  })) as unknown as Made
-  const [importing] = await claim('import', 1)
-  await commit(importing!, {
-    ops: [{ op: 'spawn', queue: 'shop', class: 'order', name: 'order', group: { id: 'shop-7' }, createdBy: 'web-api' }],
-    end: 'suspended',
-    waitFor: 'children',
-  }).catch(async () => undefined)
   const { id } = (await call('POST', '/v1/jobs', {
     class: 'order',
     queue: 'shop',
@@ -177,7 +165,6 @@ async function shop(call: Call): Promise<number> {
   const [pack] = await claim('pack', 1, '1h', 'packer-eu-2')
   await call('POST', `/v1/runs/${pack!.run.token}/heartbeat`, { progress: 0.61 })
   await call('POST', `/v1/jobs/${id}/in/note`, { values: ['gift wrap, no invoice', 'ring twice'], notify: false })
-  void parent
   return id
 }
 

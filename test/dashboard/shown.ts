@@ -1,0 +1,65 @@
+// What docs/pages.md shows of the dashboard: every page, each as the address of its picture and the words below it.
+
+/** A page as it is shown; `page` is its path in the table of pages. */
+export type Shown = { name: string; page: string; path: string; title: string }
+
+const one = (name: string, page: string, title: string, path = page): Shown => ({ name, page, path, title })
+
+/**
+ * `order` and `flow` are jobs that the seed made.
+ *
+ * @example shownPages(7, 9).find(({ name }) => name === 'job')!.path // '/jobs/7'
+ */
+export const shownPages = (order: number, flow: number): Shown[] => [
+  one('overview', '/', 'Overview: what needs a look, and since when'),
+  one('jobs', '/jobs', 'Jobs that failed, and the kinds of their errors', '/jobs?status=failed'),
+  one('job', '/jobs/:job', 'A job: why it does not run', `/jobs/${order}`),
+  one('new', '/jobs/new', 'A new job', '/jobs/new?queue=media&class=resize'),
+  one('flows', '/flows', 'Flows'),
+  one(
+    'flow',
+    '/flows/:job',
+    'A flow, and a wire at which values wait',
+    `/flows/${flow}?wire=${encodeURIComponent('enrich.image>images.url')}`,
+  ),
+  one('flow-edit', '/flows/:job/edit', 'The graph of a flow, to be changed', `/flows/${flow}/edit`),
+  one('queues', '/queues', 'Queues and their lanes'),
+  one('queue', '/queues/:queue', 'A queue: who is next, and why', '/queues/media'),
+  one('schedules', '/schedules', 'Schedules, twelve hours back and ahead'),
+  one('limits', '/limits', 'Limits: who holds the slots', '/limits?open=worker:media/resize'),
+  one('workers-all', '/workers', 'Classes'),
+  one('workers', '/workers/:queue/:class', 'A class, to be tried', '/workers/media/resize'),
+  one('workers-change', '/workers/:queue/:class', 'A class, to be changed', '/workers/media/resize?change'),
+  one('workers-register', '/workers', 'A class, to be registered', '/workers?register'),
+  one('channels', '/channels', 'Channels'),
+  one('callbacks', '/callbacks', 'Callbacks'),
+  one('files', '/files', 'Files'),
+  one('log', '/log', 'Log'),
+  one('keys', '/settings/keys', 'Keys'),
+  one('doctor', '/doctor', 'Doctor'),
+  one('find', '/find', 'What a search finds', '/find?q=m'),
+  one('more', '/more', 'The other pages, on a phone'),
+]
+
+/** What is seen before there is a job, and before somebody has come in. */
+export const before = [one('login', '/login', 'Coming in'), one('first-minute', '/', 'The first minute')]
+
+/** How each is shown. */
+export const looks = [
+  { name: 'light', theme: 'light', width: 1440, height: 1000 },
+  { name: 'dark', theme: 'dark', width: 1440, height: 1000 },
+  { name: 'phone', theme: 'light', width: 390, height: 844 },
+] as const
+
+/** All of them, as a page of the manual. */
+export function gallery(): string {
+  const picture = ({ name, title }: Shown, look: string) => `![${title}, ${look}](pictures/pages/${name}-${look}.webp)`
+  const entry = (shown: Shown) => [`## ${shown.title}`, ...looks.map(({ name }) => picture(shown, name))].join('\n\n')
+  return `# Every page of the dashboard
+
+These are all pages of the [dashboard](dashboard.md) in light, in dark, and on a phone 390 pixels wide. \`npm run docs:pictures\` takes them anew: it
+starts a stack, fills it with a shop at three in the morning (\`test/dashboard/seed.ts\`), and looks.
+
+${[...before, ...shownPages(0, 0)].map(entry).join('\n\n')}
+`
+}
