@@ -27,6 +27,7 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   one('queue', '/queues/:queue', 'A queue: who is next, and why', '/queues/media'),
   one('schedules', '/schedules', 'Schedules, twelve hours back and ahead'),
   one('limits', '/limits', 'Limits: who holds the slots', '/limits?open=worker:media/resize'),
+  one('group', '/groups/:id', 'A group: who of it has slots, and who waits', '/groups/shop-7'),
   one('workers-all', '/workers', 'Classes'),
   one('workers', '/workers/:queue/:class', 'A class, to be tried', '/workers/media/resize'),
   one('workers-change', '/workers/:queue/:class', 'A class, to be changed', '/workers/media/resize?change'),
