@@ -2761,6 +2761,11 @@ const marks: Mutation[] = [
 ]
 
 const packed: Mutation[] = [
+  ...of(86, 'lib/job/places.lua', [
+    '      if till then places.soonest(doc.queue, queue_fields.next_lease, till) end\n',
+    '',
+    'who has left a piece whose lease is over is looked at by nobody',
+  ]),
   ...of(
     85,
     'lib/run/packed.lua',

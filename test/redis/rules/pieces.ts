@@ -222,6 +222,17 @@ const lending: Facts = {
     expect(await world.document(ids[5]!)).toMatchObject({ lostInARow: 1, place: 't' })
     await expectOut(world, ids, ids)
   },
+  async 'whoever commits some of them late, and claims, leaves none of them behind'(world) {
+    const ids = await pack(world, 12)
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    world.advance(LEASE + 1)
+    const { answers } = await lane.ask({ runs: (await settled(runs)).slice(3, 6) })
+    expect(answers).toEqual(['lost', 'lost', 'lost'])
+    await world.tick()
+    expect(await world.queueOf()).toMatchObject({ timers: 12, leases: 0, settings: { counts: { lost: 12 } } })
+    await expectOut(world, ids, ids)
+  },
   async 'nor does it when the tick has taken them back first'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()

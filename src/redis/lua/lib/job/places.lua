@@ -123,11 +123,16 @@ function places.move(id, doc, place, moment, key, keeps, since)
   places.announce(id, doc, was)
 end
 
--- Those that have left their pieces, and went nowhere else since, stand in the indexes themselves.
+-- Those that have left their pieces, and went nowhere else since, stand in the indexes themselves. Whoever has looked meanwhile
+-- for leases that are over has not found theirs there: somebody is to look again.
 function places.settle(removal)
   for id in pairs(loose) do
     local doc = docs[id]
-    if doc then zset(places.index_of(doc), places.member_of(id, doc), (doc.place == 'l' and tonumber(doc.lease_until)) or (doc.place == 'c' and removal(id, doc, 'c')) or order.score(doc)) end
+    if doc then
+      local till = doc.place == 'l' and tonumber(doc.lease_until)
+      zset(places.index_of(doc), places.member_of(id, doc), till or (doc.place == 'c' and removal(id, doc, 'c')) or order.score(doc))
+      if till then places.soonest(doc.queue, queue_fields.next_lease, till) end
+    end
     put(loose, id, nil)
   end
 end
