@@ -223,3 +223,14 @@ test('a class tells which deployments have its function, and when a program of i
   expect(heard).toContain('one in its queue was heard')
   expect(heard).not.toContain('not heard')
 })
+
+test('of a child that runs the family says so', async () => {
+  const parent = await pages.make('waits')
+  await pages.rest(parent)
+  const child = await pages.make('pulled', { parent: String(parent), name: 'pack' })
+  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+  expect(await pages.statusOf(child)).toBe('running')
+  const html = await reader.html(`/ui/jobs/${parent}`)
+  const [, family] = /aria-label="Family and facts">([\s\S]*?)<\/aside>/.exec(html)!
+  expect(family).toMatch(new RegExp(`running[^<]*<[\\s\\S]*/ui/jobs/${child}"`, 'i'))
+})

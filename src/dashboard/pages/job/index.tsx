@@ -160,7 +160,7 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
           {data.ports.length > 0 && <Ports job={job} rows={data.ports} more={data.morePorts} />}
           <Tabs job={job} runs={data.runs} tab={tab} tail={tail} at={data.at} />
         </div>
-        <Rail job={job} />
+        <Rail job={job} known={data.family} />
       </div>
     </>
   )

@@ -9,6 +9,9 @@ import { wayToLimit } from '../../words/limit.ts'
 import { count, many, money } from '../../words/number.ts'
 import { statusOrder, title } from '../../words/text.ts'
 import { moment, span } from '../../words/time.ts'
+import type { Family as Known } from '../../words/timeline.ts'
+
+type RailProps = { job: JobView; known: Known }
 
 /** So many children are listed; of more it is told how many have which status, each a link to those. */
 const CHILDREN = 100
@@ -36,7 +39,9 @@ function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
   )
 }
 
-function Family({ job }: { job: JobView }) {
+/** `known`: children that were read themselves: what a parent has of them says nothing of their runs. */
+function Family({ job, known }: RailProps) {
+  const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job
   const all = Object.entries(children)
   const isCounted = all.length + moreChildren > CHILDREN
@@ -59,7 +64,7 @@ function Family({ job }: { job: JobView }) {
         </li>
         {(isCounted ? [] : all).map(([name, child]) => (
           <li class={parent ? 'l2' : 'l1'}>
-            <StatusMark status={child.status} />
+            <StatusMark status={read.get(child.id) ?? child.status} />
             <span class="clip">
               <To to={`/jobs/${child.id}`}>{name}</To>
             </span>
@@ -191,10 +196,10 @@ function Facts({ job }: { job: JobView }) {
   )
 }
 
-export function Rail({ job }: { job: JobView }) {
+export function Rail({ job, known }: RailProps) {
   return (
     <aside class="stack rail" aria-label="Family and facts">
-      <Family job={job} />
+      <Family job={job} known={known} />
       <Facts job={job} />
     </aside>
   )

@@ -107,8 +107,12 @@ function Waits({ data: { stats, points } }: TilesProps) {
       <span class="dt">Wait until start, p50 and p95</span>
       <span class="big">
         {half === undefined ? '–' : `≤ ${about(half)}`}
-        <i class="or" />
-        {most === undefined ? '–' : `≤ ${about(most)}`}
+        {most !== half && (
+          <>
+            <i class="or" />
+            {most === undefined ? '–' : `≤ ${about(most)}`}
+          </>
+        )}
       </span>
       <span class="sub">{count(all.reduce((a, b) => a + b, 0))} runs since midnight UTC</span>
       <Spark values={points.map(({ longestWait }) => longestWait)} tone="accent" />
