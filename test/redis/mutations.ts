@@ -2352,11 +2352,13 @@ const history: Mutation[] = [
   ...of(
     82,
     'lib/queue/counts.lua',
+    ['  if is_over then keep_day(q, queue_record) end\n', '', 'a day that is over is lost'],
     [
-      'if queue_record.day and next(queue_record.counts) and not keep_day(q, queue_record) then\n    counts.is_left = true\n    return\n  end',
+      '  if is_over and not closes_days() then\n    counts.is_left = true\n    return\n  end\n',
       '',
-      'a day that is over is lost',
+      'a day that ended before a claim is lost',
     ],
+    ['counts.is_left = true\n    return', 'counts.is_left = true', 'what a claim cannot put away is lost'],
     ['  change_queue(q, queue_fields.counts, {})\n', '', 'today goes on for ever'],
     [
       'change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))',

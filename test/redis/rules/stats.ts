@@ -40,6 +40,17 @@ const kept: Facts = {
       { day: yesterday, counts: { runs: 1 }, queues: { q: { counts: { runs: 1 } } } },
     ])
   },
+  async 'a run that is lent and ends in the first minute of a day is of that day'(world) {
+    toNext(world, DAY)
+    await once(world)
+    await world.make({ unique: { key: 'first' } })
+    await world.make({ unique: { key: 'second' } })
+    toNext(world, DAY)
+    for (const _ of [1, 2]) await (await world.claimOne({ max: 1 })).commit()
+    const stats = await statsOf(world).stats({ days: 2 })
+    expect(stats).toMatchObject({ today: { q: { runs: 2, completed: 2 } }, total: { q: { runs: 3, made: 3 } } })
+    expect(stats.days).toMatchObject([{ counts: { runs: 2 } }, { counts: { runs: 1, made: 3 } }])
+  },
   async 'a queue that rests since yesterday has counted nothing today, and yesterday all the same'(world) {
     toNext(world, DAY)
     await once(world)

@@ -8,7 +8,7 @@
 --
 -- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/finish.going_on, run/slots.set_times, run/retry.release, run/retry.conflict, run/retry.fail, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on, limit/former
 -- here alone: run/lone
--- idle: queue/counts.keep_day, job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
+-- idle: queue/counts.closes_days, queue/counts.keep_day, job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers

@@ -4,7 +4,7 @@
 -- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
 -- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
 -- Made when first called, which most calls do.
--- Made apart: size_of, add_counts, no_waits, keep_day, written_down, key, turn.
+-- Made apart: size_of, add_counts, no_waits, closes_days, keep_day, written_down, key, turn.
 
 local counts = {}
 
@@ -61,7 +61,10 @@ end
 
 counts.is_left = false -- whether a day that is over has been left as it is
 
--- The day that is over goes to the others, and what is older than five years goes away. Who cannot do that counts to it.
+-- Whether this script can put a day away that is over. One that cannot counts to that day, and leaves all as it is for the next.
+local function closes_days() return true end
+
+-- The day that is over goes to the others, and what is older than five years goes away.
 local function keep_day(q, queue_record)
   local key, field = ns .. 'days', int(queue_record.day)
   local text = hget(key, field)
@@ -72,7 +75,6 @@ local function keep_day(q, queue_record)
   hset(key, field, cjson.encode(kept))
   for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do hset(key, int(old), false) end
   change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
-  return true
 end
 
 -- All counts of a queue, as they are at a moment.
@@ -90,6 +92,11 @@ end
 function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. int(moment % most) end
 
 local function turn(q, queue_record)
+  local is_over = queue_record.day and queue_record.day ~= today and next(queue_record.counts)
+  if is_over and not closes_days() then
+    counts.is_left = true
+    return
+  end
   local hour = math.floor(minute / 60)
   set_text(counts.key(q, 'm', minute, counts.MINUTES), counts.written_down(queue_record, minute, queue_record.minute_wait))
   change_queue(q, queue_fields.minute_wait, nil)
@@ -99,10 +106,7 @@ local function turn(q, queue_record)
   end
   change_queue(q, queue_fields.minute, minute)
   if queue_record.day == today then return end
-  if queue_record.day and next(queue_record.counts) and not keep_day(q, queue_record) then
-    counts.is_left = true
-    return
-  end
+  if is_over then keep_day(q, queue_record) end
   change_queue(q, queue_fields.day, today)
   change_queue(q, queue_fields.counts, {})
   change_queue(q, queue_fields.waits, nil)
