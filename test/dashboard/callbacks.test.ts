@@ -69,7 +69,7 @@ test('says when the next try is, and until when a host that keeps failing is lef
   const html = await reader.html(`/ui/callbacks?open=${id}`)
   expect(html).not.toContain(SECRET)
   const text = textOf(html)
-  expect(text).toMatch(/Next tryin \d+ m/)
+  expect(text).toMatch(/Next tryin \d+ [hm]/)
   expect(text).toMatch(/Hostleft alone until \d\d:\d\d:\d\d: \d failures in a row/)
   expect(html).toContain('id="breakers"')
   await receiver.close()

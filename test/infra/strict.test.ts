@@ -185,7 +185,7 @@ describe.skipIf(!canBuild())('the strict Redis', () => {
   })
 
   test('an enqueue takes the CPU of some milliseconds at most, and so does a commit of 100 with a claim of 100 that are alike', async () => {
-    const calls = await measureScripts()
+    const calls = await measureScripts(1 / 4)
     // 1.1, 2.2 and 24 ms were seen. CPU hardly depends on what else goes on; but another machine may be half as fast.
     expect(calls['an enqueue of 1']).toBeLessThan(20)
     expect(calls['a commit of 100 with a claim of 100, alike']).toBeLessThan(15)

@@ -461,7 +461,8 @@ describe('what only QStash may call', () => {
       headers: { 'content-type': 'application/json', ...(signature && { 'upstash-signature': signature }) },
     })
 
-  test.each(['/dispatch/plain', '/tick'])('%s takes what is signed with the current or the next key', async (path) => {
+  // A queue that had no job lately: where there was one, a lane waits for the next before it answers.
+  test.each(['/dispatch/quiet', '/tick'])('%s takes what is signed with the current or the next key', async (path) => {
     expect((await asked(path, bell, sign(`${stack.url}${path}`, bell))).status).toBe(200)
     const next = 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs'
     expect((await asked(path, bell, sign(`${stack.url}${path}`, bell, next))).status).toBe(200)

@@ -76,11 +76,11 @@ export async function callsOf(folder: string, { options }: Host): Promise<Make> 
 /** The embedded one takes ten times as long. */
 const timesIn = (lua: Lua, times: number): number => (lua === 'embedded' ? Math.ceil(times / 10) : times)
 
-/** Each kind of call in a namespace of its own. */
-export async function measureCalls(make: Make, { pid }: Host, lua: Lua): Promise<Calls> {
+/** Each kind of call in a namespace of its own; `share`: of the usual number of calls. */
+export async function measureCalls(make: Make, { pid }: Host, lua: Lua, share = 1): Promise<Calls> {
   const found: Calls = {}
   for (const [title, { times: usual, ready }] of Object.entries(workloads)) {
-    const times = timesIn(lua, usual)
+    const times = timesIn(lua, Math.ceil(usual * share))
     const call = await ready(make(), times)
     const before = cpuOf(pid)
     for (let i = 0; i < times; i++) await call()

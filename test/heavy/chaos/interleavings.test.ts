@@ -6,7 +6,7 @@ import { kind } from '../../kit/index.ts'
 import { type Played, play } from './interleavings.ts'
 import { directClient } from './redis.ts'
 
-const INTERLEAVINGS = kind === 'server' ? 60 : 20
+const INTERLEAVINGS = kind === 'server' ? 40 : 20
 /** A busy machine plays fewer. */
 const ENOUGH_MS = 15_000
 
