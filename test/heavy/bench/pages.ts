@@ -92,6 +92,7 @@ const pathsOf = ({ order, flow }: { order: number; flow: number }): string[] => 
   ...[
     '/jobs?class=nobody',
     '/jobs?group=shop-7',
+    '/groups/shop-7',
     `/jobs/${order}`,
     `/jobs/${JOBS / 2}`,
     '/jobs/new',
