@@ -85,10 +85,9 @@ export function createRuns(parts: Parts) {
   let apartTill = 0
 
   /** Asks the script that has what is wanted; who listens is known to Redis alone. */
-  async function asked(light: boolean, known: string[], args: Omit<CommitArgs, 'light'>, words: string[]) {
+  async function asked(light: boolean, known: string[], args: CommitArgs, words: string[]) {
     const script = light && Date.now() >= apartTill ? scripts.commit : scripts.commit_verbs
-    const given = { ...args, light: script === scripts.commit ? '1' : '' }
-    const reply = answerOf(await evaluate(script, known, given, words), 'committed')
+    const reply = answerOf(await evaluate(script, known, args, words), 'committed')
     if (reply.word === 'verbs') {
       apartTill = Date.now() + APART
       return asked(false, known, args, words)
