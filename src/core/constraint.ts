@@ -74,5 +74,11 @@ export function limitKeyOf(name: string, { groupBy }: Constraint, job: Matched):
   return `constraint:${name}:${JSON.stringify(atPath(job.args, groupBy) ?? null)}`
 }
 
+const GROUP = 'group:'
+
 /** The limit of a group. */
-export const groupKey = (id: string): string => `group:${id}`
+export const groupKey = (id: string): string => `${GROUP}${id}`
+
+/** The group whose limit this is; undefined for any other limit. @example groupIdOf('group:shop') // 'shop' */
+export const groupIdOf = (key: string): string | undefined =>
+  key.startsWith(GROUP) ? key.slice(GROUP.length) : undefined

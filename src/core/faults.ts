@@ -1,6 +1,6 @@
 // Where what the doctor has found something at is told of: by the API, and on the pages for people.
 
-import { groupKey } from './constraint.ts'
+import { groupIdOf } from './constraint.ts'
 
 export const faultKinds = ['job', 'queue', 'limit', 'channel', 'alias', 'schedule', 'flow'] as const
 export type FaultKind = (typeof faultKinds)[number]
@@ -10,8 +10,10 @@ type Places = { api: (who: string) => string; page: (who: string) => string }
 const inPath = encodeURIComponent
 
 /** The limit of a group is told of where the group is. */
-const limitPage = (key: string): string =>
-  key.startsWith(groupKey('')) ? `/groups/${inPath(key.slice(groupKey('').length))}` : `/limits?open=${inPath(key)}`
+const limitPage = (key: string): string => {
+  const group = groupIdOf(key)
+  return group === undefined ? `/limits?open=${inPath(key)}` : `/groups/${inPath(group)}`
+}
 
 const places: Record<FaultKind, Places> = {
   job: { api: (id) => `/v1/jobs/${id}`, page: (id) => `/jobs/${id}` },

@@ -54,6 +54,7 @@ test('Limits, the page of a job and the search lead to it', async () => {
   expect(await admin.html('/ui/limits')).toContain(link)
   const rail = part(await admin.html(`/ui/jobs/${ids[0]}`), 'Family and facts', '</aside>')
   expect(rail.split(link)).toHaveLength(3)
+  expect(rail).not.toContain('group:')
   expect(await admin.html(`/ui/jobs/${ids[3]}`)).toMatch(new RegExp(`${link}[^>]*>\\s*Who holds it`))
   expect(await admin.html('/ui/find?q=shop')).toContain(link)
 })

@@ -1,5 +1,6 @@
 // What has a name that somebody has typed a part of.
 
+import { groupIdOf } from '../../core/constraint.ts'
 import { isId } from '../../core/job.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
@@ -7,7 +8,6 @@ import type { Engine, Found } from '../engine.ts'
 
 /** So many of each kind are answered. */
 const MOST = 10
-const GROUP = 'group:'
 
 /** Those with the text in their names, those that begin with it first. */
 function like(names: readonly string[], text: string): string[] {
@@ -39,8 +39,8 @@ export function createFind({ store }: Context): Pick<Engine, 'search'> {
         store.limitNames(),
         store.channels(),
       ])
-      const groups = keys.filter((key) => key.startsWith(GROUP)).map((key) => key.slice(GROUP.length))
-      const limits = keys.filter((key) => !key.startsWith(GROUP))
+      const groups = keys.flatMap((key) => groupIdOf(key) ?? [])
+      const limits = keys.filter((key) => groupIdOf(key) === undefined)
       const heard = Object.entries(channels).flatMap(([name, n]) => (Number.parseInt(n, 10) > 0 ? [name] : []))
       return {
         jobs,

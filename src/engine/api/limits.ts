@@ -1,6 +1,6 @@
 // What bounds runs: limits, constraints, groups and switches.
 
-import { type Constraint, groupKey } from '../../core/constraint.ts'
+import { type Constraint, groupIdOf, groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Room } from '../../redis/types.ts'
@@ -28,7 +28,7 @@ export const waitedView = (row: Row, now: number): WaitedLimit => ({
   waitedSince: row.fullSince,
 })
 
-export const isGroup = (key: string): boolean => key.startsWith(groupKey(''))
+export const isGroup = (key: string): boolean => groupIdOf(key) !== undefined
 
 const detailedView = (row: Row, now: number): LimitRow => ({
   ...limitView(row, now),
@@ -56,7 +56,7 @@ const noLimit = (key: string): LimitView => ({
 const pickGroup = ({ concurrency, paused }: Pick<GroupView, 'concurrency' | 'paused'>) => ({ concurrency, paused })
 
 const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): GroupView => ({
-  id: key.slice(groupKey('').length),
+  id: groupIdOf(key)!,
   ...{ concurrency, paused, running, waiting, jobs: jobs ?? 0 },
 })
 

@@ -1,5 +1,6 @@
 // The rail of a job: its family, and facts.
 
+import { groupIdOf } from '../../../core/constraint.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
@@ -132,7 +133,7 @@ function Facts({ job }: { job: JobView }) {
                   {limits.slice(0, 4).map((key) => (
                     <>
                       <To to={wayToLimit(key)}>
-                        <Name of={key.replace(/^group:/, '')} most={24} />
+                        <Name of={groupIdOf(key) ?? key} most={24} />
                       </To>
                       {key === waitingAt && ' (waits)'}{' '}
                     </>
