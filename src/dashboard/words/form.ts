@@ -16,6 +16,13 @@ export const maybe = (form: FormData, name: string): string | undefined => {
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
+/** The lines of a field of text: nothing around them counts, and empty ones do not. */
+export const linesIn = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+
 /** JSON as it was typed: it goes on as text, so that no digit is lost. */
 export function jsonText(text: string, name: string): string {
   try {

@@ -1,7 +1,9 @@
 // What was typed into the fields of one value, read by its schema: members of objects are fields of their own, lists are lines.
 
-import { jsonText, numberIn, objectOf } from './form.ts'
-import { asJson, type Kind, kindOf, type Schema } from './schema.ts'
+import { encodedToJson } from '../../core/codec/value.ts'
+import type { PortView } from '../../engine/engine.ts'
+import { jsonText, linesIn, numberIn, objectOf } from './form.ts'
+import { asJson, type Kind, kindOf, readSchema, type Schema } from './schema.ts'
 
 /** Lines of a list. */
 export const LINES = '-'
@@ -29,10 +31,7 @@ export type Typed = {
 const shortOf = (field: string): string => field.slice(field.lastIndexOf('/') + 1).replace(/^in\./, '')
 
 function listIn(schema: Schema, field: string, { at, read = strictly }: Typed): string | undefined {
-  const lines = (at(`${field}/${LINES}`) ?? '')
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
+  const lines = linesIn(at(`${field}/${LINES}`) ?? '')
   return lines.length === 0
     ? undefined
     : `[${lines.map((line) => read(asJson(schema.items, line), shortOf(field), kindOf(schema.items))).join(',')}]`
@@ -68,6 +67,12 @@ const nothing: Partial<Record<Kind, string>> = { text: '""', list: '[]', object:
 /** A value that has to be there: an empty field is an empty text, list or object. */
 export const neededIn = (schema: Schema | undefined, field: string, typed: Typed): string =>
   valueIn(schema, field, typed) ?? nothing[kindOf(schema)] ?? (typed.read ?? strictly)('', shortOf(field), 'json')
+
+/** What was typed for a port into the field `value` of a form, by the schema that is known of the port, if any is. */
+export const typedFor = (port: Pick<PortView, 'schema'> | undefined, form: FormData): string =>
+  neededIn(readSchema(port?.schema && encodedToJson(port.schema)), 'value', {
+    at: (field) => form.get(field) as string | null,
+  })
 
 /**
  * What stands in the field of a value that is there: a text by itself where its field is one of texts, else JSON.

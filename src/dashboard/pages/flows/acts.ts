@@ -1,12 +1,10 @@
 // What can be done on a flow: put values into a wire, move or take them, give it a graph, and go back to the one before.
 
-import { encodedToJson } from '../../../core/codec/value.ts'
 import { SidejobError } from '../../../core/errors.ts'
-import type { GraphChange } from '../../../engine/engine.ts'
+import type { GraphChange, PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { count, many } from '../../words/number.ts'
-import { readSchema, type Schema } from '../../words/schema.ts'
-import { neededIn } from '../../words/value-form.ts'
+import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
 
 /** So much of what was taken can be put back by one press. */
@@ -16,14 +14,13 @@ const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')
 const pathOf = (asked: ActAsked, verb: string): string =>
   `/v1/flows/${encodeURIComponent(asked.params.job!)}/wires/${encodeURIComponent(wireOf(asked))}/${verb}`
 
-/** The schema of what a wire leads to: that of the port of a node, as its worker says it. */
-async function schemaOf({ engine, params, form }: ActAsked): Promise<Schema | undefined> {
+/** What a wire leads to: the port of a node, with the schema that its worker says. */
+async function targetOf({ engine, params, form }: ActAsked): Promise<PortView | undefined> {
   const { wires, nodes } = await engine.flow(params.job!)
   const to = wires.find(({ id }) => id === form.get('wire'))?.to
   const job = nodes.find(({ name }) => name === to?.node)?.job
   if (!to || job === undefined || job === null) return undefined
-  const schema = (await engine.get(String(job), { schemas: true })).in[to.port]?.schema
-  return readSchema(schema && encodedToJson(schema))
+  return (await engine.get(String(job), { schemas: true })).in[to.port]
 }
 
 /** The values as JSON: what was taken, or one as it was typed. */
@@ -31,7 +28,7 @@ async function given(asked: ActAsked): Promise<string> {
   const { form } = asked
   const whole = form.get('values')
   if (whole !== null) return String(whole)
-  return `[${neededIn(await schemaOf(asked), 'value', { at: (field) => form.get(field) as string | null })}]`
+  return `[${typedFor(await targetOf(asked), form)}]`
 }
 
 async function inject(asked: ActAsked): Promise<Done> {

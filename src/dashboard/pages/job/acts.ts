@@ -2,11 +2,11 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
+import type { PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
-import { given, jsonText, maybe } from '../../words/form.ts'
+import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
-import { readSchema } from '../../words/schema.ts'
-import { neededIn } from '../../words/value-form.ts'
+import { typedFor } from '../../words/value-form.ts'
 
 /** For how long "Lock" holds a job: seconds. */
 const LOCK = 600
@@ -17,33 +17,26 @@ const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(para
 
 const jsonIn = (form: FormData, name: string): string => jsonText(given(form, name), name)
 
-const linesIn = (text: string): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
+const sideOf = (form: FormData, name: string): 'in' | 'out' => (given(form, name) === 'out' ? 'out' : 'in')
 
-const sideOf = (form: FormData): 'in' | 'out' => (given(form, 'dir') === 'out' ? 'out' : 'in')
+const portOf = (asked: ActAsked): string =>
+  `${of(asked)}/${sideOf(asked.form, 'dir')}/${encodeURIComponent(given(asked.form, 'port'))}`
 
-const portOf = (asked: ActAsked): string => {
-  return `${of(asked)}/${sideOf(asked.form)}/${encodeURIComponent(given(asked.form, 'port'))}`
-}
-
-/** What was typed for a port, by the schema that its worker says. */
-async function valueIn({ engine, params, form }: ActAsked): Promise<string> {
-  const ports = (await engine.get(params.job!, { schemas: true }))[sideOf(form)]
-  const port = given(form, 'port')
-  const schema = Object.hasOwn(ports, port) ? ports[port]!.schema : undefined
-  return neededIn(readSchema(schema && encodedToJson(schema)), 'value', { at: (field) => form.get(field) as string })
+/** The port as it is now; `schemas`: with the schema that its worker says. */
+async function portNow(
+  { engine, params, form }: ActAsked,
+  options: { schemas?: boolean } = {},
+): Promise<PortView | undefined> {
+  const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
+  const ports = (await engine.get(params.job!, options))[dir]
+  return Object.hasOwn(ports, port) ? ports[port] : undefined
 }
 
 /** The act that gives a port the default that it has now, or none where it has none; nothing where not all of it is seen. */
-async function asItWas({ engine, params, form }: ActAsked): Promise<Record<string, string> | undefined> {
-  const [dir, port] = [sideOf(form), given(form, 'port')] as const
-  const ports = (await engine.get(params.job!))[dir]
-  const was = Object.hasOwn(ports, port) ? ports[port]!.default : undefined
-  if (was === undefined) return { act: 'undefault', dir, port }
-  const value = encodedToJson(was)
+function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, string> | undefined {
+  const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
+  if (was?.default === undefined) return { act: 'undefault', dir, port }
+  const value = encodedToJson(was.default)
   return value.includes(REDACTED) ? undefined : { act: 'default', dir, port, value }
 }
 
@@ -157,7 +150,7 @@ const inside: Record<string, Act> = {
   write: {
     scope: 'write',
     async does(asked) {
-      const value = await valueIn(asked)
+      const value = typedFor(await portNow(asked, { schemas: true }), asked.form)
       await asked.call('POST', portOf(asked), `{"value":${value}}`)
       return { say: `Written to ${given(asked.form, 'port')}` }
     },
@@ -182,28 +175,28 @@ const inside: Record<string, Act> = {
   default: {
     scope: 'write',
     async does(asked) {
-      const value = await valueIn(asked)
-      const undo = await asItWas(asked)
+      const was = await portNow(asked, { schemas: true })
+      const value = typedFor(was, asked.form)
       await asked.call('PUT', `${portOf(asked)}/default`, `{"value":${value}}`)
-      return { say: `The default of ${given(asked.form, 'port')} is set`, undo }
+      return { say: `The default of ${given(asked.form, 'port')} is set`, undo: asItWas(asked, was) }
     },
   },
 
   undefault: {
     scope: 'write',
     async does(asked) {
-      const undo = await asItWas(asked)
+      const was = await portNow(asked)
       await asked.call('DELETE', `${portOf(asked)}/default`)
-      return { say: `${given(asked.form, 'port')} has no default`, undo }
+      return { say: `${given(asked.form, 'port')} has no default`, undo: asItWas(asked, was) }
     },
   },
 
   channels: {
     scope: 'write',
     async does(asked) {
-      const { engine, params, form } = asked
-      const [dir, port] = [sideOf(form), given(form, 'port')]
-      const before = (await engine.get(params.job!))[dir][port]?.channels ?? []
+      const { form } = asked
+      const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')]
+      const before = (await portNow(asked))?.channels ?? []
       const channels = linesIn(maybe(form, 'channels') ?? '')
       await asked.call('PUT', `${portOf(asked)}/channels`, { channels })
       const now = channels.length === 0 ? 'no channel' : many(channels.length, 'channel')
@@ -218,7 +211,7 @@ const inside: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       const { form } = asked
-      const [to, side, port] = [given(form, 'to'), given(form, 'side') === 'out' ? 'out' : 'in', given(form, 'toPort')]
+      const [to, side, port] = [given(form, 'to'), sideOf(form, 'side'), given(form, 'toPort')]
       const job = /^\d+$/.test(to) ? Number(to) : to
       const { moved } = (await asked.call('POST', `${portOf(asked)}/connect`, { to: [{ job, [side]: port }] })) as {
         moved: number
