@@ -11,6 +11,7 @@ import { Icon, Shape } from '../parts/icon.tsx'
 import { Card, Head, Heads, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { countsOf, sumOf } from '../words/counts.ts'
+import { faultsTitle, lookedAt } from '../words/doctor.ts'
 import { faultsIn, foundWords, isTickMissing } from '../words/needs.ts'
 import { count, many } from '../words/number.ts'
 import { span } from '../words/time.ts'
@@ -133,9 +134,6 @@ function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
 const textOf = (faults: readonly Fault[]): string =>
   faults.map(({ kind, who, what }) => `${kind} ${who}: ${what}`).join('\n')
 
-const titleOf = (faults: number, jobs: number): string =>
-  faults === 0 ? `No faults in ${many(jobs, 'job')}` : many(faults, 'fault')
-
 /** How far the looks have come; a script goes on from slice to slice, without one a link does. */
 function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: string | null }) {
   return (
@@ -146,7 +144,7 @@ function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: 
         aria-label="Looked at"
       />
       <span class="word" aria-live="polite">
-        {cursor ? `${count(jobs)} of ${many(total, 'job')} looked at` : 'All jobs are looked at'}
+        {lookedAt(jobs, total, !cursor)}
       </span>
       {cursor && (
         <LinkButton to={`/doctor?cursor=${encodeURIComponent(cursor)}`} small>
@@ -160,7 +158,7 @@ function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: 
 function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'total'>> }) {
   const { faults, jobs, cursor } = data.examined
   return (
-    <Card title={titleOf(faults.length, jobs)} id="examined">
+    <Card title={faultsTitle(faults.length, jobs)} id="examined">
       <Slices jobs={jobs} total={data.total} cursor={cursor} />
       <table class="tbl">
         <caption class="vh">Faults</caption>

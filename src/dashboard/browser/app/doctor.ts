@@ -1,6 +1,6 @@
 // The doctor looks slice after slice, until there is none or somebody stops him: what is found is put below what was.
 
-import { count, many } from '../../words/number.ts'
+import { faultsTitle, lookedAt } from '../../words/doctor.ts'
 
 const box = (): HTMLElement | null => document.getElementById('slices')
 
@@ -33,12 +33,9 @@ function say({ dataset }: HTMLElement): void {
   const isOver = dataset.next === ''
   const bar = box()!.querySelector('progress')!
   bar.value = isOver ? bar.max : Math.min(jobs, total)
-  box()!.querySelector('.word')!.textContent = isOver
-    ? 'All jobs are looked at'
-    : `${count(jobs)} of ${many(total, 'job')} looked at`
+  box()!.querySelector('.word')!.textContent = lookedAt(jobs, total, isOver)
   const found = document.querySelectorAll('#faults tr').length
-  document.querySelector('#examined h2')!.textContent =
-    found === 0 ? `No faults in ${many(jobs, 'job')}` : many(found, 'fault')
+  document.querySelector('#examined h2')!.textContent = faultsTitle(found, jobs)
 }
 
 async function slice(at: HTMLElement): Promise<void> {
