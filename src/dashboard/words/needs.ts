@@ -162,8 +162,8 @@ export const callbacksGivenUp: Rule = ({ givenUp }) => {
   })
 }
 
-/** A schedule that failed once goes on by itself, and may do better. */
-const IN_A_ROW = 2
+/** From so many failures of a schedule on it is told: one that failed once goes on by itself, and may do better. */
+export const IN_A_ROW = 2
 
 export const failingSchedules: Rule = ({ schedules }) =>
   schedules

@@ -6,7 +6,7 @@ import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Choice, Head } from '../../parts/layout.tsx'
-import { type Known, type Need, needsOf } from '../../words/needs.ts'
+import { IN_A_ROW, type Known, type Need, needsOf } from '../../words/needs.ts'
 import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
@@ -85,7 +85,7 @@ async function load(asked: Asked): Promise<OverviewData> {
   const { queues } = stats
   const [{ callbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
     later.take(GIVEN_UP, LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 }), NO_CALLBACKS),
-    later.take(FAILING, SELDOM, () => engine.schedules({ failing: true, inARow: 2, limit: 10 }), NO_SCHEDULES),
+    later.take(FAILING, SELDOM, () => engine.schedules({ failing: true, inARow: IN_A_ROW, limit: 10 }), NO_SCHEDULES),
     hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
     deploymentsOf(asked),
     shared('breakers', LATER, () => engine.breakers()),
