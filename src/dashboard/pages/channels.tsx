@@ -14,9 +14,12 @@ import { given, jsonText } from '../words/form.ts'
 import { bytes, count, many } from '../words/number.ts'
 import { cut, listed } from '../words/text.ts'
 
-/** `at`: the channel whose messages are shown as they come. */
-/** `to`: the one to which somebody is about to publish. */
-type ChannelsData = Awaited<ReturnType<Engine['channels']>> & { at?: string; to?: string }
+type ChannelsData = Awaited<ReturnType<Engine['channels']>> & {
+  /** The channel whose messages are shown as they come. */
+  at?: string
+  /** The one to which somebody is about to publish. */
+  to?: string
+}
 type Channel = ChannelsData['channels'][number]
 type Kept = Channel & { last: NonNullable<Channel['last']> }
 
