@@ -6,7 +6,9 @@ import { StatusMark } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { plain } from '../../words/json.ts'
 import { count } from '../../words/number.ts'
+import { cut } from '../../words/text.ts'
 
 /** With more nodes or wires than this a list comes first, of so many of both. */
 const [NODES, WIRES, ROWS] = [300, 1_000, 100]
@@ -17,6 +19,9 @@ const urgency = ({ status, limit }: FlowNodeView): number =>
   status === 'failed' || status === 'terminated' ? 3 : limit !== null ? 2 : status === 'running' ? 1 : 0
 
 const waits = ({ size, behind }: WireView): number => size + behind
+
+/** A narrow board cuts the end off what is left of a long name, so the whole is on hover in any case. */
+const WireName = ({ id }: { id: string }) => <bdi title={plain(id)}>{cut(id, 80)}</bdi>
 
 function Wires({ view: { flow, wires } }: { view: FlowView }) {
   const first = wires.toSorted((a, b) => waits(b) - waits(a) || b.rate - a.rate).slice(0, ROWS)
@@ -44,9 +49,7 @@ function Wires({ view: { flow, wires } }: { view: FlowView }) {
           <tr>
             <td class="fill mono">
               <To kind="link clip" to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>
-                <bdi title={wire.id}>
-                  <Name of={wire.id} most={80} />
-                </bdi>
+                <WireName id={wire.id} />
               </To>
             </td>
             <td class="num">{count(waits(wire))}</td>
@@ -79,7 +82,7 @@ function Nodes({ view: { flow, nodes } }: { view: FlowView }) {
             <td class="name">
               {status && <StatusMark status={status} />}{' '}
               <To kind="main" to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
-                <bdi title={name}>
+                <bdi>
                   <Name of={name} most={48} />
                 </bdi>
               </To>
