@@ -34,8 +34,11 @@ export type StackOptions = {
   plan?: PlanName
   /** Others for an invocation of the Worker than the plan's. */
   bounds?: Bounds
-  /** Nothing stands before the Worker: no isolate that compresses, and that says where a request comes from. */
-  direct?: boolean
+  /**
+   * Nothing stands around the Worker, as where it is deployed: no isolate before it that compresses and says where a request
+   * comes from, none behind it through which its own requests go, and no R2. Without a plan it is held to no bounds either.
+   */
+  alone?: boolean
   /** What the Worker prints. */
   say?: (line: string) => void
   /** A new build of a Worker under development is served. */
@@ -157,9 +160,9 @@ async function startServices(options: StackOptions, folder: string, running: Run
 }
 
 /** How the Worker is held to the limits of a plan, what is served, and who hears what it prints. */
-function hostOf({ plan = planOf(), bounds = {}, config, direct, say = () => {} }: StackOptions) {
+function hostOf({ plan = planOf(), bounds = {}, config, alone, say = () => {} }: StackOptions) {
   const { invocation, cpu, memory } = plans[plan].workers
-  return { config, direct, say, cpu, memory, bounds: plan === 'off' ? undefined : { ...invocation, ...bounds } }
+  return { config, alone, say, cpu, memory, bounds: plan === 'off' ? undefined : { ...invocation, ...bounds } }
 }
 
 type Told = Pick<Services, 'gateway' | 'qstash'> & { origin: string; apiKey: string; webhookSecret: string }

@@ -10,6 +10,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { V4ModuleDefinition } from 'miniflare'
 import type { HostMessage, HostOptions } from './worker.ts'
+import { type Compatibility, startAlone } from './workerd-alone.ts'
 import { workerdBelow } from './workerd-pid.ts'
 import { boundsVar } from './workers/bounds.ts'
 
@@ -28,12 +29,18 @@ process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 
 async function serve(options: HostOptions) {
-  const { port, vars, dir, bounds, inspectorPort, direct } = options
+  const { port, vars, dir, bounds, inspectorPort, alone } = options
   const built = build(entryOf(options), dir)
   const [{ unstable_getMiniflareWorkerOptions: optionsOf }, { Miniflare, Log, LogLevel, convertV4MiniflareOptions }] =
     await Promise.all([import('wrangler'), requireAsWrangler('miniflare') as typeof import('miniflare')])
   const { workerOptions } = optionsOf(config)
   await built
+  if (alone) {
+    const workerd = (requireAsWrangler('workerd') as { default: string }).default
+    const { compatibilityDate, compatibilityFlags } = workerOptions as Compatibility
+    const served = { port, vars, dir, modules: modulesOf(dir), compatibilityDate, compatibilityFlags }
+    return tell({ ready: await startAlone(workerd, served, { say: (said) => tell({ said }), fail }) })
+  }
 
   class HostLog extends Log {
     override error(error: Error) {
@@ -51,7 +58,7 @@ async function serve(options: HostOptions) {
       modules: modulesOf(dir),
       bindings: { ...(workerOptions.bindings as object), ...vars, ...boundsVar(bounds) },
       host: '127.0.0.1',
-      ...(direct ? { port: 0, unsafeDirectSockets: [{ host: '127.0.0.1', port }] } : { port }),
+      port,
       inspectorPort,
       // Files outlive the process, as the data does.
       r2Persist: join(dir, '../files'),

@@ -18,8 +18,8 @@ export type HostOptions = {
   config?: string
   /** What an invocation of the Worker is held to; without them it is free. */
   bounds?: Bounds
-  /** Requests go to the Worker itself. */
-  direct?: boolean
+  /** workerd serves the Worker alone, without what the tool of development puts around it. */
+  alone?: boolean
   /** Where workerd's inspector listens, which says how much memory the Worker holds. */
   inspectorPort?: number
 }

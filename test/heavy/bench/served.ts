@@ -40,8 +40,9 @@ async function inWorkerd(redis: Address, warm: string) {
     persist: false,
     say: console.error,
     vars: { SIDEJOB_LANE_WARM: warm },
-    // What the tool of development puts before a Worker is not there where it is deployed.
-    direct: true,
+    // What development puts around a Worker, to hold it to a plan for one, is not there where it is deployed.
+    alone: true,
+    plan: 'off',
   })
   return {
     url,

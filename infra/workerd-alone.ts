@@ -1,0 +1,76 @@
+// workerd by itself: one Worker, one socket, and the way to the internet, as where it is deployed.
+
+import { spawn } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import type { V4ModuleDefinition } from 'miniflare'
+
+/** As the configuration of a Worker has it. */
+export type Compatibility = { compatibilityDate: string; compatibilityFlags: readonly string[] }
+
+type Served = Compatibility & {
+  port: number
+  vars: Record<string, string>
+  /** Where the Worker was built. */
+  dir: string
+  modules: readonly V4ModuleDefinition[]
+}
+
+const fields: Partial<Record<V4ModuleDefinition['type'], string>> = {
+  ESModule: 'esModule',
+  CompiledWasm: 'wasm',
+  Text: 'text',
+  Data: 'data',
+}
+
+/** A text as Cap'n Proto writes it: the escapes of JSON are escapes there too, but those by four digits. */
+const text = (value: string): string => JSON.stringify(value).replace(/\\u00(..)/g, (_, digits) => `\\x${digits}`)
+
+const list = (items: readonly string[]): string => `[${items.join(', ')}]`
+
+function configOf({ port, vars, modules, compatibilityDate, compatibilityFlags }: Served): string {
+  const files = modules.map(({ type, path }) => {
+    const name = basename(path)
+    return `(name = ${text(name)}, ${fields[type]} = embed ${text(name)})`
+  })
+  const bindings = Object.entries(vars).map(([name, value]) => `(name = ${text(name)}, text = ${text(value)})`)
+  return `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "sidejob", worker = .sidejob),
+    (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "sidejob")],
+);
+const sidejob :Workerd.Worker = (
+  modules = ${list(files)},
+  compatibilityDate = ${text(compatibilityDate)},
+  compatibilityFlags = ${list(compatibilityFlags.map(text))},
+  bindings = ${list(bindings)},
+);
+`
+}
+
+type Heard = { say: (line: string) => void; fail: (error: Error) => void }
+
+/**
+ * Serves a Worker that was built, and answers the process of workerd once it listens; it ends with this process.
+ *
+ * @example await startAlone('/path/to/workerd', { port, vars, dir, modules, compatibilityDate, compatibilityFlags }, { say, fail })
+ */
+export async function startAlone(workerd: string, served: Served, { say, fail }: Heard): Promise<number> {
+  const file = join(served.dir, 'worker.capnp')
+  // The settings are secrets.
+  writeFileSync(file, configOf(served), { mode: 0o600 })
+  const child = spawn(workerd, ['serve', '--experimental', '--control-fd=3', file], {
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  })
+  process.once('exit', () => child.kill('SIGKILL'))
+  for (const output of [child.stdout!, child.stderr!]) createInterface({ input: output }).on('line', say)
+  await new Promise<void>((resolve) => (child.stdio[3] as Readable).once('data', () => resolve()).once('end', resolve))
+  child.once('exit', (code, signal) => fail(new Error(`workerd ended with ${signal ?? code}`)))
+  if (child.exitCode !== null) fail(new Error(`workerd ended with ${child.exitCode}`))
+  return child.pid!
+}

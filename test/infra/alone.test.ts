@@ -1,0 +1,32 @@
+// The Worker as workerd serves it by itself: nothing that development puts around it.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { startStack } from '../../infra/stack.ts'
+import { createClient } from '../../src/client/index.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'sidejob-alone-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const isThere = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+test('it runs jobs, and ends with its stack', async () => {
+  const vars = { SIDEJOB_LANE_WARM: '10s', ODD: 'a "quote", a \\ and a line\n\u0001' }
+  const stack = await startStack({ dir, persist: false, alone: true, plan: 'off', vars })
+  const client = createClient({ url: stack.url, key: stack.apiKey })
+  const { id } = await client.jobs.enqueue({ class: 'noop' })
+  // It keeps nothing of itself: once it has run there is none.
+  const seen = () => client.jobs.get(id).then(({ status }) => status, String)
+  await expect.poll(seen, { timeout: 10_000 }).toContain('does not exist')
+  const { pid } = stack.worker
+  await stack.close()
+  await expect.poll(() => isThere(pid!)).toBe(false)
+}, 60_000)
