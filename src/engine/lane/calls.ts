@@ -1,7 +1,5 @@
 // Waits to be called: a lane without work listens to a channel of its own name, on which scripts say that there is some.
 
-import { sleep } from '../../core/sleep.ts'
-
 /** Subscribes; first '', when the subscription stands. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
@@ -36,13 +34,11 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
 
   return {
     async next(ms, or) {
-      const rest = new AbortController()
-      const isCalled = await Promise.race([
-        call.promise.then(() => true),
-        or.then(() => false),
-        sleep(ms, rest.signal).then(() => false),
-      ])
-      rest.abort()
+      const late = Promise.withResolvers<boolean>()
+      // Not a sleep that a signal ends: an abort makes an error, a fortieth of all that a lone job costs workerd.
+      const timer = setTimeout(late.resolve, ms, false)
+      const isCalled = await Promise.race([call.promise.then(() => true), or.then(() => false), late.promise])
+      clearTimeout(timer)
       if (isCalled && works) call = Promise.withResolvers()
     },
     works: () => works,
