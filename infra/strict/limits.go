@@ -17,6 +17,8 @@ type limits struct {
 	// Commands as they are billed: those from outside and those of scripts; and those of the second that began at `since`.
 	outside, inside, inSecond int64
 	since                     time.Time
+	// What scripts have taken, without their commands.
+	lua time.Duration
 	// What each record holds at the most: as measured, and all that was added since.
 	sizes map[string]int64
 }
@@ -43,6 +45,12 @@ func (l *limits) inner() {
 	l.mutex.Lock()
 	l.inside++
 	l.inSecond++
+	l.mutex.Unlock()
+}
+
+func (l *limits) took(lua time.Duration) {
+	l.mutex.Lock()
+	l.lua += lua
 	l.mutex.Unlock()
 }
 
@@ -157,7 +165,7 @@ func (l *limits) command(words [][]byte) []byte {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	if len(words) == 1 && strings.EqualFold(string(words[0]), "COUNTS") {
-		return bulkReply(fmt.Sprintf(`{"commands":%d,"outside":%d,"inside":%d}`, l.outside+l.inside, l.outside, l.inside))
+		return bulkReply(fmt.Sprintf(`{"commands":%d,"outside":%d,"inside":%d,"luaMs":%.3f}`, l.outside+l.inside, l.outside, l.inside, float64(l.lua)/1e6))
 	}
 	if len(words) == 3 {
 		limit := map[string]*int64{"record": &l.record, "monthly": &l.monthly, "per-second": &l.perSecond}[string(words[1])]

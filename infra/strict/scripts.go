@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/parse"
@@ -30,6 +31,8 @@ type scripts struct {
 	state  *lua.LState
 	mutex  sync.Mutex
 	known  map[string]*script
+	// How long the script that runs has waited for the server behind: at the vendor's there is no way to it.
+	waited time.Duration
 }
 
 func newScripts(s *server) (*scripts, error) {
@@ -124,6 +127,9 @@ func (s *scripts) run(verb string, words [][]byte) []byte {
 	if err != nil || count < 0 || count > len(words)-3 {
 		return errorReply("ERR Number of keys can't be greater than number of args")
 	}
+	began := time.Now()
+	s.waited = 0
+	defer func() { s.server.limits.took(time.Since(began) - s.waited) }()
 	s.prepare(words[3:3+count], words[3+count:])
 	function, err := s.function(sha)
 	if err != nil {
@@ -242,7 +248,10 @@ func (s *scripts) call(l *lua.LState, raises bool) int {
 	reply := errorReply(refusal)
 	if refusal == "" {
 		var err error
-		if reply, err = s.behind.ask(words); err != nil {
+		asked := time.Now()
+		reply, err = s.behind.ask(words)
+		s.waited += time.Since(asked)
+		if err != nil {
 			l.RaiseError("ERR the redis-server behind has gone: %s", err.Error())
 		}
 	}

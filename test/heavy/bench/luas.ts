@@ -12,7 +12,14 @@ export type Lua = (typeof luas)[number]
 
 const TOKEN = 'luas'
 
-type Started = { address: Address; pid: number; describe: string; close: () => Promise<void> }
+type Started = {
+  address: Address
+  pid: number
+  describe: string
+  /** Milliseconds that scripts have taken so far, without their commands; only the vendor's stand-in tells. */
+  luaMs?: () => Promise<number>
+  close: () => Promise<void>
+}
 
 async function startServer(): Promise<Started> {
   const server = await startRedis({ force: 'server', persist: false })
@@ -26,9 +33,12 @@ async function startServer(): Promise<Started> {
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })
+  const connection = await connect(strict.address)
   return {
     ...{ address: strict.address, pid: strict.pid, describe: "the vendor's Lua before a redis-server" },
+    luaMs: async () => JSON.parse(text(await connection.call('STRICT', 'COUNTS'))).luaMs as number,
     async close() {
+      await connection.close()
       await strict.close()
       await server.close()
     },
@@ -63,6 +73,7 @@ export async function startLua(lua: Lua) {
     options: { url: gateway.url, token: TOKEN },
     pid: started.pid,
     describe: started.describe,
+    luaMs: started.luaMs,
     async close() {
       await gateway.close()
       await started.close()

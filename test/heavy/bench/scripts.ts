@@ -1,7 +1,7 @@
 // `npm run bench:scripts`: what scripts cost, in each of the three Luas that play them: Redis' own (server), the vendor's
 // (strict: gopher-lua, scripts kept compiled) and the embedded one (WebAssembly). Of each script its KiB, the functions that
 // a call makes before its first line of work, and the registers of its main chunk; of each kind of call the CPU that the
-// process of that Lua spends on it, its commands included.
+// process of that Lua spends on it, its commands included; and of the vendor's Lua alone how long it takes.
 // `--with <folder>` measures the scripts of another checkout beside ours, called by its own store, in turns: its packages have
 // to be installed. `--only strict,server` leaves Luas out; `--rounds` is how many turns there are.
 
@@ -32,7 +32,7 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 
 /** Values of each checkout in one row: the other one's first. */
 const row = (title: string, cells: readonly string[]): void =>
-  console.log(`  ${title.padEnd(44)}${cells.map((cell) => cell.padStart(12)).join('')}`)
+  console.log(`  ${title.padEnd(62)}${cells.map((cell) => cell.padStart(12)).join('')}`)
 
 async function printScripts(): Promise<void> {
   const all = await Promise.all(

@@ -25,6 +25,6 @@ export async function reportScripts(): Promise<string[]> {
   const calls = Object.entries(await measureScripts())
   return [
     "\nscripts in the vendor's Lua, kept compiled: ms of CPU a call",
-    ...calls.map(([title, ms]) => `  ${title.padEnd(44)}${ms.toFixed(2).padStart(8)}`),
+    ...calls.map(([title, ms]) => `  ${title.padEnd(62)}${ms.toFixed(2).padStart(8)}`),
   ]
 }
