@@ -4,6 +4,7 @@ import { fromBase64 } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
 import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
+import { MOST_HISTORY } from './core/schemas/job-options.ts'
 import { duration } from './core/time.ts'
 import type { EngineOptions } from './engine/index.ts'
 import type { SettingName } from './settings.ts'
@@ -24,6 +25,7 @@ export type Deployment = {
     | 'dispatch'
     | 'lane'
     | 'maxLost'
+    | 'history'
     | 'prices'
   >
   publicUrl: string
@@ -81,10 +83,11 @@ export function encryptionKeysOf({ SIDEJOB_ENCRYPTION_KEY }: Environment): Uint8
   })
 }
 
-function wholeNumber(setting: string, text: string): number {
+function wholeNumber(setting: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   const number = Number(text)
-  if (Number.isSafeInteger(number) && number > 0) return number
-  throw new SidejobError('UNAVAILABLE', `${setting}: expected a whole number from 1, got ${text}`)
+  if (Number.isSafeInteger(number) && number > 0 && number <= most) return number
+  const upTo = most === Number.MAX_SAFE_INTEGER ? '' : ` to ${most}`
+  throw new SidejobError('UNAVAILABLE', `${setting}: expected a whole number from 1${upTo}, got ${text}`)
 }
 
 const laneOf = (env: Environment) => ({
@@ -123,6 +126,7 @@ export function deploymentOf(env: Environment): Deployment {
       dispatch: env.SIDEJOB_DISPATCH === 'eager' ? 'eager' : 'bell',
       lane: laneOf(env),
       ...(env.SIDEJOB_PRICES ? { prices: readPrices(env.SIDEJOB_PRICES) } : {}),
+      ...(env.SIDEJOB_HISTORY ? { history: wholeNumber('SIDEJOB_HISTORY', env.SIDEJOB_HISTORY, MOST_HISTORY) } : {}),
       ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),
     },
     publicUrl,

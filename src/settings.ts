@@ -77,6 +77,12 @@ export const settings = {
     means: 'After how many lost runs in a row a job fails, where its class does not say so by `maxLost`.',
     without: '`10`; `3` under `sidejob dev`',
   },
+  SIDEJOB_HISTORY: {
+    about: 'Lanes',
+    means:
+      'How many of its last runs a job keeps, from 1 to 100, where its class does not say so by `history`. A run of such a job costs commands of its own.',
+    without: 'the last ten that failed; `20` under `sidejob dev`',
+  },
   SIDEJOB_PRICES: {
     about: 'Lanes',
     means:
@@ -86,7 +92,7 @@ export const settings = {
   SIDEJOB_LANE_WARM: {
     about: 'Lanes',
     means: 'How long a lane waits for more work in a busy queue. `0s` switches waiting off.',
-    without: '`10s`',
+    without: '`10s`; `0s` under `sidejob dev`',
   },
   SIDEJOB_LANE_REQUESTS: {
     about: 'Lanes',

@@ -39,8 +39,12 @@ export function configOf(project: string): string {
 
 /** A lane, or a run, that a reload cuts off is found after so long. */
 const LEASE = 10_000
+/** A lane that waits for work goes with the build that it is of, and the next job would call it until its lease is over. */
+const WARM = '0s'
 /** A run that loops takes the Worker down with it, and comes again: not ten times where nobody else is to blame. */
 const MAX_LOST = '3'
+/** Whoever writes a class looks at what its runs did; a job that keeps none has only its last to show. */
+const HISTORY = '20'
 
 /**
  * Starts everything for the Worker of a project, and answers once it is healthy.
@@ -60,7 +64,9 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     vars: {
       SIDEJOB_LOG: 'all',
       SIDEJOB_LANE_LEASE: `${LEASE}ms`,
+      SIDEJOB_LANE_WARM: WARM,
       SIDEJOB_MAX_LOST: MAX_LOST,
+      SIDEJOB_HISTORY: HISTORY,
       SIDEJOB_TEST_CLOCK,
       ...vars,
     },

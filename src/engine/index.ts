@@ -67,6 +67,8 @@ export type EngineOptions = {
   workers?: readonly Worker[]
   /** After so many lost runs in a row a job fails whose class says nothing of that; 10. */
   maxLost?: number
+  /** So many of its last runs a job keeps whose class says nothing of that; without it the last ten that failed. */
+  history?: number
   namespace?: string
   /** The key that may do everything, for a deployment's first caller. */
   apiKey?: string
@@ -112,14 +114,23 @@ export type Inner = {
 /** A slice of our own work: a call or two of Redis. */
 const slice = () => 5_000
 
+/** What holds for classes that do not say; one that runs alone has a measure of its own of how often it may be lost. */
+const withDefaults =
+  ({ maxLost, history }: Pick<EngineOptions, 'maxLost' | 'history'>) =>
+  (worker: Worker): Worker => ({
+    ...(maxLost === undefined || worker.isolate ? {} : { maxLost }),
+    ...(history === undefined ? {} : { history }),
+    ...worker,
+  })
+
 /**
  * Everything sidejob can do, over one Redis and one QStash.
  *
  * @example const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })
  */
 export function createEngine(options: EngineOptions): Engine & Inner {
-  const { clock = () => 0, random = Math.random, maxLost, defer } = options
-  const workers = (options.workers ?? []).map((one) => (one.isolate || !maxLost ? one : { maxLost, ...one }))
+  const { clock = () => 0, random = Math.random, defer } = options
+  const workers = (options.workers ?? []).map(withDefaults(options))
   const now = () => Date.now() + clock()
   const isTenant = options.tenant !== undefined
   const client = 'evaluate' in options.redis ? options.redis : createClient(options.redis)

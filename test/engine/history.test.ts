@@ -89,6 +89,28 @@ test('a job says for itself how many it keeps; with none only the last is known'
   }
 })
 
+test('a deployment says how many runs are kept where a class does not', async () => {
+  const silent = defineWorker({ queue: 'q', class: 'silent', perform() {} })
+  const other = await startKit({ workers: [flaky, silent], history: 20 })
+  try {
+    broken = 4
+    const { jobs } = await other.engine.enqueue([
+      { queue: 'q', class: 'silent' },
+      { queue: 'q', class: 'flaky' },
+      { queue: 'q', class: 'silent', history: 0 },
+    ])
+    const all = <T>(ask: (job: string) => Promise<T>) => Promise.all(jobs.map(({ id }) => ask(String(id))))
+    await other.until(async () => (await all(other.engine.get)).every(({ status }) => status === 'completed'))
+    const kept = await all(async (job) => (await other.engine.runs(job, { details: true })).runs)
+    const [silently, flakily, none] = kept
+    expect(silently).toMatchObject([{ outcome: 'completed', n: 1 }])
+    expect(flakily).toHaveLength(3)
+    expect(none![0]).not.toHaveProperty('n')
+  } finally {
+    await other.close()
+  }
+})
+
 test('a push worker is named by its host', async () => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
   await kit.engine.register('q', 'pushed', { push: { url: `http://${host}/work` }, history: 5 })

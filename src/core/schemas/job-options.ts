@@ -61,7 +61,10 @@ export const backoffWays = [
 ] as const
 const backoff = z.union(backoffWays)
 
-export const history = z.int().min(0).max(100).meta({
+/** So many of its runs a job keeps at the most. */
+export const MOST_HISTORY = 100
+
+export const history = z.int().min(0).max(MOST_HISTORY).meta({
   description:
     'how many of its last runs are kept, at /v1/jobs/:job/runs; without it the last ten that failed or were lost',
 })
