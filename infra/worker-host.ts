@@ -35,12 +35,7 @@ async function serve(options: HostOptions) {
     await Promise.all([import('wrangler'), requireAsWrangler('miniflare') as typeof import('miniflare')])
   const { workerOptions } = optionsOf(config)
   await built
-  if (alone) {
-    const workerd = (requireAsWrangler('workerd') as { default: string }).default
-    const { compatibilityDate, compatibilityFlags } = workerOptions as Compatibility
-    const served = { port, vars, dir, modules: modulesOf(dir), compatibilityDate, compatibilityFlags }
-    return tell({ ready: await startAlone(workerd, served, { say: (said) => tell({ said }), fail }) })
-  }
+  if (alone) return serveAlone(options, workerOptions as Compatibility)
 
   class HostLog extends Log {
     override error(error: Error) {
@@ -72,6 +67,12 @@ async function serve(options: HostOptions) {
   )
   await worker.ready
   tell({ ready: workerdBelow(process.pid) })
+}
+
+async function serveAlone({ port, vars, dir }: HostOptions, { compatibilityDate, compatibilityFlags }: Compatibility) {
+  const workerd = (requireAsWrangler('workerd') as { default: string }).default
+  const served = { port, vars, dir, modules: modulesOf(dir), compatibilityDate, compatibilityFlags }
+  tell({ ready: await startAlone(workerd, served, { say: (said) => tell({ said }), fail }) })
 }
 
 /** Bundles the Worker into a folder, as `wrangler deploy` does before it uploads. */

@@ -2,12 +2,16 @@
 
 const encoder = new TextEncoder()
 
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+const digitsOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
-export async function hashOf(key: string): Promise<string> {
-  const bytes = new Uint8Array(await crypto.subtle.digest('SHA-256', encoder.encode(key)))
-  return hex(bytes)
-}
+const hex = (bytes: Uint8Array): string => bytes.reduce((text, byte) => text + digitsOf[byte], '')
+
+/** The SHA-256 of what somebody has sent, in hexadecimal digits. */
+export const hashOfBytes = async (bytes: Uint8Array): Promise<string> =>
+  hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource)))
+
+/** @example await hashOf('sj_…') // 64 hexadecimal digits */
+export const hashOf = (text: string): Promise<string> => hashOfBytes(encoder.encode(text))
 
 /** Compares two hashes without telling by its time where they differ. */
 export function sameHash(a: string, b: string): boolean {

@@ -1,9 +1,8 @@
 // Who may come in, and where to: API keys with their scopes and tenants, signatures of QStash, and the keys that make
 // asking twice safe.
 
-import { Buffer } from 'node:buffer'
 import { buckets, type Pace } from '../core/bucket.ts'
-import { sameHash } from '../core/crypto.ts'
+import { hashOf, hashOfBytes, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { RETRY, RETRY_FOR } from '../core/idempotency.ts'
 import { doors, quotas } from '../core/limits.ts'
@@ -33,8 +32,8 @@ export function createDoor(deps: Deps): Admit {
   async function knownBy(key: string, { engine }: Place): Promise<KnownKey | undefined> {
     if (engine !== deps.engine || !deps.apiKey) return engine.authenticate(key)
     // Hashes have one length and tell nothing of the key when their comparison is timed.
-    const hash = await sha256(encoder.encode(key))
-    ownHash ??= await sha256(encoder.encode(deps.apiKey))
+    const hash = await hashOf(key)
+    ownHash ??= await hashOf(deps.apiKey)
     if (!sameHash(hash, ownHash)) return engine.authenticate(key)
     return { id: hash.slice(0, 16), name: 'deployment', scopes: ['admin'], unlimited: true }
   }
@@ -167,7 +166,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
   return {
     ...by,
     key: `${request.method} ${new URL(request.url).pathname}:${caller?.id ?? ''}:${given}`,
-    fingerprint: await sha256(bytes),
+    fingerprint: await hashOfBytes(bytes),
     ...(given.startsWith(RETRY) ? { keep: RETRY_FOR } : {}),
   }
 }
@@ -202,10 +201,3 @@ export const isForced = ({ forced }: Route, request: Request): boolean => {
 
 const neededScope = (route: Route, request: Request): Scope | 'any' =>
   (isForced(route, request) ? route.forced : route.scope) as Scope | 'any'
-
-const encoder = new TextEncoder()
-
-export const sha256 = async (bytes: Uint8Array): Promise<string> => {
-  const hash = await crypto.subtle.digest('SHA-256', bytes as BufferSource)
-  return Buffer.from(hash).toString('hex')
-}

@@ -1,9 +1,9 @@
 // Links that write once to one port of one job: for somebody who has no key, and one question to answer.
 
 import * as z from 'zod'
+import { hashOf, hashOfBytes } from '../core/crypto.ts'
 import { closed, duration, moment } from '../core/schemas.ts'
 import type { Call } from '../engine/engine.ts'
-import { sha256 } from './door.ts'
 import { keyOf } from './places.ts'
 import { Reply, route } from './route.ts'
 
@@ -18,8 +18,8 @@ const life = duration
 
 /** One call of all that a link is good for, whoever makes it how often: kept for longer than any link lives. */
 async function once(token: string, body: Uint8Array): Promise<Call> {
-  const used = await sha256(new TextEncoder().encode(token))
-  return { key: `link:${used}`, fingerprint: await sha256(body), by: 'link', keep: MOST }
+  const used = await hashOf(token)
+  return { key: `link:${used}`, fingerprint: await hashOfBytes(body), by: 'link', keep: MOST }
 }
 
 export const links = {

@@ -2,9 +2,9 @@
 
 import type { Context } from 'hono'
 import * as z from 'zod'
+import { hashOf } from '../../core/crypto.ts'
 import type { SidejobError } from '../../core/errors.ts'
 import type { Call, Engine, Scope } from '../../engine/engine.ts'
-import { sha256 } from '../../http/door.ts'
 import { respond, wanted } from '../../http/format.ts'
 import { route } from '../../http/route.ts'
 import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './change.ts'
@@ -49,7 +49,7 @@ const telling =
 async function keyed(call: Call, from: Given, names: string[]): Promise<Call> {
   if (call.key === undefined) return call
   const said = JSON.stringify([call.fingerprint, ...names.map((name) => from(name) ?? null)])
-  return { key: call.key, fingerprint: await sha256(new TextEncoder().encode(said)) }
+  return { key: call.key, fingerprint: await hashOf(said) }
 }
 
 type Answer = { body?: unknown; headers?: Record<string, string> }
