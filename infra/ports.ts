@@ -1,19 +1,33 @@
 // Finds ports of this machine that nobody has.
 
-import { type AddressInfo, createServer } from 'node:net'
+import { randomInt } from 'node:crypto'
+import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** Checks that a port can be had; 0 finds one. */
-export function claimPort(port: number, { setting }: { setting: string }) {
-  return new Promise<number>((resolve, reject) => {
-    const probe = createServer().once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const why = code === 'EADDRINUSE' ? 'is taken by another process: stop that one' : `cannot be had (${message})`
-      reject(new Error(`port ${port} ${why}, or set ${setting} to another port`))
-    })
-    probe.listen(port, HOST, () => {
-      const { port: found } = probe.address() as AddressInfo
-      probe.close(() => resolve(found))
-    })
+/** Systems hand out ports above these by themselves: one from there may be somebody else's before its own process listens. */
+const [LOW, HIGH] = [10_000, 32_000]
+const TRIES = 20
+
+/** Rejects where the port cannot be had. */
+const probe = (port: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(port, HOST, () => server.close(() => resolve()))
   })
+
+/** Checks that a port can be had; 0 finds one, which nobody else is given. */
+export async function claimPort(port: number, { setting }: { setting: string }): Promise<number> {
+  for (let tries = 1; ; tries++) {
+    const wanted = port || randomInt(LOW, HIGH)
+    try {
+      await probe(wanted)
+      return wanted
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      if (port === 0 && tries < TRIES) continue
+      const why = code === 'EADDRINUSE' ? 'is taken by another process: stop that one' : `cannot be had (${message})`
+      throw new Error(`port ${wanted} ${why}, or set ${setting} to another port`)
+    }
+  }
 }

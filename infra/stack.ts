@@ -220,9 +220,12 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
+/** Who accepts a connection and does not answer is asked again after so long. */
+const SILENT = 5_000
+
 async function healthy(url: string) {
   for (let left = 100; ; left--) {
-    const answer = await fetch(`${url}/health`).catch((error: Error) => error)
+    const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(SILENT) }).catch((error: Error) => error)
     if (answer instanceof Response && answer.ok) return
     if (left === 0) {
       const why = answer instanceof Response ? await answer.text() : answer.message
