@@ -6,9 +6,18 @@ import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 /** So long, in milliseconds, may one call hold Redis: on the machine that this was measured on, when it is idle. */
 export const HOLD = 50
 
-/** What a script takes there that does a little of everything. A machine that is slower now takes longer for both. */
-const YARDSTICK = "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t"
-const YARDSTICK_MS = 20
+/**
+ * Scripts, and how long they take there: one makes many small texts, one copies large ones. A machine that is slower now takes longer
+ * for these too, and others that use its memory slow the second one alone.
+ */
+const yardsticks = [
+  { ms: 20, script: "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t" },
+  {
+    ms: 50,
+    script:
+      "local t for i = 1, 4 do t = string.rep('x', 1048576) .. i redis.call('SET', KEYS[1], t) t = redis.call('GET', KEYS[1]) end redis.call('DEL', KEYS[1]) return #t",
+  },
+]
 
 /** Everything, with the doors before it: `ask('GET', '/v1/jobs?cursor=1')`. */
 export async function startDoors(options: KitOptions = {}) {
@@ -47,9 +56,13 @@ export async function startDoors(options: KitOptions = {}) {
 
   /** How much slower than that machine this one is now. */
   async function slowness(): Promise<number> {
-    const before = await worked()
-    for (let n = 0; n < 3; n++) await raw('EVAL', YARDSTICK, '0')
-    return Math.max(1, ((await worked()) - before) / 3 / YARDSTICK_MS)
+    const factors = [1]
+    for (const { script, ms } of yardsticks) {
+      const before = await worked()
+      for (let n = 0; n < 3; n++) await raw('EVAL', script, '1', 'yardstick')
+      factors.push(((await worked()) - before) / 3 / ms)
+    }
+    return Math.max(...factors)
   }
 
   const slow: string[] = []
