@@ -36,7 +36,7 @@ export type StackOptions = {
   bounds?: Bounds
   /**
    * Nothing stands around the Worker, as where it is deployed: no isolate before it that compresses and says where a request
-   * comes from, none behind it through which its own requests go, and no R2. Without a plan it is held to no bounds either.
+   * comes from, none behind it through which its own requests go, and no R2.
    */
   alone?: boolean
   /** What the Worker prints. */

@@ -69,8 +69,10 @@ async function serve(options: HostOptions) {
   tell({ ready: workerdBelow(process.pid) })
 }
 
-async function serveAlone({ port, vars, dir }: HostOptions, { compatibilityDate, compatibilityFlags }: Compatibility) {
+async function serveAlone(options: HostOptions, { compatibilityDate, compatibilityFlags }: Compatibility) {
+  const { port, dir, bounds } = options
   const workerd = (requireAsWrangler('workerd') as { default: string }).default
+  const vars = { ...options.vars, ...boundsVar(bounds) }
   const served = { port, vars, dir, modules: modulesOf(dir), compatibilityDate, compatibilityFlags }
   tell({ ready: await startAlone(workerd, served, { say: (said) => tell({ said }), fail }) })
 }

@@ -69,8 +69,7 @@ export async function startAlone(workerd: string, served: Served, { say, fail }:
   })
   process.once('exit', () => child.kill('SIGKILL'))
   for (const output of [child.stdout!, child.stderr!]) createInterface({ input: output }).on('line', say)
-  await new Promise<void>((resolve) => (child.stdio[3] as Readable).once('data', () => resolve()).once('end', resolve))
   child.once('exit', (code, signal) => fail(new Error(`workerd ended with ${signal ?? code}`)))
-  if (child.exitCode !== null) fail(new Error(`workerd ended with ${child.exitCode}`))
+  await new Promise((resolve) => (child.stdio[3] as Readable).once('data', resolve))
   return child.pid!
 }
