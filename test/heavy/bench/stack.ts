@@ -18,12 +18,6 @@ export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000
   }
 }
 
-// Between two processes of one machine nobody compresses; workerd does for whoever does not say so.
-const uncompressed = (request: Request): Promise<Response> => {
-  request.headers.set('accept-encoding', 'identity')
-  return fetch(request)
-}
-
 /**
  * Everything but Redis, started, and a client for it. `warm`: lanes wait so long for work. `flags` are for its process: --cpu-prof shows what the gateway
  * does, and the app too when it runs under node.
@@ -44,7 +38,7 @@ export async function startMeasured(
     redis,
     url,
     until,
-    client: createClient({ url, key: KEY, fetch: uncompressed }),
+    client: createClient({ url, key: KEY }),
     pids: { stack: process.pid!, ...(workerd ? { workerd } : {}) },
     async counts(): Promise<Counts> {
       const answer = heard()
