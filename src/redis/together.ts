@@ -1,6 +1,6 @@
 // Calls that come while one of their kind is under way: those go together, as one. Nobody waits where calls come now and then.
 
-import { createPace } from '../core/pace.ts'
+import { createGathering } from '../core/gathering.ts'
 import { sleep } from '../core/sleep.ts'
 
 /** Who waits for the call that is under way. */
@@ -55,12 +55,7 @@ export function createTogether<Call, Answer>({
   let line: One[] = []
   /** Since when one is under way. */
   let since = Number.NEGATIVE_INFINITY
-  const pace = createPace()
-
-  /** How long who came at this moment is to wait for others. */
-  function gathering(came: number): number {
-    return pace.isOften() ? Math.max(0, came + GATHERING - elapsed()) : 0
-  }
+  const gathering = createGathering(GATHERING)
 
   /** The first of the line is to lead. */
   function handOver(): void {
@@ -84,9 +79,11 @@ export function createTogether<Call, Answer>({
 
   async function lead(own: Call, came: number): Promise<Answer> {
     since = elapsed()
-    const ms = gathering(came)
-    if (ms > 0) await sleep(ms)
+    const ms = gathering.wait()
+    const left = came + ms - elapsed()
+    if (ms > 0 && left > 0) await sleep(left)
     const others = taken(own)
+    if (ms > 0 || others.length > 0) gathering.brought(others.length)
     const began = (since = elapsed())
     try {
       const answers = others.length ? await together([own, ...others.map(({ call }) => call)]) : undefined
@@ -116,7 +113,7 @@ export function createTogether<Call, Answer>({
 
   return async (call) => {
     const came = elapsed()
-    pace.note(came)
+    gathering.note(came)
     if (came - since > patience) return lead(call, came)
     const said = await told(call)
     if (said === 'lead') return lead(call, came)

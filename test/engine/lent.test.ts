@@ -1,6 +1,7 @@
 // What a lane notes of jobs that come with calls.
 
 import { expect, test } from 'vitest'
+import { sleep } from '../../src/core/sleep.ts'
 import { createLent } from '../../src/engine/lane/lent.ts'
 import type { ClaimedJob } from '../../src/redis/types.ts'
 
@@ -13,4 +14,26 @@ test('what comes while Redis is being told of others is told of with the next re
   lent.byCall([lentUnder('2.1.a')], 5)
   lent.told(told.length)
   expect(lent.heard()).toEqual(['2.1.a'])
+})
+
+test('where calls come often a lane waits for more before it commits; where each comes after the one before was done it does not', async () => {
+  const lent = createLent()
+  let calls = 0
+  const call = () => lent.byCall([lentUnder(`${++calls}.1.a`)], calls * 2)
+  const waits = async () => {
+    const gathered = lent.gather().then(() => false)
+    const found = await Promise.race([gathered, sleep(0).then(() => true)])
+    return { found, gathered }
+  }
+  while (calls < 40) call()
+  for (let i = 0; i < 3; i++) {
+    const { found, gathered } = await waits()
+    call()
+    await gathered
+    expect(found, 'each moment brings one more').toBe(true)
+  }
+  for (let i = 0; i < 2; i++) await lent.gather()
+  expect((await waits()).found, 'two brought nobody').toBe(false)
+  lent.told(lent.heard().length)
+  expect((await waits()).found, 'there were several for one commit').toBe(true)
 })

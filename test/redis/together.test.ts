@@ -92,7 +92,8 @@ test('who leads and is gone in the middle holds up the others for a while only',
   expect(await answer).toBe('B')
 })
 
-test('where calls come often one waits for the next; after a while in which none came it does not', async () => {
+/** Asks that are answered at once, by a clock of their own. */
+function startAnswered() {
   let now = 0
   const asked: string[] = []
   const ask = createTogether<string, string>({
@@ -107,18 +108,40 @@ test('where calls come often one waits for the next; after a while in which none
     suits: () => true,
     elapsed: () => now,
   })
-  for (let i = 0; i < 40; i++) {
-    now += 2
-    await ask('often')
+  return {
+    asked,
+    ask,
+    later(ms: number) {
+      now += ms
+    },
+  }
+}
+
+test('where calls come often one waits for the next; after a while in which none came it does not', async () => {
+  const { ask, asked, later } = startAnswered()
+  for (let i = 0; i < 20; i++) {
+    later(4)
+    await Promise.all([ask('often'), ask('and often')])
   }
   asked.length = 0
   const both = [ask('a'), ask('b')]
   expect(asked).toEqual([])
   expect(await Promise.all(both)).toEqual(['a', 'b'])
   expect(asked).toEqual(['a+b'])
-  now += 5_000
+  later(5_000)
   void ask('later')
   expect(asked.at(-1)).toBe('later')
+})
+
+test('who asks again and again, one call after the other, does not wait for others who never come', async () => {
+  const { ask, asked, later } = startAnswered()
+  for (let i = 0; i < 40; i++) {
+    later(2)
+    await ask('often')
+  }
+  asked.length = 0
+  void ask('now')
+  expect(asked).toEqual(['now'])
 })
 
 test('a request waits for others where the runtime wakes it in its own invocation', () => {

@@ -193,7 +193,7 @@ export function createDispatcher({
       await sleep(wait)
     }
     // Also where the last answer brought what a call had brought already.
-    if (flight.size === 0 && !flight.idle && byCalls.gathering() > 0) await sleep(byCalls.gathering())
+    if (flight.size === 0 && !flight.idle) await byCalls.gather()
     return undefined
   }
 

@@ -1,11 +1,12 @@
 // What a lane has begun of what it was lent without asking: it comes with a call, and with the next answer where the lane has
 // not told of the call yet; either may come first, or twice.
 
-import { createPace } from '../../core/pace.ts'
+import { createGathering } from '../../core/gathering.ts'
+import { sleep } from '../../core/sleep.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
 /** Where calls come often a lane waits for so long, in milliseconds, before it commits: so one commit is for several runs. */
-const GATHERING = 15
+const GATHERING = 10
 
 /**
  * @example const lent = createLent(); flight.add(lent.byCall(jobs, elapsed()), elapsed()); const heard = lent.heard()
@@ -13,7 +14,7 @@ const GATHERING = 15
 export function createLent() {
   const begun = new Set<string>()
   let heard: string[] = []
-  const pace = createPace(0)
+  const gathering = createGathering(GATHERING, 0)
 
   /** Those that are new here. What a lane has claimed is marked as begun, and comes once. */
   const fresh = (jobs: readonly ClaimedJob[]): ClaimedJob[] =>
@@ -27,7 +28,7 @@ export function createLent() {
   return {
     byAnswer: fresh,
     byCall(jobs: readonly ClaimedJob[], at: number): ClaimedJob[] {
-      pace.note(at, jobs.length)
+      gathering.note(at, jobs.length)
       const own = fresh(jobs)
       heard.push(...own.map(({ document }) => document.token!))
       return own
@@ -37,8 +38,15 @@ export function createLent() {
     /** So many of them Redis knows of now. */
     told(n: number): void {
       heard = heard.slice(n)
+      if (n > 1) gathering.brought(n - 1)
     },
-    /** For how long it is worth while to wait for more runs to end, before they are committed. */
-    gathering: (): number => (pace.isOften() ? GATHERING : 0),
+    /** Waits for more runs to end before they are committed, where that is worth while. */
+    async gather(): Promise<void> {
+      const ms = gathering.wait()
+      if (ms === 0) return
+      const before = heard.length
+      await sleep(ms)
+      gathering.brought(heard.length - before)
+    },
   }
 }

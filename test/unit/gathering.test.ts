@@ -1,0 +1,45 @@
+// Whether it is worth while to wait a moment for more.
+
+import { expect, test } from 'vitest'
+import { createGathering } from '../../src/core/gathering.ts'
+
+/** Something that has come so many times, this far apart. */
+function start(apart: number, times = 40) {
+  const gathering = createGathering(6, 0)
+  for (let i = 1; i <= times; i++) gathering.note(i * apart)
+  return gathering
+}
+
+/** Of so many moments that bring nothing, those that somebody waits. */
+const inVain = (gathering: ReturnType<typeof createGathering>, times: number): number[] =>
+  Array.from({ length: times }, (_, i) => {
+    if (gathering.wait() === 0) return -1
+    gathering.brought(0)
+    return i
+  }).filter((i) => i >= 0)
+
+test('nobody waits for what comes now and then, nor for the first that comes', () => {
+  expect(start(20).wait()).toBe(0)
+  expect(createGathering(6).wait()).toBe(0)
+})
+
+test('where it comes often each waits, as long as that brings some', () => {
+  const gathering = start(2)
+  for (let i = 0; i < 100; i++) {
+    expect(gathering.wait()).toBe(6)
+    gathering.brought(i % 2)
+  }
+})
+
+test('who does one thing after the other waits ever more seldom, and again at once when others are there', () => {
+  const gathering = start(2)
+  expect(inVain(gathering, 300)).toEqual([0, 1, 3, 6, 11, 20, 37, 70, 135, 200, 265])
+  gathering.brought(1)
+  expect(gathering.wait()).toBe(6)
+})
+
+test('several that come at once come closer together', () => {
+  const gathering = createGathering(6, 0)
+  for (let i = 1; i <= 40; i++) gathering.note(i * 40, 8)
+  expect(gathering.wait()).toBe(6)
+})
