@@ -81,7 +81,7 @@ export function createTogether<Call, Answer>({
     since = elapsed()
     const ms = gathering.wait()
     const left = came + ms - elapsed()
-    if (ms > 0 && left > 0) await sleep(left)
+    if (left > 0) await sleep(left)
     const others = taken(own)
     if (ms > 0 || others.length > 0) gathering.brought(others.length)
     const began = (since = elapsed())
