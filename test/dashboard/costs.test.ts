@@ -6,7 +6,7 @@ import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { costs as most } from '../../src/dashboard/costs.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
-import { kind } from '../kit/index.ts'
+import { counted } from '../kit/counted.ts'
 import { commandStats } from '../redis/commandstats.ts'
 import { startPages, type Visitor } from './kit.ts'
 import { fails, waits } from './seed-jobs.ts'
@@ -49,9 +49,6 @@ function countTrips(): () => number {
   return () => most
 }
 
-/** Redis itself counts what scripts do; the embedded one does not. */
-const counted = test.skipIf(kind === 'embedded')
-
 type Cost = { trips: number; commands: number }
 
 async function look(path: string): Promise<Cost> {
@@ -81,7 +78,7 @@ const pathOf = (path: string): string =>
     .replace(':class', 'waits')
     .replace(':id', 'shop-7')
 
-test.each(table.map(({ path }) => path))('%s costs a bounded number of round trips and commands', async (path) => {
+counted.each(table.map(({ path }) => path))('%s costs a bounded number of round trips and commands', async (path) => {
   expect(Object.keys(most), 'the table of what pages cost has a line for each').toContain(path)
   const { first, next } = await costOf(pathOf(path))
   const [trips, look, cold] = most[path]!
@@ -90,75 +87,84 @@ test.each(table.map(({ path }) => path))('%s costs a bounded number of round tri
   expect.soft(first.commands, 'commands of the first look').toBeLessThanOrEqual(cold)
 })
 
-test('the first look at the Overview costs 12 commands where nothing has failed and nobody waits at a limit', async () => {
-  const healthy = await startPages({ workers: [waits] })
-  const visitor = await healthy.enter(['read'])
-  for (const name of ['waits', 'waits']) await healthy.rest(await healthy.make(name))
-  await healthy.engine.setLimit('stripe', { concurrency: 2 })
-  // However many queues have runs under way.
-  for (const queue of ['media', 'mail', 'maps', 'music', 'money']) {
-    await healthy.engine.register(queue, 'pulled', { pull: true })
-    for (let n = 0; n < 2; n++) await healthy.make('pulled', { queue })
-    await healthy.engine.claim(queue, { names: ['pulled'], lease: 3_600_000, max: 1 })
-  }
-  for (let i = 0; i < 2; i++) {
-    healthy.forget()
-    const before = await commandStats(healthy)
-    expect((await visitor.get('/ui/')).status).toBe(200)
-    const after = await commandStats(healthy)
-    const commands = Object.fromEntries([...after].map(([name, n]) => [name, n - (before.get(name) ?? 0)]))
-    const sum = Object.values(commands).reduce((a, b) => a + b, 0)
-    if (i > 0) expect(sum, JSON.stringify(commands)).toBeLessThanOrEqual(12)
-  }
-  await healthy.close()
-})
+counted(
+  'the first look at the Overview costs 12 commands where nothing has failed and nobody waits at a limit',
+  async () => {
+    const healthy = await startPages({ workers: [waits] })
+    const visitor = await healthy.enter(['read'])
+    for (const name of ['waits', 'waits']) await healthy.rest(await healthy.make(name))
+    await healthy.engine.setLimit('stripe', { concurrency: 2 })
+    // However many queues have runs under way.
+    for (const queue of ['media', 'mail', 'maps', 'music', 'money']) {
+      await healthy.engine.register(queue, 'pulled', { pull: true })
+      for (let n = 0; n < 2; n++) await healthy.make('pulled', { queue })
+      await healthy.engine.claim(queue, { names: ['pulled'], lease: 3_600_000, max: 1 })
+    }
+    for (let i = 0; i < 2; i++) {
+      healthy.forget()
+      const before = await commandStats(healthy)
+      expect((await visitor.get('/ui/')).status).toBe(200)
+      const after = await commandStats(healthy)
+      const commands = Object.fromEntries([...after].map(([name, n]) => [name, n - (before.get(name) ?? 0)]))
+      const sum = Object.values(commands).reduce((a, b) => a + b, 0)
+      if (i > 0) expect(sum, JSON.stringify(commands)).toBeLessThanOrEqual(12)
+    }
+    await healthy.close()
+  },
+)
 
-test('the first look at the Overview costs 12 commands at most, at however many limits jobs wait, one of them paused', async () => {
-  const busy = await startPages({ workers: [waits] })
-  const visitor = await busy.enter(['read'])
-  await busy.rest(await busy.make('waits'))
-  const classes = Array.from({ length: 12 }, (_, n) => `pulled-${n}`)
-  for (const name of classes) {
-    await busy.engine.register('shop', name, { pull: true, concurrency: 1 })
-    for (let i = 0; i < 3; i++) await busy.make(name, { queue: 'shop' })
-  }
-  await busy.engine.setLimit('worker:shop/pulled-0', { concurrency: 1, paused: true })
-  await busy.engine.claim('shop', { names: classes, lease: 3_600_000, max: 40 })
-  const { limits } = await busy.engine.glance()
-  expect(limits.map(({ running, waiting }) => [running, waiting]).sort()).toEqual([[0, 3], ...Array(11).fill([1, 2])])
-  for (let i = 0; i < 2; i++) {
-    busy.forget()
-    const before = await commandStats(busy)
-    expect((await visitor.get('/ui/')).status).toBe(200)
-    const after = await commandStats(busy)
-    const commands = Object.fromEntries([...after].map(([name, n]) => [name, n - (before.get(name) ?? 0)]))
-    const sum = Object.values(commands).reduce((a, b) => a + b, 0)
-    if (i > 0) expect(sum, JSON.stringify(commands)).toBeLessThanOrEqual(12)
-  }
-  await busy.close()
-})
+counted(
+  'the first look at the Overview costs 12 commands at most, at however many limits jobs wait, one of them paused',
+  async () => {
+    const busy = await startPages({ workers: [waits] })
+    const visitor = await busy.enter(['read'])
+    await busy.rest(await busy.make('waits'))
+    const classes = Array.from({ length: 12 }, (_, n) => `pulled-${n}`)
+    for (const name of classes) {
+      await busy.engine.register('shop', name, { pull: true, concurrency: 1 })
+      for (let i = 0; i < 3; i++) await busy.make(name, { queue: 'shop' })
+    }
+    await busy.engine.setLimit('worker:shop/pulled-0', { concurrency: 1, paused: true })
+    await busy.engine.claim('shop', { names: classes, lease: 3_600_000, max: 40 })
+    const { limits } = await busy.engine.glance()
+    expect(limits.map(({ running, waiting }) => [running, waiting]).sort()).toEqual([[0, 3], ...Array(11).fill([1, 2])])
+    for (let i = 0; i < 2; i++) {
+      busy.forget()
+      const before = await commandStats(busy)
+      expect((await visitor.get('/ui/')).status).toBe(200)
+      const after = await commandStats(busy)
+      const commands = Object.fromEntries([...after].map(([name, n]) => [name, n - (before.get(name) ?? 0)]))
+      const sum = Object.values(commands).reduce((a, b) => a + b, 0)
+      if (i > 0) expect(sum, JSON.stringify(commands)).toBeLessThanOrEqual(12)
+    }
+    await busy.close()
+  },
+)
 
-test('kinds of errors come with the second look at Overview, and neither it nor the one after costs more than 12', async () => {
-  pages.forget()
-  const shown = async () => (await reader.html('/ui/')).includes('Kinds of errors')
-  const costsOf = async (looks: number) => {
-    const costs: number[] = []
-    for (let i = 0; i < looks; i++) costs.push((await look('/')).commands)
-    return costs
-  }
-  expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
-  // And so where something repeats; that its last run failed is said as soon as it is known.
-  await pages.engine.setSchedule('nightly', {
-    queue: 'default',
-    class: 'fails',
-    repeat: { cron: '0 0 1 1 *' },
-  } as never)
-  pages.forget()
-  expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
-  await pages.engine.endSchedule('nightly')
-  pages.forget()
-  expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
-})
+counted(
+  'kinds of errors come with the second look at Overview, and neither it nor the one after costs more than 12',
+  async () => {
+    pages.forget()
+    const shown = async () => (await reader.html('/ui/')).includes('Kinds of errors')
+    const costsOf = async (looks: number) => {
+      const costs: number[] = []
+      for (let i = 0; i < looks; i++) costs.push((await look('/')).commands)
+      return costs
+    }
+    expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
+    // And so where something repeats; that its last run failed is said as soon as it is known.
+    await pages.engine.setSchedule('nightly', {
+      queue: 'default',
+      class: 'fails',
+      repeat: { cron: '0 0 1 1 *' },
+    } as never)
+    pages.forget()
+    expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
+    await pages.engine.endSchedule('nightly')
+    pages.forget()
+    expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
+  },
+)
 
 counted(
   'what would not fit a class that is typed costs 10 commands more than its page, and 8 where nothing waits',
@@ -176,35 +182,38 @@ counted(
   },
 )
 
-test('flows cost two round trips however many and large they are, and one command for each that has nodes', async () => {
-  const flowing = await startPages({ workers: [waits, flow] })
-  const visitor = await flowing.enter(['read'])
-  const begin = async (n: number) => {
-    const nodes = Array.from({ length: n }, (_, i) => [`node_${i}`, { queue: 'default', class: 'waits' }])
-    const id = await flowing.make('flow', {
-      queue: 'core',
-      args: encodeValue({ graph: { nodes: Object.fromEntries(nodes) } }),
-    })
-    await flowing.rest(id)
-  }
-  const costOfLook = async (): Promise<Cost> => {
-    const billed = async () => [...(await commandStats(flowing)).values()].reduce((a, b) => a + b, 0)
-    await visitor.get('/ui/flows')
-    const before = await billed()
-    const trips = countTrips()
-    expect(await (await visitor.get('/ui/flows')).text()).toContain('Nodes with something to do')
-    globalThis.fetch = ask
-    return { trips: trips(), commands: (await billed()) - before }
-  }
-  await begin(30)
-  const one = await costOfLook()
-  for (let i = 0; i < 5; i++) await begin(30)
-  const six = await costOfLook()
-  expect([one.trips, six.trips]).toEqual([2, 2])
-  expect(six.commands - one.commands).toBeLessThanOrEqual(5)
-  expect(one.commands).toBeLessThanOrEqual(13)
-  await flowing.close()
-})
+counted(
+  'flows cost two round trips however many and large they are, and one command for each that has nodes',
+  async () => {
+    const flowing = await startPages({ workers: [waits, flow] })
+    const visitor = await flowing.enter(['read'])
+    const begin = async (n: number) => {
+      const nodes = Array.from({ length: n }, (_, i) => [`node_${i}`, { queue: 'default', class: 'waits' }])
+      const id = await flowing.make('flow', {
+        queue: 'core',
+        args: encodeValue({ graph: { nodes: Object.fromEntries(nodes) } }),
+      })
+      await flowing.rest(id)
+    }
+    const costOfLook = async (): Promise<Cost> => {
+      const billed = async () => [...(await commandStats(flowing)).values()].reduce((a, b) => a + b, 0)
+      await visitor.get('/ui/flows')
+      const before = await billed()
+      const trips = countTrips()
+      expect(await (await visitor.get('/ui/flows')).text()).toContain('Nodes with something to do')
+      globalThis.fetch = ask
+      return { trips: trips(), commands: (await billed()) - before }
+    }
+    await begin(30)
+    const one = await costOfLook()
+    for (let i = 0; i < 5; i++) await begin(30)
+    const six = await costOfLook()
+    expect([one.trips, six.trips]).toEqual([2, 2])
+    expect(six.commands - one.commands).toBeLessThanOrEqual(5)
+    expect(one.commands).toBeLessThanOrEqual(13)
+    await flowing.close()
+  },
+)
 
 counted('stored graphs cost the first look at Flows a command more, and no round trip', async () => {
   const before = await costOf('/flows')

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { defineWorker } from '../../src/index.ts'
+import { counted } from '../kit/counted.ts'
 import { rawCommand } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 import { startPages } from './kit.ts'
@@ -77,7 +78,7 @@ test('entries tell the class of their job, and are found by it, also on the page
   expect(await reader.html('/ui/log?class=another')).not.toContain('said by a job')
 })
 
-test('the log of a job that has ended is read where its entries can be, whatever was written since', async () => {
+counted('the log of a job that has ended is read where its entries can be, whatever was written since', async () => {
   const id = await pages.make('says')
   await pages.rest(id)
   const later = Date.now() + 20_000
@@ -96,21 +97,24 @@ test('the log of a job that has ended is read where its entries can be, whatever
   expect((await costOf(pages, () => pages.engine.readLog({ class: 'says' }))).commands.xrevrange).toBeGreaterThan(1)
 })
 
-test('the log of a job that keeps its history is its own: others push nothing out of it, and a look reads nothing else', async () => {
-  const id = await pages.make('keeps')
-  await pages.rest(id)
-  await rawCommand(pages.redis.port, 'DEL', pages.store.keys.log)
-  const wordsOf = (entries: { entry: string }[]) =>
-    entries.map(({ entry }) => JSON.parse(entry)).map(({ message, error }) => message ?? error)
-  let found: Awaited<ReturnType<typeof pages.engine.readLog>> | undefined
-  const cost = await costOf(pages, async () => {
-    found = await pages.engine.readLog({ job: String(id) })
-  })
-  expect(cost.commands.xrevrange).toBe(1)
-  expect(wordsOf(found!.entries)).toEqual(['four', 'three', 'two', 'one'])
-  const first = await pages.engine.readLog({ job: String(id), limit: 2 })
-  const rest = await pages.engine.readLog({ job: String(id), cursor: first.cursor! })
-  expect([...wordsOf(first.entries), ...wordsOf(rest.entries)]).toEqual(['four', 'three', 'two', 'one'])
-  expect((await pages.engine.readLog({ job: String(id), level: 'error' })).entries).toEqual([])
-  expect(await (await pages.enter(['read'])).html(`/ui/jobs/${id}?tab=log`)).toContain('three')
-})
+counted(
+  'the log of a job that keeps its history is its own: others push nothing out of it, and a look reads nothing else',
+  async () => {
+    const id = await pages.make('keeps')
+    await pages.rest(id)
+    await rawCommand(pages.redis.port, 'DEL', pages.store.keys.log)
+    const wordsOf = (entries: { entry: string }[]) =>
+      entries.map(({ entry }) => JSON.parse(entry)).map(({ message, error }) => message ?? error)
+    let found: Awaited<ReturnType<typeof pages.engine.readLog>> | undefined
+    const cost = await costOf(pages, async () => {
+      found = await pages.engine.readLog({ job: String(id) })
+    })
+    expect(cost.commands.xrevrange).toBe(1)
+    expect(wordsOf(found!.entries)).toEqual(['four', 'three', 'two', 'one'])
+    const first = await pages.engine.readLog({ job: String(id), limit: 2 })
+    const rest = await pages.engine.readLog({ job: String(id), cursor: first.cursor! })
+    expect([...wordsOf(first.entries), ...wordsOf(rest.entries)]).toEqual(['four', 'three', 'two', 'one'])
+    expect((await pages.engine.readLog({ job: String(id), level: 'error' })).entries).toEqual([])
+    expect(await (await pages.enter(['read'])).html(`/ui/jobs/${id}?tab=log`)).toContain('three')
+  },
+)

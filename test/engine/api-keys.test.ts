@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
+import { counted } from '../kit/counted.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 
@@ -79,7 +80,7 @@ test('30,000 wrong keys leave an isolate with what it knew of a thousand', async
   expect([seen.get('wrong 28999'), seen.get('wrong 29000')]).toEqual([undefined, 29_000])
 })
 
-test('a token of nobody costs one field of a hash, however many keys there are', async () => {
+counted('a token of nobody costs one field of a hash, however many keys there are', async () => {
   const engine = fresh()
   await engine.authenticate('dev')
   const token = `${'0'.repeat(16)}.${kit.now() + 1_000}.${'0'.repeat(64)}`

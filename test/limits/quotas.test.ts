@@ -4,6 +4,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
+import { counted } from '../kit/counted.ts'
 import { costOf } from '../redis/commandstats.ts'
 import { type Doors, startDoors } from './kit.ts'
 
@@ -125,7 +126,7 @@ test('a key has so many bytes waiting, also those that are written to its jobs l
   await key.make({ ...job, args: 'x'.repeat(90_000) })
 })
 
-test('what jobs and their ends cost in commands is the same with and without limits', async () => {
+counted('what jobs and their ends cost in commands is the same with and without limits', async () => {
   const key = await keyed({ jobs: 1_000 })
   const of = async (ask: (method: string, path: string, body?: unknown) => Promise<unknown>) => {
     const cost = await costOf(doors, async () => {

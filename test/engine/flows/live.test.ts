@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
 import { createApp } from '../../../src/http/app.ts'
+import { counted } from '../../kit/counted.ts'
 import { type Kit, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
@@ -263,7 +264,7 @@ test('graphs are stored, shown, used and forgotten', async () => {
 })
 
 describe('flows are seen from outside', () => {
-  test('a list has every flow in short, newest first, in two round trips however many there are', async () => {
+  counted('a list has every flow in short, newest first, in two round trips however many there are', async () => {
     await running(asking)
     const one = await running({ ...asking, name: 'first' }, { x: [1, 2] })
     const two = await startFlow(kit, asking, 'fifo', { alias: ['second'] })
