@@ -1,5 +1,5 @@
 // Makes the scripts of the package small: in the repository they are text that can be read; in `dist` they are compressed,
-// all together, because they share most of what they say. A text is wanted only when Redis does not know its script yet,
+// all together, and each piece of theirs once, because they share most of them. A text is wanted only when Redis does not know its script yet,
 // so an isolate that begins unpacks nothing. Maps of what a program has written say nothing, and are left out.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,12 +10,81 @@ import type { Script } from '../src/redis/script.ts'
 const dist = join(import.meta.dirname, '../dist')
 const target = join(dist, 'src/redis/scripts.generated.js')
 
-/** The window is larger than all texts, so that what a script shares with the first is found. */
+/** The window is larger than all texts, so that what they share is found. */
 const WINDOW = 24
 
 function compressed(text: string): string {
   const params = { [constants.BROTLI_PARAM_LGWIN]: WINDOW, [constants.BROTLI_PARAM_LARGE_WINDOW]: 0 }
   return brotliCompressSync(text, { params }).toString('base64')
+}
+
+type Text = { text: string; lines: string }
+
+/** A script's pieces: each its text and, behind it, where its lines stand. */
+function piecesOf({ text, lines }: Text): Text[] {
+  const rows = text.match(/.*\n/g) ?? []
+  return lines.split('\n').map((spot) => {
+    const [, , steps = ''] = spot.split(' ')
+    return { text: rows.splice(0, steps.length + 1).join(''), lines: spot }
+  })
+}
+
+/** Where lines stand, each told from those before it: `-` is no file. */
+function relative(spots: string[]): string[] {
+  let [before, line] = ['', 0]
+  return spots.map((spot) => {
+    const [file = '', first, steps = ''] = spot.split(' ')
+    const told = `${file === before ? '' : file || '-'} ${Number(first) - line} ${steps}`
+    before = file
+    line = [...steps].reduce((sum, step) => sum + Number.parseInt(step, 36), Number(first))
+    return told
+  })
+}
+
+/** Places that follow one another, in short: `0-3 5`. */
+function inRuns(places: number[]): string {
+  const runs: [number, number][] = []
+  for (const place of places) {
+    const last = runs.at(-1)
+    if (last?.[1] === place - 1) last[1] = place
+    else runs.push([place, place])
+  }
+  return runs.map(([from, to]) => (from === to ? from : `${from}-${to}`)).join(' ')
+}
+
+/** Every piece once, where its lines stand, and which of them each script has. */
+function folded(scripts: readonly Text[]): string {
+  const pieces = new Map<string, Text & { place: number }>()
+  const places = scripts.map((script) =>
+    piecesOf(script).map((piece) => {
+      const key = `${piece.lines}\n${piece.text}`
+      if (!pieces.has(key)) pieces.set(key, { ...piece, place: pieces.size })
+      return pieces.get(key)!.place
+    }),
+  )
+  const once = [...pieces.values()]
+  const columns = [once.map(({ text }) => text), relative(once.map(({ lines }) => lines)), places.map(inRuns)]
+  return columns.map((column) => column.join('\x01')).join('\x02')
+}
+
+/** Tells text and lines of a script that `folded` was given. It goes into the package as it stands, and needs nothing else. */
+function unfolded(told: string): (at: number) => string[] {
+  const [texts, spots, places] = told.split('\x02').map((column) => column.split('\x01'))
+  let [file, line] = ['', 0]
+  const pieces = spots!.map((spot, at) => {
+    const [name, ahead, steps] = spot.split(' ')
+    if (name) file = name === '-' ? '' : name
+    const first = line + Number(ahead)
+    line = [...steps!].reduce((sum, step) => sum + Number.parseInt(step, 36), first)
+    return [texts![at]!, `${file} ${first} ${steps}`]
+  })
+  return (at) => {
+    const own = places![at]!.split(' ').flatMap((run) => {
+      const [from, to = from] = run.split('-').map(Number)
+      return pieces.slice(from, to! + 1)
+    })
+    return [own.map(([text]) => text).join(''), own.map(([, lines]) => lines).join('\n')]
+  }
 }
 
 /**
@@ -24,18 +93,18 @@ function compressed(text: string): string {
  * @example packedModule(Object.values(await import('../src/redis/scripts.generated.ts')))
  */
 export function packedModule(scripts: readonly Script<never>[]): string {
-  // What the largest says the others say too, and texts are like texts only: so less is left to say.
+  // The pieces of the largest come first, in its order: most scripts have long rows of them.
   const sorted = scripts.toSorted((a, b) => b.text.length - a.text.length)
-  const packed = compressed(JSON.stringify([sorted.map(({ text }) => text), sorted.map(({ lines }) => lines)]))
   return [
     "import { Buffer } from 'node:buffer'",
     "import { brotliDecompressSync } from 'node:zlib'",
-    `const packed = '${packed}'`,
-    'let unpacked',
-    "const of = (what, at) => (unpacked ??= JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()))[what][at]",
+    `const packed = '${compressed(folded(sorted))}'`,
+    unfolded.toString(),
+    'let tell',
+    "const of = (at) => (tell ??= unfolded(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()))(at)",
     ...sorted.map(
       ({ name, sha, args }, at) =>
-        `export const ${name} = { name: '${name}', sha: '${sha}', args: '${args.join(' ')}'.split(' '), get text() { return of(0, ${at}) }, get lines() { return of(1, ${at}) } }`,
+        `export const ${name} = { name: '${name}', sha: '${sha}', args: '${args.join(' ')}'.split(' '), get text() { return of(${at})[0] }, get lines() { return of(${at})[1] } }`,
     ),
     '',
   ].join('\n')

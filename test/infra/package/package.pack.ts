@@ -69,7 +69,7 @@ test('a new project, as the pages say it: types, tests, a build for Cloudflare',
   expect(lines[1]).toContain(lines[0]!.split('\n').slice(0, 2).join('\n'))
   const gzipped = await check(first)
   console.log(`a Worker with two small functions: ${gzipped.toFixed(0)} KiB gzipped`)
-  expect(gzipped).toBeLessThan(290)
+  expect(gzipped).toBeLessThan(280)
 })
 
 test('dev runs it, and a changed function is seen in the next job', async () => {
