@@ -24,7 +24,7 @@ export default defineConfig({
   test: {
     include:
       process.env.SIDEJOB_REDIS === 'strict' ? strict.map((file) => `test/${file}.test.ts`) : ['test/**/*.test.ts'],
-    globalSetup: process.env.SIDEJOB_REDIS === 'strict' ? ['test/kit/strict.ts'] : [],
+    globalSetup: ['test/kit/generate.ts', ...(process.env.SIDEJOB_REDIS === 'strict' ? ['test/kit/strict.ts'] : [])],
     // To read the modules anew for each of two hundred files would take a third of the time of all tests. What a module keeps
     // belongs to an engine, a store or a client, of which each file makes its own, as it does in an isolate that serves many.
     isolate: false,

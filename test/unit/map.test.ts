@@ -1,8 +1,7 @@
-// Holds the maps of src: src/README.md names what is there, and src/FILES.md has each file in its own words.
-// After a new file, or a new first line: npx vitest run test/unit/map.test.ts -u
+// Checks that the map in src/README.md names existing files.
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -31,26 +30,9 @@ function headOf(file: string): string {
     .replace(/ Made apart: [^.]*\./, '')
 }
 
-/** The first sentence; what ends with an abbreviation or a name of a file goes on. */
-const sentenceOf = (text: string): string => /^.*?[.:](?=\s+["`A-Z]|$)/.exec(text)?.[0] ?? text
-
 test('every file of src begins with what it is', () => {
   expect(files.filter((file) => headOf(file).length < 10)).toEqual([])
 })
-
-test('src/FILES.md has every file in its own words', async () => {
-  const folders = Map.groupBy(files, (file) => dirname(file))
-  const parts = [...folders]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([folder, own]) => {
-      const rows = own.map((file) => `| \`${file.slice(folder === '.' ? 0 : folder.length + 1)}\` | ${cell(file)} |`)
-      return [`## ${folder === '.' ? 'src' : folder}`, '', '| file | is |', '|---|---|', ...rows, ''].join('\n')
-    })
-  const page = `# Every file of src, in its own words\n\nMade of the first sentence of each file. The map is in [README.md](README.md).\n\n${parts.join('\n')}`
-  await expect(page).toMatchFileSnapshot(join(src, 'FILES.md'))
-})
-
-const cell = (file: string): string => sentenceOf(headOf(file)).replaceAll('|', '\\|')
 
 test('what the map names is there', () => {
   const page = readFileSync(join(src, 'README.md'), 'utf8')

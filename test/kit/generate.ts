@@ -1,0 +1,11 @@
+// Builds the generated files before the tests, so that a changed script or browser file is never tested in its old form.
+
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+
+export default function setup(): void {
+  const root = join(import.meta.dirname, '../..')
+  for (const build of ['infra/build-lua.ts', 'infra/build-dashboard.ts']) {
+    execFileSync(process.execPath, [build], { cwd: root, stdio: 'inherit' })
+  }
+}
