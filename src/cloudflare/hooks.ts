@@ -5,10 +5,11 @@ import type { Client, JobInput } from '../client/index.ts'
 import { readUpTo } from '../core/bytes.ts'
 import { codes, SidejobError } from '../core/errors.ts'
 import { checkSignature, type Dialect } from '../core/hook-signature.ts'
+import { HOOK } from '../core/idempotency.ts'
 
 /** What has happened, as the other side says it. */
 export type HookEvent = {
-  /** The same each time that this event is sent. */
+  /** The same each time that this event is sent; for GitHub, the SHA-256 of the body. */
   id: string
   /** `payment_intent.succeeded`, `push`: where the other side says it. */
   type?: string
@@ -56,7 +57,8 @@ function parsed(bytes: Uint8Array): unknown {
 
 function secretsOf(name: string, { secret }: Hook, env: object): string[] {
   const value = (env as Record<string, unknown>)[secret]
-  if (typeof value === 'string' && value !== '') return value.split(',').map((one) => one.trim())
+  const secrets = typeof value === 'string' ? value.split(',').flatMap((one) => one.trim() || []) : []
+  if (secrets.length > 0) return secrets
   throw new SidejobError('MISCONFIGURED', `hook ${name}: expected its secret in the variable ${secret}, got none`)
 }
 
@@ -75,16 +77,16 @@ type Served<E> = { name: string; hook: Hook<E>; client: Client; env: E & object;
 async function received<E>(request: Request, { name, hook, client, env, now }: Served<E>): Promise<Response> {
   if (request.method !== 'POST')
     throw new SidejobError('WRONG_METHOD', `/hooks/${name} takes POST, got ${request.method}`)
-  const bytes = await bodyOf(request)
   const { headers } = request
-  const signed = { headers, bytes, secrets: secretsOf(name, hook as Hook, env), now: now() }
-  const { id: named } = await checkSignature(hook.signed, signed)
+  const secrets = secretsOf(name, hook as Hook, env)
+  const signed = { headers, body: () => bodyOf(request), secrets, now: now() }
+  const { id: named, bytes } = await checkSignature(hook.signed, signed)
   const body = parsed(bytes) as { id?: unknown; type?: unknown } | null
   const id = named ?? String(body?.id ?? '')
   if (id === '') throw new SidejobError('BAD_REQUEST', 'the event has no id: sent again it would be done again')
   const type = headers.get('x-github-event') ?? (typeof body?.type === 'string' ? body.type : undefined)
   const wanted = await hook.to({ id, ...(type === undefined ? {} : { type }), body, headers }, env)
-  return Response.json(await done(client, wanted, `hook:${name}:${id}`))
+  return Response.json(await done(client, wanted, `${HOOK}${name}:${id}`))
 }
 
 const refused = (code: string, message: string, status: number): Response =>

@@ -1,62 +1,55 @@
-// Whether a webhook comes from whom it says: HMAC-SHA256 over the body, in the three dialects that most services speak.
+// Verifies webhooks: HMAC-SHA256 over the body, in the three dialects that most services use.
 
 import { fromBase64 } from './codec/base64.ts'
+import { hashOfBytes } from './crypto.ts'
 import { SidejobError } from './errors.ts'
 
-/** `standard`: Standard Webhooks, which sidejob's own callbacks speak too. */
+/** `standard`: Standard Webhooks; sidejob's own callbacks use it, too. */
 export type Dialect = 'standard' | 'stripe' | 'github'
 
-type Signed = { headers: Headers; bytes: Uint8Array; secrets: readonly string[]; now: number }
+type Signed = {
+  headers: Headers
+  /** Called only if the headers are acceptable. */
+  body: () => Promise<Uint8Array>
+  secrets: readonly string[]
+  /** Milliseconds. */
+  now: number
+}
 
-/** For so long a signature with a time in it holds: five minutes before and after. */
+/** What the headers claim: the id of the event, the text that is signed before the body, and the signatures. */
+type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Array[] }
+
+/** Seconds that a signed time may be before or after now. */
 const TOLERANCE = 300
+/** A sender has one signature for each secret in use; a rotation has two. */
+const MAX_SIGNATURES = 10
 
 const encoder = new TextEncoder()
 
-async function isSignedBy(secret: Uint8Array, content: Uint8Array, signature: Uint8Array): Promise<boolean> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  const key = await crypto.subtle.importKey('raw', secret as BufferSource, algorithm, false, ['verify'])
-  return crypto.subtle.verify('HMAC', key, signature as BufferSource, content as BufferSource)
-}
+const unhex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
 
-/** Whether one of the signatures is one of the secrets': a rotation has two of each. */
-async function isSigned(
-  secrets: readonly Uint8Array[],
-  content: Uint8Array,
-  signatures: readonly Uint8Array[],
-): Promise<boolean> {
-  const all = secrets.flatMap((secret) => signatures.map((signature) => isSignedBy(secret, content, signature)))
-  return (await Promise.all(all)).includes(true)
-}
+/** Signatures of exactly 32 bytes, the first ten. */
+const readSignatures = (texts: readonly string[], form: RegExp, read: (text: string) => Uint8Array): Uint8Array[] =>
+  texts
+    .filter((text) => form.test(text))
+    .slice(0, MAX_SIGNATURES)
+    .map(read)
 
-const unhex = (text: string): Uint8Array =>
-  /^([0-9a-f]{2})+$/i.test(text)
-    ? Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
-    : new Uint8Array()
+const HEX = /^[0-9a-f]{64}$/i
+const BASE64 = /^[\w+/]{43}=$/
 
-function keyOf(secret: string): Uint8Array {
-  const key = unbase64(secret.replace(/^whsec_/, ''))
-  if (key.length > 0) return key
+function standardKey(secret: string): Uint8Array {
+  try {
+    const key = fromBase64(secret.replace(/^whsec_/, ''))
+    if (key.length > 0) return key
+  } catch {}
   throw new SidejobError('MISCONFIGURED', 'the secret of a hook: expected whsec_ and base64, got something else')
 }
 
-function unbase64(text: string): Uint8Array {
-  try {
-    return fromBase64(text)
-  } catch {
-    return new Uint8Array()
-  }
-}
-
-const behind = (head: string, bytes: Uint8Array): Uint8Array => {
-  const front = encoder.encode(head)
-  const whole = new Uint8Array(front.length + bytes.length)
-  whole.set(front)
-  whole.set(bytes, front.length)
-  return whole
-}
-
 const refused = (message: string) => new SidejobError('UNAUTHENTICATED', message)
+
+const unsigned = (header: string) =>
+  refused(`${header}: expected a signature of this body with our secret, got another`)
 
 function headerOf(headers: Headers, name: string): string {
   const value = headers.get(name)
@@ -70,49 +63,71 @@ function checkTime(header: string, seconds: string, now: number): void {
   throw refused(`${header}: expected a time within ${TOLERANCE} seconds of now, got ${seconds.slice(0, 40)}`)
 }
 
-/** What a check answers: the id of the event, where it stands in a header. */
-type Checked = { isValid: boolean; header: string; id?: string }
-
-const dialects: Record<Dialect, (signed: Signed) => Promise<Checked>> = {
-  async standard({ headers, bytes, secrets, now }) {
+const claims: Record<Dialect, (headers: Headers, now: number) => Claim> = {
+  standard(headers, now) {
     const [id, seconds] = [headerOf(headers, 'webhook-id'), headerOf(headers, 'webhook-timestamp')]
     const header = 'webhook-signature'
+    const listed = headerOf(headers, header).split(' ')
     checkTime('webhook-timestamp', seconds, now)
-    const signatures = headerOf(headers, header)
-      .split(' ')
-      .filter((one) => one.startsWith('v1,'))
-      .map((one) => unbase64(one.slice(3)))
-    const content = behind(`${id}.${seconds}.`, bytes)
-    return { id, header, isValid: await isSigned(secrets.map(keyOf), content, signatures) }
+    const texts = listed.filter((one) => one.startsWith('v1,')).map((one) => one.slice(3))
+    return { header, id, prefix: `${id}.${seconds}.`, signatures: readSignatures(texts, BASE64, fromBase64) }
   },
 
-  async stripe({ headers, bytes, secrets, now }) {
+  stripe(headers, now) {
     const header = 'stripe-signature'
     const pairs = headerOf(headers, header)
       .split(',')
-      .map((pair) => pair.trim().split('=', 2) as [string, string])
+      .map((pair) => pair.trim().split('=', 2) as [string, string?])
     const seconds = pairs.find(([name]) => name === 't')?.[1] ?? ''
     checkTime(`${header}, t`, seconds, now)
-    const signatures = pairs.filter(([name]) => name === 'v1').map(([, text = '']) => unhex(text))
-    const keys = secrets.map((secret) => encoder.encode(secret))
-    return { header, isValid: await isSigned(keys, behind(`${seconds}.`, bytes), signatures) }
+    const texts = pairs.filter(([name]) => name === 'v1').map(([, text = '']) => text)
+    return { header, prefix: `${seconds}.`, signatures: readSignatures(texts, HEX, unhex) }
   },
 
-  async github({ headers, bytes, secrets }) {
+  github(headers) {
     const header = 'x-hub-signature-256'
     const [, text = ''] = /^sha256=(.*)$/.exec(headerOf(headers, header)) ?? []
-    const keys = secrets.map((secret) => encoder.encode(secret))
-    return { header, isValid: await isSigned(keys, bytes, [unhex(text)]), id: headerOf(headers, 'x-github-delivery') }
+    return { header, prefix: '', signatures: readSignatures([text], HEX, unhex) }
   },
 }
 
+async function signatureOf(secret: Uint8Array, content: Uint8Array): Promise<Uint8Array> {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', secret as BufferSource, algorithm, false, ['sign'])
+  return new Uint8Array(await crypto.subtle.sign('HMAC', key, content as BufferSource))
+}
+
+/** Compares in constant time. */
+const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
+  a.length === b.length && a.reduce((difference, byte, at) => difference | (byte ^ b[at]!), 0) === 0
+
+function contentOf(prefix: string, body: Uint8Array): Uint8Array {
+  const start = encoder.encode(prefix)
+  const content = new Uint8Array(start.length + body.length)
+  content.set(start)
+  content.set(body, start.length)
+  return content
+}
+
 /**
- * Checks who has sent this; answers the event's id where a header says it.
+ * Verifies the sender of a webhook. Reads the body only if the headers have an acceptable time and a signature of the right
+ * form. Returns the body, and the id of the event if a signed part has one: for GitHub, which does not sign its delivery id,
+ * that is the hash of the body.
  *
- * @example const { id } = await checkSignature('github', { headers, bytes, secrets: ['…'], now: Date.now() })
+ * @example const { id, bytes } = await checkSignature('github', { headers, body, secrets: ['…'], now: Date.now() })
  */
-export async function checkSignature(dialect: Dialect, signed: Signed): Promise<{ id?: string }> {
-  const { isValid, header, id } = await dialects[dialect](signed)
-  if (!isValid) throw refused(`${header}: expected a signature of this body with our secret, got another`)
-  return id === undefined ? {} : { id }
+export async function checkSignature(
+  dialect: Dialect,
+  { headers, body, secrets, now }: Signed,
+): Promise<{ id?: string; bytes: Uint8Array }> {
+  const { header, id, prefix, signatures } = claims[dialect](headers, now)
+  if (signatures.length === 0) throw unsigned(header)
+  const keys = secrets.map((secret) => (dialect === 'standard' ? standardKey(secret) : encoder.encode(secret)))
+  const bytes = await body()
+  const content = contentOf(prefix, bytes)
+  const ours = await Promise.all(keys.map((key) => signatureOf(key, content)))
+  const matches = ours.flatMap((own) => signatures.map((signature) => isSame(own, signature)))
+  if (!matches.includes(true)) throw unsigned(header)
+  if (dialect === 'github') return { id: await hashOfBytes(bytes), bytes }
+  return { ...(id === undefined ? {} : { id }), bytes }
 }

@@ -6,3 +6,8 @@ export const RETRY = 'retry:'
 export type RetryKey = `${typeof RETRY}${string}`
 /** Milliseconds within which such repeats come: the answer is kept for no longer. */
 export const RETRY_FOR = 600_000
+
+/** Prefix of the keys of webhook events. */
+export const HOOK = 'hook:'
+/** Milliseconds that the answer to a webhook event is kept: services resend an event for some days. */
+export const HOOK_FOR = 7 * 86_400_000

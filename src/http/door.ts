@@ -4,7 +4,7 @@
 import { buckets, type Pace } from '../core/bucket.ts'
 import { hashOf, hashOfBytes, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
-import { RETRY, RETRY_FOR } from '../core/idempotency.ts'
+import { HOOK, HOOK_FOR, RETRY, RETRY_FOR } from '../core/idempotency.ts'
 import { doors, quotas } from '../core/limits.ts'
 import { splitPath, tenantOfKey } from '../core/tenant.ts'
 import type { Call, KnownKey, Scope } from '../engine/engine.ts'
@@ -168,6 +168,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
     key: `${request.method} ${new URL(request.url).pathname}:${caller?.id ?? ''}:${given}`,
     fingerprint: await hashOfBytes(bytes),
     ...(given.startsWith(RETRY) ? { keep: RETRY_FOR } : {}),
+    ...(given.startsWith(HOOK) && caller?.unlimited ? { keep: HOOK_FOR } : {}),
   }
 }
 

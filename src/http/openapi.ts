@@ -30,7 +30,7 @@ export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
 
 const about =
   'Durable jobs with ports, channels and children. Bodies are JSON or MessagePack, by Content-Type and Accept. ' +
-  'Every POST may carry an Idempotency-Key: the same key and body give the first answer again, for a day; for ten minutes where the key begins with `retry:`.'
+  'Every POST may carry an Idempotency-Key: the same key and body give the first answer again, for a day; for ten minutes if the key begins with `retry:`.'
 
 export const keyScheme = {
   type: 'http',

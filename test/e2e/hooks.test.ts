@@ -1,12 +1,12 @@
 // Webhooks of others: who has signed is checked, an event is a job or a value at a port, and the same event is that once.
 
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { createWorker, type HookEvent } from '../../src/cloudflare/node.ts'
 import { checkSignature } from '../../src/core/hook-signature.ts'
 import { defineWorker, port } from '../../src/index.ts'
-import { type Kit, startKit } from '../kit/index.ts'
+import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
 const paid = defineWorker({
   class: 'paid',
@@ -98,10 +98,22 @@ describe('an event becomes a job', () => {
     expect((await stripe(event('evt_2', 5))).answer.id).toBeGreaterThan(answer.id!)
   })
 
-  test('of GitHub, by its delivery', async () => {
+  test('of GitHub, by its body: the delivery id is not signed, so a replay with another id is the same event', async () => {
     const first = await github(event('', 7), 'delivery-1')
     expect(await kit.engine.get(String(first.answer.id))).toMatchObject({ args: '{"amount":7}' })
-    expect((await github(event('', 7), 'delivery-1')).answer).toMatchObject({ id: first.answer.id, existing: true })
+    for (const delivery of ['delivery-1', 'delivery-2'])
+      expect((await github(event('', 7), delivery)).answer).toMatchObject({ id: first.answer.id, existing: true })
+    expect((await github(event('', 8), 'delivery-1')).answer.id).toBeGreaterThan(first.answer.id!)
+  })
+
+  test('and its id is kept for a week', async () => {
+    await github(event('', 70), 'delivery')
+    const kept = (await rawCommand(kit.redis.port, 'KEYS', '*hook:github:*'))
+      .split('\r\n')
+      .filter((l) => l.includes(':hook:'))
+    expect(kept.length).toBeGreaterThan(0)
+    const left = await rawCommand(kit.redis.port, 'TTL', kept[0]!)
+    expect(Number(left.slice(1))).toBeGreaterThan(6.9 * 86_400)
   })
 
   test('or none, where its code says so', async () => {
@@ -160,6 +172,59 @@ test("GitHub's own example is taken for signed", async () => {
     'x-github-delivery': 'd',
   })
   const bytes = new TextEncoder().encode('Hello, World!')
-  const signed = { headers, bytes, secrets: [secrets.GITHUB], now: Date.now() }
-  expect(await checkSignature('github', signed)).toEqual({ id: 'd' })
+  const signed = { headers, body: async () => bytes, secrets: [secrets.GITHUB], now: Date.now() }
+  expect(await checkSignature('github', signed)).toEqual({
+    id: createHash('sha256').update(bytes).digest('hex'),
+    bytes,
+  })
+})
+
+describe('a request of a stranger costs little', () => {
+  const MIB = new Uint8Array(1_048_576).fill(32)
+  const wrong = { base64: `v1,${'A'.repeat(43)}=`, hex: `v1=${'0'.repeat(64)}` }
+  const fillTo = (part: string, separator: string, size: number) =>
+    Array.from({ length: Math.floor(size / (part.length + 1)) }, () => part).join(separator)
+  const now = Date.now()
+  const t = String(Math.floor(now / 1_000))
+  const standardHeaders = (signature: string, time = t) =>
+    new Headers({ 'webhook-id': 'm', 'webhook-timestamp': time, 'webhook-signature': signature })
+  const attempt = (dialect: 'standard' | 'stripe' | 'github', headers: Headers, body: () => Promise<Uint8Array>) =>
+    checkSignature(dialect, { headers, body, secrets: [STANDARD, STANDARD], now }).catch((error) => error.code)
+
+  test.each([
+    ['standard', standardHeaders(fillTo(wrong.base64, ' ', 30_000))],
+    ['standard', standardHeaders(fillTo('v1,', ' ', 30_000))],
+    ['stripe', new Headers({ 'stripe-signature': `t=${t},${fillTo(wrong.hex, ',', 30_000)}` })],
+    ['github', new Headers({ 'x-hub-signature-256': `sha256=${'0'.repeat(30_000)}` })],
+  ] as const)('%s: 30 KB of signatures over 1 MiB, below 50 ms of CPU', async (dialect, headers) => {
+    await attempt(dialect, headers, async () => MIB)
+    const before = process.cpuUsage()
+    expect(await attempt(dialect, headers, async () => MIB)).toBe('UNAUTHENTICATED')
+    const { user, system } = process.cpuUsage(before)
+    expect((user + system) / 1_000).toBeLessThan(50)
+  })
+
+  test.each([
+    ['no signature', 'standard', new Headers({ 'webhook-id': 'm', 'webhook-timestamp': t })],
+    ['an old time', 'standard', standardHeaders(wrong.base64, '1')],
+    ['a signature of another length', 'standard', standardHeaders('v1,bm8=')],
+    ['an old time', 'stripe', new Headers({ 'stripe-signature': `t=1,${wrong.hex}` })],
+    ['another algorithm', 'github', new Headers({ 'x-hub-signature-256': 'sha1=00' })],
+  ] as const)('with %s the body is not read (%s)', async (_, dialect, headers) => {
+    let isRead = false
+    const body = async () => {
+      isRead = true
+      return MIB
+    }
+    expect([await attempt(dialect, headers, body), isRead]).toEqual(['UNAUTHENTICATED', false])
+  })
+})
+
+test('an empty part in a list of secrets is ignored, and a list of nothing else is no secret', async () => {
+  const former = env.GITHUB
+  env.GITHUB = `${former},`
+  expect((await github(event('', 71), 'd')).status).toBe(200)
+  env.GITHUB = ' , '
+  expect((await github(event('', 71), 'd')).answer.error!.code).toBe('MISCONFIGURED')
+  env.GITHUB = former
 })
