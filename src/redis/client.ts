@@ -25,6 +25,15 @@ export type Client = {
   fault?: () => SidejobError | undefined
 }
 
+type Sending = {
+  /** Sent again after a timeout. */
+  isSafe?: boolean
+  /** A call of a script by its sha: NOSCRIPT is thrown unchanged, so that the caller sends the script. */
+  isSha?: boolean
+  /** Names the places of a script's lines in the sources. */
+  placed?: (text: string) => string
+}
+
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 // What says which call it is: asked again, such a call is answered as the first time.
@@ -52,14 +61,14 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
 
   let fault: SidejobError | undefined
 
-  async function send<T>(request: () => Promise<T>, isSafe = false, placed?: (text: string) => string): Promise<T> {
+  async function send<T>(request: () => Promise<T>, { isSafe, isSha, placed }: Sending = {}): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         const answer = await request()
         fault = undefined
         return answer
       } catch (error) {
-        if (isNoScript(error)) throw error
+        if (isSha && isNoScript(error)) throw error
         if (isAnswer(error) || attempt >= attempts || (isTimeout(error) && !isSafe)) {
           const found = faultOf(error, timeout, placed)
           if (isOutage(found)) fault = found
@@ -72,13 +81,12 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
 
   async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
     const values = argumentsOf(script, args, rest)
-    const isSafe = isNamed(args as object)
-    const placed = (text: string) => inSources(text, script)
+    const sending = { isSafe: isNamed(args as object), placed: (text: string) => inSources(text, script) }
     try {
-      return await send(() => redis.evalsha(script.sha, keys, values), isSafe, placed)
+      return await send(() => redis.evalsha(script.sha, keys, values), { ...sending, isSha: true })
     } catch (error) {
       if (!isNoScript(error)) throw error
-      return await send(() => redis.eval(script.text, keys, values), isSafe, placed)
+      return await send(() => redis.eval(script.text, keys, values), sending)
     }
   }
 
@@ -97,7 +105,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
     }
   }
 
-  return { evaluate, listen, ask: (command) => send(() => command(redis), true), fault: () => fault }
+  return { evaluate, listen, ask: (command) => send(() => command(redis), { isSafe: true }), fault: () => fault }
 }
 
 /** The data of Server-Sent Events, one text each. */

@@ -5,6 +5,8 @@ import { type Code, SidejobError } from '../core/errors.ts'
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
 
 const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
+/** Characters of an error's text that are shown and kept as its cause. */
+const MAX_SHOWN = 200
 
 // The first that fits. The vendor's texts are those of its troubleshooting pages; the rest is redis-server's.
 const meanings: readonly Meaning[] = [
@@ -53,11 +55,15 @@ const meanings: readonly Meaning[] = [
   },
 ]
 
-// The vendor's text carries the whole command, script and arguments: only its front may be shown.
-const shown = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!.slice(0, 200)
+/**
+ * The words of Redis. The vendor's client appends the whole command with its arguments, which are users' data: they are neither
+ * shown nor searched for the words of an error.
+ */
+const saidOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!
 
-export const isNoScript = (error: unknown): boolean => error instanceof Error && error.message.includes('NOSCRIPT')
+/** Whether Redis does not have the script of an EVALSHA. */
+export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
 
 export const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
 
@@ -74,8 +80,8 @@ const otherSchema = (text: string): string | undefined =>
  * @example throw faultOf(error, 20_000)
  */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
-  const text = placed(shown(error))
-  const schema = otherSchema(error instanceof Error ? error.message : '')
+  const text = placed(saidOf(error).slice(0, MAX_SHOWN))
+  const schema = otherSchema(saidOf(error))
   if (schema)
     return new SidejobError('UNAVAILABLE', `${schema}: deploy the version that wrote them`, { retryAfter: 10 })
   const meaning = isAnswer(error) ? meanings.find(({ when }) => when.test(text)) : undefined
