@@ -1,13 +1,14 @@
 // One call over HTTP: its request, its attempts, and what its answer says.
 
 import type { RetryKey } from '../core/idempotency.ts'
+import { isInQuery } from './table.ts'
 
 export type CallOptions = {
   signal?: AbortSignal
   idempotencyKey?: string
   /** The hash of the graph that a change was made from: with another one in force it is refused with 412. */
   ifMatch?: string
-  /** What stands in the query of a call that has a body: `{ preview: true }`. */
+  /** The query of a call whose input is its body: `{ preview: true }`. */
   query?: Record<string, string | number | boolean>
 }
 
@@ -43,9 +44,9 @@ export const call = async (client: ClientOptions, address: string, args: unknown
   const rest = [...args]
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encoded(name, String(rest.shift())))
   const [input, options = {}] = rest as [object?, CallOptions?]
-  const inQuery = method === 'GET' || method === 'DELETE'
+  const inQuery = isInQuery(address)
   const request = (): Request =>
-    new Request(`${client.url}${path}${queryOf(inQuery ? input : options.query)}`, {
+    new Request(`${client.url}${path}${queryOf({ ...(inQuery ? input : {}), ...options.query })}`, {
       method,
       headers: {
         ...headers,

@@ -1,5 +1,6 @@
 // Method and path of each verb of the client.
 
+import type * as z from 'zod'
 import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
 
@@ -195,3 +196,33 @@ export const table = {
     advance: 'POST /v1/test/clock',
   },
 } as const satisfies { [R in keyof Served]: { [V in keyof Served[R]]: Address<Served[R][V]> } }
+
+type HasSchema<R, Name extends 'query' | 'body'> = R extends { [N in Name]?: infer S }
+  ? [Extract<S, z.ZodType>] extends [never]
+    ? false
+    : true
+  : false
+
+type OnlyQuery<R> =
+  Address<R> extends `${'GET' | 'DELETE'} ${string}`
+    ? never
+    : HasSchema<R, 'body'> extends true
+      ? never
+      : HasSchema<R, 'query'> extends true
+        ? Address<R>
+        : never
+
+/** The addresses of all routes whose input is their query, although their method can have a body. */
+type OnlyQueries = {
+  [R in keyof Served]: { [V in keyof Served[R]]: OnlyQuery<Served[R][V]> }[keyof Served[R]]
+}[keyof Served]
+
+/** The compiler holds this, too, against the table of routes. */
+export const onlyQueries: Record<OnlyQueries, true> = {
+  'POST /v1/doctor/repair': true,
+  'POST /v1/flows/:job/undo': true,
+}
+
+/** Whether the input of a call is its query rather than its body. */
+export const isInQuery = (address: string): boolean =>
+  /^(GET|DELETE) /.test(address) || Object.hasOwn(onlyQueries, address)

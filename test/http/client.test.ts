@@ -1,7 +1,8 @@
 // The typed client against the real routes and an engine that remembers: what is sent, what comes back, what is repeated.
 
-import { expect, expectTypeOf, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import { ApiError, createClient } from '../../src/client/index.ts'
+import { onlyQueries } from '../../src/client/table.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Status } from '../../src/core/job.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -42,6 +43,22 @@ test('a query may have numbers and booleans as they are', async () => {
     { status: ['failed'], limit: 5 },
     { force: true },
   ])
+})
+
+describe('the input of a call is sent where its route reads it', () => {
+  test('the second slice of a repair: the cursor is in the query', async () => {
+    const { client, calls, requests } = setUp()
+    await client.doctor.repair({ cursor: '7' })
+    expect(requests[0]!.url).toBe('http://jobs.test/v1/doctor/repair?cursor=7')
+    expect(calls).toContainEqual(expect.objectContaining({ verb: 'repair', args: ['7'] }))
+  })
+
+  const reads = (route: Route) => route.query && !route.body && !/^(GET|DELETE)$/.test(route.method)
+
+  test('each route that has a query and no body gets its input in the query', () => {
+    const addresses = list.filter((route) => reads(route as Route)).map(({ method, path }) => `${method} ${path}`)
+    expect(Object.keys(onlyQueries).sort()).toEqual(addresses.sort())
+  })
 })
 
 test('the key that a call makes for its repeats says so, and one that is given stays', async () => {
