@@ -16,7 +16,7 @@ type Signed = {
   now: number
 }
 
-/** What the headers claim: the id of the event, the text that is signed before the body, and the signatures. */
+/** Claims of the headers. `prefix` is the signed text before the body. */
 type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Array[] }
 
 /** Seconds that a signed time may be before or after now. */

@@ -98,7 +98,7 @@ describe('an event becomes a job', () => {
     expect((await stripe(event('evt_2', 5))).answer.id).toBeGreaterThan(answer.id!)
   })
 
-  test('of GitHub, by its body: the delivery id is not signed, so a replay with another id is the same event', async () => {
+  test('with the hash of the body as its id for GitHub, so a replay under another delivery id is the same event', async () => {
     const first = await github(event('', 7), 'delivery-1')
     expect(await kit.engine.get(String(first.answer.id))).toMatchObject({ args: '{"amount":7}' })
     for (const delivery of ['delivery-1', 'delivery-2'])
