@@ -36,7 +36,7 @@ type Sending = {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-// What says which call it is: asked again, such a call is answered as the first time.
+// These arguments identify a call: Redis answers a repeated call as it answered the first one.
 const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 

@@ -1,4 +1,4 @@
-// What Redis' refusals mean, in our words: who is to do what about them.
+// Translates refusals of Redis into errors that name the remedy.
 
 import { type Code, SidejobError } from '../core/errors.ts'
 
@@ -62,7 +62,7 @@ const meanings: readonly Meaning[] = [
 const saidOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!
 
-/** Whether Redis does not have the script of an EVALSHA. */
+/** Returns true if Redis does not have the script of an EVALSHA. */
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
 
 export const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
