@@ -8,6 +8,7 @@ import { createEngine } from '../../src/engine/index.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
 import { createPlaces } from '../../src/http/places.ts'
 import { defineWorker } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
 import { type Kit, kind, rawCommand, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 
@@ -117,7 +118,7 @@ describe('two deployments on one namespace', () => {
   })
 })
 
-test('a class tells which deployments have its function, and one that is registered over it that none has', async () => {
+test('a class tells which deployments have its function', async () => {
   kit = await startKit({ workers: [worker('shared'), worker('ours')] })
   await kit.engine.tick()
   await kit.advance(60_000)
@@ -129,8 +130,46 @@ test('a class tells which deployments have its function, and one that is registe
     (await kit.engine.workers()).workers.find((one) => one.queue === 'default' && one.class === name)
   expect(await served('shared')).toMatchObject({ seen: null, servedBy: [later, earlier] })
   expect(await served('ours')).toMatchObject({ seen: null, servedBy: [earlier] })
-  await kit.engine.register('default', 'ours', { push: { url: 'https://w.example.com/' } })
-  expect(await served('ours')).toMatchObject({ seen: null, servedBy: [] })
+})
+
+describe('PUT /v1/workers over a function of a deployment', () => {
+  const message =
+    'class theirs of queue default is a function of a deployment: change it in its code, or register under another queue or class; if its deployment is gone, DELETE /v1/workers/default/theirs first'
+  const refused = { code: 'REFUSED', message }
+
+  test('is refused, whatever deployment it is of, and its jobs still run', async () => {
+    kit = await startKit({ workers: [worker('ours')], hold: true })
+    const theirs = isolate([worker('theirs')], 'https://other.example.com')
+    await theirs.tick()
+    for (const definition of [{ pull: true }, { push: { url: 'https://w.example.com/' } }, {}]) {
+      await expect(kit.engine.register('default', 'theirs', definition)).rejects.toMatchObject(refused)
+      await expect(kit.engine.register('default', 'theirs', definition, { preview: true })).rejects.toMatchObject(
+        refused,
+      )
+    }
+    // The function of this deployment is not announced yet.
+    await expect(kit.engine.register('default', 'ours', { pull: true })).rejects.toMatchObject({ code: 'REFUSED' })
+    const [job] = (await kit.engine.enqueue([{ queue: 'default', class: 'theirs' }])).jobs
+    await drain(theirs)
+    expect(await kit.engine.get(String(job!.id))).toMatchObject({ status: 'completed' })
+  })
+
+  test('works once the function was removed with DELETE', async () => {
+    kit = await startKit()
+    await isolate([worker('theirs')], 'https://other.example.com').tick()
+    await kit.engine.unregister('default', 'theirs')
+    await kit.engine.register('default', 'theirs', { pull: true })
+    expect(await classes()).toEqual(['theirs'])
+  })
+})
+
+test('a function that was removed with DELETE is back after the next start of its deployment', async () => {
+  kit = await startKit()
+  await isolate([worker('theirs')]).tick()
+  await kit.engine.unregister('default', 'theirs')
+  expect(await classes()).toEqual([])
+  await isolate([worker('theirs')]).tick()
+  expect(await classes()).toEqual(['theirs'])
 })
 
 describe('a deployment that is rolled out', () => {
@@ -281,7 +320,9 @@ describe('a function with a cron', () => {
     expect((await kit.engine.workers()).workers).toContainEqual(
       expect.objectContaining({ class: 'report', cron: NIGHTLY }),
     )
-    expect(() => isolate([report({ expression: 'at night' })])).toThrow(/^cron of class report: /)
-    expect(() => isolate([report({ expression: '0 2 * * *', tz: 'Mars' })])).toThrow(/^cron of class report: /)
+    expect(() => isolate([report({ expression: 'at night' })])).toThrow(/^class report of queue default: cron: /)
+    expect(() => isolate([report({ expression: '0 2 * * *', tz: 'Mars' })])).toThrow(
+      /^class report of queue default: cron: /,
+    )
   })
 })

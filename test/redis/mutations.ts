@@ -3084,6 +3084,8 @@ const definitions: Mutation[] = of(
   ["replaced ~= '' and", 'false and', 'two who change one definition overwrite each other'],
   ["replaced ~= '' and current", 'current', 'nobody registers a class that is there'],
   ["definition = current[class] or ''", "definition = ''", 'it is not told what a class has become'],
+  ['if function_of then', 'if false then', 'a registration takes the jobs of a function away from it'],
+  ['if function_of then', 'if current[class] then', 'a registration cannot be replaced by another'],
 )
 
 export const mutations: Mutation[] = [

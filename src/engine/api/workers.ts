@@ -26,6 +26,14 @@ const refuse = (path: string[], message: string): never => {
   throw new SidejobError('BAD_REQUEST', `${path.join('.')}: ${message}`, { path })
 }
 
+/** @throws because a registration would take the jobs of a function away from it. */
+function isFunction(queue: string, name: string): never {
+  throw new SidejobError(
+    'REFUSED',
+    `class ${name} of queue ${queue} is a function of a deployment: change it in its code, or register under another queue or class; if its deployment is gone, DELETE /v1/workers/${queue}/${encodeURIComponent(name)} first`,
+  )
+}
+
 /** What would be refused with each run is refused at once. */
 function checkDefinition(definition: WorkerDefinition, allowHosts: readonly string[]): void {
   checkSchemas(definition)
@@ -93,7 +101,6 @@ export function createWorkers(
       return {
         workers: lists.flatMap(([queue, classes]) =>
           [...classes].map(([name, { definition }]) => {
-            // A class that was registered over a function is served as it was registered.
             const isFunction = !definition.push && !definition.pull
             return {
               ...{ queue, class: name, ...definition },
@@ -107,8 +114,13 @@ export function createWorkers(
 
     async register(queue, name, definition, { preview = false } = {}) {
       checkDefinition(definition, allowHosts)
-      if (preview) return unfitting(queue, name, definition)
-      const { rings } = await registry.put(queue, name, definition)
+      if (registry.local(queue, name)) isFunction(queue, name)
+      if (preview) {
+        if ((await registry.read(queue, name))?.isFunction) isFunction(queue, name)
+        return unfitting(queue, name, definition)
+      }
+      const { rings, overtaken: is } = await registry.put(queue, name, definition)
+      if (is !== undefined) isFunction(queue, name)
       await ring(rings)
       return definition
     },
@@ -116,8 +128,7 @@ export function createWorkers(
     async patchWorker(queue, name, patch, { preview = false } = {}) {
       const found = await registry.read(queue, name)
       if (!found) throw new SidejobError('NOT_FOUND', `there is no class ${name} in queue ${queue}`)
-      if (found.isFunction)
-        throw new SidejobError('REFUSED', `class ${name} is a function of a deployment: it says itself what it is`)
+      if (found.isFunction) isFunction(queue, name)
       const definition = patched(found.definition, opened(patch)) as WorkerDefinition
       checkPatched(definition)
       checkDefinition(definition, allowHosts)
@@ -131,6 +142,8 @@ export function createWorkers(
     async unregister(queue, name) {
       const { rings } = await registry.remove(queue, name)
       await ring(rings)
+      const serving = byClass(await store.deployments()).get(keyOf({ queue, name })) ?? []
+      await store.forgetAnnounced(serving.map(({ id }) => id))
     },
   }
 }

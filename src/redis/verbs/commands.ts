@@ -293,6 +293,13 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
+    /** The next isolates of these deployments announce their classes again. */
+    async forgetAnnounced(ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return
+      const all = await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))
+      const gone = all.filter((member) => ids.some((id) => member.startsWith(`d:${id} `)))
+      if (gone.length) await ask((redis) => redis.zrem(keys.wake, ...gone))
+    },
     examined: async () => examinedOf(await ask<string | null>((redis) => redis.get(keys.examined))),
     setExamined: (found: Examined) => ask<unknown>((redis) => redis.set(keys.examined, JSON.stringify(found))),
     setBellTrouble: (trouble?: BellTrouble) =>

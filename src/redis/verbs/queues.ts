@@ -90,7 +90,7 @@ export function createQueues({ client: { evaluate }, keys, base, vault: { showPa
 
   /**
    * Writes definitions (null removes). `whole`: the local classes among them are all there are. `overtaken`: nothing was
-   * written, for this is what a class is now, and not what it was to replace.
+   * written, because a class is now this, and not what it was to replace.
    */
   async function register(
     queue: string,

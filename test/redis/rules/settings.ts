@@ -50,6 +50,23 @@ const rule112: Facts = {
     expect(await world.store.register('q', [classOf('{}', '{"timeout":1}')])).toMatchObject({ overtaken: '' })
     expect(await kept(world)).toBeUndefined()
   },
+  async 'a registration never replaces the definition of a function'(world) {
+    const ours = { ...classOf('{"timeout":1,"local":true}'), serves: 'push' } as const
+    await world.store.register('q', [ours])
+    expect(await world.store.register('q', [{ ...classOf('{"pull":true}', '*'), concurrency: 7 }])).toEqual({
+      ...{ rings: [], changed: false },
+      overtaken: '{"timeout":1,"local":true}',
+    })
+    expect(await kept(world)).toBe('{"timeout":1,"local":true}')
+    // The deployment itself may change it.
+    await world.store.register('q', [{ ...ours, definition: '{"timeout":2,"local":true}' }])
+    expect(await kept(world)).toBe('{"timeout":2,"local":true}')
+  },
+  async 'a registration replaces another registration, and registers a new class'(world) {
+    expect(await world.store.register('q', [classOf('{"pull":true}', '*')])).toMatchObject({ changed: true })
+    expect(await world.store.register('q', [classOf('{"timeout":1}', '*')])).toMatchObject({ changed: true })
+    expect(await kept(world)).toBe('{"timeout":1}')
+  },
 }
 
 export const set: Record<number, Facts> = { 110: rule110, 112: rule112 }

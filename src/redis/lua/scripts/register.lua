@@ -6,7 +6,7 @@
 -- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: registered | overtaken
---          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number), the definition that is to be replaced ('': any) each; with `whole` the classes are all there are
+--          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number), the definition that is to be replaced ('': any, '*': any but a function's) each; with `whole` the classes are all there are
 
 local limits = require 'limit/limits'
 local hints = require 'port/hints'
@@ -49,8 +49,13 @@ end
 
 for _ = 1, take_int() do
   local class, definition, serves, concurrency, replaced = take(), take(), take(), take(), take()
-  -- Nothing was written yet: somebody else has changed what the caller's definition was made of.
-  if replaced ~= '' and current[class] ~= replaced then return reply.overtaken { definition = current[class] or '' } end
+  -- Both refusals come before the first write.
+  if replaced == '*' then
+    local function_of = current[class] and cjson.decode(current[class])['local']
+    if function_of then return reply.overtaken { definition = current[class] } end
+  elseif replaced ~= '' and current[class] ~= replaced then
+    return reply.overtaken { definition = current[class] or '' }
+  end
   listed[class] = true
   if definition == '' then definition = false end
   local differs = (current[class] or false) ~= definition
