@@ -90,10 +90,18 @@ function wholeNumber(setting: string, text: string, most = Number.MAX_SAFE_INTEG
   throw new SidejobError('UNAVAILABLE', `${setting}: expected a whole number from 1${upTo}, got ${text}`)
 }
 
+function durationOf(setting: string, text: string): number {
+  try {
+    return duration(text)
+  } catch (error) {
+    throw new SidejobError('MISCONFIGURED', `${setting}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
 const laneOf = (env: Environment) => ({
-  warm: duration(env.SIDEJOB_LANE_WARM || '10s'),
-  ...(env.SIDEJOB_LANE_BUDGET ? { budget: duration(env.SIDEJOB_LANE_BUDGET) } : {}),
-  ...(env.SIDEJOB_LANE_LEASE ? { lease: duration(env.SIDEJOB_LANE_LEASE) } : {}),
+  warm: durationOf('SIDEJOB_LANE_WARM', env.SIDEJOB_LANE_WARM || '10s'),
+  ...(env.SIDEJOB_LANE_BUDGET ? { budget: durationOf('SIDEJOB_LANE_BUDGET', env.SIDEJOB_LANE_BUDGET) } : {}),
+  ...(env.SIDEJOB_LANE_LEASE ? { lease: durationOf('SIDEJOB_LANE_LEASE', env.SIDEJOB_LANE_LEASE) } : {}),
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
@@ -112,7 +120,10 @@ function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
 export function deploymentOf(env: Environment): Deployment {
   const missing = required.filter((name) => !env[name])
   if (missing.length)
-    throw new SidejobError('UNAVAILABLE', `not configured: ${missing.join(', ')} (wrangler secret put <name>)`)
+    throw new SidejobError(
+      'UNAVAILABLE',
+      `not configured: ${missing.join(', ')} (set each with wrangler secret put; in development, run npx sidejob dev instead of wrangler dev)`,
+    )
   const publicUrl = env.PUBLIC_URL!.replace(/\/+$/, '')
   return {
     engine: {
@@ -137,7 +148,7 @@ export function deploymentOf(env: Environment): Deployment {
     downloads: {
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
       ...(env.SIDEJOB_DOWNLOAD_URL ? { base: env.SIDEJOB_DOWNLOAD_URL.replace(/\/+$/, '') } : {}),
-      keep: duration(env.SIDEJOB_FILE_RETENTION ?? '3h'),
+      keep: durationOf('SIDEJOB_FILE_RETENTION', env.SIDEJOB_FILE_RETENTION ?? '3h'),
       ...(env.SIDEJOB_KAFKA_REST_URL ? { kafka: env.SIDEJOB_KAFKA_REST_URL } : {}),
     },
     // Never what people choose or hand out: an id proves a guess at its secret. The token of the store is long and random.

@@ -1,7 +1,8 @@
 // What users import to write workers and to run sidejob.
 
 import type * as z from 'zod'
-import type { Defined, Ending, Ports, WorkerOptions } from './core/worker.ts'
+import { readWorker } from './core/definition.ts'
+import type { Defined, Ending, Ports, Worker, WorkerOptions } from './core/worker.ts'
 import type { Job } from './engine/run/job.ts'
 
 export { SidejobError } from './core/errors.ts'
@@ -44,7 +45,7 @@ type Definition<
 }
 
 /**
- * Defines a job class: its ports, its options, and the function that performs it.
+ * Defines a job class: its ports, its options, and the function that performs it. Throws if HTTP would refuse its options.
  *
  * @example
  * export const double = defineWorker({
@@ -64,5 +65,7 @@ export const defineWorker = <
   Result extends z.ZodType = z.ZodType,
 >(
   definition: Definition<In, Out, Args, Result> & { class: Class },
-): Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>> =>
-  definition as Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>>
+): Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>> => {
+  readWorker(definition as Worker)
+  return definition as Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>>
+}

@@ -3,9 +3,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Resources } from '../../functions/download.ts'
 import { type Client, createClient } from '../client/index.ts'
+import { checkWorkers, readRetry } from '../core/definition.ts'
+import { codes, isOutage, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
-import type { Retry } from '../core/retry.ts'
-import type { Worker } from '../core/worker.ts'
+import type { RetryOptions, Worker } from '../core/worker.ts'
 import { createEngine, VERSION } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
 import { type Deployment, deploymentOf, type Environment } from '../environment.ts'
@@ -43,8 +44,8 @@ export type WorkerSettings<E = unknown> = Hooks & {
   mount?: string
   /** The cron trigger that is sidejob's; every other one goes to your own `scheduled`. */
   cron?: string
-  /** How failed runs are tried again where neither the job nor its class says so: three times, after 10, 20 and 40 s. */
-  retry?: Retry
+  /** The retry policy if neither the job nor its class sets `retry`; by default three retries, after 10, 20 and 40 s. */
+  retry?: RetryOptions
   /** Functions that store files, where the bucket `FILES` is bound: `downloads` of `sidejob/functions/download`. */
   storing?: (resources: Resources) => readonly Worker[]
   /** What other services call, each at `/hooks/<name>`: Stripe, GitHub, whoever speaks Standard Webhooks. */
@@ -87,6 +88,8 @@ function mountOf(mount = ''): string {
 /** Where we are reached: the address of the Worker, with the mount behind it. */
 function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   const url = env.PUBLIC_URL?.replace(/\/+$/, '')
+  if (url && !URL.canParse(url))
+    throw new SidejobError('MISCONFIGURED', `PUBLIC_URL: expected a URL like "https://jobs.example.com", got "${url}"`)
   return !url || !mount || new URL(url).pathname.endsWith(mount) ? env : { ...env, PUBLIC_URL: `${url}${mount}` }
 }
 
@@ -104,6 +107,24 @@ function downloadsOf(
   return { ...downloads, files } satisfies Downloads
 }
 
+/** Turns an error in the settings of a deployment into one that callers may see. */
+function making<T>(make: () => T): T {
+  try {
+    return make()
+  } catch (error) {
+    if (isOutage(error)) throw error
+    throw new SidejobError('MISCONFIGURED', error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+/** The answer if there is no app that could give one. */
+function failed(error: unknown): Response {
+  console.error(error)
+  const { code, message } =
+    error instanceof SidejobError ? error : { code: 'INTERNAL' as const, message: 'something went wrong on our side' }
+  return Response.json({ error: { code, message } }, { status: codes[code] })
+}
+
 /**
  * Makes a Worker that serves jobs: alone, or beside an app of your own.
  *
@@ -115,6 +136,8 @@ function downloadsOf(
  */
 export function createWorker<E extends object = Cloudflare.Env>(settings: WorkerSettings<E>) {
   const { functions, storing, cron = TICK } = settings
+  checkWorkers(functions)
+  const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
   /** The invocation that is under way: it is kept alive for what outlasts its answer. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
@@ -142,7 +165,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
         invocation.getStore()?.exports?.Isolate?.run(lent, tenant) ?? performIsolated(lent, env, tenant),
       tenant,
       env,
-      retry: settings.retry,
+      retry,
       hook: runHook({ ...settings, level: log, keep }),
     })
     return { engine, publicUrl, downloads }
@@ -172,7 +195,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
 
   let served: Served | undefined
-  const serve = (env: SidejobEnv): Served => (served ??= make(env))
+  const serve = (env: SidejobEnv): Served => (served ??= making(() => make(env)))
   performAlone = async (lent, env, tenant) => {
     const { engine, tenants } = serve(env)
     const place = tenant === undefined ? { engine } : await tenants.open(tenant)
@@ -215,7 +238,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
 
   const fetch = (request: Request, env: E, context: ExecutionContext): Promise<Response> =>
-    within(context, () => answer(request, env as SidejobEnv))
+    within(context, () => answer(request, env as SidejobEnv).catch(failed))
 
   async function tick(env: SidejobEnv): Promise<void> {
     await clock.catchUp(env)

@@ -2,6 +2,9 @@
 
 import { SidejobError } from './errors.ts'
 
+/** A length of time in code: milliseconds, or a text like '3 days'. */
+export type Length = number | string
+
 const SECOND = 1000
 const MINUTE = 60 * SECOND
 const HOUR = 60 * MINUTE
@@ -38,6 +41,19 @@ export const duration = (given: number | string): number => {
   if (!(found >= 0)) throw unreadable('a duration in seconds or like "5m", "1h30m", "3 days"', given)
   if (found > LONGEST) throw unreadable('a duration of at most 100 years', given)
   return Math.round(found)
+}
+
+/**
+ * Reads a duration given in code: a number is milliseconds, a text is amounts with units.
+ *
+ * @example milliseconds('1h30m') // 5_400_000
+ * @example milliseconds(250) // 250
+ */
+export const milliseconds = (given: number | string): number => {
+  if (typeof given === 'string') return duration(given)
+  if (!(given >= 0)) throw unreadable('a duration in milliseconds or like "5m", "1h30m", "3 days"', given)
+  if (given > LONGEST) throw unreadable('a duration of at most 100 years', given)
+  return Math.round(given)
 }
 
 /**
@@ -97,4 +113,6 @@ const offset = (zone: string): number => {
 }
 
 const unreadable = (wanted: string, given: unknown) =>
-  new SidejobError('BAD_REQUEST', `expected ${wanted}, got ${JSON.stringify(given)?.slice(0, 60)}`)
+  new SidejobError('BAD_REQUEST', `expected ${wanted}, got ${shown(given).slice(0, 60)}`)
+
+const shown = (given: unknown): string => (typeof given === 'string' ? JSON.stringify(given) : String(given))

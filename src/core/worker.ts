@@ -1,7 +1,7 @@
 // What a worker is: a job class with its ports, its options, and how it is performed.
 
 import type { z } from 'zod'
-import type { Retry } from './retry.ts'
+import type { Length } from './time.ts'
 
 /** The type of a port's values, with its default and the channels it belongs to. */
 export type Port<T = unknown> = {
@@ -75,8 +75,14 @@ export class Later extends Error {
   }
 }
 
-/** So many runs at once, and so many started in a period (milliseconds), of all jobs that share the key. */
-export type WorkerLimit = { key?: string; concurrency?: number; rate?: { limit: number; period: number } }
+/** At most `concurrency` runs at once, and `limit` starts in each `period`, of all jobs that share the key. */
+export type WorkerLimit = { key?: string; concurrency?: number; rate?: { limit: number; period: Length } }
+
+/** The retries of failed runs. A `backoff` that is a duration is the first wait. */
+export type RetryOptions = {
+  max?: number
+  backoff?: Length | { base?: Length; factor?: number; cap?: Length; jitter?: number; delays?: Length[] }
+}
 
 /**
  * A job of the class that repeats: made when the deployment first announces the class, set anew when a new deployment says
@@ -100,18 +106,18 @@ export type WorkerOptions = {
   class: string
   description?: string
   /** How often, and how far apart, a failed run is tried again. */
-  retry?: Retry
-  /** Milliseconds; 30 s. `job.signal` aborts then. */
-  timeout?: number
+  retry?: RetryOptions
+  /** The longest time of a run: milliseconds, or a text like '2m'; 30 s by default. `job.signal` aborts then. */
+  timeout?: Length
   /** How many runs of the class there may be at once, in all lanes and deployments together: the limit `worker:<queue>/<class>`. */
   concurrency?: number
   /** What all jobs of the class count against; the key is the class where none is given. */
   limits?: readonly WorkerLimit[]
   /**
-   * Milliseconds for which a job is kept after its end, 0: gone at once. A day; 30 days where new input can wake it, and
-   * where it has failed.
+   * The time for which a job is kept after its end: milliseconds, a text like '7 days', or 'forever'; 0 deletes it immediately. By
+   * default a day, and 30 days if it failed or if new input can wake it.
    */
-  retain?: number | 'forever'
+  retain?: Length
   cron?: Cron
   /** How many of its last runs a job keeps, to be seen at `/v1/jobs/:job/runs`: up to 100; ten, of those that failed. */
   history?: number

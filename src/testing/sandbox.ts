@@ -1,6 +1,7 @@
 // A job without Redis: its worker's function is performed for real, over a snapshot of what is kept in memory.
 
 import { decodeValue, encodeValue } from '../core/codec/value.ts'
+import { readWorker } from '../core/definition.ts'
 import { ended, type Status } from '../core/job.ts'
 import { retryDelay } from '../core/retry.ts'
 import type { Changes, Op, RunError, Snapshot } from '../core/run.ts'
@@ -81,6 +82,7 @@ const shown = (side: Memory['in']): Record<string, unknown[]> => mapped(listed(s
  * job.take('out') // ['hello']
  */
 export function sandbox(worker: Worker, options: SandboxOptions = {}) {
+  const { timeout = workerDefaults.timeout, retry = {} } = readWorker(worker)
   let memory = remember(worker, options)
   const graphs = options.graphs ?? {}
   let now = options.now ?? Date.now()
@@ -99,7 +101,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       attempt: failures + 1,
       lost: 0,
       reason: 'run',
-      timeout: worker.timeout ?? workerDefaults.timeout,
+      timeout,
       startedAt: now,
       leaseUntil: now + LEASE,
     },
@@ -179,7 +181,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
 
   function fail(error: RunError): void {
     failures++
-    const delay = error.retry === false ? undefined : retryDelay(worker.retry ?? {}, failures, 0, error.after)
+    const delay = error.retry === false ? undefined : retryDelay(retry, failures, 0, error.after)
     status = delay === undefined ? 'failed' : 'queued'
     runAt = delay === undefined ? undefined : now + delay
     woken = false

@@ -117,7 +117,13 @@ describe('a function of our own with a concurrency', () => {
   })
 
   test('is refused with one that is no number of runs', async () => {
-    for (const concurrency of [0, -1, 1.5])
-      await expect(startKit({ workers: [{ ...narrow, concurrency }] })).rejects.toThrow('from 1, got')
+    for (const [concurrency, expected] of [
+      [0, 'at least 1, got 0'],
+      [-1, 'at least 1, got -1'],
+      [1.5, 'a whole number, got 1.5'],
+    ] as const)
+      await expect(startKit({ workers: [{ ...narrow, concurrency }] })).rejects.toThrow(
+        `concurrency: expected ${expected}`,
+      )
   })
 })

@@ -129,6 +129,6 @@ test('a whole part is redacted as well as a place in it, and nothing where there
 
 test('a path that is none is refused, with what it should be', async () => {
   await expect(async () => startKit({ workers: [{ ...pay, redact: ['arg.card'] }] })).rejects.toThrow(
-    'redact of class pay: expected args, state, in, out, result, error, progress, and names behind it with dots between, like "args.card.number", got "arg.card"',
+    'class pay of queue default: redact[0]: expected args, state, in, out, result, error, progress, and names behind it with dots between, like "args.card.number", got "arg.card"',
   )
 })

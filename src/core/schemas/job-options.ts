@@ -23,7 +23,7 @@ import {
   status,
   values,
 } from './names.ts'
-import { closed, concurrency, DAY, duration, positive, time } from './values.ts'
+import { closed, concurrency, DAY, duration, milliseconds, positive, time } from './values.ts'
 
 export const inputs = z
   .record(portName, values)
@@ -49,17 +49,21 @@ export const waitTime = duration.refine(
 )
 
 /** A backoff by its members, and one by its first wait alone. */
-export const backoffWays = [
-  z.strictObject({
-    base: duration.optional(),
-    factor: z.number().min(1).max(100).optional(),
-    cap: duration.optional(),
-    jitter: z.number().min(0).max(1).optional(),
-    delays: z.array(duration).min(1).max(100).optional(),
-  }),
-  duration.transform((base) => ({ base })),
-] as const
-const backoff = z.union(backoffWays)
+const backoffOver = (duration: typeof milliseconds) =>
+  [
+    z.strictObject({
+      base: duration.optional(),
+      factor: z.number().min(1).max(100).optional(),
+      cap: duration.optional(),
+      jitter: z.number().min(0).max(1).optional(),
+      delays: z.array(duration).min(1).max(100).optional(),
+    }),
+    duration.transform((base) => ({ base })),
+  ] as const
+export const backoffWays = backoffOver(duration)
+
+const retryOver = (ways: typeof backoffWays) =>
+  z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: z.union(ways).optional() })
 
 /** So many of its runs a job keeps at the most. */
 export const MOST_HISTORY = 100
@@ -87,7 +91,11 @@ export const redeliver = z
       'how long a pull worker, or a push worker that has answered 202, has a run before the next worker gets it; after `max` unanswered runs in a row the job fails',
   })
 
-export const retry = z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: backoff.optional() })
+export const retry = retryOver(backoffWays)
+
+/** The same options in code, where numbers are milliseconds. */
+export const codeRetry = retryOver(backoffOver(milliseconds))
+export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER]).transform(() => FOREVER)])
 
 export const missed = z.enum(missedWays).meta({
   description:

@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { type Encoded, wireSize } from '../codec/value.ts'
 import { type Code, SidejobError } from '../errors.ts'
 import { limits } from '../limits.ts'
-import { duration as readDuration, time as readTime } from '../time.ts'
+import { duration as readDuration, milliseconds as readMilliseconds, time as readTime } from '../time.ts'
 
 /** The largest value that a port, a state or an argument holds, in bytes as it came. */
 const VALUE = 1024 * 1024
@@ -39,11 +39,14 @@ const amount = z.union([z.number(), z.string()], 'expected a number or a text')
 /** A time in a request: ISO 8601 or epoch milliseconds. */
 export const time = amount.transform(read(readTime)).meta({ description: 'ISO 8601 with zone, or epoch milliseconds' })
 
+const bounded = (parse: (given: number | string) => number) =>
+  amount.transform(read(parse)).refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')
+
 /** A duration in a request: seconds, or a text with units. */
-export const duration = amount
-  .transform(read(readDuration))
-  .refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')
-  .meta({ description: "seconds, or a text like '5m', '1h30m', '3 days'" })
+export const duration = bounded(readDuration).meta({ description: "seconds, or a text like '5m', '1h30m', '3 days'" })
+
+/** A duration in code: milliseconds, or a text with units. */
+export const milliseconds = bounded(readMilliseconds)
 
 /** A yes or no in a query: `?force`, `?force=true`, `?force=false`. */
 export const flag = z
@@ -74,10 +77,14 @@ export const count = (least: number, most: number) =>
 
 export const DAY = 86_400_000
 
-export const positive = duration.refine((ms) => ms > 0, 'expected a duration above 0')
+const ABOVE_ZERO = 'expected a duration above 0'
+export const positive = duration.refine((ms) => ms > 0, ABOVE_ZERO)
+export const positiveMilliseconds = milliseconds.refine((ms) => ms > 0, ABOVE_ZERO)
 
 export const concurrency = z.int().min(1).max(1_000_000)
-export const rate = z.strictObject({ limit: z.int().min(1).max(1_000_000), period: positive })
+const rateOver = <P extends z.ZodType>(period: P) => z.strictObject({ limit: z.int().min(1).max(1_000_000), period })
+export const rate = rateOver(positive)
+export const codeRate = rateOver(positiveMilliseconds)
 
 /** Priorities of 32 bits times this, and a moment, are whole numbers that a double holds. */
 export const MAX_AGEING = 3_600_000

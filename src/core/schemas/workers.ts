@@ -4,9 +4,19 @@ import * as z from 'zod'
 import { limits } from '../limits.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'
 import { atMost } from './at-most.ts'
-import { backoffWays, history, httpUrl, missed, redeliver, retain, retry } from './job-options.ts'
+import {
+  backoffWays,
+  codeRetain,
+  codeRetry,
+  history,
+  httpUrl,
+  missed,
+  redeliver,
+  retain,
+  retry,
+} from './job-options.ts'
 import { anyPort, channelNames, className, jobId, label, queueName } from './names.ts'
-import { closed, concurrency, flag, moment, positive, rate, span } from './values.ts'
+import { closed, codeRate, concurrency, flag, moment, positive, positiveMilliseconds, rate, span } from './values.ts'
 
 const workerPort = z.strictObject({
   default: closed.optional(),
@@ -74,6 +84,60 @@ export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
   error: 'expected "push" or "pull", got both',
   path: ['pull'],
 })
+
+type AnyFunction = (...given: never[]) => unknown
+
+const func = z.custom<AnyFunction>((given) => typeof given === 'function', 'expected a function')
+const isSchema = (given: unknown): boolean => typeof given === 'object' && given !== null && '_zod' in given
+const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a schema of zod 4')
+
+const codePorts = z
+  .record(
+    anyPort,
+    z.strictObject({
+      schema: zodSchema.optional(),
+      default: z.unknown().optional(),
+      channels: channelNames.optional(),
+    }),
+  )
+  .refine(...atMost(limits.ports.most, 'ports'))
+
+const codeLimit = z.strictObject({
+  key: label.optional(),
+  concurrency: concurrency.optional(),
+  rate: codeRate.optional(),
+})
+
+/** A worker as `defineWorker` takes it: numbers are milliseconds, schemas are zod's. */
+export const codeWorker = z.strictObject({
+  ...workerShape.pick({ concurrency: true, history: true, reach: true, redact: true, description: true }).shape,
+  queue: queueName.optional(),
+  class: className,
+  args: zodSchema.optional(),
+  result: zodSchema.optional(),
+  in: codePorts.optional(),
+  out: codePorts.optional(),
+  limits: z.array(codeLimit).max(10).optional(),
+  retry: codeRetry.optional(),
+  timeout: positiveMilliseconds.optional(),
+  retain: codeRetain.optional(),
+  cron: z
+    .strictObject({
+      expression: label,
+      tz: label.optional(),
+      missed: missed.optional(),
+      args: z.unknown().optional(),
+    })
+    .optional(),
+  isolate: z.boolean().optional(),
+  maxLost: z.int().min(1).max(100).optional(),
+  checked: z.enum(['door', 'run']).optional(),
+  statusPublish: z.boolean().optional(),
+  startup: func.optional(),
+  perform: func,
+  shutdown: func.optional(),
+})
+export type CodeWorker = z.output<typeof codeWorker>
 
 type Clearable<Shape extends z.ZodRawShape> = { [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>> }
 

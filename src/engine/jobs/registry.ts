@@ -3,10 +3,10 @@
 import { parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
-import { parseRepeat } from '../../core/repeat.ts'
+import { checkWorkers, readWorker } from '../../core/definition.ts'
 import type { Retry } from '../../core/retry.ts'
-import { closedIn, worker as definitionSchema, FOREVER, redactedPaths } from '../../core/schemas.ts'
-import { type Cron, type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
+import { type CodeWorker, closedIn, worker as definitionSchema } from '../../core/schemas.ts'
+import { type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
@@ -76,37 +76,24 @@ const specsOf = (ports: Ports = {}): PortSpecs =>
     ]),
   )
 
-/** @throws where the pattern or the zone is none. */
-function cronOf({ class: name }: Worker, { args, ...cron }: Cron): NonNullable<WorkerDefinition['cron']> {
-  const { expression, tz, missed } = cron
-  try {
-    parseRepeat({ cron: expression, ...(tz ? { tz } : {}), ...(missed ? { missed } : {}) })
-  } catch (error) {
-    throw new Error(`cron of class ${name}: ${(error as Error).message}`)
-  }
-  return { ...cron, ...(args === undefined ? {} : { args: encodeValue(args) }) }
-}
+const cronOf = ({ args, ...cron }: NonNullable<CodeWorker['cron']>): NonNullable<WorkerDefinition['cron']> => ({
+  ...cron,
+  ...(args === undefined ? {} : { args: encodeValue(args) }),
+})
 
-/** @throws where a path is none. */
-function redactOf({ class: name, redact }: Worker): string[] {
-  const { error, data } = redactedPaths.safeParse(redact)
-  if (data) return data
-  throw new Error(`redact of class ${name}: ${error!.issues[0]!.message}`)
-}
-
-const definitionOf = (worker: Worker): WorkerDefinition => ({
+const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
   ...(worker.retry ? { retry: worker.retry } : {}),
   ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
-  ...(worker.limits ? { limits: [...worker.limits] } : {}),
+  ...(worker.limits ? { limits: worker.limits } : {}),
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
-  ...(worker.retain === undefined ? {} : { retain: worker.retain === 'forever' ? FOREVER : worker.retain }),
+  ...(worker.retain === undefined ? {} : { retain: worker.retain }),
   ...(worker.history === undefined ? {} : { history: worker.history }),
   ...(worker.shutdown ? { shutdown: true } : {}),
-  ...(worker.cron ? { cron: cronOf(worker, worker.cron) } : {}),
+  ...(worker.cron ? { cron: cronOf(worker.cron) } : {}),
   ...(worker.reach ? { reach: worker.reach } : {}),
-  ...(worker.redact?.length ? { redact: redactOf(worker) } : {}),
+  ...(worker.redact?.length ? { redact: worker.redact } : {}),
   ...(worker.description ? { description: worker.description } : {}),
 })
 
@@ -158,13 +145,10 @@ export function createRegistry(
   { setCron, retry = {} }: { setCron?: SetCron; retry?: Retry } = {},
 ) {
   const local = new Map<string, Registered>()
+  checkWorkers(workers)
   for (const worker of workers) {
-    const { concurrency = 1 } = worker
-    if (!Number.isInteger(concurrency) || concurrency < 1)
-      throw new Error(`concurrency of class ${worker.class}: expected a whole number from 1, got ${concurrency}`)
-    const definition = definitionOf(worker)
-    const key = `${worker.queue ?? 'default'}/${worker.class}`
-    if (local.has(key)) throw new Error(`class ${worker.class} is defined twice for queue ${worker.queue ?? 'default'}`)
+    const definition = definitionOf(readWorker(worker))
+    const key = `${worker.queue ?? workerDefaults.queue}/${worker.class}`
     local.set(key, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition, local: worker })
   }
 
@@ -172,9 +156,7 @@ export function createRegistry(
   function serve(worker: { queue: string; class: string }, served: Served): void {
     const shown = { ...worker, perform: () => undefined }
     local.set(`${worker.queue}/${worker.class}`, {
-      in: {},
-      out: {},
-      definition: definitionOf(shown),
+      ...{ in: {}, out: {}, definition: { in: {}, out: {} } },
       local: shown,
       ...served,
     })
@@ -264,8 +246,8 @@ export function createRegistry(
       const isFunction = (parseJson(found.shown, closedDefinition) as { local?: boolean }).local === true
       return { kept: found.kept, definition: parseDefinition(found.shown), isFunction }
     },
-    /** `replaces`: as it is kept, of what the definition was made; `overtaken`: it is another one meanwhile. */
-    async put(queue: string, name: string, definition: WorkerDefinition, replaces?: string) {
+    /** `replaces`: the stored text that the definition was made of; '*': any but a function's. `overtaken`: it differs. */
+    async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition
       const text = textOf(definition, false, store.vault)

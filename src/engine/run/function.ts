@@ -2,15 +2,12 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Changes, RunError, Snapshot } from '../../core/run.ts'
-import { Later, Terminal, type Worker, workerDefaults } from '../../core/worker.ts'
+import { Later, Terminal, type Worker } from '../../core/worker.ts'
 import { LAST } from '../jobs/outcome.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { Job } from './job.ts'
 import type { Stops } from './stops.ts'
 import type { JobTools } from './tools.ts'
-
-export const timeoutOf = (worker: Pick<Worker, 'timeout'>, snapshot: Snapshot): number =>
-  snapshot.run.timeout || worker.timeout || workerDefaults.timeout
 
 /** A run of ours that somebody else has taken over: nothing it does counts any more. */
 export class LostRun extends Error {}
@@ -122,7 +119,7 @@ export async function runFunction(
   stops?.add(stop)
   const job = new Job(worker, snapshot, tools, stop)
   try {
-    const ending = await within<unknown>(timeoutOf(worker, snapshot), deadlines, stop, (ended, refused) => {
+    const ending = await within<unknown>(snapshot.run.timeout, deadlines, stop, (ended, refused) => {
       job.paused = { ended, refused }
       steps(worker, job, snapshot).then(ended, refused)
     })

@@ -3,6 +3,7 @@
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Changes, Op, PortRef, Snapshot } from '../../core/run.ts'
+import { type Length, milliseconds } from '../../core/time.ts'
 import {
   type AnyDefined,
   type ArgsOf,
@@ -19,7 +20,7 @@ import { JobFacts } from './facts.ts'
 import { type SpawnOptions, spawnOp } from './options.ts'
 import { RunParts } from './parts.ts'
 import type { WriteOptions } from './run-log.ts'
-import { type Branch, type CallOptions, type Length, lengthOf, type Results, Steps } from './steps.ts'
+import { type Branch, type CallOptions, type Results, Steps } from './steps.ts'
 import type { Paused } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 import { checkedBy, checkedValue, type Name, type Shapes, type Value } from './values.ts'
@@ -32,7 +33,7 @@ type WaitOptions = { timeout?: Length; as?: string }
 
 const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
   ...(at === undefined ? {} : { at: Number(at) }),
-  ...(wait === undefined ? {} : { wait: lengthOf(wait) }),
+  ...(wait === undefined ? {} : { wait: milliseconds(wait) }),
 })
 
 /**

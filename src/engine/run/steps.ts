@@ -3,13 +3,10 @@
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
-import { duration } from '../../core/time.ts'
+import { type Length, milliseconds } from '../../core/time.ts'
 import { Terminal } from '../../core/worker.ts'
 import type { SpawnOptions } from './options.ts'
 import type { Pause } from './pause.ts'
-
-/** A length of time: milliseconds, or a text like '3 days'. */
-export type Length = number | string
 
 /** What an ended child left: its result, or its error. */
 export type ChildEnd = { result?: Encoded; error?: Encoded }
@@ -44,8 +41,6 @@ export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & { as?: str
 
 /** The job that was called has failed, or was ended by others. */
 export class CallFailed extends Terminal {}
-
-export const lengthOf = (given: Length): number => (typeof given === 'number' ? given : duration(given))
 
 /** What keys of ours begin with. */
 export const OURS = '~'
@@ -116,7 +111,7 @@ export class Steps {
     const desk = this.#desk
     const key = this.#key('sleep', as)
     const known = await this.#kept<Waited>(key)
-    const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + lengthOf(length))
+    const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + milliseconds(length))
     if (desk.now() >= until) return
     if (!known) desk.keep(key, { until })
     return desk.pause({ until })
@@ -135,7 +130,7 @@ export class Steps {
     const given = (value: unknown) => (value === undefined || isChannel(name) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
     const found = await desk.take(port)
-    const until = known ? known.until : timeout === undefined ? undefined : desk.now() + lengthOf(timeout)
+    const until = known ? known.until : timeout === undefined ? undefined : desk.now() + milliseconds(timeout)
     if (!found && (until === undefined || desk.now() < until)) {
       if (!known) desk.keep(key, { until, on: name })
       if (!known && isChannel(name)) desk.op({ op: 'amend', in: { [port]: { channels: [name] } } })

@@ -1,0 +1,67 @@
+// Checks the definitions of workers as HTTP checks registrations, when they are defined.
+
+import * as z from 'zod'
+import { SidejobError } from './errors.ts'
+import { check } from './issues.ts'
+import { parseRepeat } from './repeat.ts'
+import type { Retry } from './retry.ts'
+import { type CodeWorker, codeRetry, codeWorker } from './schemas.ts'
+import { type RetryOptions, type Worker, workerDefaults } from './worker.ts'
+
+const refused = (message: string, cause?: unknown) => new SidejobError('BAD_REQUEST', message, { cause })
+
+/** Names a definition in an error by its class, or by its place in the list if it has no class. */
+function nameOf(worker: unknown, place: string): string {
+  const { queue = workerDefaults.queue, class: name } = (worker ?? {}) as Partial<Worker>
+  return typeof name === 'string' ? `class ${name} of queue ${String(queue)}` : place
+}
+
+function checkCron({ cron }: CodeWorker): void {
+  if (!cron) return
+  const { expression, tz, missed } = cron
+  try {
+    parseRepeat({ cron: expression, ...(tz ? { tz } : {}), ...(missed ? { missed } : {}) })
+  } catch (error) {
+    throw refused((error as Error).message.replace(/^repeat: /, 'cron: '), error)
+  }
+}
+
+/**
+ * A definition with its durations in milliseconds.
+ *
+ * @throws BAD_REQUEST with the class and the place of the first fault.
+ * @example readWorker({ class: 'sync', timeout: '2m', perform }).timeout // 120_000
+ */
+export function readWorker(worker: Worker, place = 'the definition'): CodeWorker {
+  if (typeof worker !== 'object' || worker === null)
+    throw refused(
+      `${place}: expected a class that defineWorker returned, got ${String(worker)}; an import that is circular or misspelled gives undefined`,
+    )
+  try {
+    const read = check(codeWorker, worker)
+    checkCron(read)
+    return read
+  } catch (error) {
+    if (!(error instanceof SidejobError)) throw error
+    throw refused(`${nameOf(worker, place)}: ${error.message}`, error)
+  }
+}
+
+/** The retry policy of a deployment, with its durations in milliseconds. */
+export const readRetry = (retry: RetryOptions): Retry => check(z.strictObject({ retry: codeRetry }), { retry }).retry
+
+/** @throws BAD_REQUEST if a definition is wrong, or if two have the same queue and class. */
+export function checkWorkers(workers: readonly Worker[]): void {
+  if (!Array.isArray(workers)) throw refused(`functions: expected a list of classes, got ${String(workers)}`)
+  const places = new Map<string, number>()
+  for (const [i, worker] of workers.entries()) {
+    const { queue = workerDefaults.queue, class: name } = readWorker(worker, `functions[${i}]`)
+    const key = `${queue}/${name}`
+    const first = places.get(key)
+    if (first !== undefined)
+      throw refused(
+        `class ${name} is defined twice for queue ${queue}: functions[${first}] and functions[${i}]; rename one, or remove it`,
+      )
+    places.set(key, i)
+  }
+}
