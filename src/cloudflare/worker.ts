@@ -107,7 +107,7 @@ function downloadsOf(
   return { ...downloads, files } satisfies Downloads
 }
 
-/** Turns an error in the settings of a deployment into one that callers may see. */
+/** Gives callers the reason if the deployment cannot be made from its settings. */
 function making<T>(make: () => T): T {
   try {
     return make()
