@@ -10,8 +10,8 @@ export const bulk = {
       method: 'POST',
       path: '/v1/bulk',
       scope: 'admin',
-      summary:
-        'Makes a job that retries, requeues, terminates or deletes all older jobs that fit a filter, or up to 200 by their ids',
+      summary: 'Retry, requeue, terminate or delete many jobs',
+      description: 'Creates a job that does this to all older jobs that match a filter, or to at most 200 ids.',
       query: z.strictObject({
         preview: flag.optional().meta({ description: 'only says to how many it would be done' }),
       }),

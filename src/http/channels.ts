@@ -22,7 +22,8 @@ export const channels = {
       method: 'POST',
       path: '/v1/publish',
       scope: 'write',
-      summary: 'Sends a message to a channel and to all above it',
+      summary: 'Publish a message',
+      description: 'Ports that listen to the channel or to a channel above it receive the message.',
       body: z.strictObject({
         channel: channelName,
         message: closed,
@@ -39,8 +40,9 @@ export const channels = {
       method: 'GET',
       path: '/v1/channels',
       scope: 'read',
-      summary:
-        'Shows who listens to which channel; with publishers=true also which classes publish there, with last=true the last messages that are kept',
+      summary: 'List channels',
+      description:
+        '`publishers=true` adds the classes that publish on each channel; `last=true` adds the last kept message.',
       query: z.strictObject({ publishers: flag.optional(), last: flag.optional() }),
       answers: { 200: channelList },
     },
@@ -52,8 +54,9 @@ export const channels = {
       method: 'GET',
       path: '/v1/subscribe/:channel',
       scope: 'read',
-      summary:
-        'Sends what comes on a channel and below it, as Server-Sent Events: /v1/subscribe/a/b is the channel /a/b',
+      summary: 'Subscribe to a channel',
+      description:
+        'Streams the messages of the channel and of all channels below it as Server-Sent Events. `/v1/subscribe/a/b` is the channel `/a/b`.',
       query: z.strictObject({
         token: z.string().max(255).optional().meta({ description: 'instead of a key, where no header can be sent' }),
       }),
@@ -75,7 +78,8 @@ export const channels = {
       method: 'GET',
       path: '/v1/subscribe',
       scope: 'read',
-      summary: 'Sends what comes on several channels and below them, as Server-Sent Events: ?channel=/a&channel=/b',
+      summary: 'Subscribe to several channels',
+      description: 'Streams messages as Server-Sent Events. Repeat the parameter: `?channel=/a&channel=/b`.',
       query: z.strictObject({ channel: z.array(channelName).min(1).max(MOST_CHANNELS) }),
       repeated: ['channel'],
       answers: { 200: z.object({ channel: z.string(), message: closed }) },
@@ -94,8 +98,8 @@ export const channels = {
       method: 'POST',
       path: '/v1/subscribe/:channel',
       scope: 'read',
-      summary:
-        'Gives a token with which the channel can be subscribed to for a minute: for EventSource, which sends no header',
+      summary: 'Create a stream token',
+      description: 'Valid for one minute, for browsers: `EventSource` cannot send an API key in a header.',
       answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
     },
     ({ caller, c }) => caller!.home.streamToken(keyOf(caller!), tokenPath(c.req.url)),

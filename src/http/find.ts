@@ -10,8 +10,8 @@ export const find = {
       method: 'GET',
       path: '/v1/find',
       scope: 'read',
-      summary:
-        'Finds a job by its id or the beginning of an alias, and queues, limits, groups and channels by a part of their names',
+      summary: 'Search jobs, queues, limits, groups and channels by name',
+      description: 'Jobs match by id or by the beginning of an alias, everything else by a part of its name.',
       query: z.strictObject({ q: label }),
       answers: { 200: found },
     },

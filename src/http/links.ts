@@ -28,7 +28,8 @@ export const links = {
       method: 'POST',
       path: '/v1/jobs/:job/links/:port',
       scope: 'write',
-      summary: 'Makes a link that writes once to an input port of this job, for whoever has it',
+      summary: 'Create a one-time link to an input port',
+      description: 'Anyone with the link can write one value to this port, without an API key.',
       body: z.strictObject({ for: life.optional() }),
       answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
     },
@@ -53,8 +54,8 @@ export const links = {
       method: 'POST',
       path: '/v1/answers/:job/:port',
       scope: 'write',
-      summary:
-        'Writes the one value that a link is for; the same value again is the same answer, another one is refused',
+      summary: 'Write the value of a one-time link',
+      description: 'Sending the same value again returns the same answer. Another value is refused.',
       query: z.strictObject({
         token: z.string().max(255).optional().meta({ description: 'the token of a link, in place of a key' }),
       }),

@@ -10,7 +10,7 @@ export const log = {
       method: 'POST',
       path: '/v1/log',
       scope: 'write',
-      summary: 'Writes an entry into the log',
+      summary: 'Create a log entry',
       body: z.strictObject({ entry: closed }),
       answers: { 200: done },
     },
@@ -22,7 +22,8 @@ export const log = {
       method: 'GET',
       path: '/v1/log',
       scope: 'read',
-      summary: 'Reads the log, newest first',
+      summary: 'List the log',
+      description: 'Newest first.',
       query: z.strictObject({
         job: pathRef.optional(),
         class: className.optional().meta({ description: 'only entries of jobs of this class' }),

@@ -44,18 +44,23 @@ const securitySchemes = {
 
 type Describe = (schema: z.ZodType) => Schema
 
-const operation = (route: Listed, schemaOf: Describe): Operation => ({
-  operationId: `${route.resource}.${route.verb}`,
-  tags: [route.resource],
-  summary: route.summary,
-  ...(route.forced && { description: `With force=true: scope ${route.forced}.` }),
-  security: security(route),
-  parameters: [...inPath(route, schemaOf), ...inQuery(route, schemaOf), ...inHeader(route)],
-  ...(route.body && {
-    requestBody: { required: !route.body.safeParse({}).success, content: data(schemaOf(route.body)) },
-  }),
-  responses: responses(route, schemaOf),
-})
+const operation = (route: Listed, schemaOf: Describe): Operation => {
+  const text = [route.description, route.forced && `\`force=true\` needs the scope ${route.forced}.`]
+    .filter(Boolean)
+    .join(' ')
+  return {
+    operationId: `${route.resource}.${route.verb}`,
+    tags: [route.resource],
+    summary: route.summary,
+    ...(text && { description: text }),
+    security: security(route),
+    parameters: [...inPath(route, schemaOf), ...inQuery(route, schemaOf), ...inHeader(route)],
+    ...(route.body && {
+      requestBody: { required: !route.body.safeParse({}).success, content: data(schemaOf(route.body)) },
+    }),
+    responses: responses(route, schemaOf),
+  }
+}
 
 const security = ({ scope }: Route): Operation['security'] => {
   if (scope === 'open') return []
@@ -90,22 +95,25 @@ const inHeader = ({ method, scope, matches }: Route): Operation['parameters'] =>
     ...(matches ? [{ name: 'If-Match', maxLength: 100 }] : []),
   ].map(({ name, maxLength }) => ({ name, in: 'header', required: false, schema: { type: 'string', maxLength } }))
 
-const responses = ({ answers, media, facade }: Route, schemaOf: Describe): Operation['responses'] => {
+const responses = ({ answers, named, media, facade }: Route, schemaOf: Describe): Operation['responses'] => {
   const answered = Object.entries(answers).map(([status, schema]) => {
     const content = media ? { [media]: { schema: schemaOf(schema) } } : data(schemaOf(schema))
-    return [status, { description: words[status] ?? 'Done', ...(status !== '204' && { content }) }]
+    return [
+      status,
+      { description: named?.[Number(status)] ?? words[status] ?? 'OK', ...(status !== '204' && { content }) },
+    ]
   })
   return {
     ...Object.fromEntries(answered),
-    default: { description: 'An error', content: data(schemaOf(facade?.failure ?? failure)) },
+    default: { description: 'Error', content: data(schemaOf(facade?.failure ?? failure)) },
   }
 }
 
 const words: Record<string, string> = {
-  200: 'Done',
-  201: 'Made',
-  202: 'Not ended yet',
-  204: 'Nothing there',
+  200: 'OK',
+  201: 'Created',
+  202: 'Not finished yet',
+  204: 'No content',
   503: 'Not available',
 }
 

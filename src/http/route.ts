@@ -132,10 +132,15 @@ export type Definition<
   scope: Entry
   /** The scope that `?force=true` asks for instead. */
   forced?: Scope
+  /** What the route does, in the imperative: `Create a job`. */
   summary: string
+  /** What the summary leaves out: dry runs, order, limits, what stays. */
+  description?: string
   query?: Query
   body?: Body
   answers: A
+  /** Descriptions of statuses, if the usual ones (`OK`, `Created`) say too little. */
+  named?: Partial<Record<number, string>>
   /** The media type of an answer that is not data. */
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
   /** Set on routes that speak another system's words. */
@@ -163,7 +168,7 @@ export type Route<
 /**
  * Makes an entry of the table; what the handler gets and may answer follows from the definition.
  *
- * @example route({ method: 'GET', path: '/v1/jobs/:job', scope: 'read', summary: 'Shows a job', answers: { 200: jobView } },
+ * @example route({ method: 'GET', path: '/v1/jobs/:job', scope: 'read', summary: 'Get a job', answers: { 200: jobView } },
  *   ({ engine, params }) => engine.get(params.job))
  */
 export const route = <

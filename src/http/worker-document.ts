@@ -56,9 +56,9 @@ const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string,
       security: [{ key: ['work'] }],
       requestBody: { required: verb === 'commit', content: data(body) },
       responses: {
-        200: { description: 'Taken' },
-        410: { description: 'The run is lost: its lease is over, or it was committed before. Nothing happened.' },
-        default: { description: 'An error; what was sent has had no effect' },
+        200: { description: 'Accepted' },
+        410: { description: 'The run is lost: its lease expired, or it was already committed. Nothing was changed.' },
+        default: { description: 'Error; the request had no effect' },
       },
     },
   },
@@ -67,7 +67,7 @@ const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string,
 /** The request that a push worker gets, and what it may answer. */
 const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
   operationId: 'perform',
-  summary: 'Performs one run of a job',
+  summary: 'Perform one run of a job',
   parameters: signed,
   requestBody: { required: true, content: json(snapshotSchema) },
   responses: {
@@ -99,10 +99,10 @@ export const workerDocument = (publicUrl: string) => {
   const schemaOf = describer(schemas)
   const ending = { allOf: [schemaOf(changes), { type: 'object', properties: { end: { enum: ends } } }] }
   const perform = performed(schemaOf(snapshot), { anyOf: [ending, schemaOf(shortForm)] })
-  const commit = 'Commits what the run did; with end checkpoint the run goes on'
+  const commit = 'Commit the changes of a run; with `end: checkpoint`, the run continues'
   const callbacks = {
     commit: later('commit', publicUrl, commit, schemaOf(changes)),
-    heartbeat: later('heartbeat', publicUrl, 'Says that the run goes on', schemaOf(heartbeat)),
+    heartbeat: later('heartbeat', publicUrl, 'Extend the lease of the run', schemaOf(heartbeat)),
   }
   return {
     openapi: '3.1.0',

@@ -116,7 +116,7 @@ export const bedrock = {
   CreateJob: command(
     'CreateJob',
     'write',
-    'Makes a job',
+    'Create a job',
     creation,
     async ({ engine, from, call }) => {
       const [made] = await createAll(engine, [from], mocked(from), call)
@@ -128,7 +128,7 @@ export const bedrock = {
   CreateJobs: command(
     'CreateJobs',
     'write',
-    'Makes many jobs, all or none',
+    'Create many jobs; all or none',
     { jobs: z.array(z.looseObject(creation)), mockRequest: text },
     async ({ engine, from, call }) => ({
       body: { jobIDs: await createAll(engine, givenJobs(from('jobs')), mocked(from), call) },
@@ -139,7 +139,7 @@ export const bedrock = {
   GetJob: command(
     'GetJob',
     'work',
-    'Takes the first job like a name',
+    'Claim the first job whose name matches',
     taking,
     async ({ engine, from, call, signal }) => {
       const { jobs, tokens: given } = await take(engine, from, false, { ...call, signal })
@@ -151,7 +151,7 @@ export const bedrock = {
   GetJobs: command(
     'GetJobs',
     'work',
-    'Takes the first jobs like a name',
+    'Claim the first jobs whose names match',
     { ...taking, numResults: z.int() },
     async ({ engine, from, call, signal }) => {
       const { jobs, tokens: given } = await take(engine, from, true, { ...call, signal })
@@ -163,7 +163,7 @@ export const bedrock = {
   QueryJob: command(
     'QueryJob',
     'read',
-    'Shows a job',
+    'Get a job',
     jobID,
     async ({ engine, from }) => ({ body: queried(await wardOf(engine, needJob(from))) }),
     job,
@@ -172,7 +172,7 @@ export const bedrock = {
   Query: command(
     'Query',
     'read',
-    'Answers a bounded SELECT on jobs',
+    'Run a bounded SELECT on jobs',
     { query: z.string() },
     async ({ engine, from }) => ({ body: await query(engine, from) }),
     z.object({
@@ -185,7 +185,7 @@ export const bedrock = {
   UpdateJob: command(
     'UpdateJob',
     'write',
-    "Replaces a job's data, and changes its repeat, its priority and its next time",
+    "Replace a job's data, and change its repeat, priority and next run",
     {
       ...jobID,
       data: z.unknown(),
@@ -200,7 +200,7 @@ export const bedrock = {
   RetryJob: command(
     'RetryJob',
     'work',
-    'Ends a run, and runs the job again: as it repeats, or at a time',
+    'End a run and run the job again, by its repeat or at a time',
     {
       ...jobID,
       ...{ data: json, nextRun: text, delay: z.int().optional(), name: text, jobPriority: z.int().optional() },
@@ -212,7 +212,7 @@ export const bedrock = {
   FinishJob: command(
     'FinishJob',
     'work',
-    'Ends a run: the job is gone, repeats, or waits for its children',
+    'End a run; the job is removed, repeats, or waits for its children',
     { ...jobID, data: json, ignoreRepeat: json, token: text },
     telling(({ engine, from }) => finishJob(engine, from)),
   ),
@@ -220,7 +220,7 @@ export const bedrock = {
   CancelJob: command(
     'CancelJob',
     'write',
-    'Cancels a child that has not begun',
+    'Cancel a child that has not started',
     jobID,
     telling(({ engine, from, call }) => cancelJob(engine, from, call)),
   ),
@@ -228,7 +228,7 @@ export const bedrock = {
   FailJob: command(
     'FailJob',
     'work',
-    'Ends a run: the job has failed, and stays so',
+    'Fail a job for good',
     { ...jobID, data: json, token: text },
     telling(({ engine, from }) => failJob(engine, from)),
   ),
@@ -236,7 +236,7 @@ export const bedrock = {
   DeleteJob: command(
     'DeleteJob',
     'write',
-    'Removes all trace of a job',
+    'Delete a job',
     jobID,
     telling(({ engine, from, call }) => deleteJob(engine, from, call)),
   ),
@@ -244,7 +244,7 @@ export const bedrock = {
   RequeueJobs: command(
     'RequeueJobs',
     'write',
-    'Puts jobs back into the queue, whatever they are doing',
+    'Put jobs back into the queue, whatever their state',
     { jobIDs: z.string(), name: text, decrementFailures: json },
     telling(({ engine, from }) => requeueJobs(engine, from)),
   ),
@@ -252,7 +252,7 @@ export const bedrock = {
   CrashBedrockJob: command(
     'CrashBedrockJob',
     'admin',
-    'Fails jobs like these names in place of delivering them, from now on',
+    'Fail matching jobs instead of delivering them, from now on',
     { names: z.string() },
     telling(({ engine, from }) => crash(engine, from)),
   ),
@@ -260,7 +260,7 @@ export const bedrock = {
   ClearCrashedBedrockJobs: command(
     'ClearCrashedBedrockJobs',
     'admin',
-    'Delivers jobs of all names again',
+    'Deliver jobs of all names again',
     {},
     telling(({ engine }) => clearCrashed(engine)),
   ),
@@ -270,7 +270,7 @@ export const bedrock = {
       method: 'POST',
       path: '/bedrock/:command',
       scope: 'read',
-      summary: 'Refuses what is no command',
+      summary: 'Refuse an unknown command',
       answers: { 430: failure },
       facade,
     },

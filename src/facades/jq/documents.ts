@@ -39,7 +39,8 @@ export const workerDocument = () => ({
     '/': {
       post: {
         operationId: 'perform',
-        summary: 'Performs one attempt of a job; the id is the same on every attempt',
+        summary: 'Perform one attempt of a job',
+        description: 'The id is the same for every attempt.',
         requestBody: { required: true, content: content(workerCall) },
         responses: {
           200: { description: 'The result', content: content(resultMap) },
