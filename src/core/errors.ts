@@ -27,6 +27,8 @@ export type Code = keyof typeof codes
 /** Those that speak of what is around us: no job is to blame, and no run fails for them. */
 const outages: ReadonlySet<Code> = new Set<Code>(['MISCONFIGURED', 'UNAVAILABLE', 'FULL'])
 
+export const isFull = (error: unknown): boolean => error instanceof SidejobError && error.code === 'FULL'
+
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
 export type ErrorDetail = {

@@ -2,6 +2,7 @@
 
 import { CALLBACKS } from '../core/callback.ts'
 import { type Prices, priceOf } from '../core/cost.ts'
+import { isFull, SidejobError } from '../core/errors.ts'
 import type { Retry } from '../core/retry.ts'
 import type { Worker } from '../core/worker.ts'
 import { outcomeToSend, type SentOutcome } from '../redis/changes.ts'
@@ -179,18 +180,31 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
     if (announced) return
-    await registry.announce(known)
+    try {
+      await registry.announce(known)
+    } catch (error) {
+      // A full Redis can be emptied by an isolate that it does not know.
+      if (isFull(error)) return
+      throw error
+    }
     announced = true
+  }
+
+  /** As above, for runs: the limits of our classes must be in Redis before a job of theirs starts. */
+  async function mustAnnounce(queue?: string): Promise<void> {
+    await announce()
+    if (!announced && queue !== BULK.queue)
+      throw new SidejobError('FULL', 'Redis is full: the classes of this deployment cannot be registered')
   }
 
   /** A concurrency of our own workers holds from the first run on, and a class with a shutdown hook is no class that is gone. */
   const mustBeKnown = workers.some(({ concurrency, shutdown }) => concurrency !== undefined || shutdown)
   async function dispatch(queue: string, bell: string, guest?: Guest) {
-    if (mustBeKnown) await announce()
+    if (mustBeKnown) await mustAnnounce(queue)
     return dispatcher.dispatch(queue, bell, guest)
   }
   async function startLane(): Promise<EagerLane> {
-    if (mustBeKnown) await announce()
+    if (mustBeKnown) await mustAnnounce()
     return dispatcher.start()
   }
 

@@ -145,7 +145,11 @@ export const kinds = {
   '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
   '~ticked': ['string', 'when a tick came, written by each second one'],
   '~rung': ['string', 'when a bell came that became a lane'],
-  '~examined': ['string', 'when the doctor looked last, and the slices in which it found something, as JSON'],
+  '~examined': ['string', 'when a repair looked last, and the slices in which it left something, as JSON'],
+  '~room': [
+    'none',
+    'never exists: a script that makes room deletes it first, so that a full Redis accepts what follows',
+  ],
   '~session:<hash>': [
     'string, expires',
     'the hash of the API key that somebody has logged in with, by the hash of the name that they were given; `once` before it where that name is good for one session',

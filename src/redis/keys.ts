@@ -27,6 +27,8 @@ export const keysOf = (ns: string) => ({
   lastTick: `${ns}ticked`,
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
+  /** Never exists: to delete it lets a script write although Redis is full. */
+  room: `${ns}room`,
   deployed: `${ns}deployed`,
   flows: `${ns}flows`,
   channels: `${ns}channels`,

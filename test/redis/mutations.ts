@@ -2337,7 +2337,7 @@ const counting: Mutation[] = [
     'a count that is wrong stays so',
   ]),
   ...of(45, 'lib/look/queues.lua', [
-    "    if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end\n",
+    '    if raw[queue_key(name)] then queues.save(name) end\n',
     '',
     'each look counts anew',
   ]),

@@ -1,8 +1,8 @@
 // Looks for what is not as it must be, and puts it right.
 
 import { encodeValue } from '../../core/codec/value.ts'
-import { SidejobError } from '../../core/errors.ts'
-import { afterLook, type Examined } from '../../core/examined.ts'
+import { isFull, SidejobError } from '../../core/errors.ts'
+import { afterLook } from '../../core/examined.ts'
 import { linkOf } from '../../core/faults.ts'
 import { readGraph } from '../../core/graph.ts'
 import { wireFaults } from '../../core/wire-faults.ts'
@@ -78,17 +78,14 @@ export function createDoctor({
     return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
   }
 
-  /** Keeps what is found, for who looks at how everything stands; of two who look at once the later is believed. */
-  async function note(cursor: string, { faults, cursor: next }: Slice, before: Examined | null): Promise<void> {
-    const isFirst = cursor === FIRST
-    const known = afterLook(before, { cursor, isFirst, isLast: next === null, faults }, now())
-    if (known) await store.setExamined(known)
-  }
-
-  async function examine(cursor = FIRST): Promise<Slice> {
-    const [slice, before] = await Promise.all([look(cursor), store.examined()])
-    await note(cursor, slice, before)
-    return slice
+  /** Records what a repair has left, for `/health` and the overview. A full Redis refuses the record, but not the repair. */
+  async function note(cursor: string, { faults, cursor: next }: Slice): Promise<void> {
+    const look = { cursor, isFirst: cursor === FIRST, isLast: next === null, faults }
+    const known = afterLook(await store.examined(), look, now())
+    if (!known) return
+    await store.setExamined(known).catch((error: unknown) => {
+      if (!isFull(error)) throw error
+    })
   }
 
   /** Lays what is wrong, if the graph is the one that was seen. */
@@ -109,14 +106,20 @@ export function createDoctor({
   }
 
   return {
-    examine,
+    examine: (cursor = FIRST) => look(cursor),
 
     async repair(cursor = FIRST) {
-      const { faults, jobs, cursor: next } = await examine(cursor)
-      if (faults.length === 0) return { repaired: [], left: [], jobs, cursor: next }
-      // One script each: what is mended is mended whole, and others have their turn in between.
+      const slice = await look(cursor)
+      const { faults, jobs, cursor: next } = slice
+      if (faults.length === 0) {
+        await note(cursor, slice)
+        return { repaired: [], left: [], jobs, cursor: next }
+      }
+      // One script for each target, so that other calls can run between them.
       for (const target of targetsOf(faults)) await mend(target)
-      const left = new Set((await examine(cursor)).faults.map(({ who, what }) => `${who} ${what}`))
+      const after = await look(cursor)
+      await note(cursor, { ...after, cursor: next })
+      const left = new Set(after.faults.map(({ who, what }) => `${who} ${what}`))
       const isLeft = ({ who, what }: Fault) => left.has(`${who} ${what}`)
       return { repaired: faults.filter((one) => !isLeft(one)), left: faults.filter(isLeft), jobs, cursor: next }
     },

@@ -1,6 +1,7 @@
 // What one command of Redis answers, without a script.
 
 import type { Encoded } from '../../core/codec/value.ts'
+import { isFull } from '../../core/errors.ts'
 import type { Examined } from '../../core/examined.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
 import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
@@ -55,6 +56,10 @@ export type HowItStands = {
 export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined }: Keys): string[] => [
   ...[epoch, bells, lastTick, lastBell, examined],
 ]
+
+/** A full Redis refuses XADD as the first write of a script, and accepts it after a write that needs no memory. */
+const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
+return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 
 const examinedOf = (text: string | null | undefined): Examined | null => (text ? (JSON.parse(text) as Examined) : null)
 
@@ -163,9 +168,12 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
     removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
     /** Writes down who asks for what; the oldest of very many go. */
     audit: (entry: string) =>
-      ask((redis) =>
+      ask<unknown>((redis) =>
         redis.xadd(keys.audit, '*', { e: entry }, { trim: { type: 'MAXLEN', comparison: '~', threshold: AUDITED } }),
-      ),
+      ).catch((error: unknown) => {
+        if (!isFull(error)) throw error
+        return ask<unknown>((redis) => redis.eval(ADD_ALTHOUGH_FULL, [keys.audit, keys.room], [String(AUDITED), entry]))
+      }),
     readAudit: (before: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
     /** What was counted on each of these days: queue → counts and waits. */
@@ -269,15 +277,21 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
      */
     async standingAt(moment: number, cameAt?: number): Promise<Standing> {
       const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
-      if (cameAt === undefined) return standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
-      const [members] = await ask((redis) =>
+      const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
+      if (cameAt === undefined) return read()
+      const both = ask((redis) =>
         redis
           .pipeline()
           .zrange(keys.wake, 0, moment, due)
           .set(keys.lastTick, String(cameAt))
           .exec<[string[], unknown]>(),
       )
-      return standingIn(members)
+      return both
+        .then(([members]) => standingIn(members))
+        .catch((error: unknown) => {
+          if (!isFull(error)) throw error
+          return read()
+        })
     },
     /** When a program that asks for work under a name was last heard, by the queues that it asks. */
     async lastHeard(): Promise<Map<string, number>> {

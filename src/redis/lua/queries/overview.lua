@@ -30,7 +30,7 @@ local function look_again(q, part)
   if not queue_record.jobs_at then return end
   local before = tally.text(q)
   for _, place in ipairs(part) do tally.look(q, queue_record, place) end
-  if tally.text(q) ~= before then redis.call('SET', queue_key(q), tally.text(q)) end
+  if tally.text(q) ~= before then queues.save(q) end
 end
 if #names > 0 then look_again(names[1 + math.floor(micros / #parts) % #names], parts[1 + micros % #parts]) end
 

@@ -16,6 +16,7 @@
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
 -- returns: committed
 
+local internal = require 'job/internal'
 local places = require 'job/places'
 local limits = require 'limit/limits'
 local hints = require 'port/hints'
@@ -65,6 +66,7 @@ if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and s
   for i = 1, #first do KEYS[#KEYS + 1] = first[i] end
 end
 fetch(KEYS)
+cache.makes_room = queue_name == internal.BULK
 for i = 1, count do
   runs[i] = ARGV[at + 5] == '0' and lone.take(keys) or nil -- here alone
   runs[i] = runs[i] or finish.take_run(at)

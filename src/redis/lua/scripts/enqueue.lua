@@ -11,6 +11,7 @@
 
 local create = require 'job/create'
 local ids = require 'job/ids'
+local internal = require 'job/internal'
 local specs = require 'job/specs'
 local quota = require 'limit/quota'
 local hints = require 'port/hints'
@@ -51,6 +52,7 @@ ids.must_have_given(seen)
 if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
 -- Each by itself: only those that no key stands for are many.
 local function made_alone(spec, n)
+  if spec.queue == internal.BULK then cache.makes_room = true end
   local first, first_status, is_known
   local list, inputs
   if spec.packed then list, inputs = packed.taken_apart(spec, n) end

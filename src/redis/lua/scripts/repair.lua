@@ -319,6 +319,8 @@ function mend.job(id)
   sset(ns .. 'queues', doc.queue, true)
 end
 
+-- A full Redis accepts every command that follows a DEL.
+redis.call('DEL', ns .. 'room')
 for _ = 1, take_int() do
   local kind, name = take(), take()
   mend[kind](name)

@@ -50,6 +50,7 @@ for _, member in ipairs(members) do
   end
 end
 if #names + #touched_now == 0 and not is_former then return reply.ticked {} end
+cache.makes_room = true
 fetch(keys)
 if is_former and not is_brought_over() and former.go_on() then more = true end
 

@@ -19,6 +19,9 @@ local put = journal.put
 local int = numbers.int
 local now, now_text, sequence = time.now, time.now_text, time.sequence
 
+-- The queue of bulk jobs, which delete or end other jobs.
+internal.BULK = 'sidejob.bulk'
+
 -- The job that told of an end has ended itself: the one that it spoke for knows how.
 local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
 
@@ -58,7 +61,7 @@ end
 -- What is below a job and too much for one script: a job of our own goes through it (lib/family/branches.lua).
 function internal.hand_on(top, act)
   local id = ids.next_id()
-  local doc = fields { queue = 'sidejob.bulk', class = 'family', place = 'new', created_at = now_text, sequence = sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
+  local doc = fields { queue = internal.BULK, class = 'family', place = 'new', created_at = now_text, sequence = sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
   put(doc, 'i:in', '0,0')
   put(docs, id, doc)
   put(dirty, id, true)

@@ -18,11 +18,14 @@ function queues.names()
   return names
 end
 
+-- Corrected counts. A full Redis refuses them; they are computed again by the next look then.
+function queues.save(name) pcall(redis.call, 'SET', queue_key(name), tally.text(name)) end
+
 function queues.row(name)
   local queue_record = queue(name)
   if not queue_record.jobs_at then
     tally.look_at_all(name, queue_record)
-    if raw[queue_key(name)] then redis.call('SET', queue_key(name), tally.text(name)) end
+    if raw[queue_key(name)] then queues.save(name) end
   end
   local function at(place) return int(queue_record.jobs_at[letters[place]] or 0) end
   local oldest = queue_record.first_pull and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull or queue_record.first_ready or ''

@@ -19,6 +19,9 @@ cache.queue_dirty = {}
 
 cache.writes = write_lists { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
 
+-- Set by scripts that delete, end or repair jobs: these may write although Redis is full.
+cache.makes_room = false
+
 -- The schema that this version writes, and the oldest that it reads. Data of schema 1 become those of 2 when the first jobs
 -- wait in pieces. Data that say nothing are of before there were schemas, if there are any; while they are brought over (see
 -- lib/limit/former.lua) they say `0,since,cursor`.

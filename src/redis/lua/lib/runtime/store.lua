@@ -16,13 +16,24 @@ local int, never = numbers.int, numbers.never
 local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 local now, now_text = time.now, time.now_text
 
+-- A full Redis refuses a script's first write if that command may need memory. It accepts every command that follows a DEL. A script
+-- that makes room therefore deletes a key that does not exist, if its first write is refused.
+local function call(...)
+  if not cache.makes_room then return redis.call(...) end
+  cache.makes_room = false
+  local ok, answer = pcall(redis.call, ...)
+  if ok then return answer end
+  redis.call('DEL', ns .. 'room')
+  return redis.call(...)
+end
+
 -- Variadic calls in pieces: unpack fails near 8,000 in Redis' Lua, near 5,000 in others. A thousand pairs are one piece.
 -- Answers the sum of what they answer, where that is a number.
 local function call_in_pieces(command, key, args)
   local sum, answer = 0, nil
   for from = 1, #args, 2400 do
     local to = math.min(from + 2399, #args)
-    if key then answer = redis.call(command, key, unpack(args, from, to)) else answer = redis.call(command, unpack(args, from, to)) end
+    if key then answer = call(command, key, unpack(args, from, to)) else answer = call(command, unpack(args, from, to)) end
     sum = sum + (tonumber(answer) or 0)
   end
   return sum
@@ -126,7 +137,7 @@ local function grow_lists()
   for key, list in pairs(writes.lists) do
     for from = 1, #list.push, 2400 do
       local to = math.min(from + 2399, #list.push)
-      local ok, why = pcall(redis.call, 'RPUSH', key, unpack(list.push, from, to))
+      local ok, why = pcall(call, 'RPUSH', key, unpack(list.push, from, to))
       if not ok then undo_pushes(why) end
       pushed[#pushed + 1] = { key = key, n = to - from + 1 }
     end
@@ -159,7 +170,7 @@ local function write_texts(more_to_come, dels)
       raw[key] = text
       sets[#sets + 1] = key
       sets[#sets + 1] = text
-    else
+    elseif raw[key] ~= false then
       raw[key] = false
       dels[#dels + 1] = key
     end
@@ -212,6 +223,19 @@ local function flush_messages()
   for _, m in ipairs(writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
+-- In a script that makes room, the documents of erased jobs go first: whatever Redis refuses after that, their memory is free.
+local function erase_documents(dels)
+  for id in pairs(dirty) do
+    local key = key_of(id)
+    if docs[id] == false and raw[key] then
+      raw[key] = false
+      dels[#dels + 1] = key
+    end
+  end
+  call_in_pieces('DEL', nil, dels)
+  return {}
+end
+
 local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
@@ -231,6 +255,7 @@ function store.write(more_to_come)
   end
   say_schema()
   local leaving, dels = {}, keys_to_delete()
+  if cache.makes_room then dels = erase_documents(dels) end
   grow_indexes(leaving)
   grow_sets(leaving)
   grow_lists()

@@ -33,6 +33,7 @@ local verbs = {}
 function verbs.cancel(me, id, doc)
   if doc.place == 'c' or doc.place == 'T' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel') end
   change(id, doc, fields.cancelled, '1')
+  cache.makes_room = true
   ending.terminate_one(id, doc)
   me.answer = { id, doc.gone or states.of(doc) }
 end

@@ -56,6 +56,7 @@ function verbs.run(me, id, doc, force, at, wait, parent)
 end
 
 function verbs.terminate(me, id, doc, recursive)
+  cache.makes_room = not me.token
   local rest = ending.terminate(id, doc, recursive)
   me.answer = { id, doc.gone or states.of(doc), rest or '' }
 end
@@ -86,6 +87,7 @@ function verbs.delete(me, id, doc, force)
   if force and me.token and me.reach ~= 'all' then
     refuse('FORBIDDEN', 'a run deletes job ' .. id .. ' with force: expected the scope "admin", or a worker that is registered with reach "all"')
   end
+  cache.makes_room = not me.token
   me.answer = { ending.delete(id, doc, force) }
 end
 
