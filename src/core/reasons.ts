@@ -1,67 +1,84 @@
-// Why a job does not run: every reason that `why` tells, and what would change it.
+// The reasons why a job does not run, and how to change each.
 
-/** Code → what it says, and what one can do. docs/troubleshooting.md is made of this table. */
+/** docs/troubleshooting.md is generated from this table. */
 export const reasons = {
   QUEUED: {
-    means: 'it is ready, and others are before it, or no lane has come yet',
-    remedy: 'more `lanes` for its queue, a smaller `priority`, or patience: a lost bell is found within two minutes',
+    means: 'it is ready, but other jobs are ahead of it or no lane has started yet',
+    remedy:
+      'add `lanes` to its queue, lower its `priority` number, or wait: a lost wake-up is noticed within two minutes',
   },
   PULL: {
-    means: 'it waits for a program that claims it, with its tag where it has one',
-    remedy: 'see at `GET /v1/processes` whether such a program is there, and whether it was told to take nothing more',
+    means: 'it waits for a pull worker to claim it, with its tag if it has one',
+    remedy: '`GET /v1/processes` shows whether a pull worker is running and whether it may claim',
   },
-  PAUSED: { means: 'its queue is paused', remedy: '`PATCH /v1/queues/:queue { "paused": false }`' },
+  PAUSED: {
+    means: 'its queue is paused',
+    remedy: '`PATCH /v1/queues/:queue { "paused": false }` resumes it',
+  },
   LIMITED: {
-    means: 'a limit that it counts against is full, paused, or shut',
-    remedy: 'see who holds it at `GET /v1/limits/:key`; change the limit, or let this job go first by its priority',
+    means: 'one of its limits is full, paused or closed',
+    remedy:
+      '`GET /v1/limits/:key` shows the jobs that hold its slots; raise the limit, or lower the `priority` number of this job',
   },
   BACKOFF: {
-    means: 'its last run failed, was lost or was given back, and it waits before the next',
-    remedy: '`POST /v1/jobs/:job/run` tries at once',
+    means: 'its last run failed, was lost or was released, and it waits before the next attempt',
+    remedy: '`POST /v1/jobs/:job/run` runs it now',
   },
-  DUE: { means: 'it was asked to run at that time', remedy: '`POST /v1/jobs/:job/run` runs it now' },
+  DUE: {
+    means: 'it is scheduled for that time',
+    remedy: '`POST /v1/jobs/:job/run` runs it now',
+  },
   REPEAT: {
-    means: 'it repeats, and its next slot has not come',
+    means: 'it repeats, and its next slot is in the future',
     remedy: '`POST /v1/schedules/:job/run` runs it once more',
   },
   PAUSED_UNTIL: {
     means: 'its function sleeps until then',
-    remedy: 'nothing is wrong; terminate it when it is not to wake',
+    remedy: 'nothing is wrong; terminate the job if it should not wake',
   },
   INPUT: {
     means: 'it waits for a value at that port',
-    remedy: '`POST /v1/jobs/:job/in/:port` gives one; look at who should have written it',
+    remedy: '`POST /v1/jobs/:job/in/:port` writes a value; check the job or client that should have written it',
   },
-  MESSAGE: { means: 'its function waits for a message of that channel', remedy: '`POST /v1/publish` sends one' },
+  MESSAGE: {
+    means: 'its function waits for a message on that channel',
+    remedy: '`POST /v1/publish` sends one',
+  },
   CHILDREN: {
-    means: 'it waits for children to end',
-    remedy: 'ask `why` of the child that it names; `?deep=3` follows the chain',
+    means: 'it waits for its children to end',
+    remedy: 'ask `why` for the child that it names; `?deep=3` follows the chain',
   },
   PARENT: {
-    means: 'it was made by a run that has not ended, and begins with its end',
-    remedy: 'nothing is wrong; a run that is lost lets it go with it',
+    means: 'it was created by a run that has not ended, and starts when that run ends',
+    remedy: 'nothing is wrong; if the run is lost, this job is deleted with it',
   },
   LOCKED: {
     means: 'a client has locked it',
-    remedy: 'the lock ends by itself; `POST /v1/jobs/:job/unlock` with its token ends it now',
+    remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with its token removes it now',
   },
   ASKED_FOR_NOTHING: {
-    means: 'its function suspended it without saying what for',
+    means: 'its function suspended it without naming a condition',
     remedy: '`POST /v1/jobs/:job/run`, a child or input wakes it',
   },
-  COMPLETED: { means: 'it is done', remedy: 'a run or new input runs it again' },
+  COMPLETED: {
+    means: 'it has completed',
+    remedy: 'a run or new input runs it again',
+  },
   FAILED: {
     means: 'it failed, and its attempts are used up',
-    remedy: '`POST /v1/jobs/:job/retry` tries again with its attempts counted anew; its error says what went wrong',
+    remedy: 'its error has the cause; `POST /v1/jobs/:job/retry` tries again with all attempts',
   },
   INPUT_KEPT: {
-    means: 'it failed with values still waiting at that port',
+    means: 'it failed while values wait at that port',
     remedy: 'nothing is lost: a retry reads them',
   },
-  TERMINATED: { means: 'it was terminated', remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it all the same' },
+  TERMINATED: {
+    means: 'it was terminated',
+    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it anyway',
+  },
   CANCELLED: {
     means: 'it was cancelled before it ran',
-    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it all the same',
+    remedy: '`POST /v1/jobs/:job/run { "force": true }` runs it anyway',
   },
 } as const satisfies Record<string, { means: string; remedy: string }>
 

@@ -1,93 +1,91 @@
-// What each error says, and what whoever gets it can do: for pages and for people.
+// The meaning of each error code, and what the caller can do about it.
 
 import type { Code } from './errors.ts'
 
 export type Remedy = {
-  /** What it says. */
+  /** The cause. */
   means: string
-  /** What whoever gets it can do. */
+  /** The next step of the caller. */
   remedy: string
 }
 
-/** Code → what it says and what to do. docs/errors.md is made of this table. */
+/** docs/errors.md is generated from this table. */
 export const remedies: Record<Code, Remedy> = {
   BAD_REQUEST: {
-    means: 'the request is not of the form that the route takes',
-    remedy: 'read `path`, which names the field, and the message, which says what was expected and what came',
+    means: 'the request does not match the schema of the route',
+    remedy: '`path` names the field; the message states the expected and the received value',
   },
   UNAUTHENTICATED: {
-    means: 'there is no API key, or none that is known',
-    remedy: 'send `Authorization: Bearer <key>`; a key that was removed or has ended is not known any more',
+    means: 'the API key is missing or invalid',
+    remedy: 'send `Authorization: Bearer <key>`; keys that were revoked or have expired are invalid',
   },
   FORBIDDEN: {
-    means: 'the key may not do this, or a run may not reach that job',
+    means: 'the key lacks a scope, or the run may not reach that job',
     remedy:
-      'use a key with the scope that the message names; register the worker with `reach: all` where its runs change jobs of other families',
+      'use a key with the scope that the message names; register the worker with `reach: all` if its runs change jobs of other families',
   },
   NOT_FOUND: {
-    means: 'there is nothing under this id, alias or name, or there is no such route',
-    remedy: 'check the id; a job that has ended is removed when its `retain` is over',
+    means: 'no job, name or route matches',
+    remedy: 'check the id; an ended job is deleted when its `retain` has passed',
   },
   WRONG_METHOD: {
-    means: 'the path is there, and takes other methods',
-    remedy: 'use one of those that the header `Allow` lists',
+    means: 'the path exists, but not with this method',
+    remedy: 'use one of the methods that the `Allow` header lists',
   },
   BUSY: {
-    means: 'a run, a lock or another call holds it at this moment',
-    remedy: 'try again when the message says, or when the run has ended',
+    means: 'a run, a lock or another call is using it at the moment',
+    remedy: 'try again at the time that the message gives, or when the run has ended',
   },
   TAKEN: {
-    means: 'somebody else has this alias, child name or idempotency key',
-    remedy: 'choose another name; send an idempotency key with the same body as before',
+    means: 'the alias, child name or idempotency key is in use',
+    remedy: 'choose another name; repeat an idempotency key only with the same body',
   },
   WRONG_STATUS: {
-    means: 'a job of this status cannot do that',
-    remedy: 'the message names the status; README.md draws which moves there are',
+    means: 'the status of the job does not allow this',
+    remedy: 'the message names the status; README.md draws all transitions',
   },
   CONFLICT: {
-    means: 'what the caller has seen has changed since',
-    remedy: 'read it again, and decide anew',
+    means: 'the data changed after the caller read it',
+    remedy: 'read it again, then decide whether to repeat the change',
   },
   LOST: {
-    means: 'the run is over: its lease has ended, or another worker has the job',
-    remedy: 'stop working on it; nothing of it is kept, and the job runs again by itself',
+    means: 'the run is over: its lease expired, or another worker has the job',
+    remedy: 'stop working on it; its changes are discarded, and the job runs again',
   },
   CHANGED: {
-    means: 'what is to be changed is not what the `If-Match` of the caller stands for',
-    remedy: 'read it again, see what has changed, and decide anew; the message names both hashes',
+    means: 'the current version is not the one in `If-Match`',
+    remedy: 'read it again and compare; the message names both versions',
   },
   TOO_LARGE: {
-    means: 'a value, a request or a job is larger than sidejob or Redis takes',
-    remedy: 'split it, or keep the bytes in a file or a bucket and pass its address; docs/limits.md lists the bounds',
+    means: 'a value, a request or a job is larger than sidejob or Redis allows',
+    remedy: 'split it, or store the bytes in a file or bucket and pass its address; docs/limits.md lists all limits',
   },
   UNSUPPORTED: {
-    means: 'the content type is not one that is read here',
-    remedy: 'send JSON or MessagePack, and say so in `Content-Type`',
+    means: 'the content type of the request is not supported',
+    remedy: 'send JSON or MessagePack, and set `Content-Type`',
   },
   REFUSED: {
-    means:
-      'the form is right, and what it asks for cannot be: a class that is not registered, a port that a class does not have, a value that a schema does not allow',
-    remedy: 'the message says what was expected; `path` names the place',
+    means: 'the request is well formed, but names a class, port or value that does not exist or is not allowed',
+    remedy: 'the message states the expected value; `path` names the place',
   },
   LIMITED: {
-    means: 'a limit of the key, of the family or of the vendor is used up',
-    remedy: 'wait for `Retry-After` seconds; read what waits, or have fewer jobs below one root',
+    means: 'a limit of the key, the family or the vendor is used up',
+    remedy: 'wait `Retry-After` seconds; read waiting values, or create fewer jobs below one root',
   },
   INTERNAL: {
-    means: 'something failed on our side',
+    means: 'sidejob failed',
     remedy: 'the log of the deployment has the cause; please open an issue with it',
   },
   MISCONFIGURED: {
-    means:
-      'the deployment cannot work as it is configured: a token that the vendor does not take, a command that it refuses',
-    remedy: 'the message names the variable; `sidejob doctor` and `/health` check all of them',
+    means: 'the configuration of the deployment is wrong, for example a token that the vendor refuses',
+    remedy: 'the message names the variable; `sidejob doctor` and `/health` check all variables',
   },
   UNAVAILABLE: {
     means: 'Redis did not answer, or the deployment is not configured yet',
     remedy: 'try again after `Retry-After` seconds; a request with an idempotency key is safe to repeat',
   },
   FULL: {
-    means: 'the database has no room left, or the quota of its plan is used up',
-    remedy: 'remove what is kept too long (`retain`), or take a larger plan; jobs go on when there is room',
+    means: 'the database is full, or the quota of its plan is used up',
+    remedy: 'delete jobs that are kept too long (`retain`), or choose a larger plan; jobs continue when there is room',
   },
 }

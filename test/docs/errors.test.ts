@@ -1,4 +1,4 @@
-// The page of errors is made from their table, and every code that is thrown stands there.
+// docs/errors.md is generated from the table of errors, which has every code.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,26 +10,25 @@ const src = join(import.meta.dirname, '../../src')
 
 const page = `# Errors
 
-Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter" } }\`. The code is one of these, and decides what a
-program does; the message is for people, and says what was expected and what came. \`path\` names the field at fault,
-\`retryAfter\` the seconds after which trying again makes sense, as the header \`Retry-After\` does. The tables are
-\`src/core/errors.ts\` and \`src/core/remedies.ts\`.
+Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter" } }\`. Programs decide by \`code\`. The message
+is for people: it states the expected and the received value. \`path\` names the field that caused the error.
+\`retryAfter\`, like the header \`Retry-After\`, is the number of seconds to wait before the next attempt.
 
-| code | status | what it says | what to do |
+| code | status | cause | remedy |
 |---|---|---|---|
 ${Object.entries(remedies)
   .map(([code, { means, remedy }]) => `| \`${code}\` | ${codes[code as Code]} | ${means} | ${remedy} |`)
   .join('\n')}
 
-The client throws an \`ApiError\` with \`code\`, \`status\`, \`path\` and \`retryAfter\`. It asks again by itself when the network fails
-or the answer is 503, under the same idempotency key, so that it happens once.
+The client throws an \`ApiError\` with \`code\`, \`status\`, \`path\` and \`retryAfter\`. If the network fails or the status
+is 503, it repeats the call with the same idempotency key, so the call takes effect once.
 `
 
-test('docs/errors.md is what the tables of errors say', async () => {
+test('docs/errors.md is up to date', async () => {
   await expect(page).toMatchFileSnapshot('../../docs/errors.md')
 })
 
-test('every code that a script refuses with is in the table', () => {
+test('the table has every code of a script', () => {
   const scripts = readdirSync(join(src, 'redis/lua'), { recursive: true, encoding: 'utf8' }).filter((file) =>
     file.endsWith('.lua'),
   )
