@@ -28,12 +28,13 @@ export function retryDelay(
   random: number,
   floor = 0,
 ): number | undefined {
-  if (failures > max) return undefined
+  if (!(failures <= max)) return undefined
   const { base, factor, cap, jitter, delays } = { ...retryDefaults, ...backoff }
   const delay = delays?.length
     ? delays[Math.min(failures, delays.length) - 1]! * (1 + jitter * (2 * random - 1))
     : Math.min(cap, base * factor ** (failures - 1)) * (1 + jitter * random)
-  return Math.round(Math.max(floor, delay))
+  // Scripts cannot calculate with what is no number.
+  return Number.isFinite(delay) ? Math.round(Math.max(floor, delay)) : retryDelay({ max }, failures, random, floor)
 }
 
 /**

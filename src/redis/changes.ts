@@ -19,25 +19,40 @@ export type RunOutcome = {
   slot?: number
   /** Why it failed, as JSON; it is among the words. */
   error?: string
-  /** What is said beside its error where it cannot be committed: when it is tried again. */
+  /** Words that follow the error of a run which cannot be committed: when it is tried again. */
   again?: () => Words
+  /** The log entries of the run, which are kept even if its commit is refused. */
+  logs?: () => Words[]
+  /** The largest part of the changes, for the error of a run that is too large. */
+  largest?: () => Part | undefined
   /** Milliseconds from the request that lent the run to its beginning, by the clock of the lane. */
   late?: number
 }
 
+/** A part of what a run changes, by its name: `state field "x"`. */
+export type Part = { name: string; bytes: number }
+
 /** The same as data, which can be sent to another invocation. */
-export type SentOutcome = Omit<RunOutcome, 'again'> & { again?: Words }
+export type SentOutcome = Omit<RunOutcome, 'again' | 'logs' | 'largest'> & {
+  again?: Words
+  logs?: Words[]
+  largest?: Part
+}
 
 /** @example const sent = outcomeToSend(settled) */
-export const outcomeToSend = ({ again, ...run }: RunOutcome): SentOutcome => ({
+export const outcomeToSend = ({ again, logs, largest, ...run }: RunOutcome): SentOutcome => ({
   ...run,
   ...(again && { again: again() }),
+  ...(logs && { logs: logs() }),
+  ...(largest && { largest: largest() }),
 })
 
 /** @example const settled = outcomeSent(await isolate(lent)) */
-export const outcomeSent = ({ again, ...run }: SentOutcome): RunOutcome => ({
+export const outcomeSent = ({ again, logs, largest, ...run }: SentOutcome): RunOutcome => ({
   ...run,
   ...(again && { again: () => again }),
+  ...(logs && { logs: () => logs }),
+  ...(largest && { largest: () => largest }),
 })
 
 type Writing = { values: Encoded[]; context?: Encoded; notify?: boolean; log?: boolean; setDefault?: boolean }

@@ -1,46 +1,64 @@
 // Commits so that a fault of one run is that run's: what cannot be carried out is looked for by halves and fails as a
 // run does, with its attempts; what is too much for one request is sent in several.
 
+import { writeJson } from '../core/codec/json-writer.ts'
 import { type Encoded, wireSize } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import { limits } from '../core/limits.ts'
 import type { RunOutcome } from './changes.ts'
-import type { CommitAnswer, CommitRequest, Ring } from './types.ts'
-import { sizeBefore } from './vault.ts'
+import { reasonOf } from './faults.ts'
+import { ops, type Words } from './ops.ts'
+import type { CommitAnswer, CommitRequest, Once, Ring } from './types.ts'
+import { type Sealed, sizeBefore } from './vault.ts'
 
 type Commit = (request: CommitRequest) => Promise<CommitAnswer>
+type Keep = (job: string, words: Words[], once: Once) => Promise<unknown>
 
 // A short word is not counted to the byte: most are, and there are many.
 const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word as Encoded))
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
 
-/** What one run brought that no commit will ever take; nothing when it may be sent. */
-function excess({ words }: RunOutcome): string | undefined {
+/** Why no commit can take what a run brought; undefined if it can be sent. */
+function excess({ words, largest }: RunOutcome): string | undefined {
   if (words.length === 0) return undefined
   if (words.length > limits.runWords.most)
     return `expected at most ${limits.runWords.most} words of ops and values, got ${words.length}`
   const total = bytesOf(words)
   if (total > limits.runBytes.most)
-    return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${total}`
+    return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${total}${largestOf(largest)}`
   if (total <= limits.valueBytes.most) return undefined
-  const largest = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
-  // What travels beside a value (its context, a channel) is not counted against it.
-  if (largest <= limits.valueBytes.most + BESIDE) return undefined
-  return `expected values of at most ${limits.valueBytes.most} bytes each, got one of ${largest}`
+  const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
+  // A word of an item also carries its context and channel, which do not count as its value.
+  if (bytes <= limits.valueBytes.most + BESIDE) return undefined
+  const part = largest?.() ?? { name: 'a value', bytes }
+  return `${part.name}: expected at most ${limits.valueBytes.most} bytes, got ${part.bytes}`
 }
 const BESIDE = 4_096
 
-const failed = ({ token, n, again }: RunOutcome, code: string, message: string): RunOutcome => ({
+const largestOf = (largest: RunOutcome['largest']): string => {
+  const part = largest?.()
+  return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
+}
+
+/** The same work at the same size fails again: such a run is not retried. */
+const isFinal = (code: string): boolean => code === 'TOO_LARGE'
+
+const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({
   token,
   n,
   end: 'failed',
-  words: ['error', JSON.stringify({ message, reason: 'other', code }), ...(again?.() ?? [])],
+  words: [
+    'error',
+    JSON.stringify({ message, reason: 'other', code }),
+    ...(isFinal(code) ? [] : (again?.() ?? [])),
+    ...(logs?.().flat() ?? []),
+  ],
 })
 
 const checked = (run: RunOutcome): RunOutcome => {
   const why = run.end === 'failed' ? undefined : excess(run)
-  return why === undefined ? run : failed(run, 'TOO_LARGE', `this run brought too much: ${why}`)
+  return why === undefined ? run : failed(run, 'TOO_LARGE', `the run brought too much: ${why}`)
 }
 
 /** What stands before the words of a run in a commit, about: its number, its end and the like. */
@@ -64,23 +82,62 @@ function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
 
 const blamed: ReadonlySet<string> = new Set(['INTERNAL', 'TOO_LARGE'])
 
+const isBlamed = (error: unknown): error is SidejobError => error instanceof SidejobError && blamed.has(error.code)
+
+/** The answer for a run of which nothing can be committed, not even that it failed: its lease ends, and it is lost. */
+const uncommitted: CommitAnswer = {
+  ...{ word: 'ok', answers: ['lost'], version: '', failed: 0 },
+  ...{ lent: [], rings: [], stale: [] },
+}
+
+const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entry as Sealed })
+
+/** A commit that is sent again writes its entries once. */
+const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`, period: 60_000, fingerprint: '' })
+
+const report = (error: unknown): void => console.error('sidejob: a log entry could not be kept:', error)
+
 /**
- * A commit that isolates faults, over one that does not.
+ * A commit that isolates faults, over one that does not. `keep` writes to a job without its run: log entries of runs that
+ * were refused, and why a run could not be committed at all.
  *
- * @example const commit = isolating(plain); const { answers } = await commit({ queue: '', runs })
+ * @example const commit = isolating(plain, keep); const { answers } = await commit({ queue: '', runs })
  */
-export function isolating(commit: Commit): Commit {
+export function isolating(commit: Commit, keep: Keep): Commit {
+  const idOf = ({ token }: RunOutcome): string => token.split('.', 1)[0]!
+
+  async function keepLogs(runs: readonly RunOutcome[], { answers }: CommitAnswer): Promise<void> {
+    for (const [i, answer] of answers.entries()) {
+      const logs = answer.startsWith('refused:') ? runs[i]!.logs?.() : undefined
+      if (logs?.length) await keep(idOf(runs[i]!), logs, onceFor(runs[i]!)).catch(report)
+    }
+  }
+
   /** By their tokens alone, without a lane: one by one, or together, they have the same effect. */
   async function alone(runs: RunOutcome[]): Promise<CommitAnswer> {
     try {
       return await commit({ queue: '', runs })
     } catch (error) {
-      if (!(error instanceof SidejobError) || !blamed.has(error.code)) throw error
-      if (runs.length > 1) return halves(runs)
-      const [run] = runs as [RunOutcome]
-      if (run.end === 'failed') throw error
-      return commit({ queue: '', runs: [failed(run, error.code, error.message)] })
+      if (!isBlamed(error)) throw error
+      return runs.length > 1 ? halves(runs) : asFailed(runs[0]!, error)
     }
+  }
+
+  /** Fails a run that cannot be committed: with its attempts, then without anything that it brought. */
+  async function asFailed(run: RunOutcome, error: SidejobError): Promise<CommitAnswer> {
+    const reason = reasonOf(error)
+    const { again: _, logs: __, error: own, ...bare } = run
+    const first = run.end === 'failed' ? { ...bare, logs: () => (own ? [errorLog(own)] : []) } : run
+    for (const one of [first, bare]) {
+      try {
+        return await commit({ queue: '', runs: [failed(one, error.code, reason)] })
+      } catch (refused) {
+        if (!isBlamed(refused)) throw refused
+      }
+    }
+    const entry = errorLog(writeJson({ error: `the run could not be committed: ${reason}` }))
+    await keep(idOf(run), [entry], onceFor(run)).catch(report)
+    return uncommitted
   }
 
   async function halves(runs: RunOutcome[]): Promise<CommitAnswer> {
@@ -116,7 +173,9 @@ export function isolating(commit: Commit): Commit {
     const before: CommitAnswer[] = []
     for (const piece of cut.slice(0, -1)) before.push(await finished(piece, await alone(piece)))
     const last = await withRequest(request as CommitRequest, cut.at(-1)!)
-    return before.reduceRight((answer, one) => behind(one, answer), last)
+    const answer = before.reduceRight((all, one) => behind(one, all), last)
+    await keepLogs(runs, answer)
+    return answer
   }
 }
 

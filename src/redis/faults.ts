@@ -92,3 +92,19 @@ export function faultOf(error: unknown, timeout: number, placed = (text: string)
   const why = isTimeout(error) ? `nothing came within ${timeout} ms` : text
   return new SidejobError('UNAVAILABLE', `Redis did not answer: ${why}`, { retryAfter: 1, cause: new Error(text) })
 }
+
+const REASON_LENGTH = 300
+
+/**
+ * Why Redis refused a call, for the error of a job: one line without what was sent. Only short identifiers remain in quotes.
+ *
+ * @example reasonOf(error) // 'A script failed in Redis: ERR lib/runtime/numbers.lua:14: table index is NaN'
+ */
+export function reasonOf({ code, message, cause }: SidejobError): string {
+  if (code !== 'INTERNAL' || !(cause instanceof Error)) return message
+  const text = cause.message
+    .replace(/(["'`])(?![\w.:-]{1,40}\1).*?(\1|$)/gs, '$1…$1')
+    .replace(/\s+/g, ' ')
+    .slice(0, REASON_LENGTH)
+  return `A script failed in Redis: ${text}`
+}

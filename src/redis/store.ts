@@ -56,13 +56,14 @@ export function createStore({
   const markedBy = (lane: string) => ({ seed: `${lane.slice(0, LANE_MARK)}${random().slice(-LANE_MARK)}` })
   const moments = redisClock(() => Date.now() + clock())
   const parts: Parts = { client, keys, base, markedBy, ids: highestId(), moments, vault, packedFrom }
+  const jobs = createJobs(parts)
   return {
     keys,
     vault,
     /** What Redis' clock says, without asking it: near enough for slots of schedules. */
     now: moments.now,
-    ...createJobs(parts),
-    ...createRuns(parts),
+    ...jobs,
+    ...createRuns(parts, jobs.change),
     ...createQueues(parts),
     ...createUpkeep(parts),
     ...createLooks(parts),

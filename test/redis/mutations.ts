@@ -1578,9 +1578,16 @@ const oneTime: Mutation[] = [
     ['if n >= most then lists.pop(kept, 1) else', 'if true then', 'a job keeps all its runs'],
     ['  if #error > MAX_KEPT_ERROR then\n', '  if false then\n', 'errors are kept however long they are'],
   ),
+  ...of(
+    111,
+    'lib/run/retry.lua',
+    ['error = LOST, ', '', 'a lost run does not say why'],
+    ["    log.keep(id, 'error', LOST, doc)\n", '', 'the log does not mention a lost run'],
+    ['  if doc.begun then\n', '  if true then\n', 'the log mentions runs that never began'],
+  ),
   ...of(33, 'lib/run/retry.lua', [
-    '{ again = not doc.terminating and has_tries(doc) }',
-    '{ again = doc.terminating and has_tries(doc) }',
+    'again = not doc.terminating and has_tries(doc) }',
+    'again = doc.terminating and has_tries(doc) }',
     'a lost run is said to be the last',
   ]),
   ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs'", '', 'the runs of a job outlast it']),

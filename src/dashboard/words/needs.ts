@@ -134,8 +134,8 @@ export const lostRuns: Rule = (known) => {
   return [
     {
       ...{ rule: 'lost', weight: 90, kind: 'failed', icon: 'alert', name: many(lost, 'run') },
-      text: '{} ended without a word in the last hour.',
-      more: 'Their leases were over; they are tried again',
+      text: '{} lost in the last hour.',
+      more: 'No commit arrived before their leases ended: a lane or worker stopped, or could not commit. They are retried',
       since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
       buttons: [{ to: '/log', text: 'Look at the log' }],
     },

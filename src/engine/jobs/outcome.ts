@@ -10,7 +10,8 @@ import { isMissed, nextSlot, parseRepeat, type Repeat } from '../../core/repeat.
 import { type Retry, retryDefaults, retryDelay } from '../../core/retry.ts'
 import type { Changes, RunError } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
-import { opWords, type RunOutcome, readWords, spawnWords, stateWords } from '../../redis/changes.ts'
+import { logWords, opWords, type RunOutcome, readWords, spawnWords, stateWords } from '../../redis/changes.ts'
+import { largestPart } from '../../redis/largest.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Vault } from '../../redis/vault.ts'
@@ -95,6 +96,24 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
   return { token: document.token!, n: 0, end: 'skipped', ...slotOf({ document, now }, true) }
 }
 
+const MAX_FAILED_LOG_ENTRIES = 1_000
+
+/**
+ * Log entries of a run, one op each. Of a run that logs more than fits into its failing commit, the last ones are kept.
+ */
+function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
+  const entries = ops.flatMap((op) => (op.op === 'log' ? [op.entry] : []))
+  let from = entries.length
+  let bytes = 0
+  while (from > 0 && entries.length - from < MAX_FAILED_LOG_ENTRIES) {
+    bytes += Math.min(entries[from - 1]!.length, limits.logBytes.most)
+    if (bytes > limits.valueBytes.most) break
+    from--
+  }
+  const dropped = from ? [encodeValue({ message: `${from} earlier entries of this run are not kept` })] : []
+  return [...dropped, ...entries.slice(from)].map((entry) => logWords(entry, vault))
+}
+
 function failed(changes: Changes, deciding: Deciding, slot: Words): { error: string; words: Words } {
   const said = changes.error ?? { message: 'failed, and said no more' }
   const again = said.retry === false ? [] : delayWords(deciding, said.after)
@@ -106,6 +125,7 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): { error: str
     ...slot,
     ...(deciding.by === undefined ? [] : says.by({ process: deciding.by })),
     ...saidWords(changes),
+    ...logsOf(changes, deciding).flat(),
   ]
   return { error, words }
 }
@@ -198,6 +218,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding)], again }
   const { vault } = deciding
   const { result } = changes
+  const logs = changes.ops?.some(({ op }) => op === 'log') ? { logs: () => logsOf(changes, deciding) } : {}
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
@@ -217,5 +238,5 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...(wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result) }) : []),
     ...saidWords(changes),
   ]
-  return { ...run, words, again }
+  return { ...run, words, again, ...logs, largest: () => largestPart(changes) }
 }

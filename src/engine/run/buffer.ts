@@ -5,16 +5,14 @@ import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
 import { isText } from '../../core/schemas.ts'
+import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
 /** What may happen again in each run of a function that pauses; everything else belongs into a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
-const tooMuch = new SidejobError(
-  'TOO_LARGE',
-  `this run brought too much: expected at most ${limits.ops.most} ops, ${limits.countNames.most} names of counts and ${limits.runBytes.most} bytes in all`,
-)
+const tooMuch = (what: string): SidejobError => new SidejobError('TOO_LARGE', `the run brought too much: ${what}`)
 
 /** About how many bytes an op is: its values, and something for its names. */
 const weightOf = (op: Op): number => {
@@ -87,6 +85,10 @@ export class RunBuffer {
     return this.#counts
   }
 
+  get logs(): Op[] {
+    return this.#ops.filter(({ op }) => op === 'log')
+  }
+
   /** Throws once the run has ended. */
   open(): void {
     if (this.#closed)
@@ -137,7 +139,8 @@ export class RunBuffer {
 
   count(name: string, n: number): void {
     this.#counts[nameOf(name)] = (ownOf(this.#counts, name) ?? 0) + n
-    if (Object.keys(this.#counts).length > limits.countNames.most) throw (this.#broken = tooMuch)
+    if (Object.keys(this.#counts).length > limits.countNames.most)
+      throw (this.#broken = tooMuch(`expected at most ${limits.countNames.most} names of counts, got one more`))
   }
 
   /** A field of the state as this run has made it. */
@@ -148,8 +151,8 @@ export class RunBuffer {
   set(values: Record<string, Encoded>): void {
     this.open()
     for (const [field, value] of Object.entries(values)) {
-      this.#weigh(value.length)
       this.#changed.set(nameOf(field), value)
+      this.#weigh(value.length)
     }
   }
 
@@ -206,8 +209,19 @@ export class RunBuffer {
   /** What can never be committed ends the run at once, before it has filled the memory of others. */
   #weigh(bytes: number): void {
     this.#weight += bytes
-    if (this.#ops.length > limits.ops.most || this.#weight > limits.runBytes.most) this.#broken = tooMuch
+    if (this.#ops.length > limits.ops.most)
+      this.#broken ??= tooMuch(`expected at most ${limits.ops.most} ops, got one more`)
+    if (this.#weight > limits.runBytes.most) this.#broken ??= tooMuch(this.#excess())
     this.sound()
+  }
+
+  #excess(): string {
+    const set = Object.fromEntries(
+      [...(this.#state ?? [])].flatMap(([field, value]) => (value ? [[field, value]] : [])),
+    )
+    const part = largestPart({ end: 'completed', state: { set }, ops: this.#ops })
+    const largest = part ? `; the largest is ${part.name} with ${part.bytes}` : ''
+    return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${this.#weight}${largest}`
   }
 
   get #changed(): Map<string, Encoded | undefined> {

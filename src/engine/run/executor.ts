@@ -66,7 +66,7 @@ const MAX_ISOLATED = 30
 const faulted = ({ code, message }: { code: string; message: string }): Changes => ({
   end: 'failed',
   n: LAST,
-  error: { message: `${code}: ${message}` },
+  error: { message: `${code}: ${message}`, ...(code === 'TOO_LARGE' ? { retry: false } : {}) },
 })
 
 /** How many requests an invocation has sent: a plan bounds them. Those of functions nobody counts. */

@@ -1,6 +1,7 @@
 // Runs a worker's function against a snapshot: startup, perform or shutdown, within its time.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { SidejobError } from '../../core/errors.ts'
 import type { Changes, RunError, Snapshot } from '../../core/run.ts'
 import { Later, Terminal, type Worker } from '../../core/worker.ts'
 import { LAST } from '../jobs/outcome.ts'
@@ -26,6 +27,9 @@ function detailOf(error: unknown): Encoded | undefined {
   }
 }
 
+/** What a run brings does not shrink by running it again. */
+const isTooLarge = (error: unknown): boolean => error instanceof SidejobError && error.code === 'TOO_LARGE'
+
 /** What is kept of an error: its message, whether trying again makes sense, and for people its stack. */
 export function runError(error: unknown): RunError {
   const { message, stack, code }: Error & { code?: string } = error instanceof Error ? error : new Error(String(error))
@@ -33,7 +37,7 @@ export function runError(error: unknown): RunError {
   return {
     message,
     reason: error instanceof Timeout ? 'timeout' : 'other',
-    ...(error instanceof Terminal || code === 'REFUSED' ? { retry: false } : {}),
+    ...(error instanceof Terminal || code === 'REFUSED' || isTooLarge(error) ? { retry: false } : {}),
     ...(error instanceof Later && error.after > 0 ? { after: error.after } : {}),
     ...(detail === undefined ? {} : { detail }),
     ...(stack ? { stack } : {}),
@@ -105,7 +109,7 @@ function within<T>(
 }
 
 /**
- * What the run did, or how it failed. A failed run has done nothing but fail.
+ * What the run did, or how it failed. A failed run changes nothing; its counts and log entries are kept.
  *
  * @example const changes = await perform(zip, snapshot, tools)
  */
@@ -126,7 +130,7 @@ export async function runFunction(
     return await job.finish(ending)
   } catch (error) {
     if (error instanceof LostRun) throw error
-    return { end: 'failed', n: LAST, error: runError(error), counts: job.counts }
+    return { end: 'failed', n: LAST, error: runError(error), counts: job.counts, ops: job.close() }
   } finally {
     stops?.delete(stop)
     job.close()

@@ -369,8 +369,10 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 
-  close(): void {
+  /** Ends the run for its function. Answers the log entries since the last commit: a failed run keeps them. */
+  close(): Op[] {
     this.#buffer.close()
+    return this.#buffer.logs
   }
 
   #valueOf<P extends Name<In>>(port: P, data: Encoded): Value<In, P> {

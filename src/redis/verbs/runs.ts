@@ -12,6 +12,7 @@ import { inSources, type Script } from '../script.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
 import { showing, type Vault } from '../vault.ts'
+import type { createJobs } from './jobs.ts'
 
 type CommitArgs = typeof scripts.commit extends Script<infer Args> ? Args : never
 
@@ -67,7 +68,7 @@ const APART = 60_000
 /** Of how many jobs under way it is remembered by which API key they were made. */
 const REMEMBERED = 1_000
 
-export function createRuns(parts: Parts) {
+export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['change']) {
   const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
   const fill = filling(parts, showing(vault))
@@ -179,5 +180,5 @@ export function createRuns(parts: Parts) {
     return lent
   }
 
-  return { commit: isolating(commit), extend, renew, heartbeat, lentByCall }
+  return { commit: isolating(commit, change), extend, renew, heartbeat, lentByCall }
 }

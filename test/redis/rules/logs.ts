@@ -3,6 +3,7 @@
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
+import { pastRunOf } from '../../../src/redis/record.ts'
 import type { Facts, World } from '../direct.ts'
 
 const says = (word: string): Op => ({ op: 'log', entry: JSON.stringify({ message: word }) as Encoded })
@@ -25,6 +26,19 @@ const rule111: Facts = {
     await (await world.claimOne()).fail({}, 'three')
     expect(await said(world, id)).toEqual(['three', 'two', 'one'])
     expect(await said(world)).toEqual(['three', 'two', 'one'])
+  },
+  async 'a lost run says why in its row and in the log; one that had not begun logs nothing'(world) {
+    const id = await world.make({ history: 3 })
+    const other = await world.make()
+    await world.claim({ begun: 1 })
+    world.advance(45_001)
+    await world.tick()
+    const [run] = (await world.store.runs(id)).map(pastRunOf)
+    const why = 'no commit before its lease ended'
+    expect(run).toMatchObject({ outcome: 'lost', error: expect.stringContaining(why) })
+    expect(await said(world, id)).toEqual([expect.stringContaining(why)])
+    expect(await said(world)).toHaveLength(1)
+    expect((await world.document(other)).lostRuns).toBeUndefined()
   },
   async 'others pay nothing for it'(world) {
     for (const history of [undefined, 0]) {

@@ -171,7 +171,13 @@ function log.end_entry(id, context, reads, defaults)
   unsaid.read, unsaid.bytes = later, #later
 end
 
--- A line for the log page, and a message for whoever listens to /sidejob/log.
+-- A line for the log page. A job with a history has a log of its own, from which lines of other jobs push nothing out.
+function log.keep(job, level, entry, job_doc)
+  push(writes.log, { job or '', level, entry, job_doc.class or '' })
+  if tonumber(job_doc.history or 0) > 0 then push(writes.records, { side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
+end
+
+-- The same, and a message for whoever listens to /sidejob/log.
 local MAX_LOG = 16384
 
 -- fault_doc: the entry is the error of that job's run; the job may be gone by now.
@@ -181,10 +187,7 @@ function log.line(job, level, entry, fault_doc)
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}' end
-  local job_doc = fault_doc or (job and find(job)) or {}
-  push(writes.log, { job or '', level, entry, job_doc.class or '' })
-  -- Who keeps a history has a log of its own, in which others push nothing out.
-  if tonumber(job_doc.history or 0) > 0 then push(writes.records, { side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
+  log.keep(job, level, entry, fault_doc or (job and find(job)) or {})
   if hints.hears('/sidejob/log') then push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
 end
 

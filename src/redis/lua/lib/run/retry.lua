@@ -57,12 +57,15 @@ local function has_tries(doc)
   return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < most_lost(doc)
 end
 
+local LOST = '{"message":"run lost: no commit before its lease ended","reason":"other"}'
+
 function retry.lose(id, doc)
   counts.add(doc.queue, doc.class, 'lost')
-  leases.note_run(id, doc, 'lost', { again = not doc.terminating and has_tries(doc) })
+  leases.note_run(id, doc, 'lost', { error = LOST, again = not doc.terminating and has_tries(doc) })
   leases.uncount_run(id, doc)
   if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end
   if doc.begun then
+    log.keep(id, 'error', LOST, doc)
     change(id, doc, fields.lost_runs, int((tonumber(doc.lost_runs) or 0) + 1))
     change(id, doc, fields.lost_in_a_row, int((tonumber(doc.lost_in_a_row) or 0) + 1))
   else
@@ -72,7 +75,7 @@ function retry.lose(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
-    local error = cjson.encode({ message = 'lost ' .. int(lost) .. ' times: the run never answered', reason = 'other' })
+    local error = '{"message":"lost ' .. int(lost) .. ' times: the run never answered","reason":"other"}'
     set_value(id, doc, fields.last_error, error)
     return ending.finish(id, doc, 'f', error)
   end

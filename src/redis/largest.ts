@@ -1,0 +1,56 @@
+// Which part of a run's changes is the largest, for the error of a run that is too large.
+
+import { type Encoded, wireSize } from '../core/codec/value.ts'
+import type { Changes, Op, PortRef } from '../core/run.ts'
+import type { Part } from './changes.ts'
+
+const portName = (port: PortRef): string => {
+  const own = 'in' in port ? `input port "${port.in}"` : `output port "${port.out}"`
+  if ('child' in port) return `${own} of child "${port.child}"`
+  return 'job' in port ? `${own} of job ${port.job}` : own
+}
+
+type Value = [name: string, value: Encoded | undefined]
+
+function valuesOf(op: Op): Value[] {
+  switch (op.op) {
+    case 'write':
+      return op.values.map((value) => [portName(op.to), value])
+    case 'publish':
+      return [[`the message to ${op.channel}`, op.message]]
+    case 'step':
+      return 'value' in op ? [[`step "${op.name}"`, op.value]] : []
+    case 'default':
+      return 'value' in op ? [[`the default of ${portName(op.of)}`, op.value]] : []
+    case 'spawn':
+      return [
+        [`args of child "${op.name}"`, op.args],
+        ...Object.entries(op.inputs ?? {}).flatMap(([port, values]) =>
+          values.map((value): Value => [`input port "${port}" of child "${op.name}"`, value]),
+        ),
+      ]
+    default:
+      return []
+  }
+}
+
+/**
+ * The largest value of a run's changes, by its name.
+ *
+ * @example largestPart({ end: 'completed', result }) // { name: 'the result', bytes: 2097154 }
+ */
+export function largestPart({ result, progress, state, ops = [] }: Changes): Part | undefined {
+  const values: Value[] = [
+    ['the result', result],
+    ['progress', progress],
+    ...Object.entries(state?.set ?? {}).map(([field, value]): Value => [`state field "${field}"`, value]),
+    ...ops.flatMap(valuesOf),
+  ]
+  let largest: Part | undefined
+  for (const [name, value] of values) {
+    if (value === undefined || value.length <= (largest?.bytes ?? -1) / 3) continue
+    const bytes = wireSize(value)
+    if (bytes > (largest?.bytes ?? -1)) largest = { name, bytes }
+  }
+  return largest
+}
