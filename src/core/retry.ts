@@ -33,7 +33,7 @@ export function retryDelay(
   const delay = delays?.length
     ? delays[Math.min(failures, delays.length) - 1]! * (1 + jitter * (2 * random - 1))
     : Math.min(cap, base * factor ** (failures - 1)) * (1 + jitter * random)
-  // Scripts cannot calculate with what is no number.
+  // NaN would make the script fail.
   return Number.isFinite(delay) ? Math.round(Math.max(floor, delay)) : retryDelay({ max }, failures, random, floor)
 }
 

@@ -98,7 +98,7 @@ const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`,
 const report = (error: unknown): void => console.error('sidejob: a log entry could not be kept:', error)
 
 /**
- * A commit that isolates faults, over one that does not. `keep` writes to a job without its run: log entries of runs that
+ * Wraps a commit so that it isolates faults. `keep` writes to a job without its run: log entries of runs that
  * were refused, and why a run could not be committed at all.
  *
  * @example const commit = isolating(plain, keep); const { answers } = await commit({ queue: '', runs })

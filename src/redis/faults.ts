@@ -96,7 +96,7 @@ export function faultOf(error: unknown, timeout: number, placed = (text: string)
 const REASON_LENGTH = 300
 
 /**
- * Why Redis refused a call, for the error of a job: one line without what was sent. Only short identifiers remain in quotes.
+ * The reason of a refusal for the error of a job, in one line. Only short identifiers remain in quotes.
  *
  * @example reasonOf(error) // 'A script failed in Redis: ERR lib/runtime/numbers.lua:14: table index is NaN'
  */

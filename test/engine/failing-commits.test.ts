@@ -1,4 +1,4 @@
-// Runs whose commit fails: why is in the job's error and log, what they logged is kept, and no other job suffers.
+// Failing commits: the reason is in the job's error and log, log entries are kept, and no other job suffers.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -104,7 +104,7 @@ async function logOf(id: number): Promise<unknown[]> {
 const errorOf = async (id: number) =>
   JSON.parse(((await kit.engine.get(String(id))) as { error?: string }).error ?? 'null')
 
-describe('a run that fails keeps what it logged', () => {
+describe('a failing run keeps its log entries', () => {
   test('before it threw', async () => {
     const id = await kit.make('throws')
     await play()
@@ -134,7 +134,7 @@ describe('a run that fails keeps what it logged', () => {
     ])
   })
 
-  test('when Redis refuses what it did', async () => {
+  test('when Redis refuses its changes', async () => {
     const id = await kit.make('refused')
     await play()
     expect(await kit.statusOf(id)).toBe('failed')
@@ -177,7 +177,7 @@ describe('a run that brought too much', () => {
 })
 
 describe('a script that fails as a whole', () => {
-  test('fails the run that it fails for, with the reason and without values; the others of the batch are done', async () => {
+  test('fails its run with the reason and without values; the other runs of the batch complete', async () => {
     spoiled = (_, words) => words.includes('POISON')
     const good = await Promise.all(Array.from({ length: 9 }, () => kit.make('good')))
     const id = await kit.make('poison')
@@ -192,7 +192,7 @@ describe('a script that fails as a whole', () => {
     expect(await kit.engine.get(String(id))).toMatchObject({ status: 'failed', attempt: 2 })
   })
 
-  test('for how a run failed, fails its job with the reason, and its log has the error of the run', async () => {
+  test('for the failure of a run, fails its job with the reason; the log has the error of the run', async () => {
     spoiled = (_, words) => /failed\n\d+\n\d+\nerror\n\{"message":"PEST/.test(words)
     const good = await kit.make('good')
     const id = await kit.make('pest')
@@ -203,7 +203,7 @@ describe('a script that fails as a whole', () => {
     expect(await kit.statusOf(id)).toBe('failed')
   })
 
-  test('whatever is committed for a run: its log says why it is lost, and the others are done', async () => {
+  test('for every commit of a run: the log names the reason, and the other runs complete', async () => {
     const good = await kit.make('good')
     const id = await kit.make('plague')
     const token = new RegExp(`^${id}\\.`, 'm')

@@ -1581,7 +1581,7 @@ const oneTime: Mutation[] = [
   ...of(
     111,
     'lib/run/retry.lua',
-    ['error = LOST, ', '', 'a lost run does not say why'],
+    ['error = LOST, ', '', 'the row of a lost run has no reason'],
     ["    log.keep(id, 'error', LOST, doc)\n", '', 'the log does not mention a lost run'],
     ['  if doc.begun then\n', '  if true then\n', 'the log mentions runs that never began'],
   ),

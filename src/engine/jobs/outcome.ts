@@ -99,7 +99,7 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
 const MAX_FAILED_LOG_ENTRIES = 1_000
 
 /**
- * Log entries of a run, one op each. Of a run that logs more than fits into its failing commit, the last ones are kept.
+ * Log entries of a run, one op each: the last ones, if the failing commit has no room for all.
  */
 function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
   const entries = ops.flatMap((op) => (op.op === 'log' ? [op.entry] : []))

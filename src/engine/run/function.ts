@@ -27,7 +27,7 @@ function detailOf(error: unknown): Encoded | undefined {
   }
 }
 
-/** What a run brings does not shrink by running it again. */
+/** A retry would be as large. */
 const isTooLarge = (error: unknown): boolean => error instanceof SidejobError && error.code === 'TOO_LARGE'
 
 /** What is kept of an error: its message, whether trying again makes sense, and for people its stack. */
@@ -109,7 +109,7 @@ function within<T>(
 }
 
 /**
- * What the run did, or how it failed. A failed run changes nothing; its counts and log entries are kept.
+ * Returns the changes of the run. A failed run changes nothing; its counts and log entries are kept.
  *
  * @example const changes = await perform(zip, snapshot, tools)
  */

@@ -27,7 +27,7 @@ const rule111: Facts = {
     expect(await said(world, id)).toEqual(['three', 'two', 'one'])
     expect(await said(world)).toEqual(['three', 'two', 'one'])
   },
-  async 'a lost run says why in its row and in the log; one that had not begun logs nothing'(world) {
+  async 'the row of a lost run and the log have the reason; a run that had not begun logs nothing'(world) {
     const id = await world.make({ history: 3 })
     const other = await world.make()
     await world.claim({ begun: 1 })

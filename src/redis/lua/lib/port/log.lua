@@ -177,7 +177,7 @@ function log.keep(job, level, entry, job_doc)
   if tonumber(job_doc.history or 0) > 0 then push(writes.records, { side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
 end
 
--- The same, and a message for whoever listens to /sidejob/log.
+-- The same, and a message to listeners of /sidejob/log.
 local MAX_LOG = 16384
 
 -- fault_doc: the entry is the error of that job's run; the job may be gone by now.
