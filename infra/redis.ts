@@ -7,6 +7,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { startEmbedded } from './embedded-redis.ts'
 import { type Address, type Connection, ConnectionLost, connect, RespError, text } from './resp.ts'
 import { startStrict } from './strict/index.ts'
 
@@ -22,9 +23,9 @@ export type RunningRedis = Address & {
 export type RedisOptions = {
   /** `embedded`, `server`, `strict`, or a `redis://` address. Without it: SIDEJOB_REDIS, REDIS_URL, then what is there. */
   force?: string
-  /** Where the server keeps its data. */
+  /** Where data is kept. */
   dir?: string
-  /** false: a server that forgets, for tests. */
+  /** false: data ends with this process. */
   persist?: boolean
   /** A port of your choice for the server or the embedded one. */
   port?: number
@@ -43,7 +44,7 @@ export async function startRedis({
   const binary = findServer()
   const choice = force ?? (binary ? 'server' : 'embedded')
   if (/^rediss?:\/\//.test(choice)) return useUrl(choice)
-  if (choice === 'embedded') return startEmbedded(port)
+  if (choice === 'embedded') return useEmbedded(persist ? dir : undefined, port)
   if (choice !== 'server' && choice !== 'strict')
     throw new Error(`SIDEJOB_REDIS is embedded, server, strict or redis://host:port, not "${choice}"`)
   if (binary && choice === 'strict') return strictly(await startServer(binary, persist, dir), port)
@@ -88,36 +89,12 @@ function parseUrl(given: string): Address {
   }
 }
 
-/** The pipeline of js-redis-server behind a listener of our own: the package's own one is open to the whole network. */
-async function startEmbedded(port = 0): Promise<RunningRedis> {
-  const core = await import('js-redis-server/core').catch((cause) => {
-    throw new Error('the embedded Redis is wanted and js-redis-server is not installed: run npm install', { cause })
+async function useEmbedded(dir: string | undefined, port: number | undefined): Promise<RunningRedis> {
+  const redis = await startEmbedded({ dir: dir && resolve(dir), port }).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'EADDRINUSE' ? portTaken(port!) : error
   })
-  const state = new core.RedisServerState({ databaseCount: 16 })
-  const executor = core.createRedisCommandExecutor()
-  const sockets = new Set<Socket>()
-  const server = createServer({ noDelay: true }, (socket) => {
-    sockets.add(socket)
-    socket.on('close', () => sockets.delete(socket))
-    core.attachSession(new core.SocketConnectionTransport(socket), { state, executor })
-  })
-  await new Promise<void>((started, failed) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      failed(error.code === 'EADDRINUSE' ? portTaken(port) : error),
-    )
-    server.listen(port, HOST, started)
-  })
-  const address = { host: HOST, port: (server.address() as AddressInfo).port }
-  return {
-    ...address,
-    kind: 'embedded',
-    describe: 'embedded Redis: data ends with this process',
-    close: () =>
-      new Promise((closed) => {
-        server.close(() => closed(state.close()))
-        for (const socket of sockets) socket.destroy()
-      }),
-  }
+  const describe = dir ? `embedded Redis, data in ${resolve(dir)}` : 'embedded Redis, data ends with this process'
+  return { ...redis, kind: 'embedded', describe }
 }
 
 const startServer = (binary: string, persist: boolean, dir: string, port?: number) =>

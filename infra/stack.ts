@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startGateway } from './gateway.ts'
 import { type PlanName, planOf, plans } from './plan.ts'
@@ -109,6 +109,7 @@ async function started(options: StackOptions, running: Running) {
     ...hostOf(options),
     port: Number(new URL(origin).port),
     dir: join(folder, 'worker'),
+    ...stateOf(options, folder),
     vars,
     onReload(ms) {
       options.onReload?.(ms)
@@ -154,10 +155,14 @@ async function startServices(options: StackOptions, folder: string, running: Run
   running.redis = redis.close
   const gateway = await startGateway({ redis, token: randomUUID() })
   running.gateway = gateway.close
-  const standIn = own ? undefined : await standInFor({ folder, redis, persist, vars })
+  const standIn = own ? undefined : await standInFor({ folder, persist, vars })
   running.qstash = standIn?.close
   return { redis, gateway, standIn, qstash: { ...development, ...defined(own ?? {}), url: own?.url ?? standIn!.url } }
 }
+
+/** A Worker under development shares the local state of wrangler: migrations that wrangler applies are found. */
+const stateOf = ({ config, persist = true }: StackOptions, folder: string) =>
+  persist ? { state: config ? join(dirname(config), '.wrangler/state/v3') : join(folder, 'state') } : {}
 
 /** How the Worker is held to the limits of a plan, what is served, and who hears what it prints. */
 function hostOf({ plan = planOf(), bounds = {}, config, alone, say = () => {} }: StackOptions) {
@@ -194,13 +199,12 @@ function noteFor(url: string, { redis, gateway, qstash }: Services): StackNote {
   }
 }
 
-type StandIn = { folder: string; redis: RunningRedis; persist: boolean; vars: NonNullable<StackOptions['vars']> }
+type StandIn = { folder: string; persist: boolean; vars: NonNullable<StackOptions['vars']> }
 
-/** Messages outlive the process when the jobs that they ring for do. */
-function standInFor({ folder, redis, persist, vars }: StandIn) {
-  const keeps = persist && redis.kind !== 'embedded'
+/** Messages outlive the process if the jobs do. */
+function standInFor({ folder, persist, vars }: StandIn) {
   return startQstash({
-    ...(keeps ? { file: join(folder, 'qstash.jsonl') } : {}),
+    ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
   })
 }

@@ -29,7 +29,7 @@ process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 
 async function serve(options: HostOptions) {
-  const { port, vars, dir, bounds, inspectorPort, alone } = options
+  const { port, vars, dir, state, bounds, inspectorPort, alone } = options
   const built = build(entryOf(options), dir)
   const [{ unstable_getMiniflareWorkerOptions: optionsOf }, { Miniflare, Log, LogLevel, convertV4MiniflareOptions }] =
     await Promise.all([import('wrangler'), requireAsWrangler('miniflare') as typeof import('miniflare')])
@@ -55,8 +55,7 @@ async function serve(options: HostOptions) {
       host: '127.0.0.1',
       port,
       inspectorPort,
-      // Files outlive the process, as the data does.
-      r2Persist: join(dir, '../files'),
+      ...(state ? { resourcePersistencePath: state } : {}),
       cf: false,
       telemetry: { enabled: false },
       log: new HostLog(LogLevel.ERROR),

@@ -14,6 +14,8 @@ export type HostOptions = {
   port: number
   vars: Record<string, string>
   dir: string
+  /** Where bindings keep their data: KV, D1, R2, Durable Objects. Without it the data ends with the process. */
+  state?: string
   /** The wrangler configuration of a Worker under development, which is built anew as its files change. */
   config?: string
   /** What an invocation of the Worker is held to; without them it is free. */

@@ -1,7 +1,7 @@
 // The Worker under development in workerd: the newest build that starts. One that does not leaves the last good one in its
 // place, and what workerd says of it is told with the places of its sources.
 
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
 import type { HostMessage, HostOptions } from '../worker.ts'
 import { workerdBelow } from '../workerd-pid.ts'
@@ -94,7 +94,7 @@ function logging({ miniflare: { Log, LogLevel }, tell }: ServingOptions, now: No
 
 /** The project's configuration, with the settings of this machine over it. */
 function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], logs: object): MiniflareOptions {
-  const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, tell } = options
+  const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state, tell } = options
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
   const { name } = wrangler.unstable_readConfig({ config }, { hideWarnings: true })
   const secrets = secretsIn(dirname(config))
@@ -107,16 +107,10 @@ function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], 
     host: '127.0.0.1',
     port,
     inspectorPort,
-    ...persisted(join(dir, '..')),
+    ...(state ? { resourcePersistencePath: state } : {}),
     cf: false,
     telemetry: { enabled: false },
     ...logs,
     unsafeHandleRuntimeRestart: () => tell({ restarted: workerdBelow(process.pid) }),
   } as Parameters<typeof miniflare.convertV4MiniflareOptions>[0])
 }
-
-const kinds = ['kv', 'r2', 'd1', 'durableObjects', 'cache', 'workflows'] as const
-
-/** What the Worker's own bindings keep lies beside its build. */
-const persisted = (dir: string) =>
-  Object.fromEntries(kinds.map((kind) => [`${kind}Persist`, join(dir, 'bindings', kind)]))

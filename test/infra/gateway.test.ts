@@ -6,7 +6,7 @@ import { findServer, startRedis } from '../../infra/redis.ts'
 import { connect } from '../../infra/resp.ts'
 import { clients, exercise, LOCKING, sha1 } from './exercise-gateway.ts'
 
-exercise('embedded', () => startRedis({ force: 'embedded' }))
+exercise('embedded', () => startRedis({ force: 'embedded', persist: false }))
 
 describe.skipIf(!findServer())('with a server of this machine', () => {
   exercise('server', () => startRedis({ force: 'server', persist: false }))
@@ -29,7 +29,7 @@ describe.skipIf(!findServer())('with a server of this machine', () => {
 })
 
 test('close ends the subscriptions and frees the port', async () => {
-  const redis = await startRedis({ force: 'embedded' })
+  const redis = await startRedis({ force: 'embedded', persist: false })
   const gateway = await startGateway({ redis, token: 'secret' })
   const open = await fetch(`${gateway.url}/subscribe/chat`, {
     method: 'POST',

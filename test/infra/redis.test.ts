@@ -1,7 +1,7 @@
 // Where Redis comes from, that it keeps what it was given, and that it ends with us; and the connection to it.
 
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -106,19 +106,94 @@ describe.skipIf(!findServer())('a server of this machine', () => {
 })
 
 test('the embedded Redis works with any client, on this machine only, until it is closed', async () => {
-  const redis = await startRedis({ force: 'embedded' })
+  const redis = await startRedis({ force: 'embedded', persist: false })
   expect(redis).toMatchObject({
     kind: 'embedded',
     host: '127.0.0.1',
-    describe: 'embedded Redis: data ends with this process',
+    describe: 'embedded Redis, data ends with this process',
   })
   const client = new Redis(redis.port, redis.host)
   expect(await client.set('k', 'v')).toBe('OK')
   expect(await client.eval("return redis.call('GET', KEYS[1])", 1, 'k')).toBe('v')
   client.disconnect()
-  await expect(startRedis({ force: 'embedded', port: redis.port })).rejects.toThrow('which another process has')
+  await expect(startRedis({ force: 'embedded', persist: false, port: redis.port })).rejects.toThrow(
+    'which another process has',
+  )
   await redis.close()
   expect(await answers(redis)).toBe(false)
+})
+
+/** A value of each kind, one with a time to live, and bytes that are no text. */
+const everyKind = [
+  ['SET', 'text', 'é\u0000'],
+  ['SET', 'short', 'gone soon', 'PX', '600000'],
+  ['HSET', 'hash', 'a', '1', 'b', '2'],
+  ['RPUSH', 'list', 'x', 'y'],
+  ['SADD', 'set', 'm'],
+  ['ZADD', 'sorted', '1.5', 'low', '-inf', 'least'],
+  ['XADD', 'stream', '5-1', 'field', 'value'],
+]
+
+/** As Redis replies it, lists and numbers too. */
+async function reply(address: Address, ...command: string[]) {
+  const redis = await connect(address)
+  const answer = await redis.call(...command)
+  await redis.close()
+  return answer
+}
+
+const contents = (redis: Address) =>
+  Promise.all(
+    [
+      ['GET', 'text'],
+      ['HGETALL', 'hash'],
+      ['LRANGE', 'list', '0', '-1'],
+      ['SMEMBERS', 'set'],
+      ['ZRANGE', 'sorted', '0', '-1', 'WITHSCORES'],
+      ['XRANGE', 'stream', '-', '+'],
+    ].map((command) => reply(redis, ...command)),
+  )
+
+test('the embedded Redis keeps its data from one start to the next', async () => {
+  const first = await startRedis({ force: 'embedded', dir })
+  expect(first.describe).toBe(`embedded Redis, data in ${dir}`)
+  for (const command of everyKind) expect(await reply(first, ...command)).not.toBeInstanceOf(RespError)
+  const before = await contents(first)
+  await first.close()
+  const second = await startRedis({ force: 'embedded', dir })
+  expect(await contents(second)).toEqual(before)
+  expect(Number(await reply(second, 'PTTL', 'short'))).toBeGreaterThan(500_000)
+  await reply(second, 'DEL', 'text')
+  await second.close()
+  const third = await startRedis({ force: 'embedded', dir })
+  expect(await reply(third, 'EXISTS', 'text', 'hash')).toBe(1)
+  await third.close()
+})
+
+test('the embedded Redis saves a change within seconds, also after its folder was deleted', async () => {
+  const redis = await startRedis({ force: 'embedded', dir })
+  await say(redis, 'SET', 'kept', 'yes')
+  await until(async () => existsSync(join(dir, 'embedded.snapshot')))
+  rmSync(dir, { recursive: true })
+  await say(redis, 'SET', 'kept', 'again')
+  await until(async () => existsSync(join(dir, 'embedded.snapshot')))
+  await redis.close()
+  const next = await startRedis({ force: 'embedded', dir })
+  expect(await say(next, 'GET', 'kept')).toBe('again')
+  await next.close()
+})
+
+test('two embedded Redis do not share a folder, and a damaged snapshot is named', async () => {
+  const first = await startRedis({ force: 'embedded', dir })
+  await expect(startRedis({ force: 'embedded', dir })).rejects.toThrow(
+    `${dir} is in use by the Redis of another sidejob (process ${process.pid})`,
+  )
+  await say(first, 'SET', 'kept', 'yes')
+  await first.close()
+  writeFileSync(join(dir, 'embedded.snapshot'), 'cut off')
+  await expect(startRedis({ force: 'embedded', dir })).rejects.toThrow(
+    `Cannot read the snapshot ${join(dir, 'embedded.snapshot')}: delete it to start with an empty Redis`,
+  )
 })
 
 test('what cannot be had is refused with what to do', async () => {
@@ -134,7 +209,7 @@ test('what cannot be had is refused with what to do', async () => {
   delete process.env.REDIS_URL
   try {
     await expect(startRedis({ force: 'server' })).rejects.toThrow('install one, or set SIDEJOB_REDIS=embedded')
-    const fallback = await startRedis()
+    const fallback = await startRedis({ persist: false })
     expect(fallback.kind).toBe('embedded')
     await fallback.close()
   } finally {
@@ -172,7 +247,7 @@ describe('the connection', () => {
   })
 
   test('carries any bytes both ways, in order', async () => {
-    const server = await startRedis({ force: 'embedded' })
+    const server = await startRedis({ force: 'embedded', persist: false })
     const redis = await connect(server)
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i))
     const echoed = await Promise.all([

@@ -78,9 +78,7 @@ test('it says what there is and where, last of all where it is ready', async () 
   expect(start.said()).toMatch(/^API key +dev$/m)
   expect(start.said()).toMatch(/^Webhooks +signed with whsec_/m)
   expect(start.said()).toContain('npm run demo')
-  expect(start.said()).toContain(
-    kind === 'embedded' ? 'embedded Redis: data ends with this process' : `data in ${folder.dir}`,
-  )
+  expect(start.said()).toContain(`data in ${folder.dir}`)
 })
 
 describe.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s to npm alone', (signal) => {
@@ -94,7 +92,7 @@ describe.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s to npm alone', (sig
   })
 })
 
-test.skipIf(kind === 'embedded')('a second start finds the jobs and the messages of the first', async () => {
+test('a second start finds the jobs and the messages of the first', async () => {
   const client = createClient({ url: `http://127.0.0.1:${port}`, key: 'dev' })
   const first = npmStart()
   await first.ready()

@@ -84,6 +84,6 @@ export async function startLua(lua: Lua) {
 export type Host = Awaited<ReturnType<typeof startLua>>
 
 if (import.meta.main) {
-  console.log((await startRedis({ force: 'embedded' })).port)
+  console.log((await startRedis({ force: 'embedded', persist: false })).port)
   process.stdin.resume().once('end', () => process.exit(0))
 }

@@ -1,0 +1,177 @@
+// The Redis of machines without a server: js-redis-server in this process. It keeps its data in memory and saves a snapshot
+// each second in which something changed, and when it is closed.
+
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { deserialize, serialize } from 'node:v8'
+import type { KeyspaceEntry, RedisDatabase, RedisServerState } from 'js-redis-server/core'
+import { connect } from './resp.ts'
+
+const HOST = '127.0.0.1'
+
+export type EmbeddedOptions = {
+  /** Where snapshots are kept; without it nothing is kept. */
+  dir?: string
+  port?: number
+}
+
+/**
+ * Starts it. The listener is our own: the one of the package accepts connections from the whole network.
+ *
+ * @example const { port, close } = await startEmbedded({ dir: '.sidejob/redis' })
+ */
+export async function startEmbedded({ dir, port = 0 }: EmbeddedOptions) {
+  const core = await import('js-redis-server/core').catch((cause) => {
+    throw new Error('The embedded Redis needs js-redis-server, which is not installed: run npm install', { cause })
+  })
+  const state = new core.RedisServerState({ databaseCount: 16 })
+  if (dir) await takeOver(dir)
+  const snapshots = dir ? keepSnapshots(state, join(dir, 'embedded.snapshot')) : undefined
+  const executor = core.createRedisCommandExecutor()
+  const sockets = new Set<Socket>()
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket))
+    core.attachSession(new core.SocketConnectionTransport(socket), { state, executor })
+  })
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, HOST, resolve))
+  const address = { host: HOST, port: (server.address() as AddressInfo).port }
+  if (dir) writeFileSync(noteOf(dir), JSON.stringify({ pid: process.pid, port: address.port }))
+
+  return {
+    ...address,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      for (const socket of sockets) socket.destroy()
+      await closed
+      await snapshots?.close()
+      state.close()
+      if (dir) rmSync(noteOf(dir), { force: true })
+    },
+  }
+}
+
+type Note = { pid: number; port: number }
+
+const noteOf = (dir: string) => join(dir, 'embedded.json')
+
+/** Two processes that save into one folder would overwrite each other's data. */
+async function takeOver(dir: string): Promise<void> {
+  mkdirSync(dir, { recursive: true })
+  const note = readNote(dir)
+  if (!note || !isAlive(note.pid)) return
+  // One that is just ending listens for a moment.
+  for (let left = 20; ; left--) {
+    const other = await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined)
+    if (!other) return
+    await other.close()
+    if (left === 0)
+      throw new Error(
+        `${dir} is in use by the Redis of another sidejob (process ${note.pid}): stop that one, or give this one another folder`,
+      )
+    await sleep(50)
+  }
+}
+
+function readNote(dir: string): Note | undefined {
+  try {
+    return JSON.parse(readFileSync(noteOf(dir), 'utf8')) as Note
+  } catch {
+    return undefined
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+type Snapshot = { version: 1; databases: { id: number; entries: KeyspaceEntry[] }[] }
+
+const INTERVAL_MS = 1_000
+/** A snapshot blocks this process: at most a twentieth of its time. */
+const SHARE = 20
+
+/** Loads the last snapshot, and saves another one after changes. */
+function keepSnapshots(state: RedisServerState, file: string) {
+  load(state.databases, file)
+  let isChanged = false
+  let timer: NodeJS.Timeout | undefined
+  let pause = INTERVAL_MS
+  let saving = Promise.resolve()
+
+  for (const database of state.databases)
+    database.subscribe(() => {
+      isChanged = true
+      timer ??= setTimeout(later, pause).unref()
+    })
+
+  function later() {
+    timer = undefined
+    saving = saving.then(save).catch((error: Error) => console.error(`sidejob: Redis is not saved: ${error.message}`))
+  }
+
+  async function save(): Promise<void> {
+    if (!isChanged) return
+    // A script that is under way has changed a part: wait until it has ended.
+    const turns = await Promise.all(state.databases.map((database) => database.turnQueue.waitTurn()))
+    isChanged = false
+    const began = performance.now()
+    try {
+      write(file, serialize(snapshotOf(state.databases)))
+    } finally {
+      for (const turn of turns) turn.release()
+    }
+    pause = Math.max(INTERVAL_MS, SHARE * (performance.now() - began))
+  }
+
+  return {
+    async close(): Promise<void> {
+      clearTimeout(timer)
+      await saving
+      await save()
+    },
+  }
+}
+
+const snapshotOf = (databases: RedisDatabase[]): Snapshot => ({
+  version: 1,
+  databases: databases.flatMap((database) =>
+    database.size() > 0 ? [{ id: database.id, entries: database.entriesSnapshot() }] : [],
+  ),
+})
+
+function load(databases: RedisDatabase[], file: string): void {
+  let bytes: Buffer
+  try {
+    bytes = readFileSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+    throw error
+  }
+  for (const { id, entries } of read(bytes, file).databases)
+    for (const { key, value, expiresAt } of entries)
+      databases[id]!.set(key, value, expiresAt === undefined ? {} : { expiresAt })
+}
+
+function read(bytes: Buffer, file: string): Snapshot {
+  try {
+    const snapshot = deserialize(bytes) as Snapshot
+    if (snapshot.version === 1) return snapshot
+  } catch {
+    // Reported below.
+  }
+  throw new Error(`Cannot read the snapshot ${file}: delete it to start with an empty Redis`)
+}
+
+/** A reader finds the old snapshot or the new one, also after a crash. */
+function write(file: string, bytes: Buffer): void {
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(`${file}.next`, bytes, { mode: 0o600 })
+  renameSync(`${file}.next`, file)
+}
