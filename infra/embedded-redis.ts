@@ -12,13 +12,13 @@ import { connect } from './resp.ts'
 const HOST = '127.0.0.1'
 
 export type EmbeddedOptions = {
-  /** Where snapshots are kept; without it nothing is kept. */
+  /** Folder of the snapshots; if omitted, data ends with this process. */
   dir?: string
   port?: number
 }
 
 /**
- * Starts it. The listener is our own: the one of the package accepts connections from the whole network.
+ * Starts it, on this machine only: the listener of js-redis-server accepts connections from the whole network.
  *
  * @example const { port, close } = await startEmbedded({ dir: '.sidejob/redis' })
  */
@@ -62,7 +62,7 @@ async function takeOver(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true })
   const note = readNote(dir)
   if (!note || !isAlive(note.pid)) return
-  // One that is just ending listens for a moment.
+  // A process that is just ending still listens for a moment.
   for (let left = 20; ; left--) {
     const other = await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined)
     if (!other) return

@@ -23,7 +23,7 @@ export type RunningRedis = Address & {
 export type RedisOptions = {
   /** `embedded`, `server`, `strict`, or a `redis://` address. Without it: SIDEJOB_REDIS, REDIS_URL, then what is there. */
   force?: string
-  /** Where data is kept. */
+  /** Folder of the data. */
   dir?: string
   /** false: data ends with this process. */
   persist?: boolean

@@ -1,16 +1,18 @@
 // Everything sidejob needs on one machine: Redis, the gateway, QStash or its stand-in, and the Worker in workerd.
 
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { LAST } from '../src/engine/jobs/outcome.ts'
+import { mountOf } from './dev/probe.ts'
 import { startGateway } from './gateway.ts'
 import { type PlanName, planOf, plans } from './plan.ts'
 import { claimPort } from './ports.ts'
 import { development, startQstash } from './qstash.ts'
 import { type RunningRedis, startRedis } from './redis.ts'
 import { askForTick, EVERY_MINUTE, scheduleTick } from './tick.ts'
-import { startWorker } from './worker.ts'
+import { type RunningJob, startWorker } from './worker.ts'
 import type { Bounds } from './workers/bounds.ts'
 
 export type StackOptions = {
@@ -32,6 +34,8 @@ export type StackOptions = {
   config?: string
   /** The vendors' plan whose limits hold; as SIDEJOB_PLAN says. */
   plan?: PlanName
+  /** Milliseconds of CPU after which a run that does not answer is ended; by default the CPU time of the plan. */
+  loopAfter?: number
   /** Others for an invocation of the Worker than the plan's. */
   bounds?: Bounds
   /**
@@ -43,6 +47,10 @@ export type StackOptions = {
   say?: (line: string) => void
   /** A new build of a Worker under development is served. */
   onReload?: (ms: number) => void
+  /** workerd was ended because the code of a run loops. */
+  onLoop?: () => void
+  /** Ends the stack, also while it starts. */
+  signal?: AbortSignal
 }
 
 type Keys = { token: string; currentSigningKey: string; nextSigningKey: string }
@@ -66,18 +74,33 @@ const LOCAL_FILES_SECRET = 'the local secret of files'
 /** Signs calls to webhooks on this machine; not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
-/** What runs, in the order in which it is closed: what QStash cannot deliver to a Worker that is gone would count as tried. */
-type Running = Partial<Record<'note' | 'qstash' | 'worker' | 'gateway' | 'redis', () => unknown>>
-
+/** In this order they are closed: a message that QStash cannot deliver, as the Worker is gone, would count as tried. */
 const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
+type Part = (typeof order)[number]
+type Close = () => unknown
 
-async function closeAll(running: Running) {
-  for (const part of order) {
-    const close = running[part]
-    delete running[part]
-    await close?.()
+/** The parts that run. A part that is added after `close` is closed at once: a start may be aborted at any point. */
+function createRunning() {
+  const parts = new Map<Part, Close>()
+  let isClosed = false
+  return {
+    async add(part: Part, close: Close | undefined): Promise<void> {
+      if (!close) return
+      if (isClosed) await close()
+      else parts.set(part, close)
+    },
+    async close(): Promise<void> {
+      isClosed = true
+      for (const part of order) {
+        const close = parts.get(part)
+        parts.delete(part)
+        await close?.()
+      }
+    },
   }
 }
+
+type Running = ReturnType<typeof createRunning>
 
 /**
  * Starts everything, and answers once the Worker is healthy.
@@ -85,14 +108,19 @@ async function closeAll(running: Running) {
  * @example const stack = await startStack({ dir: '.sidejob', port: 8787 })
  */
 export async function startStack(options: StackOptions) {
-  const running: Running = {}
+  const running = createRunning()
   try {
-    return await started(options, running)
+    options.signal?.throwIfAborted()
+    return await Promise.race([started(options, running), aborted(options.signal)])
   } catch (error) {
-    await closeAll(running)
+    await running.close()
     throw error
   }
 }
+
+/** Rejects when it is aborted. */
+const aborted = (signal?: AbortSignal) =>
+  new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
 async function started(options: StackOptions, running: Running) {
   const { apiKey = 'dev', webhookSecret = LOCAL_SECRET } = options
@@ -104,6 +132,7 @@ async function started(options: StackOptions, running: Running) {
   const gone = Promise.withResolvers<never>()
   gone.promise.catch(() => {})
   const tick: { at?: Ticking } = {}
+  const served: { url?: string } = {}
   const vars = varsOf({ ...services, origin, apiKey, webhookSecret }, options.vars)
   const worker = await startWorker({
     ...hostOf(options),
@@ -116,10 +145,17 @@ async function started(options: StackOptions, running: Running) {
       // What a lane of the last build has left behind is found, and new classes are registered.
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
+    async onLoop(jobs, seconds) {
+      await failLooping({ url: served.url ?? origin, apiKey, jobs, seconds, say: options.say }).catch(() => undefined)
+      options.onLoop?.()
+    },
     onGone: gone.reject,
   })
-  running.worker = worker.close
+  await running.add('worker', worker.close)
+  await Promise.race([worker.ready, gone.promise])
+  options.signal?.throwIfAborted()
   const url = `${origin}${await mountOf(origin)}`
+  served.url = url
   await Promise.race([healthy(url), gone.promise])
   const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
   tick.at = ticking
@@ -128,8 +164,7 @@ async function started(options: StackOptions, running: Running) {
   // The first tick tells Redis which workers there are.
   await askForTick(ticking)
   const note = noteFor(url, services)
-  writeFileSync(noteOf(folder), JSON.stringify(note), { mode: 0o600 })
-  running.note = () => rmSync(noteOf(folder), { force: true })
+  await running.add('note', keepNote(folder, note, options.say))
 
   return {
     ...{ url, apiKey, webhookSecret, redis, gateway, note, worker },
@@ -141,8 +176,43 @@ async function started(options: StackOptions, running: Running) {
     tick: () => askForTick(ticking),
     /** Rejects when something ends that cannot be started again. */
     gone: gone.promise,
-    close: () => closeAll(running),
+    close: running.close,
   }
+}
+
+const WATCH_MS = 1_000
+
+/** Writes the note for other programs, again after its folder was deleted; answers what removes it. */
+function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
+  const path = noteOf(folder)
+  const write = () => writeFileSync(path, JSON.stringify(note), { mode: 0o600 })
+  write()
+  const watching = setInterval(() => {
+    if (existsSync(path)) return
+    mkdirSync(folder, { recursive: true })
+    write()
+    say(`${folder} was deleted. Its data is in memory until this process ends, and lost afterwards.`)
+  }, WATCH_MS).unref()
+  return () => {
+    clearInterval(watching)
+    rmSync(path, { force: true })
+  }
+}
+
+type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
+
+/** Fails the run whose code loops. If several runs were under way, each is repeated alone, until the loop is found. */
+async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
+  const [job] = jobs
+  if (!job || jobs.length > 1) return
+  await healthy(url)
+  const message = `The code of this run loops: it used ${seconds} s of CPU without an answer${job.place ? ` (class at ${job.place})` : ''}`
+  const answer = await fetch(`${url}/v1/runs/${job.token}/commit`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ end: 'failed', n: LAST, error: { message, retry: false } }),
+  })
+  if (answer.ok) say(`✗ ${job.class} #${job.job} failed and is not retried: its code loops`)
 }
 
 type Ticking = Parameters<typeof askForTick>[0]
@@ -152,11 +222,11 @@ type Services = Awaited<ReturnType<typeof startServices>>
 async function startServices(options: StackOptions, folder: string, running: Running) {
   const { redis: force, persist = true, qstash: own, vars = {} } = options
   const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
-  running.redis = redis.close
+  await running.add('redis', redis.close)
   const gateway = await startGateway({ redis, token: randomUUID() })
-  running.gateway = gateway.close
+  await running.add('gateway', gateway.close)
   const standIn = own ? undefined : await standInFor({ folder, persist, vars })
-  running.qstash = standIn?.close
+  await running.add('qstash', standIn?.close)
   return { redis, gateway, standIn, qstash: { ...development, ...defined(own ?? {}), url: own?.url ?? standIn!.url } }
 }
 
@@ -165,9 +235,16 @@ const stateOf = ({ config, persist = true }: StackOptions, folder: string) =>
   persist ? { state: config ? join(dirname(config), '.wrangler/state/v3') : join(folder, 'state') } : {}
 
 /** How the Worker is held to the limits of a plan, what is served, and who hears what it prints. */
-function hostOf({ plan = planOf(), bounds = {}, config, alone, say = () => {} }: StackOptions) {
+function hostOf({ plan = planOf(), bounds = {}, config, alone, loopAfter, say = () => {} }: StackOptions) {
   const { invocation, cpu, memory } = plans[plan].workers
-  return { config, alone, say, cpu, memory, bounds: plan === 'off' ? undefined : { ...invocation, ...bounds } }
+  return {
+    config,
+    alone,
+    say,
+    cpu: loopAfter ?? cpu,
+    memory,
+    bounds: plan === 'off' ? undefined : { ...invocation, ...bounds },
+  }
 }
 
 type Told = Pick<Services, 'gateway' | 'qstash'> & { origin: string; apiKey: string; webhookSecret: string }
@@ -207,13 +284,6 @@ function standInFor({ folder, persist, vars }: StandIn) {
     ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
   })
-}
-
-/** Under which path a Worker has its sidejob; an empty one where all paths are. */
-async function mountOf(origin: string): Promise<string> {
-  const answer = await fetch(`${origin}/.well-known/sidejob`).catch(() => undefined)
-  const { mount = '' } = answer?.ok ? ((await answer.json().catch(() => ({}))) as { mount?: string }) : {}
-  return mount
 }
 
 /** Where the Worker has a dashboard, the address at which this key is logged in once. */

@@ -14,7 +14,7 @@ export type HostOptions = {
   port: number
   vars: Record<string, string>
   dir: string
-  /** Where bindings keep their data: KV, D1, R2, Durable Objects. Without it the data ends with the process. */
+  /** Folder for the data of KV, D1, R2 and Durable Objects; if omitted, the data ends with the process. */
   state?: string
   /** The wrangler configuration of a Worker under development, which is built anew as its files change. */
   config?: string
@@ -31,10 +31,17 @@ export type HostMessage =
   | { ready: number | undefined }
   | { restarted: number | undefined }
   | { said: string }
-  /** Under development: a new build is served, or the last good one still is, and why. */
+  /** Under development: a new build is served; or it does not work, and the last good one is served. */
   | { reloaded: number | undefined; ms: number }
-  | { broken: string }
+  | { broken: string; pid?: number }
+  | { running: RunningJob[] }
   | { failed: string }
+
+/** A question of the parent process. */
+export type HostRequest = { ask: 'running' }
+
+/** A run under way, and the place at which its class is defined. */
+export type RunningJob = { job: number; class: string; token: string; place?: string }
 
 export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   /** Milliseconds of CPU after which a run that lets nobody else in is ended, and bytes that an isolate may hold. */
@@ -44,6 +51,8 @@ export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   say: (line: string) => void
   /** A new build is served. */
   onReload?: (ms: number) => void
+  /** workerd was ended because code loops: the runs that were under way, one of which loops. */
+  onLoop?: (running: RunningJob[], seconds: number) => unknown
   /** It ended by itself, and again and again. */
   onGone: (error: Error) => void
 }
@@ -62,21 +71,42 @@ const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
 
 const TRIES = 3
 const MINUTE = 60_000
+const RESTART_MS = 10_000
+const ANSWER_MS = 1_000
+
+const nameOf = ({ class: name, job, place }: RunningJob): string => `${name} #${job}${place ? ` (${place})` : ''}`
+
+/** Names the runs under way: the loop is in one of them. */
+function loopText(running: readonly RunningJob[], seconds: number): string {
+  const [first] = running
+  const used = `${seconds} s of CPU without an answer: its code loops.`
+  if (!first) return `A run has used ${used}`
+  if (running.length === 1) return `${nameOf(first)} has used ${used}`
+  const [some, more] = [running.slice(0, 5).map(nameOf).join(', '), running.length - 5]
+  return `One of ${some}${more > 0 ? ` and ${more} more` : ''} has used ${used}`
+}
 
 /**
- * Builds the Worker and serves it.
+ * Builds the Worker and serves it; `ready` resolves once it is served.
  *
- * @example const worker = await startWorker({ port: 8787, vars, dir: '.sidejob/worker', say: console.log, onGone })
+ * @example
+ * const worker = await startWorker({ port: 8787, vars, dir: '.sidejob/worker', say: console.log, onGone })
+ * await worker.ready
  */
-export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUNDED, ...given }: WorkerOptions) {
+export async function startWorker(all: WorkerOptions) {
+  const { say, onReload, onLoop, onGone, cpu, memory = UNBOUNDED, ...given } = all
   const inspectorPort = memory < UNBOUNDED ? await claimPort(0, { setting: 'SIDEJOB_PLAN' }) : undefined
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
   let closing = false
+  /** workerd was ended on purpose, and its restart is no surprise. */
+  let isEnding = false
   let host: ChildProcess
   const starts: number[] = []
 
-  await launch()
+  const ready = launch()
+  // A caller that closes first waits for nothing.
+  ready.catch(() => {})
 
   /** A session of its own, so that Ctrl-C ends it last; the channel ends it when this process is gone. */
   function launch() {
@@ -86,28 +116,34 @@ export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUND
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
     host = started
-    let reason = ''
-    started.stderr!.on('data', (chunk) => (reason = (reason + chunk).slice(-4_000)))
+    let printed = ''
+    let failure = ''
+    const reason = () => (failure || printed).trim()
+    started.stderr!.on('data', (chunk) => (printed = (printed + chunk).slice(-4_000)))
     started.send(options)
     return new Promise<void>((resolve, reject) => {
       let ready = false
       started.on('message', (message: HostMessage) => {
         if ('said' in message) say(message.said)
-        if ('failed' in message) reason = message.failed
-        if ('broken' in message) say(message.broken)
+        if ('failed' in message) failure = message.failed
+        if ('broken' in message) {
+          workerd = message.pid ?? workerd
+          say(message.broken)
+          say(ready ? 'The last good build is still served.' : 'Nothing is served yet. Waiting for a change.')
+        }
         if ('reloaded' in message) {
           workerd = message.reloaded
           onReload?.(message.ms)
         }
-        if ('restarted' in message) say('workerd ended by itself and has been started again')
+        if ('restarted' in message && !isEnding) say('workerd ended by itself. It was started again.')
         if ('ready' in message || 'restarted' in message)
           workerd = 'ready' in message ? message.ready : message.restarted
         if ('ready' in message) resolve(void (ready = true))
       })
       started.once('exit', () => {
         if (closing) return resolve()
-        if (!ready) return reject(new Error(`the Worker does not start: ${reason.trim()}`))
-        relaunch(reason)
+        if (!ready) return reject(new Error(`The Worker does not start: ${reason()}`))
+        relaunch(reason())
       })
     })
   }
@@ -115,14 +151,35 @@ export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUND
   function relaunch(reason: string) {
     endWorkerd()
     if (starts.filter((at) => at > Date.now() - MINUTE).length > TRIES)
-      return onGone(new Error(`the Worker has ended ${TRIES} times within a minute: ${reason.trim()}`))
-    say('the process of the Worker ended by itself and is started again')
+      return onGone(new Error(`The Worker ended ${TRIES} times within a minute: ${reason}`))
+    say('The process of the Worker ended by itself. It is started again.')
     launch().catch(onGone)
   }
 
   function endFor(pid: number, reason: string): void {
-    say(`${reason} workerd is ended; its runs count as lost`)
+    say(`${reason} workerd is restarted; its other runs count as lost.`)
+    isEnding = true
+    setTimeout(() => (isEnding = false), RESTART_MS).unref()
     process.kill(pid, 'SIGKILL')
+  }
+
+  /** The runs under way, as the host knows them; none if it does not know. */
+  function runningJobs(): Promise<RunningJob[]> {
+    const { promise, resolve } = Promise.withResolvers<RunningJob[]>()
+    const hear = (message: HostMessage) => 'running' in message && resolve(message.running)
+    host.on('message', hear)
+    host.send({ ask: 'running' } satisfies HostRequest)
+    const late = setTimeout(() => resolve([]), ANSWER_MS)
+    return promise.finally(() => {
+      clearTimeout(late)
+      host.off('message', hear)
+    })
+  }
+
+  async function endLoop(pid: number, seconds: number): Promise<void> {
+    const running = given.config ? await runningJobs() : []
+    endFor(pid, `Worker exceeded CPU time limit. ${loopText(running, seconds)}`)
+    onLoop?.(running, seconds)
   }
 
   function end(pid: number | undefined) {
@@ -153,8 +210,7 @@ export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUND
         await answer.body?.cancel()
         return true
       },
-      onLoop: (pid, seconds) =>
-        endFor(pid, `Worker exceeded CPU time limit. A run has used ${seconds} s without an answer: its code loops.`),
+      onLoop: (pid, seconds) => void endLoop(pid, seconds),
     }),
     1_000,
   ).unref()
@@ -173,6 +229,7 @@ export async function startWorker({ say, onReload, onGone, cpu, memory = UNBOUND
     ).unref()
 
   return {
+    ready,
     /** The process of workerd itself, where the system says so. */
     get pid() {
       return workerd

@@ -1,7 +1,7 @@
-// A Worker under development as modules for workerd: bundled by the project's own esbuild, again with each change of a file.
+// A Worker under development as modules for workerd: bundled by the project's own esbuild after each change of a file.
 
-import { readFileSync, writeFileSync } from 'node:fs'
-import { basename, dirname, extname, resolve } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BuildOptions, Message, OutputFile, Plugin } from 'esbuild'
 import type { V4ModuleDefinition } from 'miniflare'
@@ -10,28 +10,23 @@ export type Build = { modules: V4ModuleDefinition[]; map: string }
 
 export type BundleOptions = {
   esbuild: typeof import('esbuild')
-  config: string
-  /** Where the build is kept. */
+  /** The folder of the project, and the folder for the build. */
+  root: string
   dir: string
-  /** The entry of the Worker, and what its configuration defines. */
-  main: string | undefined
+  /** The entry of the Worker, and the constants that its configuration defines. */
+  entry: string
   define?: Record<string, string>
-  /** Each invocation is held to its bounds. */
-  isHeld: boolean
   onBuild: (build: Build) => void
-  /** A build that failed, in esbuild's words. */
-  onBroken: (says: string) => void
+  /** Gets the errors of a build that failed, formatted by esbuild. */
+  onBroken: (errors: string) => void
 }
 
 /**
- * Builds, and builds anew with each change.
+ * Builds now and after each change, until it is closed.
  *
- * @example await bundle({ esbuild, config, dir, main: 'src/index.ts', isHeld: true, onBuild: serve, onBroken: say })
+ * @example const { close } = await bundle({ esbuild, root, dir, entry: '/home/ann/src/index.ts', onBuild, onBroken })
  */
-export async function bundle({ esbuild, config, dir, main, define, isHeld, onBuild, onBroken }: BundleOptions) {
-  if (!main) throw new Error(`${basename(config)}: expected "main", the entry of the Worker, got none`)
-  const root = dirname(config)
-  const entry = resolve(root, main)
+export async function bundle({ esbuild, root, dir, entry, define, onBuild, onBroken }: BundleOptions) {
   const written = async (errors: Message[]) =>
     (await esbuild.formatMessages(errors, { kind: 'error', color: false })).join('').trim()
   const onEnd: Plugin = {
@@ -45,12 +40,13 @@ export async function bundle({ esbuild, config, dir, main, define, isHeld, onBui
   }
   const context = await esbuild.context({
     ...forWorkerd(define),
-    entryPoints: { worker: isHeld ? HELD : entry },
+    entryPoints: { worker: HELD },
     outdir: dir,
     absWorkingDir: root,
     plugins: [heldEntry(entry), onEnd],
   })
   await context.watch()
+  return { close: () => context.dispose() }
 }
 
 /** How wrangler bundles for workerd. */
@@ -71,6 +67,7 @@ const forWorkerd = (define: Record<string, string> = {}) =>
   }) satisfies BuildOptions
 
 function kept(files: OutputFile[]): Build {
+  for (const folder of new Set(files.map(({ path }) => dirname(path)))) mkdirSync(folder, { recursive: true })
   for (const { path, contents } of files) writeFileSync(path, contents)
   return { modules: modulesOf(files), map: files.find(({ path }) => path.endsWith('worker.js.map'))?.text ?? '' }
 }
@@ -93,10 +90,11 @@ const heldEntry = (main: string): Plugin => ({
 
 const heldSource = (main: string, hasIsolate: boolean): string =>
   [
-    `import { hold, holdEntrypoint } from ${JSON.stringify(invocation)}`,
+    `import { announceRuns, hold, holdEntrypoint, withCronRoute } from ${JSON.stringify(invocation)}`,
     `import worker${hasIsolate ? ', { Isolate as Own }' : ''} from ${main}`,
     `export * from ${main}`,
-    'export default hold(worker)',
+    'announceRuns()',
+    'export default hold(withCronRoute(worker))',
     ...(hasIsolate ? ['export const Isolate = holdEntrypoint(Own)'] : []),
   ].join('\n')
 

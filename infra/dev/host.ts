@@ -3,9 +3,10 @@
 import { mkdirSync, watch } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
-import type { HostMessage } from '../worker.ts'
+import type { HostMessage, HostRequest } from '../worker.ts'
 import { type Build, bundle } from './bundle.ts'
 import { createServing, type DevOptions } from './serving.ts'
+import { type ProjectSettings, readSettings } from './settings.ts'
 
 const tell = (message: HostMessage) => process.send?.(message)
 
@@ -13,34 +14,56 @@ const tell = (message: HostMessage) => process.send?.(message)
 process.on('disconnect', () => process.exit())
 process.once('message', (options: DevOptions) => serve(options).catch(fail))
 
-/** A moment in which an editor writes all of its files. */
+/** Milliseconds in which an editor writes all of its files. */
 const SETTLED = 50
 
 async function serve(options: DevOptions) {
-  const { dir, config, bounds } = options
+  const { dir, config } = options
   mkdirSync(dir, { recursive: true })
   const { wrangler, miniflare, esbuild } = librariesOf(dirname(config))
-  const { reload } = createServing({ ...options, wrangler, miniflare, tell })
+  const serving = createServing({ ...options, wrangler, miniflare, tell })
+  process.on('message', (request: HostRequest) => {
+    if (request.ask === 'running') tell({ running: serving.running() })
+  })
   let last: Build | undefined
   /** One change of workerd at a time. */
   let turn = Promise.resolve()
   const serveNext = (build: Build) => {
     last = build
-    turn = turn.then(() => reload(build)).catch(fail)
+    turn = turn.then(() => serving.reload(build)).catch(fail)
   }
-  const { main, define } = wrangler.unstable_readConfig({ config }, { hideWarnings: true })
   const onBroken = (broken: string) => void tell({ broken })
-  await bundle({ esbuild, config, dir, main, define, isHeld: Boolean(bounds), onBuild: serveNext, onBroken })
-  watchSettings(config, () => last && serveNext(last))
+  const bundled = (settings: ProjectSettings) =>
+    bundle({ esbuild, dir, root: dirname(config), ...settings, onBuild: serveNext, onBroken })
+
+  let settings = readSettings(wrangler, config)
+  let bundling = await bundled(settings)
+  watchSettings(config, async () => {
+    const before = settings
+    try {
+      settings = readSettings(wrangler, config)
+    } catch (error) {
+      return onBroken((error as Error).message)
+    }
+    if (settings.entry === before.entry && JSON.stringify(settings.define) === JSON.stringify(before.define)) {
+      if (last) serveNext(last)
+      return
+    }
+    await bundling.close()
+    bundling = await bundled(settings)
+  })
 }
 
-/** Settings that change are a new start of the same build. */
-function watchSettings(config: string, restart: () => void) {
+/** Calls back after a change of the configuration or of .dev.vars, one call at a time. */
+function watchSettings(config: string, onChange: () => Promise<void>) {
   let pending: ReturnType<typeof setTimeout>
+  let turn = Promise.resolve()
   watch(dirname(config), (_, name) => {
     if (name !== basename(config) && name !== '.dev.vars') return
     clearTimeout(pending)
-    pending = setTimeout(restart, SETTLED)
+    pending = setTimeout(() => {
+      turn = turn.then(onChange).catch(fail)
+    }, SETTLED)
   })
 }
 

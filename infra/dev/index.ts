@@ -21,6 +21,8 @@ export type DevOptions = {
   /** Takes each line for the developer. */
   say?: (line: string) => void
   onReload?: (ms: number) => void
+  /** Ends it, also while it starts. */
+  signal?: AbortSignal
 }
 
 const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
@@ -37,17 +39,19 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: npx sidejob init makes one`)
 }
 
-/** A lane, or a run, that a reload cuts off is found after so long. */
+/** Milliseconds after which a lane or a run that a reload cut off is found. */
 const LEASE = 10_000
-/** A lane that waits for work goes with the build that it is of, and the next job would call it until its lease is over. */
+/** A lane that waits for work ends with its build, and the next job would call it until its lease is over. */
 const WARM = '0s'
-/** A run that loops takes the Worker down with it, and comes again: not ten times where nobody else is to blame. */
+/** A run that loops takes the Worker down. If several were under way, each is repeated at most this often. */
 const MAX_LOST = '3'
-/** Whoever writes a class looks at what its runs did; a job that keeps none has only its last to show. */
+/** Runs that a job keeps: a developer looks at earlier runs too. */
 const HISTORY = '20'
+/** Milliseconds of CPU after which a run that does not answer loops. Production allows it the CPU time of the plan. */
+const LOOP_AFTER = 3_000
 
 /**
- * Starts everything for the Worker of a project, and answers once it is healthy.
+ * Starts everything for the Worker of a project. Resolves once the Worker is healthy.
  *
  * @example const stack = await startDev({ project: '.', port: 8787, say: console.log })
  */
@@ -56,10 +60,16 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
   // QStash's stand-in is asked for it too, which reads no .dev.vars.
   const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
   let late: ReturnType<typeof setTimeout> | undefined
+  /** Finds the runs that were cut off. */
+  const tickLater = () => {
+    clearTimeout(late)
+    late = setTimeout(() => stack.tick().catch(() => undefined), LEASE + 500).unref()
+  }
   const stack = await startStack({
     ...options,
     port,
     config,
+    loopAfter: LOOP_AFTER,
     dir: join(dirname(config), '.sidejob'),
     vars: {
       SIDEJOB_LOG: 'all',
@@ -72,9 +82,9 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     },
     onReload(ms) {
       onReload?.(ms)
-      clearTimeout(late)
-      late = setTimeout(() => stack.tick().catch(() => undefined), LEASE + 500).unref()
+      tickLater()
     },
+    onLoop: tickLater,
   })
   return stack
 }

@@ -38,6 +38,19 @@ function runLine({ outcome, job, class: name, ms, error, retryIn }: Run, locate:
 const printedLine = ({ job, class: name, text }: Printed, locate: Locate): string =>
   `  ${name} #${job} ${located(text, locate).replaceAll('\n', '\n    ')}`
 
+export type Started = { job: number; class: string; token: string }
+type Announced = ({ sidejob: 'start' } & Started) | { sidejob: 'end'; job: number }
+
+/** The run that begins or ends with this line; undefined for every other line. */
+export function announcedIn(said: string): Announced | undefined {
+  if (!/^\{"sidejob":"(start|end)"/.test(said)) return undefined
+  try {
+    return JSON.parse(said) as Announced
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * The line that a developer sees for one that the Worker has logged.
  *

@@ -1,15 +1,17 @@
-// The Worker under development in workerd: the newest build that starts. One that does not leaves the last good one in its
-// place, and what workerd says of it is told with the places of its sources.
+// The Worker under development in workerd: the newest build that starts and answers. After a build that does not, the last
+// good one is served again, and the error is shown with its place in the project's files.
 
 import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
-import type { HostMessage, HostOptions } from '../worker.ts'
+import type { HostMessage, HostOptions, RunningJob } from '../worker.ts'
 import { workerdBelow } from '../workerd-pid.ts'
 import { boundsVar } from '../workers/bounds.ts'
 import type { Build } from './bundle.ts'
-import { lineOf } from './lines.ts'
+import { announcedIn, lineOf, type Started } from './lines.ts'
+import { probe } from './probe.ts'
 import { secretsIn } from './secrets.ts'
-import { type Locate, located, readMap } from './source-map.ts'
+import { readSettings } from './settings.ts'
+import { classPlace, type Locate, located, readMap } from './source-map.ts'
 
 export type DevOptions = HostOptions & { config: string }
 
@@ -25,24 +27,22 @@ export type ServingOptions = DevOptions & Libraries & { tell: (message: HostMess
  * await serving.reload({ modules, map })
  */
 export function createServing(options: ServingOptions) {
-  const { dir, tell } = options
+  const { dir, port, tell } = options
   const { Miniflare } = options.miniflare
   const root = dirname(options.config)
-  /** What is served, how its lines are found, and what workerd has said about a start that failed. */
-  const now = { isServing: false, locate: (() => undefined) as Locate, uncaught: '' }
+  const now: Now = { isServing: false, locate: () => undefined, uncaught: '', running: new Map() }
   let worker: InstanceType<typeof Miniflare> | undefined
-  let good: V4ModuleDefinition[] | undefined
+  /** The last build that worked, with the settings that it had. */
+  let good: { options: MiniflareOptions; bundle: string } | undefined
 
-  const optionsOf = (modules: V4ModuleDefinition[]) => workerdOptions(options, modules, logging(options, now))
-
-  async function use(modules: V4ModuleDefinition[]) {
+  async function use(workerd: MiniflareOptions) {
     now.uncaught = ''
     now.isServing = false
+    now.running.clear()
     try {
-      if (worker) await worker.setOptions(optionsOf(modules))
-      else worker = new Miniflare(optionsOf(modules))
+      if (worker) await worker.setOptions(workerd)
+      else worker = new Miniflare(workerd)
       await worker.ready
-      now.isServing = true
     } catch (error) {
       if (!worker || !good) {
         await worker?.dispose().catch(() => undefined)
@@ -52,29 +52,55 @@ export function createServing(options: ServingOptions) {
     }
   }
 
+  /** workerd has started it; that its settings and classes are in order shows with the first request. */
+  async function check(): Promise<void> {
+    const fault = await probe(`http://127.0.0.1:${port}`)
+    if (fault !== undefined) throw new Error(fault)
+    now.isServing = true
+  }
+
   return {
+    /** The runs under way, each with the place at which its class is defined. */
+    running: (): RunningJob[] =>
+      [...now.running.values()].map((run) => {
+        const place = good && classPlace(good.bundle, run.class, now.locate)
+        return { ...run, ...(place ? { place: `${place.file}:${place.line}` } : {}) }
+      }),
+
     async reload({ modules, map }: Build) {
       const before = { locate: now.locate, good }
       now.locate = readMap(map, dir, root)
       const began = performance.now()
       try {
-        await use(modules)
-        good = modules
+        const workerd = workerdOptions(options, modules, logging(options, now))
+        await use(workerd)
+        await check()
+        good = { options: workerd, bundle: String(modules[0]?.contents ?? '') }
         const pid = workerdBelow(process.pid)
         tell(before.good ? { reloaded: pid, ms: Math.round(performance.now() - began) } : { ready: pid })
       } catch (error) {
         const why = located(now.uncaught || (error as Error).message, now.locate).trim()
         now.locate = before.locate
-        if (before.good) await use(before.good)
-        tell({ broken: why })
+        if (before.good) {
+          await use(before.good.options)
+          now.isServing = true
+        }
+        tell({ broken: why, pid: workerdBelow(process.pid) })
       }
     },
   }
 }
 
-type Now = { isServing: boolean; locate: Locate; uncaught: string }
+type Now = {
+  isServing: boolean
+  locate: Locate
+  /** Printed by workerd about a start or a first request that failed. */
+  uncaught: string
+  /** By job. */
+  running: Map<number, Started>
+}
 
-/** Who hears what workerd says: the terminal while a build is served, and whoever starts one while it is not. */
+/** While a build is served its lines go to the terminal; while it is checked, they explain why it fails. */
 function logging({ miniflare: { Log, LogLevel }, tell }: ServingOptions, now: Now) {
   class HostLog extends Log {
     override error(error: Error) {
@@ -85,22 +111,25 @@ function logging({ miniflare: { Log, LogLevel }, tell }: ServingOptions, now: No
     log: new HostLog(LogLevel.ERROR),
     logRequests: false,
     handleStructuredLogs: ({ message }: { message: string }) => {
+      const run = announcedIn(message)
+      if (run?.sidejob === 'start') return void now.running.set(run.job, run)
+      if (run) return void now.running.delete(run.job)
       const thrown = /Uncaught .*/s.exec(message)
-      if (thrown && !now.isServing) now.uncaught = thrown[0]
+      if (thrown && !now.isServing) now.uncaught ||= thrown[0]
       else tell({ said: lineOf(message, now.locate) })
     },
   }
 }
 
-/** The project's configuration, with the settings of this machine over it. */
+/** The project's configuration, overridden by the settings of this machine. */
 function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], logs: object): MiniflareOptions {
   const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state, tell } = options
+  const { name } = readSettings(wrangler, config)
   const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
-  const { name } = wrangler.unstable_readConfig({ config }, { hideWarnings: true })
   const secrets = secretsIn(dirname(config))
   return miniflare.convertV4MiniflareOptions({
     ...workerOptions,
-    name: name ?? 'worker',
+    name,
     modulesRoot: dir,
     modules,
     bindings: { ...(workerOptions.bindings as object), ...vars, ...secrets, ...boundsVar(bounds) },
@@ -108,6 +137,8 @@ function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], 
     port,
     inspectorPort,
     ...(state ? { resourcePersistencePath: state } : {}),
+    // /cdn-cgi/local/scheduled fires a cron trigger, as under wrangler dev.
+    unsafeTriggerHandlers: true,
     cf: false,
     telemetry: { enabled: false },
     ...logs,

@@ -41,3 +41,15 @@ export function ownPlace(stack: string, locate: Locate): Place | undefined {
   }
   return undefined
 }
+
+/**
+ * The place at which a class is defined: `class: "double"` in the bundle, as esbuild writes it.
+ *
+ * @example classPlace(bundle, 'double', locate) // { file: 'src/jobs/double.ts', line: 6 }
+ */
+export function classPlace(bundle: string, name: string, locate: Locate): Place | undefined {
+  const index = bundle.search(new RegExp(`\\bclass: ${JSON.stringify(name).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`))
+  if (index < 0) return undefined
+  const before = bundle.slice(0, index).split('\n')
+  return locate(before.length, before.at(-1)!.length + 1)
+}

@@ -1,5 +1,6 @@
 // Keeps small tables in a file: one line per change, rewritten when most lines are old. Without a file it keeps nothing.
-import { appendFileSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 export type Journal = ReturnType<typeof openJournal>
 
@@ -44,9 +45,16 @@ export function openJournal(file: string | undefined) {
     clearImmediate(immediate)
     immediate = undefined
     if (!file || !pending.length) return
-    appendFileSync(file, `${pending.join('\n')}\n`)
-    written += pending.length
+    const lines = pending
     pending = []
+    try {
+      appendFileSync(file, `${lines.join('\n')}\n`)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      // The folder was deleted.
+      return rewrite(file)
+    }
+    written += lines.length
     if (written > 2 * live.size + SPARE_LINES) rewrite(file)
   }
 
@@ -61,6 +69,7 @@ export function openJournal(file: string | undefined) {
 
   function rewrite(path: string) {
     const next = `${path}.next`
+    mkdirSync(dirname(path), { recursive: true })
     writeFileSync(next, [...live.values()].map((line) => `${line}\n`).join(''))
     renameSync(next, path)
     written = live.size

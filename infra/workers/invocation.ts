@@ -16,6 +16,8 @@ export const CUT_OFF =
 export const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
+/** As they are before the Worker marks the lines of its functions. */
+const print = { log: console.log.bind(console), error: console.error.bind(console) }
 /** As the system has them. Called without an object: they refuse any other. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
 
@@ -255,10 +257,43 @@ function heldHandler(handler: Handler, isLong: boolean): Handler {
         return answer
       } catch (error) {
         own.answered()
+        print.error(`Uncaught ${stackOf(error)}`)
         throw error
       }
     })
   }
+}
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? String(error)) : String(error))
+
+type Started = { job: number; class: string; token: string }
+
+/** Announces each run as a line before it begins, and its end: a run whose code loops prints nothing by itself. */
+export function announceRuns(): void {
+  Object.assign(globalThis, {
+    [Symbol.for('sidejob.announce')]: ({ job, class: name, token }: Started) => {
+      print.log(JSON.stringify({ sidejob: 'start', job, class: name, token }))
+      return () => print.log(JSON.stringify({ sidejob: 'end', job }))
+    },
+  })
+}
+
+/** The address of Cloudflare's documentation that fires a cron trigger; newer versions of miniflare have another one too. */
+const FIRE_CRON = '/cdn-cgi/handler/scheduled'
+
+/** The Worker with a route that fires its cron triggers: `curl …/cdn-cgi/handler/scheduled?cron=0+3+*+*+*`. */
+export function withCronRoute<T extends object>(worker: T): T {
+  const { fetch: own, scheduled } = worker as Partial<Record<string, Handler>>
+  if (!own || !scheduled) return worker
+  const fetch = async (request: Request, env: object, context: Context) => {
+    const url = new URL(request.url)
+    if (url.pathname !== FIRE_CRON) return own.call(worker, request as never, env, context)
+    const cron = url.searchParams.get('cron') ?? ''
+    const event = { cron, scheduledTime: Date.now(), type: 'scheduled', noRetry: () => {} }
+    await scheduled.call(worker, event as never, env, context)
+    return new Response('ok\n')
+  }
+  return { ...worker, fetch }
 }
 
 /** Requests under a strange name do not reach the Worker. */

@@ -53,6 +53,11 @@ export type Hooks = {
   onFailed?: (report: RunReport) => unknown
 }
 
+/** `sidejob dev` defines this function: it gets each run before it begins, so that one whose code loops can be named. */
+const ANNOUNCE = Symbol.for('sidejob.announce')
+type Announce = (run: RunStart & { token: string }) => () => void
+const announced = globalThis as { [ANNOUNCE]?: Announce }
+
 /** @example createEngine({ ..., hook: runHook({ level: 'failed', keep: waitUntil }) }) */
 export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise<unknown>) => void }): RunHook {
   const { level, onRun, onFailed, keep } = options
@@ -65,9 +70,10 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
         .catch((error) => console.error(error)),
     )
   }
-  return async (start, perform) => {
+  return async (start, perform, token) => {
+    const ended = token === undefined ? undefined : announced[ANNOUNCE]?.({ ...start, token })
     // Only a marked console asks whose words it prints.
-    const report = await (marks ? running.run(start, perform) : perform())
+    const report = await (marks ? running.run(start, perform) : perform()).finally(ended)
     if (!report) return
     if (isTold(report, level)) tell(report)
     call(onRun, report)

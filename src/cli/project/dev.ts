@@ -4,6 +4,18 @@ import { type Command, count } from '../command.ts'
 
 const TOO_OLD = 22
 
+/** Stops at the first signal, and when the process that started this one has ended. */
+function stopping() {
+  const controller = new AbortController()
+  const stop = () => controller.abort(new Error('stopped'))
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, stop)
+  const parent = process.ppid
+  setInterval(() => process.ppid !== parent && stop(), 250).unref()
+  const { signal } = controller
+  const stopped = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  return { signal, stopped }
+}
+
 export const dev: Command = {
   does: 'runs the Worker of this folder with Redis and QStash, and reloads as files change',
   takes: ['[folder]'],
@@ -16,14 +28,10 @@ export const dev: Command = {
     if (Number(process.versions.node.split('.')[0]) < TOO_OLD)
       throw new Error(`expected Node ${TOO_OLD} or newer, which wrangler needs as well; this is ${process.version}`)
     const { startDev } = await import('../../../infra/dev/index.ts')
-    const stopped = new Promise<void>((resolve) => {
-      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())
-      // Whoever started us may be gone without a word.
-      const parent = process.ppid
-      setInterval(() => process.ppid !== parent && resolve(), 250).unref()
-    })
-    const stack = await startDev({
+    const { signal, stopped } = stopping()
+    const starting = startDev({
       project,
+      signal,
       port: count(given, 'port'),
       ...(given.redis ? { redis: String(given.redis) } : {}),
       persist: !given.memory,
@@ -31,6 +39,11 @@ export const dev: Command = {
       say: print,
       onReload: (ms) => note(`reloaded in ${ms} ms`),
     })
+    const stack = await starting.catch((error) => {
+      if (signal.aborted) return undefined
+      throw error
+    })
+    if (!stack) return
     note(`Redis      ${stack.redis.describe}`)
     note(`API key    ${stack.apiKey}`)
     note(`API        ${stack.url}/docs`)

@@ -356,14 +356,18 @@ export function createExecutor({
     if (!hook) return runUnseen(lent, options)
     let settled: ToldOutcome | undefined
     const start = startOf(lent)
-    await hook(start, async () => {
-      const began = elapsed()
-      settled = await runUnseen(lent, options)
-      // A run in an invocation of its own is told of by the lane that asked for it.
-      if (!settled || options.alone) return undefined
-      settled.report = reportOf(start, settled, elapsed() - began, store.vault)
-      return settled.report
-    })
+    await hook(
+      start,
+      async () => {
+        const began = elapsed()
+        settled = await runUnseen(lent, options)
+        // The lane that asked for an isolated run reports it.
+        if (!settled || options.alone) return undefined
+        settled.report = reportOf(start, settled, elapsed() - began, store.vault)
+        return settled.report
+      },
+      lent.document.token,
+    )
     return settled
   }
 

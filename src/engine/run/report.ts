@@ -59,4 +59,8 @@ export function refusedReport(report: RunReport, { again }: RunOutcome, answer: 
  *
  * @example const hook: RunHook = async (start, perform) => { console.log(start.job); return perform() }
  */
-export type RunHook = (start: RunStart, perform: () => Promise<RunReport | undefined>) => Promise<unknown>
+export type RunHook = (
+  start: RunStart,
+  perform: () => Promise<RunReport | undefined>,
+  token?: string,
+) => Promise<unknown>

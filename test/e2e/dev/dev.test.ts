@@ -52,6 +52,8 @@ test('an app of its own answers beside sidejob, which it enqueues with in the sa
   const { id } = await post([1, 2])
   expect(await line(new RegExp(`^✓ double #${id} \\d+ ms$`))).toBeDefined()
   const client = createClient({ url: stack.url, key: stack.apiKey })
+  // The line is printed before the run is committed.
+  await expect.poll(async () => (await client.jobs.get(id)).status).toBe('completed')
   const { values } = await client.ports.read(id, 'out', 'doubled', { max: 2 })
   expect(values.map(({ data }) => data)).toEqual([2, 4])
 })

@@ -1,0 +1,39 @@
+// Asks a Worker that has just started whether it works. Its settings and classes are checked at the first request, and a
+// mistake there would otherwise be the answer to every call.
+
+const PATIENCE_MS = 10_000
+
+const ask = (url: string) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
+
+/**
+ * The error with which a Worker answers; undefined if it works.
+ *
+ * @example await probe('http://127.0.0.1:8787') // 'Error: class double is defined twice for queue default'
+ */
+export async function probe(origin: string): Promise<string | undefined> {
+  const url = `${origin}${await mountOf(origin)}/health`
+  const answer = await ask(url).catch((error: Error) => error)
+  if (answer instanceof Error) return `GET ${url}: ${answer.message}`
+  // 503 is the answer of a Worker that works and waits for Redis.
+  if (answer.status !== 500) return undefined
+  return errorIn(await answer.text())
+}
+
+/** The path below which sidejob answers in a Worker with routes of its own; empty if it has none. */
+export async function mountOf(origin: string): Promise<string> {
+  const answer = await ask(`${origin}/.well-known/sidejob`).catch(() => undefined)
+  if (!answer?.ok) return ''
+  const { mount = '' } = (await answer.json().catch(() => ({}))) as { mount?: string }
+  return mount
+}
+
+/** The message: an API error is JSON, a Worker that throws answers with a stack whose frames are not the project's. */
+function errorIn(body: string): string {
+  try {
+    const { error } = JSON.parse(body) as { error?: { code: string; message: string } }
+    if (error) return `${error.code}: ${error.message}`
+  } catch {
+    // Text.
+  }
+  return body.split('\n')[0] || 'GET /health: status 500 without a body'
+}

@@ -1,0 +1,56 @@
+// Reads the wrangler configuration of a project and names the place of a mistake.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, relative, resolve } from 'node:path'
+
+type Wrangler = Pick<typeof import('wrangler'), 'unstable_readConfig'>
+
+export type ProjectSettings = { name: string; entry: string; define: Record<string, string> }
+
+/** The place of a mistake, as wrangler's parsers report it. */
+type Location = { file?: string; line?: number; column?: number; lineText?: string }
+
+/**
+ * Reads and checks the configuration.
+ *
+ * @example readSettings(wrangler, 'wrangler.jsonc') // { name: 'my-jobs', entry: '/home/ann/my-jobs/src/index.ts', define: {} }
+ */
+export function readSettings(wrangler: Wrangler, config: string): ProjectSettings {
+  const { name, main, define } = parsed(wrangler, config)
+  if (!main)
+    throw new Error(`${basename(config)}: main is required: the path of the Worker's entry, such as src/index.ts`)
+  const entry = resolve(dirname(config), main)
+  if (!existsSync(entry)) {
+    const shown = relative(dirname(config), entry)
+    throw new Error(`${placeOf(config, 'main')}: main: there is no file ${shown}. Create it, or correct main`)
+  }
+  return { name: name ?? 'worker', entry, define: (define ?? {}) as Record<string, string> }
+}
+
+function parsed(wrangler: Wrangler, config: string) {
+  try {
+    return wrangler.unstable_readConfig({ config }, { hideWarnings: true })
+  } catch (error) {
+    throw new Error(explained(error as Error & { location?: Location }, config))
+  }
+}
+
+/** The message with its place, as editors and terminals recognize one. */
+function explained({ message, location }: Error & { location?: Location }, config: string): string {
+  const file = basename(config)
+  if (!location?.line) return message
+  const { line, column = 1, lineText = '' } = location
+  const pointer = `${' '.repeat(Math.max(0, column - 1))}^`
+  return `${file}:${line}:${column}: ${worded(message)}\n    ${lineText}\n    ${pointer}`
+}
+
+/** The parser of JSON names its errors by code: "PropertyNameExpected". */
+const worded = (message: string): string =>
+  /^[A-Z][A-Za-z]+$/.test(message) ? message.replace(/(?!^)([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`) : message
+
+/** The file, with the line on which a member is set. */
+function placeOf(config: string, member: string): string {
+  const lines = readFileSync(config, 'utf8').split('\n')
+  const at = lines.findIndex((line) => new RegExp(`"${member}"\\s*:|^\\s*${member}\\s*=`).test(line))
+  return at < 0 ? basename(config) : `${basename(config)}:${at + 1}`
+}
