@@ -7,7 +7,7 @@ import type { Changes, JobRef, Op, PortOptions, PortRef } from '../core/run.ts'
 import { itemText } from './item.ts'
 import { jobArguments, type NewJob } from './new-job.ts'
 import { ops, type Words } from './ops.ts'
-import { purposes, type Vault } from './vault.ts'
+import { stateField, type Vault } from './vault.ts'
 
 /** A run's end as the engine has decided it: what the worker said, with times and retries worked out. */
 export type RunOutcome = {
@@ -68,7 +68,7 @@ const sealedSpecs = (specs: PortOptions, { seal }: Vault): PortOptions =>
   Object.fromEntries(
     Object.entries(specs).map(([port, spec]) => [
       port,
-      { ...spec, ...(spec.default === undefined ? {} : { default: seal(spec.default) as string as Encoded }) },
+      { ...spec, ...(spec.default === undefined ? {} : { default: seal(spec.default, 'value') as string as Encoded }) },
     ]),
   )
 
@@ -114,14 +114,15 @@ const keptEntry = (entry: Encoded): Encoded =>
 
 /** A line of the log. */
 export const logWords = (entry: Encoded, vault: Vault): Words =>
-  ops.log({ level: 'info', entry: vault.seal(keptEntry(entry)) })
+  ops.log({ level: 'info', entry: vault.seal(keptEntry(entry), 'log') })
 
 type Encoder = { [K in Op['op']]: (op: Extract<Op, { op: K }>, vault: Vault, context: Encoded | undefined) => Words }
 
 const encoders: Omit<Encoder, 'spawn'> = {
   write: (op, vault, context) => writeWords(op.to, { ...op, context: op.context ?? context }, vault),
   read: ({ from, cursor, count }) => ops.consume({ from, cursor, count }),
-  default: (op, vault) => ops.default({ of: op.of, value: 'value' in op ? `=${vault.seal(op.value)}` : undefined }),
+  default: (op, vault) =>
+    ops.default({ of: op.of, value: 'value' in op ? `=${vault.seal(op.value, 'value')}` : undefined }),
   connect: ({ from, to }) => ops.connect({ from, to }),
   publish: ({ channel, message, ...op }, vault, context) =>
     ops.publish({ channel, item: publishedItem(channel, message, vault, op.context ?? context) }),
@@ -140,12 +141,11 @@ const encoders: Omit<Encoder, 'spawn'> = {
   wire: (op) =>
     'to' in op ? ops.wire({ from: op.from, to: op.to }) : ops.wire({ from: op.from, calls: true, to: [] }),
   amend: (op, vault) => [...amendWords('in', op, vault), ...amendWords('out', op, vault)],
-  expect: (op, vault) =>
-    ops.expect_state({ field: op.state, values: vault.sealedAs(op.value, purposes.state(op.state)) }),
+  expect: (op, vault) => ops.expect_state({ field: op.state, values: vault.sealedAs(op.value, stateField(op.state)) }),
   channels: ({ of, set }) => ops.channels({ of, set }),
   step: (op, vault) =>
     'value' in op
-      ? ops.step({ name: op.name, value: vault.seal(op.value), took: op.ms === undefined ? '' : String(op.ms) })
+      ? ops.step({ name: op.name, value: vault.seal(op.value, 'step'), took: op.ms === undefined ? '' : String(op.ms) })
       : ops.unstep({ name: op.name }),
   inherit: ({ child }) => ops.inherit({ child }),
 }
@@ -162,7 +162,7 @@ export const readWords = (reads: NonNullable<Changes['reads']>): Words =>
 
 export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state']>, vault: Vault): Words => [
   ...Object.entries(set).flatMap(([field, value]) =>
-    ops.set({ field, value: vault.sealSame(value, purposes.state(field)) }),
+    ops.set({ field, value: vault.sealSame(value, stateField(field)) }),
   ),
   ...unset.flatMap((field) => ops.unset({ field })),
 ]

@@ -1,30 +1,29 @@
 // Claimed jobs, as the scripts answer them.
 
-import type { Encoded } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 import type { Row } from './answers.ts'
 import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild } from './types.ts'
-import { isSealed, opening, showing, type Vault } from './vault.ts'
+import { isSealed, type Vault } from './vault.ts'
 
 export function lentOf(
   { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...lent }: Row<'lent'>,
   vault: Vault,
 ): ClaimedJob {
   const { open } = vault
-  const document = decodeRecord(text, side, opening(vault))
+  const document = decodeRecord(text, side, open)
   const id = Number(document.token!.slice(0, document.token!.indexOf('.')))
   return {
     ...{
       id,
       document,
       ...lent,
-      steps: steps.map((word, i) => (i % 2 === 0 ? word : open(word))),
+      steps: steps.map((word, i) => (i % 2 === 0 ? word : open.value(word, 'step'))),
       family: family.map((heir) => heirOf(heir, vault)),
     },
     inputs: {
       ...ownInputsOf(document),
-      ...Object.fromEntries(inputs.map(({ port, items }) => [port, items.map(open)])),
+      ...Object.fromEntries(inputs.map(({ port, items }) => [port, items.map(open.item)])),
     },
     ...(moreSteps ? { moreSteps: true as const } : {}),
     ...(fault
@@ -77,7 +76,7 @@ const bare = (id: number) => ({ id, inputs: {}, children: [], steps: [], childCo
 /** A job of a piece with its values as they were before they were sealed, and what waits at its ports. */
 function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
   try {
-    const document = openedRecord(job.document, opening(vault))
+    const document = openedRecord(job.document, vault.open)
     return { ...job, document, inputs: ownInputsOf(document) }
   } catch (error) {
     return { ...job, fault: faultOf(job.document.token!, error) }
@@ -100,7 +99,7 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob {
   try {
     return lentOf(row, vault)
   } catch (error) {
-    const document = decodeRecord(row.document, [], showing(vault))
+    const document = decodeRecord(row.document, [], vault.show)
     const id = Number.parseInt(document.token!, 10)
     return { ...bare(id), document, fault: faultOf(document.token!, error) }
   }
@@ -122,11 +121,8 @@ export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJo
   return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
 }
 
-const heirOf = (
-  { id, name, class: className, how, args, left }: Row<'heir'>,
-  { open, showParts }: Vault,
-): EndedChild => ({
+const heirOf = ({ id, name, class: className, how, args, left }: Row<'heir'>, { open }: Vault): EndedChild => ({
   ...{ id, name, class: className, how: how as EndedChild['how'] },
-  args: args === undefined ? null : (open(args) as Encoded),
-  left: left === undefined ? null : (showParts(open(left)) as Encoded),
+  args: args === undefined ? null : open.value(args, 'args'),
+  left: left === undefined ? null : how === 'failed' ? open.error(left) : open.value(left, 'result'),
 })

@@ -4,7 +4,7 @@ import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'
 import { isBig, ownOfAlike, ownWords, withWaiting } from './packed-jobs.ts'
-import { purposes, type Sealed, type Vault } from './vault.ts'
+import type { Sealed, Vault } from './vault.ts'
 
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
@@ -105,7 +105,7 @@ function add(parts: Parts, ...words: string[]): void {
 function putPorts(parts: Parts, dir: 'i' | 'o', specs: PortSpecs = {}, { seal }: Vault): void {
   for (const [port, spec] of Object.entries(specs)) {
     parts.fields[`${dir}:${port}`] = '0,0'
-    putField(parts, `d${dir}:${port}`, spec.default === undefined ? undefined : `=${seal(spec.default)}`)
+    putField(parts, `d${dir}:${port}`, spec.default === undefined ? undefined : `=${seal(spec.default, 'value')}`)
     if (spec.channels?.length && dir === 'i')
       add(parts, 'listen', dir, port, String(spec.channels.length), ...spec.channels)
     else if (spec.channels?.length) putField(parts, `c${dir}:${port}`, JSON.stringify(spec.channels))
@@ -135,7 +135,7 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
   ['apiKey', (job) => job.by, 'plain'],
   ['quotaBytes', (job) => (job.quota ? '0' : undefined), 'plain'],
   ['retry', (job) => job.retry, 'plain'],
-  ['callback', (job, { seal }) => job.callback && seal(job.callback.spec)],
+  ['callback', (job, { seal }) => job.callback && seal(job.callback.spec, 'callback')],
   ['callbackHost', (job) => job.callback?.host],
   ['timeout', (job) => text(job.timeout), 'plain'],
   ['keepResult', (job) => text(job.keepResult)],
@@ -204,7 +204,7 @@ const specWords = (job: NewJob, { fields, options, count }: Parts): string[] => 
 
 /** Args as they are kept, sealed once for all that is asked of them; '' where there are none. */
 const sealedArgs = ({ args }: NewJob, { sealSame }: Vault): Sealed | '' =>
-  args === undefined ? '' : sealSame(args, purposes.args)
+  args === undefined ? '' : sealSame(args, 'args')
 
 /** Args that are part of the document; '' where there are none, or they stand beside it. */
 const ownArgs = (args: Sealed | ''): string => (isBig(args) ? '' : args)

@@ -7,7 +7,7 @@ import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
 import { decodeRecord, type JobRecord, leftOut, openedField } from './record.ts'
 import type { CallbackJob, Ring } from './types.ts'
-import { type Opening, showing, type Vault } from './vault.ts'
+import type { Opening, Vault } from './vault.ts'
 
 export type Parts = {
   client: Client
@@ -62,8 +62,8 @@ export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?
   told
     ? {
         callback: {
-          document: decodeRecord(told.document, [], showing(vault)),
-          ...(told.error ? { error: vault.showParts(told.error) as Encoded } : {}),
+          document: decodeRecord(told.document, [], vault.show),
+          ...(told.error ? { error: vault.show.error(told.error) as Encoded } : {}),
         },
       }
     : {}

@@ -5,7 +5,7 @@ import type { Status } from '../core/job.ts'
 import type { PastRun, RunDeeds } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
-import { isSealed, type Opening } from './vault.ts'
+import { isSealed, type Opening, stateField } from './vault.ts'
 
 type Fields = typeof jobFields
 type Always = 'sequence' | 'queue' | 'class'
@@ -40,17 +40,25 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
   return record
 }
 
-/** Fields that hold a user's value; state and defaults of ports have names of their own. */
-const valued = new Set(['args', 'progress', 'callback', 'callbackResult'])
-/** Those that hold JSON of ours with values in it. */
-const written = new Set(['lastError', 'lastRun', 'callbackResult'])
+/** How each field is opened that users' values are in. State and ports have names with a colon. */
+const sealedFields: Record<string, (text: string, opening: Opening) => string> = {
+  args: (text, { value }) => value(text, 'args'),
+  progress: (text, { value }) => value(text, 'progress'),
+  callback: (text, { value }) => value(text, 'callback'),
+  lastError: (text, { error }) => error(text),
+  lastRun: (text, { error }) => error(text),
+  // A result is sealed as a whole, an error in its members.
+  callbackResult: (text, { value, error }) => (text.startsWith('{') ? error(text) : value(text, 'result')),
+}
 
-/** A field of a record as it was before its values were sealed; those of a port are a list of items. */
-export function openedField(name: string, text: string, { whole, parts }: Opening): string {
+/** Opens a field of a record; the values of a port are a list of items. */
+export function openedField(name: string, text: string, opening: Opening): string {
   if (!isSealed(text)) return text
-  if (/^v[io]:/.test(name)) return JSON.stringify((JSON.parse(text) as string[]).map(whole))
-  const opened = valued.has(name) || /^(?:s|d[io]):/.test(name) ? whole(text) : text
-  return written.has(name) ? parts(opened) : opened
+  const { value, item } = opening
+  if (/^v[io]:/.test(name)) return JSON.stringify((JSON.parse(text) as string[]).map(item))
+  if (/^d[io]:/.test(name)) return item(text)
+  if (name.startsWith('s:')) return value(text, stateField(name.slice(2)))
+  return Object.hasOwn(sealedFields, name) ? sealedFields[name]!(text, opening) : text
 }
 
 /**

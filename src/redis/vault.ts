@@ -1,81 +1,95 @@
-// Users' values as they lie in Redis: sealed with a key of the deployment where it has one, and opened as they come back.
+// Seals users' values with a key of the deployment before they go to Redis, and opens them when they come back.
 //
-// A sealed value is a closed text like any other: `~e<key>.<nonce, ciphertext and tag>`. Scripts move it without a look at
-// it, put it behind an item's `=`, or as a text into JSON that they write, so that it is found again in all three places.
+// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`. What it is for (its purpose) is authenticated
+// with it: a value that is stored in a place of another purpose is not opened. Each reader opens only the places that our own
+// code has sealed; opened text is never searched for sealed values, because users can write anything there.
 
 import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 import { type Encoded, encodedToJson } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
 
-/** A value as it is kept, sealed or not: whoever writes to Redis asks the vault for it. */
+/** A value as Redis stores it, sealed if the deployment has a key. */
 export type Sealed = string & { readonly __sealed: true }
 
+/** The places that a sealed value may be stored in. */
+export type Purpose =
+  | 'args'
+  | 'callback'
+  | 'definition'
+  | 'error'
+  | 'log'
+  | 'progress'
+  | 'result'
+  | 'step'
+  /** An item of a port or a wire, the default of a port, a message of a channel: scripts move values between these. */
+  | 'value'
+  | `state ${string}`
+
+export const stateField = (field: string): Purpose => `state ${field}`
+
 export type Vault = {
-  /** A value as it is kept: another text each time. */
-  seal: (value: Encoded) => Sealed
-  /** The same for what is compared in Redis: of one value the same text, as long as it is for the same purpose. */
-  sealSame: (value: Encoded, purpose: string) => Sealed
-  /** Every text under which a value may have been kept for a purpose; none at all is an empty text. */
-  sealedAs: (value: Encoded | undefined, purpose: string) => Sealed[]
-  /** A value as a part of JSON text that we write ourselves; for a purpose, always the same text. */
-  sealInJson: (value: Encoded, purpose?: string) => Encoded
-  /** The value of an item sealed; what travels beside it is not. */
+  /** Seals a value: another text each time. */
+  seal: (value: Encoded, purpose: Purpose) => Sealed
+  /** Seals a value that scripts compare: equal values of a purpose become equal texts. */
+  sealSame: (value: Encoded, purpose: Purpose) => Sealed
+  /** Returns every text under which `sealSame` may have stored a value. No value is an empty text. */
+  sealedAs: (value: Encoded | undefined, purpose: Purpose) => Sealed[]
+  /** Seals a value as a member of JSON text. */
+  sealInJson: (value: Encoded, purpose: Purpose) => Encoded
+  /** The same for JSON text that scripts compare. */
+  sealSameInJson: (value: Encoded, purpose: Purpose) => Encoded
+  /** Seals the value of an item, not its context, channel and flags. */
   sealItem: (item: string) => string
-  /**
-   * A value, an item or a result as it was before it was sealed.
-   * @throws where its key is not there.
-   */
-  open: (text: string) => string
-  /** The same for whoever only looks: what cannot be opened is `{ "$sealed": … }`, and can be once its key is there. */
-  show: (text: string) => string
-  /**
-   * JSON that was written around sealed texts, with what they hold: errors, definitions, entries of the log. A text that
-   * no key of ours has sealed stays: it may be a user's own.
-   */
-  showParts: (text: string) => string
-  /** A text that may be either: a value that is sealed as a whole, or JSON around such. */
-  showAll: (text: string) => string
+  /** Opens values. @throws if the key is missing, or the value was sealed for another place */
+  open: Opening
+  /** Opens values for views: `{ "$sealed": … }` stands for a value that cannot be opened. */
+  show: Opening
+  /** Opens a message of the channel /sidejob/log for views. */
+  showLogMessage: (text: string) => string
 }
 
-/** How the values of a record are opened, and JSON that was written around values. */
-export type Opening = { whole: (text: string) => string; parts: (text: string) => string }
-
-/** For whoever only looks. @example decodeRecord(text, beside, showing(vault)) */
-export const showing = ({ show, showParts }: Vault): Opening => ({ whole: show, parts: showParts })
-
-/** For whoever works with the values: without its key, a record cannot be read. */
-export const opening = ({ open, showParts }: Vault): Opening => ({ whole: open, parts: showParts })
-
-/** What values are compared for in Redis. */
-export const purposes = {
-  args: 'args',
-  state: (field: string): string => `state:${field}`,
-  definition: 'definition',
+/** How the fields of a record are opened. */
+export type Opening = {
+  value: (text: string, purpose: Purpose) => string
+  item: (text: string) => string
+  /** Opens the members of an error, of a run with its error, or of an error in the log. Others stay unchanged. */
+  error: (text: string) => string
+  /** Opens a text of JSON in a definition. */
+  definition: (json: string) => string
 }
 
 export type VaultOptions = {
   /** Keys of 32 bytes: the first one seals, all of them open. */
   keys: readonly Uint8Array[]
-  /** Whose values they are: what is one tenant's cannot be opened as another's. */
+  /** Values of one tenant cannot be opened as those of another. */
   tenant?: string
 }
 
 const SETTING = 'SIDEJOB_ENCRYPTION_KEY'
 const [ID, NONCE, TAG] = [8, 12, 16]
 const CIPHER = 'aes-256-gcm'
-/** Alone, or at the end of an item or result: no JSON of a user ends so. */
-const WHOLE = /(^|=|\n)~e([\w-]{8})\.([\w-]+)$/
-/** A text of JSON. */
-const PART = /"~e([\w-]{8})\.([\w-]+)"/g
+const TOKEN = '~f([\\w-]{8})\\.([\\w-]+)'
+const WHOLE = new RegExp(`^${TOKEN}$`)
+const IN_JSON = new RegExp(`^"${TOKEN}"$`)
+/** The members of an error that users' values are in; in the log, they have the names that SideJob gives them. */
+const IN_ERROR = new RegExp(`"(message|stack|detail|error|backtrace)":"${TOKEN}"`, 'g')
+/** In a message of the log, all other sealed texts are values of ports. */
+const IN_LOG_MESSAGE = new RegExp(`(?:"(error|backtrace|detail)":)?"${TOKEN}"`, 'g')
+/** The form of versions that authenticated no purpose. */
+const FORMER = /^~e[\w-]{8}\.[\w-]+$/
+/** The parts of an item before its value. */
+const ITEM = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)/
 
-/** Whether there may be something sealed in a text. */
-export const isSealed = (text: string): boolean => text.includes('~e')
+/** Returns true if a text may contain a sealed value. */
+export const isSealed = (text: string): boolean => text.includes('~f') || text.includes('~e')
 
-/** About how many characters a value or an item had before it was sealed: what is sealed is allowed as much as any other. */
+const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
+
+/** Returns about the number of characters that a value or an item had before it was sealed: limits apply to these. */
 export function sizeBefore(text: string): number {
-  const [head] = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)?~e[\w-]{8}\./.exec(text) ?? []
-  return head === undefined ? text.length : Math.floor(((text.length - head.length) * 3) / 4)
+  const [start] = SEALED_START.exec(text) ?? []
+  return start === undefined ? text.length : Math.floor(((text.length - start.length) * 3) / 4)
 }
 
 type Key = { id: string; cipher: Buffer; nonces: Buffer }
@@ -88,112 +102,147 @@ const keyOf = (key: Uint8Array, tenant: string): Key => ({
   nonces: derived(key, `nonces of ${tenant}`),
 })
 
-function sealed({ id, cipher }: Key, value: string, nonce: Uint8Array): Sealed {
+const authenticated = (purpose: Purpose): Buffer => Buffer.from(`sidejob value for ${purpose}`)
+
+function sealed({ id, cipher }: Key, value: string, purpose: Purpose, nonce: Uint8Array): Sealed {
   const making = createCipheriv(CIPHER, cipher, nonce)
+  making.setAAD(authenticated(purpose))
   const parts = [nonce, making.update(value, 'utf8'), making.final(), making.getAuthTag()]
-  return `~e${id}.${Buffer.concat(parts).toString('base64url')}` as Sealed
+  return `~f${id}.${Buffer.concat(parts).toString('base64url')}` as Sealed
 }
 
-function opened({ id, cipher }: Key, body: string): string {
+function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   const bytes = Buffer.from(body, 'base64url')
-  const making = createDecipheriv(CIPHER, cipher, bytes.subarray(0, NONCE))
-  making.setAuthTag(bytes.subarray(-TAG))
   try {
+    const making = createDecipheriv(CIPHER, cipher, bytes.subarray(0, NONCE), { authTagLength: TAG })
+    making.setAAD(authenticated(purpose))
+    making.setAuthTag(bytes.subarray(-TAG))
     return Buffer.concat([making.update(bytes.subarray(NONCE, -TAG)), making.final()]).toString('utf8')
   } catch {
     throw new SidejobError(
       'REFUSED',
-      `expected a value that key ${id} of ${SETTING} has sealed here, got one of another tenant, or one that was changed`,
+      `expected a value that key ${id} of ${SETTING} has sealed as ${purpose}, got one of another place or tenant, or one that was changed`,
     )
   }
 }
 
-// What a function or a program logs is an object; what scripts know of the entry stands before it, and gives way to it.
-const LOGGED = /^\{((?:"(?:timestamp|job)":\d+,)*)"\$sealed":([\s\S]*)\}$/
+// Scripts write a logged object as `$sealed`, after the members that they add; members of the object replace those.
+const LOGGED = new RegExp(`^\\{((?:"(?:timestamp|job)":\\d+,)*)"\\$sealed":"(${TOKEN})"\\}$`)
 
-/** An entry of the log with what scripts have put around it. */
-function withMembers(text: string): string {
-  const [, around, entry] = LOGGED.exec(text) ?? []
-  if (around === undefined) return text
-  if (!entry!.startsWith('{')) return entry!
-  const own = JSON.parse(entry!) as object
-  const beside = around.split(',').filter((word) => word && !Object.hasOwn(own, word.slice(1, word.lastIndexOf('"'))))
-  const members = entry!.slice(1, -1)
-  return `{${[...beside, ...(members.trim() ? [members] : [])].join(',')}}`
+/** Merges an entry of the log with the members that scripts have added. */
+function withMembers(added: string, entry: string): string {
+  if (!entry.startsWith('{')) return entry
+  const own = JSON.parse(entry) as object
+  const missing = added.split(',').filter((word) => word && !Object.hasOwn(own, word.slice(1, word.lastIndexOf('"'))))
+  const members = entry.slice(1, -1)
+  return `{${[...missing, ...(members.trim() ? [members] : [])].join(',')}}`
 }
 
 /**
- * Seals and opens values with the keys of a deployment; without one they stay as they are.
+ * Seals and opens values with the keys of a deployment. Without a key, values stay unchanged.
  *
  * @example
  * const vault = createVault({ keys: [key] })
- * vault.open(vault.seal('{"card":"4111"}')) // '{"card":"4111"}'
+ * vault.open.value(vault.seal('{"card":"4111"}', 'args'), 'args') // '{"card":"4111"}'
  */
 export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }): Vault {
   const known = keys.map((key) => keyOf(key, tenant))
   const [first] = known
-  const nonceOf = ({ nonces }: Key, value: string, purpose: string): Uint8Array =>
+  const nonceOf = ({ nonces }: Key, value: string, purpose: Purpose): Uint8Array =>
     createHmac('sha256', nonces).update(`${purpose}\n${value}`).digest().subarray(0, NONCE)
 
-  function openOne(id: string, body: string): string {
+  function openToken(id: string, body: string, purpose: Purpose): string {
     const key = known.find((one) => one.id === id)
-    if (key) return opened(key, body)
+    if (key) return opened(key, body, purpose)
     const got = known.length ? `only ${known.map((one) => one.id).join(', ')}` : 'none'
     throw new SidejobError('REFUSED', `this value was sealed with key ${id}: expected it in ${SETTING}, got ${got}`)
   }
 
-  function markOne(id: string, body: string): string {
+  function openValue(text: string, purpose: Purpose): string {
+    const [, id, body] = WHOLE.exec(text) ?? []
+    if (id !== undefined) return openToken(id, body!, purpose)
+    if (!FORMER.test(text)) return text
+    throw new SidejobError(
+      'REFUSED',
+      'this value was sealed by a version of sidejob whose form this version does not open: read it with that version, or delete the job',
+    )
+  }
+
+  function showValue(text: string, purpose: Purpose): string {
     try {
-      return openOne(id, body)
+      return openValue(text, purpose)
     } catch {
-      return `{"$sealed":"~e${id}.${body}"}`
+      return JSON.stringify({ $sealed: text })
     }
   }
 
-  const through = (text: string, one: typeof openOne): string =>
-    isSealed(text) ? text.replace(WHOLE, (_, before: string, id, body) => before + one(id, body)) : text
-
-  const show: Vault['show'] = (text) => through(text, markOne)
-
-  function partOf(token: string, id: string, body: string): string {
-    const key = known.find((one) => one.id === id)
+  /** Opens a member of JSON text; one that cannot be opened stays unchanged. */
+  function member(id: string, body: string, purpose: Purpose, otherwise: string): string {
     try {
-      return key ? opened(key, body) : token
+      return openToken(id, body, purpose)
     } catch {
-      return token
+      return otherwise
     }
   }
 
-  function showParts(text: string): string {
+  const openError: Opening['error'] = (text) =>
+    isSealed(text)
+      ? text.replace(IN_ERROR, (_, name, id, body) => `"${name}":${member(id, body, 'error', `"~f${id}.${body}"`)}`)
+      : text
+
+  function openDefinition(json: string): string {
+    const [, id, body] = IN_JSON.exec(json) ?? []
+    return id === undefined ? json : member(id, body!, 'definition', json)
+  }
+
+  const openingWith = (value: Opening['value']): Opening => ({
+    value,
+    item(item) {
+      const [start] = ITEM.exec(item) ?? ['']
+      return start + value(item.slice(start.length), 'value')
+    },
+    error: openError,
+    definition: openDefinition,
+  })
+
+  function showLogMessage(text: string): string {
     if (!isSealed(text)) return text
-    const whole = text.replace(PART, partOf)
-    return text.includes('"$sealed":"~e') && !whole.includes('"$sealed":"~e') ? withMembers(whole) : whole
+    if (WHOLE.test(text)) return showValue(text, 'value')
+    const [, added, token] = LOGGED.exec(text) ?? []
+    if (added !== undefined) return withMembers(added, showValue(token!, 'log'))
+    return text.replace(IN_LOG_MESSAGE, (whole: string, name: string | undefined, id: string, body: string) =>
+      name === undefined
+        ? member(id, body, 'value', whole)
+        : `"${name}":${member(id, body, 'error', `"~f${id}.${body}"`)}`,
+    )
   }
 
-  const seal: Vault['seal'] = (value) =>
-    first ? sealed(first, value, randomBytes(NONCE)) : (value as string as Sealed)
+  const seal: Vault['seal'] = (value, purpose) =>
+    first ? sealed(first, value, purpose, randomBytes(NONCE)) : (value as string as Sealed)
   const sealSame: Vault['sealSame'] = (value, purpose) =>
-    first ? sealed(first, value, nonceOf(first, value, purpose)) : (value as string as Sealed)
+    first ? sealed(first, value, purpose, nonceOf(first, value, purpose)) : (value as string as Sealed)
+  const inJson =
+    (by: Vault['seal']): Vault['sealInJson'] =>
+    (value, purpose) => {
+      const text = encodedToJson(value)
+      return first ? JSON.stringify(by(text, purpose)) : text
+    }
   return {
     seal,
     sealSame,
     sealedAs: (value = '', purpose) => [
-      ...(value === '' ? [] : known.map((key) => sealed(key, value, nonceOf(key, value, purpose)))),
+      ...(value === '' ? [] : known.map((key) => sealed(key, value, purpose, nonceOf(key, value, purpose)))),
       value as string as Sealed,
     ],
-    sealInJson: (value, purpose) => {
-      const text = encodedToJson(value)
-      if (!first) return text
-      return JSON.stringify(purpose === undefined ? seal(text) : sealSame(text, purpose))
-    },
+    sealInJson: inJson(seal),
+    sealSameInJson: inJson(sealSame),
     sealItem(item) {
       if (!first) return item
-      const end = item.startsWith('=') ? 1 : item.indexOf('\n', item.indexOf('\n', item.indexOf('\n') + 1) + 1) + 1
-      return item.slice(0, end) + seal(item.slice(end))
+      const [start] = ITEM.exec(item)!
+      return start + seal(item.slice(start.length), 'value')
     },
-    open: (text) => through(text, openOne),
-    show,
-    showParts,
-    showAll: (text) => showParts(show(text)),
+    open: openingWith(openValue),
+    show: openingWith(showValue),
+    showLogMessage,
   }
 }

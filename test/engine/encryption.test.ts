@@ -179,7 +179,7 @@ describe('keys are changed', () => {
     expect(textOf((await rotated.get(String(id))).args)).toBe(mark('old'))
     await rotated.patch(String(id), { args: JSON.stringify(mark('new')) })
     await expect(kit.engine.get(String(id))).resolves.toMatchObject({
-      args: expect.stringMatching(/^\{"\$sealed":"~e/),
+      args: expect.stringMatching(/^\{"\$sealed":"~f/),
     })
     expect(textOf((await withKeys(second).get(String(id))).args)).toBe(mark('new'))
   })
@@ -257,14 +257,14 @@ test('what one tenant has sealed cannot be opened as another tenant', async () =
     { queue: 'default', class: 'echo', args: JSON.stringify(mark('theirs')), at: Date.now() + 1e8 } as never,
   ])
   expect(textOf((await tenant('acme').get(String(jobs[0]!.id))).args)).toBe(mark('theirs'))
-  expect((await tenant('beta').get(String(jobs[0]!.id))).args).toMatch(/^\{"\$sealed":"~e/)
+  expect((await tenant('beta').get(String(jobs[0]!.id))).args).toMatch(/^\{"\$sealed":"~f/)
 })
 
 describe.each([
   ['without a key', []],
   ['with a key', [first]],
 ])('what users give that looks as if it were sealed, %s', (_, encryptionKeys) => {
-  const LIKE = '~eAAAAAAAA.abcdef'
+  const LIKE = '~fAAAAAAAA.abcdef'
   const likely = defineWorker({
     class: 'likely',
     in: { a: port() },
@@ -316,5 +316,133 @@ describe.each([
     await own.rest(id, 'failed')
     const { error } = await own.engine.get(String(id))
     expect(textOf(error)).toMatchObject({ message: LIKE })
+  })
+})
+
+describe('a person who can read Redis and use the API cannot have a sealed value opened', () => {
+  const SECRET = '4111-SECRET'
+  const hidden = defineWorker({
+    class: 'hidden',
+    in: { in: port(), kept: port() },
+    out: { out: port() },
+    redact: ['args', 'in', 'out', 'result', 'error', 'state', 'progress'],
+    retry: { max: 0 },
+    async perform(job) {
+      if (job.args === 'fail') throw new Error(SECRET)
+      job.write('out', await job.read('in'))
+      job.set({ secret: SECRET })
+      job.progress(SECRET)
+      await job.step('step', () => SECRET)
+      job.log({ note: SECRET })
+      return SECRET
+    },
+  })
+  const repeating = defineWorker({
+    class: 'repeating',
+    in: { in: port(undefined, { channels: ['/heard'] }) },
+    perform: (job) => {
+      if (job.hasData('in')) job.suspend()
+      return job.args
+    },
+  })
+  let own: Kit
+  let raw: Redis
+  /** All sealed values of all purposes. */
+  let sealed: string[]
+  beforeAll(async () => {
+    own = await startKit({ workers: [hidden, repeating], encryptionKeys: [first] })
+    raw = new Redis({ ...own.options, automaticDeserialization: false })
+    const value = JSON.stringify(SECRET)
+    await own.rest(await own.make('hidden', { args: '"fail"' }), 'failed')
+    const id = await own.make('hidden', { args: value, inputs: { in: [value], kept: [value] }, keepResult: true })
+    await own.rest(id, 'completed')
+    const lines: Line[] = []
+    for await (const line of exported({ client: createClient(own.options), namespace: '' })) lines.push(line)
+    sealed = [...new Set(JSON.stringify(lines).match(/~f[\w-]{8}\.[\w-]+/g))]
+    expect(sealed.length).toBeGreaterThan(9)
+  })
+  afterAll(() => own.close())
+
+  test('by an entry of the log', async () => {
+    await own.engine.log(JSON.stringify({ m: sealed }))
+    for (const one of sealed) await own.engine.log(JSON.stringify(one))
+    const { entries } = await own.engine.readLog({ limit: 1 + sealed.length })
+    expect(entries.map(({ entry }) => textOf(entry)).reverse()).toEqual([
+      { m: sealed },
+      ...sealed.map((message) => ({ message })),
+    ])
+  })
+
+  test('by a message of a channel, or by a context or the name of a channel in an entry of /sidejob/log', async () => {
+    const heard: { channel: string; message: string }[] = []
+    const listening = new AbortController()
+    const channels = ['/sidejob/log', '/heard', '/']
+    const stream = (async () => {
+      for await (const one of own.engine.subscribe(channels, listening.signal)) heard.push(one)
+    })().catch(() => undefined)
+    await own.until(async () => (await raw.get(own.store.keys.listened)) !== null)
+    const job = String(await own.make('repeating', { at: Date.now() + 1e8 }))
+    await own.engine.publish('/heard', JSON.stringify({ m: sealed }))
+    await own.engine.publish('/sidejob/log', JSON.stringify({ error: sealed }))
+    for (const one of sealed) {
+      await own.engine.publish(`/heard/${one.slice(0, 200)}`, '1')
+      const context = { $sealed: one, error: one, read: [{ data: [one] }], deep: `"${one}"` }
+      await own.engine.write(job, 'in', 'in', ['7'], { context: JSON.stringify(context) as never })
+      await own.until(() =>
+        heard.some(({ channel, message }) => channel === '/sidejob/log' && message.includes('deep')),
+      )
+      const last = heard.splice(0)
+      expect(JSON.stringify(last)).not.toContain(SECRET)
+      const entry = last.find(({ message }) => message.includes('deep'))!
+      expect(JSON.parse(entry.message)).toMatchObject({ ...context, read: [], write: [{ data: [7] }] })
+    }
+    listening.abort()
+    await stream
+  })
+
+  test('by a result, kept or waited for', async () => {
+    const id = await own.make('repeating', { args: JSON.stringify({ m: sealed }), keepResult: true })
+    const answer = await own.engine.result(String(id), { wait: 5_000 })
+    expect(answer.ended && answer.result?.type === 'success' && textOf(answer.result.result)).toEqual({ m: sealed })
+  })
+
+  test('by a definition of a class', async () => {
+    for (const one of sealed) {
+      await own.engine.register('default', 'described', {
+        pull: true,
+        description: one,
+        in: { n: { default: JSON.stringify(one) } },
+        args: JSON.stringify({ const: one }),
+      } as never)
+      const found = JSON.stringify(await own.engine.workers())
+      expect(found).toContain(one)
+      expect(found).not.toContain(SECRET)
+    }
+  })
+
+  test('by moving it to a place of another purpose in Redis', async () => {
+    const id = await own.make('repeating', { at: Date.now() + 1e8 })
+    const key = own.store.keys.job(id)
+    const text = (await raw.get<string>(key))!
+    const other = await own.make('hidden', { args: JSON.stringify(SECRET), at: Date.now() + 1e8 })
+    const args = JSON.parse((await raw.get<string>(own.store.keys.job(other)))!).a as string
+    await raw.set(key, JSON.stringify({ ...JSON.parse(text), 's:field': args, pg: args, 'di:in': `=${args}` }))
+    const { progress, in: ports } = await own.engine.get(String(id))
+    const { field } = await own.engine.state(String(id))
+    expect([progress, ports.in!.default, field].map(textOf)).toEqual(Array(3).fill({ $sealed: args }))
+  })
+})
+
+test('a value in the form of an earlier version is an error that names the reason', async () => {
+  const FORMER = `~e${'A'.repeat(8)}.${'b'.repeat(60)}`
+  const id = await kit.make('echo', { args: '1', at: Date.now() + 1e8 })
+  const key = kit.store.keys.job(id)
+  const document = JSON.parse((await redis.get<string>(key))!) as Record<string, string>
+  await redis.set(key, JSON.stringify({ ...document, a: FORMER }))
+  expect(textOf((await kit.engine.get(String(id))).args)).toEqual({ $sealed: FORMER })
+  await kit.engine.run(String(id), {})
+  await kit.rest(id, 'failed')
+  expect(textOf((await kit.engine.get(String(id))).error)).toMatchObject({
+    message: expect.stringContaining('sealed by a version of sidejob whose form this version does not open'),
   })
 })

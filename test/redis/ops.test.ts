@@ -64,7 +64,7 @@ test('ports are those of the job itself, of a child or of another job', () => {
 
 test('fields have long names here and short ones in words', () => {
   expect(ops.patch({ fields: { priority: '5', repeats: '' } })).toEqual(['patch', '2', 'p', '5', 'rp', ''])
-  const values = createVault().sealedAs('x' as Encoded, 'state:graph')
+  const values = createVault().sealedAs('x' as Encoded, 'state graph')
   expect(ops.was({ field: 'state:graph', values })).toEqual(['was', 's:graph', '1', 'x'])
 })
 

@@ -7,6 +7,7 @@ import { ops, type Words } from '../../redis/ops.ts'
 import { stateFieldOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
+import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { BulkInput, Engine } from '../engine.ts'
 import { kindOfJob } from './errors.ts'
@@ -53,7 +54,9 @@ export function createBulk(store: Store) {
     const page = await pageOf(store, filter!, cursor === undefined ? String(id) : (JSON.parse(cursor) as string))
     const words: Words = ops.bulk({ act: action, jobs: page.ids.map(String) })
     if (page.cursor !== null)
-      words.push(...ops.set({ field: 'cursor', value: store.vault.seal(encodeValue(page.cursor)) }))
+      words.push(
+        ...ops.set({ field: 'cursor', value: store.vault.seal(encodeValue(page.cursor), stateField('cursor')) }),
+      )
     return { ...ended, end: page.cursor === null ? 'completed' : 'again', words }
   }
 }

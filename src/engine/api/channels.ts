@@ -80,6 +80,10 @@ export function createChannels({
   const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
     ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
 
+  /** Scripts write the messages of the log around sealed values; all other messages are sealed as a whole, or not at all. */
+  const shownMessage = (channel: string, message: string): Encoded =>
+    channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
+
   return {
     async publish(channel, message, options = {}, call) {
       const near = { queues: registry.queues, jobs: audience.of(channel) }
@@ -128,7 +132,7 @@ export function createChannels({
         for await (const text of merged(streams)) {
           if (text === '') continue
           const end = text.indexOf('\t')
-          yield { channel: text.slice(0, end), message: store.vault.showAll(text.slice(end + 1)) as Encoded }
+          yield { channel: text.slice(0, end), message: shownMessage(text.slice(0, end), text.slice(end + 1)) }
         }
       } finally {
         clearInterval(timer)

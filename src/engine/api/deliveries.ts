@@ -7,7 +7,7 @@ import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
 import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
-import { purposes, type Vault } from '../../redis/vault.ts'
+import type { Vault } from '../../redis/vault.ts'
 import { type Context, checkClaim, laneOf, onceOf } from '../context.ts'
 import type {
   Call,
@@ -65,7 +65,7 @@ const refused = (answer: string): SidejobError | undefined => {
 /** What a deliveryEnd changes of the job beside its end. */
 function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sealSame }: Vault): Words {
   const fields: Fields = {}
-  if (args !== undefined) fields.args = sealSame(args as Encoded, purposes.args)
+  if (args !== undefined) fields.args = sealSame(args as Encoded, 'args')
   if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
   return [
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
@@ -286,10 +286,10 @@ export function createDeliveries(parts: Context): Deliveries {
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
       const fields = repeatFields(update, document, store.now())
-      if (args !== undefined) fields.args = vault.sealSame(args, purposes.args)
+      if (args !== undefined) fields.args = vault.sealSame(args, 'args')
       if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
       if (counted === 'anew') fields.deliveries = ''
-      const same = was === undefined ? [] : [ops.was({ field: 'args', values: vault.sealedAs(was, purposes.args) })]
+      const same = was === undefined ? [] : [ops.was({ field: 'args', values: vault.sealedAs(was, 'args') })]
       await change(job, [...same, ops.patch({ fields })], call)
     },
 

@@ -21,7 +21,7 @@ import {
   statusOf,
 } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
-import { purposes, type Vault } from '../../redis/vault.ts'
+import { stateField, type Vault } from '../../redis/vault.ts'
 import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
 import { wiringOf } from '../run/snapshot.ts'
 
@@ -34,7 +34,7 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
 
 /** The words of who goes on only if the graph still is the one that was seen. */
 export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
-  ops.was({ field: 'state:graph', values: vault.sealedAs(text, purposes.state('graph')) })
+  ops.was({ field: 'state:graph', values: vault.sealedAs(text, stateField('graph')) })
 
 /** Stands for a graph: another graph, another hash. */
 export const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)

@@ -14,7 +14,7 @@ import { shownItem } from '../../redis/item.ts'
 import { ops, type Words } from '../../redis/ops.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
-import { purposes, type Vault } from '../../redis/vault.ts'
+import { stateField, type Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.ts'
 import { checkPorts } from '../jobs/graph-check.ts'
@@ -90,7 +90,7 @@ const fieldWords = (fields: Graphs, vault: Vault): Words[] =>
   (['graph', 'history', 'versions'] as const).map((name) =>
     fields[name] === undefined
       ? ops.unset({ field: name })
-      : ops.set({ field: name, value: vault.sealSame(fields[name], purposes.state(name)) }),
+      : ops.set({ field: name, value: vault.sealSame(fields[name], stateField(name)) }),
   )
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
@@ -278,7 +278,7 @@ export function createFlows({
       const of = node === null ? {} : { child: node }
       const from = dir === 'i' ? { ...of, in: port } : { ...of, out: port }
       const [isDefault, ...items] = await change(String(state.id), [ops.take({ from, most: max })], call, MINUTE)
-      return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show(item))) }
+      return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show.item(item))) }
     },
 
     moveWire: (job, name, target, call) =>

@@ -8,7 +8,7 @@ import type { KeptStep } from '../../core/schemas.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
-import { purposes } from '../../redis/vault.ts'
+import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
 import type { Call, Engine, JobFilter, JobPatch, JobView, WorkerDefinition } from '../engine.ts'
 import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
@@ -122,7 +122,7 @@ export function createJobs({
 
   async function patch(job: string, { args, priority, retry, timeout, repeat, runAt, group }: JobPatch, call?: Call) {
     const fields: Fields = {}
-    if (args !== undefined) fields.args = store.vault.sealSame(args, purposes.args)
+    if (args !== undefined) fields.args = store.vault.sealSame(args, 'args')
     if (priority !== undefined) fields.priority = priority === 0 ? '' : String(priority)
     if (retry !== undefined) fields.retry = encodeValue(retry)
     if (timeout !== undefined) fields.timeout = String(timeout)
@@ -222,7 +222,7 @@ export function createJobs({
       await checkTheirs(job)
       const words = [
         ...Object.entries(set).map(([field, value]) =>
-          ops.set({ field, value: store.vault.sealSame(value, purposes.state(field)) }),
+          ops.set({ field, value: store.vault.sealSame(value, stateField(field)) }),
         ),
         ...unset.map((field) => ops.unset({ field })),
       ]

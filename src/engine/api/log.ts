@@ -16,8 +16,12 @@ const LOG_PAGES = 25
 /** `class`: of the job; of an entry that an earlier version has written nobody knows it. */
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
+/** An entry is sealed as a whole; an error of a run, in its members. */
+const shownEntry = (entry: string, { show }: Vault): Encoded =>
+  entry.startsWith('{') ? show.error(entry) : show.value(entry, 'log')
+
 /** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
-function logRows(answer: unknown, { showAll }: Vault): LogRow[] {
+function logRows(answer: unknown, vault: Vault): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
     const { at, job, class: name, level, entry } = fieldsOf(flat)
     return {
@@ -26,17 +30,17 @@ function logRows(answer: unknown, { showAll }: Vault): LogRow[] {
       job: job ? Number(job) : null,
       class: name || null,
       level: level!,
-      entry: showAll(entry!) as Encoded,
+      entry: shownEntry(entry!, vault),
     }
   })
 }
 
 /** Entries of a job's own log: the level, and what was said in the next line. */
-function ownRows(answer: unknown, { showAll }: Vault, job: number, name: string): LogRow[] {
+function ownRows(answer: unknown, vault: Vault, job: number, name: string): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
     const { at, did } = fieldsOf(flat)
     const end = did!.indexOf('\n')
-    const entry = showAll(did!.slice(end + 1)) as Encoded
+    const entry = shownEntry(did!.slice(end + 1), vault)
     return { id, at: Number(at), job, class: name, level: did!.slice(0, end), entry }
   })
 }

@@ -78,7 +78,7 @@ export function createPorts({
       const [isDefault, ...items] = await change(job, [words], call, MINUTE)
       return {
         values: items.map((item) => ({
-          ...withContext(store.vault.show(item)),
+          ...withContext(store.vault.show.item(item)),
           ...(isDefault ? { default: true as const } : {}),
         })),
       }

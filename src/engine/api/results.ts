@@ -4,18 +4,20 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'
 import { ops } from '../../redis/ops.ts'
+import type { Vault } from '../../redis/vault.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Engine, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
 /** `isTaken`: whoever takes it gets it as it is. */
-function resultOf(text: string, isTaken: boolean): Result {
+function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const [type, head, ...rest] = text.split('\n')
   const [times, redacts = '[]'] = head!.split('\t')
   const [finishedAt, , saidAt] = times!.split(' ')
   const paths = isTaken ? [] : (JSON.parse(redacts) as string[])
   const said = saidAt === undefined ? {} : { saidAt }
-  const value = rest.join('\n')
+  const kept = rest.join('\n')
+  const value = type === 'success' ? show.value(kept, 'result') : show.error(kept)
   if (type === 'success')
     return { type, finishedAt: Number(finishedAt), ...said, result: redacted(value as Encoded, paths, 'result') }
   const {
@@ -53,7 +55,7 @@ export function createResults({ store, change, now, waiting }: Context): Pick<En
           return {
             answer: {
               ended: true,
-              result: resultOf(store.vault.showAll(text), take),
+              result: resultOf(text, take, store.vault),
             },
             id,
           }

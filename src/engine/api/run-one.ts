@@ -65,7 +65,7 @@ export function createOne({ store, performer, tags, ring }: One) {
     if (refused) return { ...performed, status: 'failed', error: { message: refused[1]! } }
     if (answer === 'lost' || answer === 'conflict') return undefined
     const error =
-      settled.error === undefined ? undefined : (JSON.parse(store.vault.showParts(settled.error)) as RunError)
+      settled.error === undefined ? undefined : (JSON.parse(store.vault.show.error(settled.error)) as RunError)
     return { ...performed, status: answer as Status, ...(error ? { error } : {}) }
   }
 

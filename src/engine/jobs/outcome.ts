@@ -45,11 +45,11 @@ const cut = (text: string): string => text.slice(0, limits.errorText.most)
 /** What an error says is the user's as any value is; why it ended so is ours. */
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
-    message: raw(sealInJson(encodeValue(cut(message)))),
+    message: raw(sealInJson(encodeValue(cut(message)), 'error')),
     reason,
     // Before what users gave: the log finds it there.
-    ...(stack ? { stack: raw(sealInJson(encodeValue(cut(stack)))) } : {}),
-    ...(detail === undefined ? {} : { detail: raw(sealInJson(detail)) }),
+    ...(stack ? { stack: raw(sealInJson(encodeValue(cut(stack)), 'error')) } : {}),
+    ...(detail === undefined ? {} : { detail: raw(sealInJson(detail, 'error')) }),
     ...(retry === false ? { retry } : {}),
   })
 
@@ -168,7 +168,7 @@ const pauseWords = ({ pause }: Changes): Words => {
 const saidWords = ({ saidAt }: Changes): Words => (saidAt === undefined ? [] : says.said({ moment: String(saidAt) }))
 
 const timeWords = ({ progress, at, wait }: Changes, { seal }: Vault): Words => [
-  ...(progress === undefined ? [] : says.progress({ value: seal(progress) })),
+  ...(progress === undefined ? [] : says.progress({ value: seal(progress, 'progress') })),
   ...(at === undefined ? [] : says.at({ moment: at })),
   ...(wait === undefined ? [] : says.wait({ ms: wait })),
 ]
@@ -235,7 +235,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...waitWords(changes),
     ...pauseWords(changes),
     ...countWords(changes),
-    ...(wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result) }) : []),
+    ...(wantsResult(deciding) && result !== undefined ? says.result({ value: vault.seal(result, 'result') }) : []),
     ...saidWords(changes),
   ]
   return { ...run, words, again, ...logs, largest: () => largestPart(changes) }

@@ -10,7 +10,7 @@ import { type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
-import { purposes, type Vault } from '../../redis/vault.ts'
+import type { Opening, Vault } from '../../redis/vault.ts'
 import type { PortSpecs, WorkerDefinition } from '../engine.ts'
 import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
 import { announcedDefinition } from './checks.ts'
@@ -97,13 +97,13 @@ const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
   ...(worker.description ? { description: worker.description } : {}),
 })
 
-const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealInJson }: Vault) =>
+const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealSameInJson }: Vault) =>
   Object.fromEntries(
     Object.entries(ports).map(([name, spec]) => [
       name,
       {
         ...spec,
-        ...(spec.default === undefined ? {} : { default: raw(sealInJson(spec.default, purposes.definition)) }),
+        ...(spec.default === undefined ? {} : { default: raw(sealSameInJson(spec.default, 'definition')) }),
         ...(spec.schema === undefined ? {} : { schema: raw(spec.schema) }),
       },
     ]),
@@ -111,7 +111,7 @@ const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealInJson }: Vault)
 
 /** Where a worker is called, and with what it is signed: texts that open what others have. */
 const withSealed = (push: NonNullable<WorkerDefinition['push']>, vault: Vault) => {
-  const sealed = (text: string) => raw(vault.sealInJson(encodeValue(text), purposes.definition))
+  const sealed = (text: string) => raw(vault.sealSameInJson(encodeValue(text), 'definition'))
   return { ...push, url: sealed(push.url), ...(push.secret === undefined ? {} : { secret: sealed(push.secret) }) }
 }
 
@@ -127,9 +127,35 @@ const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault): str
     ...(local ? { local: true } : {}),
   })
 
-function parseDefinition(text: string): WorkerDefinition {
+const openedPorts = (ports: WorkerDefinition['in'] = {}, { definition }: Opening): PortSpecs =>
+  Object.fromEntries(
+    Object.entries(ports).map(([name, spec]) => [
+      name,
+      spec.default === undefined ? spec : { ...spec, default: definition(spec.default) },
+    ]),
+  )
+
+const openedText = (text: string, { definition }: Opening): string =>
+  JSON.parse(definition(JSON.stringify(text))) as string
+
+const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Opening) => ({
+  ...push,
+  url: openedText(push.url, opening),
+  ...(push.secret === undefined ? {} : { secret: openedText(push.secret, opening) }),
+})
+
+/** Reads a definition. Only the members that `textOf` seals are opened: all others are written by users. */
+function parseDefinition(text: string, { show }: Vault): { definition: WorkerDefinition; isFunction: boolean } {
   const { local, ...definition } = parseJson(text, closedDefinition) as WorkerDefinition & { local?: boolean }
-  return definition
+  return {
+    definition: {
+      ...definition,
+      ...(definition.push ? { push: openedPush(definition.push, show) } : {}),
+      in: openedPorts(definition.in, show),
+      out: openedPorts(definition.out, show),
+    },
+    isFunction: local === true,
+  }
 }
 
 /**
@@ -173,7 +199,7 @@ export function createRegistry(
     const before = changes.get(queue)
     const classes = new Map<string, Registered>()
     for (const [name, text] of Object.entries(await store.definitions(queue))) {
-      const definition = parseDefinition(text)
+      const { definition } = parseDefinition(text, store.vault)
       classes.set(name, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition })
     }
     if (changes.get(queue) === before) fetched.set(queue, { at: now(), classes })
@@ -241,10 +267,8 @@ export function createRegistry(
     known: (queue: string) => remote(queue),
     /** A class as it is kept; `isFunction`: its deployment says what it is. */
     async read(queue: string, name: string) {
-      const found = await store.definition(queue, name)
-      if (!found) return undefined
-      const isFunction = (parseJson(found.shown, closedDefinition) as { local?: boolean }).local === true
-      return { kept: found.kept, definition: parseDefinition(found.shown), isFunction }
+      const kept = await store.definition(queue, name)
+      return kept === null ? undefined : { kept, ...parseDefinition(kept, store.vault) }
     },
     /** `replaces`: the stored text that the definition was made of; '*': any but a function's. `overtaken`: it differs. */
     async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
@@ -252,7 +276,12 @@ export function createRegistry(
       const { concurrency } = definition
       const text = textOf(definition, false, store.vault)
       const { rings, overtaken } = await change(queue, [{ name, definition: text, serves, concurrency, replaces }])
-      return { rings, ...(overtaken === undefined ? {} : { overtaken: overtaken && parseDefinition(overtaken) }) }
+      return {
+        rings,
+        ...(overtaken === undefined
+          ? {}
+          : { overtaken: overtaken && parseDefinition(overtaken, store.vault).definition }),
+      }
     },
     async remove(queue: string, name: string) {
       return change(queue, [{ name, definition: null, serves: 'push' }])

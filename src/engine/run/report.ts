@@ -32,11 +32,11 @@ export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
 })
 
 /** @example const report = reportOf(startOf(lent), settled, 12, store.vault) */
-export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number, { showParts }: Vault): RunReport {
+export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number, { show }: Vault): RunReport {
   const report = { ...start, ms: Math.round(ms) }
   if (end !== 'failed') return { ...report, outcome: end as RunReport['outcome'] }
   const [, text = '{}', again, delay] = words
-  const { message, reason, stack } = JSON.parse(showParts(text)) as RunError
+  const { message, reason, stack } = JSON.parse(show.error(text)) as RunError
   const error = { message, reason, ...(stack ? { stack } : {}) }
   return again === 'retry'
     ? { ...report, outcome: 'retry', retryIn: Number(delay), error }

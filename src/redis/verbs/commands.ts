@@ -94,7 +94,7 @@ function keptOf(text: string): StepKept {
   return { at, ms, run }
 }
 
-export function createCommands({ client: { ask }, keys, vault: { open, show, showParts } }: Parts) {
+export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
   /** A hash: a list in a transaction, an object by itself, nothing where there is none. */
   const hashOf = async (key: string): Promise<Record<string, string>> => {
     const found = await ask<unknown>((redis) => redis.hgetall(key))
@@ -102,15 +102,12 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
   }
 
   return {
-    /** class → definition as JSON text. */
-    async definitions(queue: string): Promise<Record<string, string>> {
-      const texts = Object.entries(await hashOf(keys.workers(queue)))
-      return Object.fromEntries(texts.map(([name, text]) => [name, showParts(text)]))
-    },
-    /** The definition of one class: as it is kept, and as it is shown. */
-    async definition(queue: string, name: string): Promise<{ kept: string; shown: string } | null> {
-      const kept = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
-      return typeof kept === 'string' ? { kept, shown: showParts(kept) } : null
+    /** class → definition as JSON text, with its sealed members. */
+    definitions: (queue: string) => hashOf(keys.workers(queue)),
+    /** The same for one class. */
+    async definition(queue: string, name: string): Promise<string | null> {
+      const text = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
+      return typeof text === 'string' ? text : null
     },
     /** The ready jobs of a queue in the order in which they are served, the first thousand. */
     async ready(queue: string): Promise<Ready[]> {
@@ -153,7 +150,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
     async lastMessages(channels: string[]): Promise<(LastMessage | undefined)[]> {
       if (channels.length === 0) return []
       const texts = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.message)))
-      return texts.map((text) => (text === null ? undefined : lastMessageOf(text, show)))
+      return texts.map((text) => (text === null ? undefined : lastMessageOf(text, show.item)))
     },
     /** id → what is known of an API key, and `used:<id>` → when it was last used. */
     apiKeys: () => hashOf(keys.apiKeys),
@@ -200,12 +197,12 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */
     runs: async (id: number) =>
-      (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(showParts).reverse(),
+      (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(show.error).reverse(),
 
     /** One of them, behind so many that are newer; null where it is not kept. */
     runBehind: async (id: number, behind: number) => {
       const text = await ask<string | null>((redis) => redis.lindex(keys.runs(id), -1 - behind))
-      return text === null ? null : showParts(text)
+      return text === null ? null : show.error(text)
     },
 
     /** What the last run that took from its inputs took there, by port; empty where that was too much to be kept. */
@@ -213,7 +210,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
       const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
       if (text === null) return null
       const { of } = JSON.parse(text) as { of: Record<string, string[]> }
-      const values = (items: string[]): Encoded[] => items.map((item) => itemOf(show(item)).data)
+      const values = (items: string[]): Encoded[] => items.map((item) => itemOf(show.item(item)).data)
       return Object.fromEntries(Object.entries(of).map(([port, items]) => [port, values(items)]))
     },
 
@@ -227,7 +224,9 @@ export function createCommands({ client: { ask }, keys, vault: { open, show, sho
       )
       const texts = pairsOf(flat)
       return {
-        steps: Object.fromEntries(texts.map(([name, text]) => [name, open(text.replace(STEP, '')) as Encoded])),
+        steps: Object.fromEntries(
+          texts.map(([name, text]) => [name, open.value(text.replace(STEP, ''), 'step') as Encoded]),
+        ),
         kept: Object.fromEntries(texts.map(([name, text]) => [name, keptOf(text)])),
         cursor: String(next),
       }

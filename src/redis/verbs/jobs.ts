@@ -11,7 +11,6 @@ import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import { createTogether, mayWaitForOthers } from '../together.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
-import { showing } from '../vault.ts'
 
 /** What the API key may have waiting that asks for these jobs; all of a call are asked for by one. */
 const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
@@ -53,7 +52,7 @@ const beginsAs = (one: Making, other: Making): boolean =>
 export function createJobs(parts: Parts) {
   const { client, keys, base, markedBy, ids, moments, vault, packedFrom } = parts
   const { evaluate } = client
-  const fill = filling(parts, showing(vault))
+  const fill = filling(parts, vault.show)
 
   const onceArgs = (once?: Once) => ({
     once: once ? keys.once(once.key) : '',

@@ -7,7 +7,7 @@ import { filling, granted, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { AtWork, FlowNode, FlowState, Inspection, Listed, Signal } from '../types.ts'
-import { showing, type Vault } from '../vault.ts'
+import type { Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
 type ListFilter = {
@@ -53,8 +53,8 @@ const flowNodeOf = ({ queue, lastRun, ...node }: Row<'node'>): FlowNode => ({
 
 const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now: number, vault: Vault): FlowState => ({
   ...{ id, now },
-  ports: ports.map(({ oldest, ...port }) => ({ ...port, oldest: oldest && vault.show(oldest) })),
-  document: decodeRecord(document, side, showing(vault)),
+  ports: ports.map(({ oldest, ...port }) => ({ ...port, oldest: oldest && vault.show.item(oldest) })),
+  document: decodeRecord(document, side, vault.show),
   children: childrenOf(children),
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
@@ -68,9 +68,8 @@ export function processIn(record: string): { since: number; heard: number; signa
 
 export function createLooks(parts: Parts) {
   const { client, keys, base, moments, vault } = parts
-  const { open, show } = vault
   const { evaluate } = client
-  const fill = filling(parts, showing(vault))
+  const fill = filling(parts, vault.show)
 
   async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
     const raw = await evaluate(
@@ -82,7 +81,7 @@ export function createLooks(parts: Parts) {
     const found = granted(answerOf(raw, 'job', 'refused'))
     const { id, children, childCount, items, ahead = null } = found
     const { paused, maxLanes, lanes, mode, now, limitFree = null, ownLimit, limit } = found.facts!
-    const document = decodeRecord(found.document, found.side, showing(vault))
+    const document = decodeRecord(found.document, found.side, vault.show)
     moments.saw(now)
     await fill([{ id, document }])
     return {
@@ -92,7 +91,7 @@ export function createLooks(parts: Parts) {
         ...toldOf(found.callback, vault),
         children,
         childCount,
-        items: items.map(show),
+        items: items.map(vault.show.item),
         ahead,
         limitFree,
         now,
@@ -129,7 +128,7 @@ export function createLooks(parts: Parts) {
     )
     const { total, cursor = null, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
     const jobs = found.jobs.map(({ id, document, side, callback }) => ({
-      ...{ id, document: decodeRecord(document, side, showing(vault)) },
+      ...{ id, document: decodeRecord(document, side, vault.show) },
       ...toldOf(callback, vault),
     }))
     await fill(jobs)
@@ -162,7 +161,7 @@ export function createLooks(parts: Parts) {
       ...of.flatMap(({ id, dir, port }) => [String(id), dir, port]),
     ])
     return answerOf(raw, 'ports').ports.map((row) =>
-      row ? { taken: row.taken, items: row.items.map(open), more: row.more } : null,
+      row ? { taken: row.taken, items: row.items.map(vault.open.item), more: row.more } : null,
     )
   }
 

@@ -30,7 +30,7 @@ export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow =
   oldest: oldest ? Math.floor(Number.parseInt(oldest.slice(0, 13), 16) / 1000) : null,
 })
 
-export function createQueues({ client: { evaluate }, keys, base, vault: { showParts } }: Parts) {
+export function createQueues({ client: { evaluate }, keys, base }: Parts) {
   async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
     const raw = await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])
     const { rings, more } = answerOf(raw, 'ticked')
@@ -111,7 +111,7 @@ export function createQueues({ client: { evaluate }, keys, base, vault: { showPa
       [String(classes.length), ...rest],
     )
     const answer = answerOf(raw, 'registered', 'overtaken')
-    if (answer.is === 'overtaken') return { rings: [], changed: false, overtaken: showParts(answer.definition) }
+    if (answer.is === 'overtaken') return { rings: [], changed: false, overtaken: answer.definition }
     return { rings: ringsOf(answer.rings), changed: answer.changed }
   }
 

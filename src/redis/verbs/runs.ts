@@ -11,7 +11,7 @@ import { decodeRecord } from '../record.ts'
 import { inSources, type Script } from '../script.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
-import { showing, type Vault } from '../vault.ts'
+import type { Vault } from '../vault.ts'
 import type { createJobs } from './jobs.ts'
 
 type CommitArgs = typeof scripts.commit extends Script<infer Args> ? Args : never
@@ -48,7 +48,7 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
     lent,
     rings: ringsOf(rings),
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
-    stale: stale.map(({ id, document, side }) => ({ id, document: decodeRecord(document, side, showing(vault)) })),
+    stale: stale.map(({ id, document, side }) => ({ id, document: decodeRecord(document, side, vault.show) })),
     ...{ version, failed },
     ...(seen === undefined ? {} : { seen }),
     ...(told ? { signal: told as Signal } : {}),
@@ -71,7 +71,7 @@ const REMEMBERED = 1_000
 export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['change']) {
   const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
-  const fill = filling(parts, showing(vault))
+  const fill = filling(parts, vault.show)
   /** The API keys of jobs under way that count for their limits, so that those are read with everything else. */
   const quotas = new Lru<string, string>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
@@ -143,7 +143,14 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
         keys.schema,
         ...tokens.map((token) => keys.job(token.split('.', 1)[0]!)),
       ],
-      { ...base(), queue_name: queue, lane, lease, progress: progress && vault.seal(progress), own: own ? '1' : '' },
+      {
+        ...base(),
+        queue_name: queue,
+        lane,
+        lease,
+        progress: progress && vault.seal(progress, 'progress'),
+        own: own ? '1' : '',
+      },
       [String(tokens.length), ...tokens],
     )
     const { ends, told } = answerOf(raw, 'extended')

@@ -29,7 +29,7 @@ test('a job goes through the Worker, and Redis holds nothing of it that can be r
   const { id } = await client.jobs.enqueue({ queue: 'core', class: 'zip', inputs: { in: lists }, keepResult: '1h' })
   await workerd.reaches(id, 'completed')
   const text = await everything()
-  expect(text).toContain('~e')
+  expect(text).toContain('~f')
   expect(text).not.toContain(MARK)
   const { values } = await client.ports.look(id, 'out', 'out')
   expect(JSON.stringify(values)).toContain(MARK)

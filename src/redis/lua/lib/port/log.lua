@@ -42,6 +42,12 @@ local function is_redacted(id, doc, part, name)
   return paths:find('"' .. part .. '"', 1, true) or paths:find(place .. '"', 1, true) or paths:find(place .. '.', 1, true)
 end
 
+-- Views open the sealed values in an entry. Users may write the form of one into a context or the name of a channel: there its
+-- first letter is escaped, which changes the text but not the JSON value.
+local function inert(json)
+  return json:find('"~f', 1, true) and json:gsub('"~f', '"\\u007ef') or json
+end
+
 local sides = { i = 'in', o = 'out' }
 
 local function note_value(rows, id, dir, port, value)
@@ -51,7 +57,7 @@ local function note_value(rows, id, dir, port, value)
     unsaid.more = unsaid.more + 1
   else
     local values = row_of(rows, id, dir, port).values
-    values[#values + 1] = value:sub(1, 1) == '~' and cjson.encode(value) or value
+    values[#values + 1] = value:sub(1, 1) == '~' and cjson.encode(value) or inert(value)
   end
 end
 
@@ -132,7 +138,7 @@ end
 
 -- An entry as it is published; what is no object stays as it is. Whoever opens a sealed one puts its members here.
 local function text(job, entry)
-  if entry:sub(1, 2) == '~e' then return '{' .. common_members(job, ''):sub(2) .. ',"$sealed":"' .. entry .. '"}' end
+  if entry:sub(1, 2) == '~f' then return '{' .. common_members(job, ''):sub(2) .. ',"$sealed":"' .. entry .. '"}' end
   if not entry:find('^%s*{') then return entry end
   local own = members_of(entry)
   return '{' .. (common_members(job, own) .. own):sub(2) .. '}'
@@ -164,7 +170,7 @@ function log.end_entry(id, context, reads, defaults)
     local channel = not id and unsaid.channel ~= '' and '{"channel":' .. cjson.encode(unsaid.channel) .. '}'
     local more = unsaid.more > 0 and '{"more":' .. int(unsaid.more) .. '}'
     local around = members_of(context or (not id and unsaid.context))
-    local all = common_members(id, around) .. around .. members_of(channel) .. members_of(own) .. members_of(more)
+    local all = inert(common_members(id, around) .. around .. members_of(channel)) .. members_of(own) .. members_of(more)
     push(hints.told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
   end
   log.begin()
