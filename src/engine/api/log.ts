@@ -84,7 +84,7 @@ export function createLog({ store, change, now }: Context): Pick<Engine, 'log' |
         (level === undefined || row.level === level) &&
         (wanted === undefined || row.entry.toLowerCase().includes(wanted))
       const entries: LogRow[] = []
-      // What a filter lets through may be far back: several pages are looked at before the caller is asked to go on.
+      // Matching entries may be far back: one call reads several pages.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
         const read = await store.readLog(before ? `(${before}` : latest, LOG_PAGE, own?.id)
         const rows = own ? ownRows(read, store.vault, own.id, own.document.class) : logRows(read, store.vault)

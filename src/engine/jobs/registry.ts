@@ -109,7 +109,7 @@ const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealSameInJson }: Va
     ]),
   )
 
-/** Where a worker is called, and with what it is signed: texts that open what others have. */
+/** Seals the address and the secret of a push worker. */
 const withSealed = (push: NonNullable<WorkerDefinition['push']>, vault: Vault) => {
   const sealed = (text: string) => raw(vault.sealSameInJson(encodeValue(text), 'definition'))
   return { ...push, url: sealed(push.url), ...(push.secret === undefined ? {} : { secret: sealed(push.secret) }) }
@@ -144,7 +144,7 @@ const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Openin
   ...(push.secret === undefined ? {} : { secret: openedText(push.secret, opening) }),
 })
 
-/** Reads a definition. Only the members that `textOf` seals are opened: all others are written by users. */
+/** Reads a definition. Opens only the members that `textOf` seals, because users write the rest. */
 function parseDefinition(text: string, { show }: Vault): { definition: WorkerDefinition; isFunction: boolean } {
   const { local, ...definition } = parseJson(text, closedDefinition) as WorkerDefinition & { local?: boolean }
   return {
