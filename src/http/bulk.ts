@@ -13,7 +13,7 @@ export const bulk = {
       summary: 'Retry, requeue, terminate or delete many jobs',
       description: 'Creates a job that does this to all older jobs that match a filter, or to at most 200 ids.',
       query: z.strictObject({
-        preview: flag.optional().meta({ description: 'only says to how many it would be done' }),
+        preview: flag.optional().meta({ description: 'dry run: returns the number of matching jobs' }),
       }),
       body: bulkInput,
       answers: { 200: bulkPreview, 201: enqueued },

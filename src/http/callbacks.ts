@@ -14,7 +14,7 @@ export const callbacks = {
       description: 'Newest first, optionally of one state.',
       query: z.strictObject({
         state: callbackState.optional(),
-        host: label.optional().meta({ description: 'only those that go to this host' }),
+        host: label.optional().meta({ description: 'only callbacks to this host' }),
         limit: count(1, 1_000).optional(),
         cursor: cursor.optional(),
       }),

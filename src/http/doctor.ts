@@ -9,8 +9,8 @@ const fault = z.object({
   kind: z.enum(faultKinds),
   who: z.string(),
   what: z.string(),
-  remedy: z.string().meta({ description: 'what a repair does about it' }),
-  link: z.string().meta({ description: 'where the API tells of what it is at' }),
+  remedy: z.string().meta({ description: 'action of a repair' }),
+  link: z.string().meta({ description: 'API address of the damaged object' }),
 })
 
 const page = { jobs: z.int(), cursor: z.string().nullable() }

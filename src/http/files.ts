@@ -8,13 +8,13 @@ import { route } from './route.ts'
 
 const listedFile = z.object({
   ...{ id: z.string(), size: z.int(), storedAt: moment, type: z.string().nullable() },
-  job: jobId.nullable().meta({ description: 'the job that stored it, as its id says' }),
+  job: jobId.nullable().meta({ description: 'job that stored it' }),
 })
 type ListedFile = { id: string; size: number; storedAt: number; type: string | null; job: number | null }
 
 const filesTotal = z.object({
   ...{ files: z.int(), bytes: z.int() },
-  more: z.boolean().meta({ description: 'there are more than the 10,000 that were counted' }),
+  more: z.boolean().meta({ description: 'true if there are more than the 10,000 counted files' }),
 })
 export type FilesTotal = z.output<typeof filesTotal>
 

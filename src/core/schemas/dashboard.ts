@@ -14,7 +14,7 @@ export const viewInput = z.strictObject({
       (text) => !text.startsWith('?'),
       'expected a query without its question mark, such as status=failed&queue=media',
     )
-    .meta({ description: 'the query of the page of jobs: status=failed&queue=media' }),
+    .meta({ description: 'query of the jobs page, such as status=failed&queue=media' }),
 })
 
 export const viewList = z.object({
@@ -27,8 +27,8 @@ export const breakerList = z.object({
   breakers: z.array(
     z.object({
       host: z.string(),
-      of: breakerOf.meta({ description: 'what calls it: callbacks, or runs of push workers' }),
-      failures: z.int().meta({ description: 'in a row' }),
+      of: breakerOf.meta({ description: 'kind of calls: callbacks, or runs of push workers' }),
+      failures: z.int().meta({ description: 'consecutive failures' }),
       // One call may try it again then; where that is past the next call is the one.
       until: moment,
     }),

@@ -32,14 +32,13 @@ export const graphChange = z.object({
         job: jobId,
         port: z.string(),
         values: z.int(),
-        of: z.int().meta({ description: 'how many of those that wait there were looked at: the first hundred' }),
-        why: z.string().meta({ description: 'what is wrong with the first of them' }),
+        of: z.int().meta({ description: 'number of waiting values that were checked: at most the first 100' }),
+        why: z.string().meta({ description: 'problem of the first of these values' }),
       }),
     )
     .optional()
     .meta({
-      description:
-        'told by previews where there are some: values that wait at the near end of a new wire and that the class at its far end does not take',
+      description: 'only in previews: values that wait at the start of a new wire and do not fit the class at its end',
     }),
 })
 export type GraphChange = z.output<typeof graphChange>
@@ -48,33 +47,36 @@ export const wireView = z.object({
   id: z.string(),
   from: end,
   to: end,
-  laid: z.boolean().meta({ description: 'whether both ends are there: values pass as they come' }),
-  size: z.int().meta({ description: 'how many values wait at its far end; wires that end in one port share them' }),
-  behind: z.int().meta({ description: 'how many wait at its near end' }),
+  laid: z.boolean().meta({ description: 'true if both ends exist, so that values pass' }),
+  size: z.int().meta({ description: 'number of values that wait at its end; wires that end in one port share them' }),
+  behind: z.int().meta({ description: 'number of values that wait at its start' }),
   oldest: z.object({ data: closed, context: closed.optional() }).nullable(),
-  oldestAt: moment.nullable().meta({ description: 'when the oldest of those that wait came over the wire' }),
+  oldestAt: moment.nullable().meta({ description: 'time at which the oldest waiting value passed the wire' }),
   rate: z.number().meta({ description: 'values a minute' }),
   in: z
     .array(z.int())
-    .meta({ description: 'how many came over it in each of the last ten minutes, the last of them this one' }),
-  out: z.array(z.int()).meta({ description: 'how many were taken from its far end in each of those minutes' }),
+    .meta({ description: 'values that passed in each of the last ten minutes; the last entry is the current minute' }),
+  out: z.array(z.int()).meta({ description: 'values that were read from its end in each of these minutes' }),
 })
 export type WireView = z.output<typeof wireView>
 
 /** A flow in short. */
 export const flowRow = z.object({
   id: jobId,
-  name: z.string().meta({ description: 'what its graph is called, or its alias, or its class' }),
+  name: z.string().meta({ description: 'name of its graph, or its alias, or its class' }),
   aliases: z.array(z.string()),
   status,
   createdAt: moment,
   nodes: z.int(),
-  active: z.int().meta({ description: 'nodes that have something to do: queued, running or suspended' }),
+  active: z.int().meta({ description: 'number of busy nodes: queued, running or suspended' }),
   wires: z.int(),
-  values: z.int().meta({ description: 'how many values wait at its wires' }),
+  values: z.int().meta({ description: 'number of values that wait on its wires' }),
   oldestAt: moment.nullable(),
-  changedAt: moment.nullable().meta({ description: 'when its graph came into force' }),
-  changedBy: z.string().nullable().meta({ description: 'the API key that changed it; null where it came by its port' }),
+  changedAt: moment.nullable().meta({ description: 'time of the last change of its graph' }),
+  changedBy: z
+    .string()
+    .nullable()
+    .meta({ description: 'API key that changed it; null if the change came through its port' }),
 })
 export type FlowRow = z.output<typeof flowRow>
 
@@ -89,11 +91,11 @@ export const flowEvent = z.object({
         ...{ was: status.nullable(), is: status, run: pastRun.nullable() },
       }),
     )
-    .meta({ description: 'nodes that moved, null is the flow itself; beside it the run that ended' }),
+    .meta({ description: 'nodes whose status changed, each with the run that ended; null is the flow itself' }),
   counts: z
     .array(z.object({ node: z.string().nullable(), dir, port: z.string(), was: z.int(), is: z.int() }))
-    .meta({ description: 'how many values waited at a port, before and after' }),
-  more: z.int().meta({ description: 'how much more it did that had no room' }),
+    .meta({ description: 'number of values that waited at a port, before and after' }),
+  more: z.int().meta({ description: 'number of further changes that did not fit' }),
 })
 export type FlowEvent = z.output<typeof flowEvent>
 
@@ -102,12 +104,12 @@ export const flowNode = z.object({
   name: z.string(),
   queue: z.string(),
   class: z.string(),
-  job: jobId.nullable().meta({ description: 'null until something reaches it' }),
+  job: jobId.nullable().meta({ description: 'null until a value reaches it' }),
   status: status.nullable(),
   ranAt: moment.nullable(),
   lastRun: pastRun.nullable(),
-  limit: z.string().nullable().meta({ description: 'the limit that it waits at' }),
+  limit: z.string().nullable().meta({ description: 'limit at which it waits' }),
   leaseUntil: moment.nullable(),
-  until: moment.nullable().meta({ description: 'when it may go on, where it waits for a moment' }),
+  until: moment.nullable().meta({ description: 'time at which it continues, if it waits for a time' }),
 })
 export type FlowNodeView = z.output<typeof flowNode>

@@ -69,8 +69,7 @@ const retryOver = (ways: typeof backoffWays) =>
 export const MOST_HISTORY = 100
 
 export const history = z.int().min(0).max(MOST_HISTORY).meta({
-  description:
-    'how many of its last runs are kept, at /v1/jobs/:job/runs; without it the last ten that failed or were lost',
+  description: 'number of runs to keep at /v1/jobs/:job/runs; by default only the last ten failed or lost runs',
 })
 
 /** A hundred years: nobody lives to see their end. */
@@ -78,7 +77,7 @@ export const FOREVER = 100 * 365.25 * DAY
 
 export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({
   description:
-    "how long it is kept after its end; without it a day, and 30 days if it failed or if new input can wake it; 'forever': until it is deleted",
+    "time to keep the job after its end; by default one day, or 30 days if it failed or if new input can wake it; 'forever' keeps it until it is deleted",
 })
 
 export const redeliver = z
@@ -88,7 +87,7 @@ export const redeliver = z
   })
   .meta({
     description:
-      'how long a pull worker, or a push worker that has answered 202, has a run before the next worker gets it; after `max` unanswered runs in a row the job fails',
+      'time for which a pull worker, or a push worker that answered 202, holds a run; after `max` unanswered runs in a row the job fails',
   })
 
 export const retry = retryOver(backoffWays)
@@ -99,9 +98,9 @@ export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER])
 
 export const missed = z.enum(missedWays).meta({
   description:
-    'what becomes of slots that went by while nothing ran: `run` runs each, `last` one run for all of them (the default of cron), `skip` none that is more than five minutes late',
+    'treatment of slots that were missed: `run` runs each, `last` runs once for all of them (the default of cron), `skip` runs none that is more than five minutes late',
 })
-const stopOnFail = z.boolean().meta({ description: 'whether a run that fails for good ends the schedule' })
+const stopOnFail = z.boolean().meta({ description: 'true if the schedule ends when a run fails for good' })
 const repeatOptions = { missed: missed.optional(), stopOnFail: stopOnFail.optional() }
 
 export const repeat = z.union([
@@ -110,14 +109,14 @@ export const repeat = z.union([
   z.strictObject({ bedrock: label, ...repeatOptions }),
 ])
 
-const priority = z.int32().meta({ description: 'jobs with the smallest number go first' })
+const priority = z.int32().meta({ description: 'jobs with the smallest number run first' })
 
 const debounce = z
   .strictObject({ wait: positive, max: positive.optional() })
   .refine(({ wait, max = wait }) => max >= wait, { error: 'expected at least "wait"', path: ['max'] })
   .meta({
     description:
-      'the job begins `wait` after it was last asked for, with the newest args; `max` after it was first asked for at the latest',
+      'the job starts `wait` after the last request, with the newest args, but at most `max` after the first request',
   })
 
 const expectOne = (first: 'until' | 'for', second: 'for' | 'debounce') => ({
@@ -132,7 +131,9 @@ const unique = z.union([
     .strictObject({
       key: label,
       until: z.enum(['started', 'ended', 'deleted']).optional(),
-      for: positive.optional().meta({ description: 'so long, whatever becomes of the job (a throttle)' }),
+      for: positive
+        .optional()
+        .meta({ description: 'time for which the key is held, even if the job ends earlier (a throttle)' }),
       debounce: debounce.optional(),
     })
     .refine((given) => given.until === undefined || given.for === undefined, expectOne('until', 'for'))
@@ -160,7 +161,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
 const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
-  .meta({ description: 'a limit whose key the job names; groups take turns at the limits that they share' })
+  .meta({ description: 'a limit whose key the job sets; groups take turns at limits that they share' })
 
 const notBoth = (given: { at?: number; wait?: number }) => given.at === undefined || given.wait === undefined
 const NOT_BOTH = { error: 'expected "at" or "wait", got both', path: ['wait'] }
@@ -210,42 +211,37 @@ export const callback = z.union([
 export const jobInput = sparse(
   z
     .strictObject({
-      queue: queueName.default('default').meta({ description: 'the queue that it waits in' }),
-      class: className.meta({ description: 'which worker performs it' }),
-      args: closed.optional().meta({ description: 'what the job is made with; null where nothing is said' }),
-      name: childName.optional().meta({ description: "its name among its parent's children" }),
-      parent: ref.optional().meta({ description: 'the job whose child it becomes, by id or alias' }),
+      queue: queueName.default('default').meta({ description: 'queue of the job' }),
+      class: className.meta({ description: 'class of the worker that performs it' }),
+      args: closed.optional().meta({ description: 'input of the job; `null` if omitted' }),
+      name: childName.optional().meta({ description: 'name among the children of its parent' }),
+      parent: ref.optional().meta({ description: 'id or alias of its parent' }),
       in: portSpecs.optional().meta({
-        description: 'input ports with defaults and channels; they replace those of its class with the same names',
+        description: 'input ports with defaults and channels; each replaces the port of the class with the same name',
       }),
-      out: portSpecs.optional().meta({ description: 'output ports, as `in`' }),
-      inputs: inputs.optional().meta({ description: 'first values of its input ports' }),
+      out: portSpecs.optional().meta({ description: 'output ports, like `in`' }),
+      inputs: inputs.optional().meta({ description: 'initial values of its input ports' }),
       at: time
         .optional()
-        .meta({ description: 'the moment at which it becomes ready: ISO 8601 with zone, or epoch milliseconds' }),
-      wait: duration
-        .optional()
-        .meta({ description: "how long it waits before it becomes ready: seconds, or a text like '5m'" }),
+        .meta({ description: 'time at which it becomes ready: ISO 8601 with zone, or epoch milliseconds' }),
+      wait: duration.optional().meta({ description: "delay before it becomes ready: seconds, or a text like '5m'" }),
       priority: priority.optional(),
       retry: retry
         .optional()
-        .meta({ description: 'how often, and how far apart, a failed run is tried again; as its class says' }),
-      timeout: positive.optional().meta({ description: "how long a run may take: seconds, or a text like '30s'" }),
-      keepResult: z
-        .union([z.boolean(), positive])
-        .optional()
-        .meta({ description: 'how long its result can be read after its end; `true`: an hour, `false`: not at all' }),
-      unique: unique.optional().meta({
-        description: 'a key that only one job of its queue and class has at a time; asking again gives that job',
+        .meta({ description: 'number and backoff of retries of a failed run; by default as in its class' }),
+      timeout: positive.optional().meta({ description: "maximum duration of a run: seconds, or a text like '30s'" }),
+      keepResult: z.union([z.boolean(), positive]).optional().meta({
+        description: 'time for which its result can be read after its end; `true` is one hour, `false` keeps none',
       }),
-      repeat: repeat.optional().meta({ description: 'when it runs again: a cron pattern, or the words of Bedrock' }),
-      alias: z.array(alias).max(100).optional().meta({ description: 'names that can be used in place of its id' }),
-      callback: callback
-        .optional()
-        .meta({ description: 'the address, or the Kafka topic, that is called when it ends' }),
-      createdBy: label.optional().meta({ description: 'who asked for it, as you like; shown and never checked' }),
+      unique: unique.optional().meta({
+        description: 'key that only one job of its queue and class holds at a time; another request returns that job',
+      }),
+      repeat: repeat.optional().meta({ description: 'schedule: a cron pattern, or a pattern of Bedrock' }),
+      alias: z.array(alias).max(100).optional().meta({ description: 'names that can be used instead of its id' }),
+      callback: callback.optional().meta({ description: 'address or Kafka topic that is called when it ends' }),
+      createdBy: label.optional().meta({ description: 'free text that names the requester; shown, but not verified' }),
       group: group.optional(),
-      tag: label.optional().meta({ description: 'only pull workers whose claim asks for this tag get the job' }),
+      tag: label.optional().meta({ description: 'only claims with this tag receive the job' }),
       retain: retain.optional(),
       history: history.optional(),
       redeliver: redeliver.optional(),
@@ -261,15 +257,15 @@ export type AskedJob = z.output<typeof jobInput>
 export const jobInputs = z.union([jobInput, alike(z.array(jobInput).min(1).max(1_000), ['args', 'inputs'])])
 
 export const jobPatch = z.strictObject({
-  args: closed.optional().meta({ description: 'what its next run finds' }),
+  args: closed.optional().meta({ description: 'args of its next run' }),
   priority: priority.optional(),
-  retry: retry.optional().meta({ description: 'how often, and how far apart, a failed run is tried again' }),
+  retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
   timeout: positive.optional(),
-  repeat: repeat.nullable().optional().meta({ description: 'when it runs again; null: no more' }),
+  repeat: repeat.nullable().optional().meta({ description: 'new schedule; null removes it' }),
   runAt: time
     .nullable()
     .optional()
-    .meta({ description: 'when it runs next, ISO 8601 with zone or epoch milliseconds; null: as soon as it can' }),
+    .meta({ description: 'time of its next run, ISO 8601 with zone or epoch milliseconds; null: as soon as possible' }),
   group: group.optional(),
 })
 export type AskedPatch = z.output<typeof jobPatch>
@@ -277,7 +273,7 @@ export type AskedPatch = z.output<typeof jobPatch>
 /** What those wait for that are asked for: room at a limit, or until they are tried again. */
 export const waits = z
   .enum(['limit', 'retry'])
-  .meta({ description: 'only those that wait for room at a limit, or until they are tried again' })
+  .meta({ description: 'only jobs that wait at a limit, or only jobs that wait for a retry' })
 
 /** What is to be done to all jobs that fit; a filter that says nothing would mean everything. */
 const bulkJobs = z.strictObject({
@@ -298,7 +294,7 @@ const bulkJobs = z.strictObject({
     })
     .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected at least one condition')
     .optional(),
-  ids: z.array(jobId).min(1).max(200).optional().meta({ description: 'these jobs, in place of a filter' }),
+  ids: z.array(jobId).min(1).max(200).optional().meta({ description: 'ids of the jobs, instead of a filter' }),
   action: z.enum(['retry', 'terminate', 'delete', 'requeue']),
 })
 export type BulkInput = z.output<typeof bulkJobs>

@@ -14,10 +14,11 @@ export const statusList = z
   .string()
   .transform((text) => text.split(','))
   .pipe(z.array(status).min(1).max(7))
-  .meta({ description: 'one status, or several with commas' })
+  .meta({ description: 'one status, or several separated by commas' })
 
 const text = z.string().min(1).max(200).meta({
-  description: 'whose args, error or aliases hold this, whatever its case: of the newest 2,000 jobs that fit else',
+  description:
+    'text in args, error or aliases, ignoring case; searches the newest 2,000 jobs that match the other conditions',
 })
 
 const PATHS = 10
@@ -26,7 +27,7 @@ const argsFilter = z
   .refine(...atMost(PATHS, 'paths'))
   .meta({
     description:
-      'written args.<path>=<value>: in whose args this text, number, true, false or null stands at a path, of the newest 2,000 jobs that fit else',
+      'args.<path>=<value> finds jobs with this value at a path in their args; searches the newest 2,000 jobs that match the other conditions',
   })
 
 const apart = ['text', 'args', 'error', 'parent', 'alias'] as const
@@ -51,11 +52,11 @@ export const jobQuery = z
     class: className.optional(),
     group: label.optional(),
     tag: label.optional(),
-    callback: callbackState.exclude(['IN_PROGRESS']).optional().meta({ description: 'how its callback goes' }),
-    error: errorKind.optional().meta({ description: 'failed with an error of this kind, as GET /v1/errors names it' }),
-    since: time.optional().meta({ description: 'made from this moment on' }),
-    until: time.optional().meta({ description: 'made before this moment' }),
-    longer: duration.optional().meta({ description: 'whose run takes longer than this, or took, if it has ended' }),
+    callback: callbackState.exclude(['IN_PROGRESS']).optional().meta({ description: 'state of its callback' }),
+    error: errorKind.optional().meta({ description: 'kind of error, as listed by GET /v1/errors' }),
+    since: time.optional().meta({ description: 'created at or after this time' }),
+    until: time.optional().meta({ description: 'created before this time' }),
+    longer: duration.optional().meta({ description: 'current or last run takes longer than this' }),
     waits: waits.optional(),
     text: text.optional(),
     args: argsFilter.optional(),
@@ -64,11 +65,8 @@ export const jobQuery = z
     fields: z
       .enum(['all', 'row'])
       .optional()
-      .meta({ description: 'row: each job in short, with the first reason why it does not run' }),
-    sort: z
-      .enum(['made', 'ended'])
-      .optional()
-      .meta({ description: 'ended: those that have ended, the newest end first' }),
+      .meta({ description: '`row` returns each job in short, with the first reason why it does not run' }),
+    sort: z.enum(['made', 'ended']).optional().meta({ description: '`ended` lists ended jobs, the newest end first' }),
     limit: count(1, 1_000).optional(),
     cursor: z.union([cursor, endedCursor]).optional(),
   })
@@ -90,10 +88,10 @@ export const jobRow = z.object({
   ...{ id, queue, class: name, status: is, name: child, parent, aliases, priority, group, tag, attempt },
   ...{ createdAt, ranAt, endedAt, runAt, progress },
   run: runUnderWay.nullable(),
-  message: z.string().nullable().meta({ description: 'of its error, the first 200 characters' }),
+  message: z.string().nullable().meta({ description: 'first 200 characters of its error message' }),
   reason: reasonView
     .nullable()
-    .meta({ description: 'why it does not run, as far as its record tells: not how many are before it' }),
+    .meta({ description: 'first reason why it does not run, without the number of jobs ahead of it' }),
   callback: callbackState.nullable(),
 })
 export type JobRow = z.output<typeof jobRow>
@@ -102,10 +100,11 @@ const paged = {
   looked: z
     .int()
     .optional()
-    .meta({ description: 'with text or args: how many jobs were looked through; the cursor goes on behind them' }),
+    .meta({ description: 'with text or args: number of jobs that were searched; the cursor continues after them' }),
   cursor: z.string().nullable(),
   total: z.int().optional().meta({
-    description: 'how many there are: told where an index says it, of one queue and statuses at rest and nothing else',
+    description:
+      'total number of matches, if an index has it: for one queue and statuses at rest, without other conditions',
   }),
 }
 
@@ -116,23 +115,23 @@ export const jobRows = z.object({ jobs: z.array(jobRow), ...paged })
 export const errorQuery = z.strictObject({
   queue: queueName.optional(),
   class: className.optional(),
-  since: time.optional().meta({ description: 'of jobs made from this moment on' }),
+  since: time.optional().meta({ description: 'only jobs created at or after this time' }),
   cursor: cursor.optional(),
-  details: flag.optional().meta({ description: 'in which minutes they failed, too' }),
-  muted: flag.optional().meta({ description: 'kinds that are muted, too, each with who has muted it' }),
+  details: flag.optional().meta({ description: 'adds the minutes in which they failed' }),
+  muted: flag.optional().meta({ description: 'includes muted kinds, each with the API key that muted it' }),
 })
 
 const errorMute = z.object({
-  by: z.string().meta({ description: 'the name of the key' }),
+  by: z.string().meta({ description: 'name of the API key' }),
   at: moment,
-  until: moment.nullable().meta({ description: 'null: until it is unmuted' }),
+  until: moment.nullable().meta({ description: 'end of the mute; null if it has none' }),
 })
 export type ErrorMute = z.output<typeof errorMute>
 
 export const errorKindInput = z
   .strictObject({
     muted: z.boolean(),
-    until: time.optional().meta({ description: 'for how long it is muted; without this until it is unmuted' }),
+    until: time.optional().meta({ description: 'end of the mute; if omitted, it has none' }),
   })
   .refine(({ muted, until }) => muted || until === undefined, {
     path: ['until'],
@@ -142,43 +141,43 @@ export const errorKindInput = z
 export const errorKindMuted = z.object({
   kind: z.string(),
   muted: errorMute.nullable(),
-  was: errorMute.nullable().meta({ description: 'as it was before: asked for again, that brings it back' }),
+  was: errorMute.nullable().meta({ description: 'previous value; send it to undo this change' }),
 })
 export type MutedKind = z.output<typeof errorKindMuted>
 
 export const errorKindView = z.object({
-  error: z.string().meta({ description: 'the kind, as lists and bulk take it' }),
+  error: z.string().meta({ description: 'kind, as the filters of lists and bulk actions accept it' }),
   class: z.string(),
   queues: z.array(z.string()),
-  message: z.string().meta({ description: 'without numbers, ids, texts in quotes, times, paths and addresses' }),
+  message: z.string().meta({ description: 'message without numbers, ids, quoted texts, times, paths and addresses' }),
   example: z.string(),
-  frame: z.string().nullable().meta({ description: "the innermost function of the stack that is not a library's" }),
+  frame: z.string().nullable().meta({ description: 'innermost function of the stack that belongs to no library' }),
   count: z.int(),
   firstAt: moment,
   lastAt: moment,
-  jobs: z.array(jobId).meta({ description: 'the newest three' }),
+  jobs: z.array(jobId).meta({ description: 'ids of the newest three' }),
   minutes: z
     .array(z.object({ at: moment, count: z.int() }))
     .optional()
-    .meta({ description: 'how many failed in which minute, oldest first: with details=true' }),
-  muted: errorMute.optional().meta({ description: 'who has muted it, where somebody has: with muted=true' }),
+    .meta({ description: 'with details=true: failures per minute, oldest first' }),
+  muted: errorMute.optional().meta({ description: 'with muted=true: the mute, if there is one' }),
 })
 export type ErrorKind = z.output<typeof errorKindView>
 
 export const errorPage = z.object({
-  errors: z.array(errorKindView).meta({ description: 'the most frequent first' }),
-  looked: z.int().meta({ description: 'how many failed jobs were looked at: up to 1,000' }),
+  errors: z.array(errorKindView).meta({ description: 'kinds of errors, the most frequent first' }),
+  looked: z.int().meta({ description: 'number of failed jobs that were checked: at most 1,000' }),
   cursor: z.string().nullable(),
   muted: z
     .array(errorMute.extend({ error: z.string(), class: z.string().nullable() }))
-    .meta({ description: 'all kinds that are muted, with or without failed jobs, the newest mute first' }),
+    .meta({ description: 'all muted kinds, with or without failed jobs, newest first' }),
 })
 export type ErrorPage = z.output<typeof errorPage>
 
 export const bulkPreview = z.object({
   fits: z.int(),
   looked: z.int(),
-  more: z.boolean().meta({ description: 'only the newest 10,000 or so were looked at' }),
+  more: z.boolean().meta({ description: 'true if only about the newest 10,000 were checked' }),
 })
 
 export const found = z.object({

@@ -14,7 +14,7 @@ export const portView = z.object({
   taken: z.int(),
   default: closed.optional(),
   channels: z.array(z.string()),
-  schema: closed.optional().meta({ description: 'JSON Schema of its values, with schemas=true' }),
+  schema: closed.optional().meta({ description: 'with schemas=true: JSON Schema of its values' }),
 })
 export type PortView = z.output<typeof portView>
 
@@ -47,8 +47,8 @@ export const callbackTry = z.object({
   took: span,
   outcome: z.enum(['delivered', 'failed', 'lost']),
   attempt: z.int(),
-  again: z.boolean().meta({ description: 'whether it is tried again for this' }),
-  answer: z.string().nullable().meta({ description: 'what came of it; null where it was delivered' }),
+  again: z.boolean().meta({ description: 'true if it is retried after this error' }),
+  answer: z.string().nullable().meta({ description: 'error of the try; null if it was delivered' }),
 })
 export type CallbackTry = z.output<typeof callbackTry>
 
@@ -57,10 +57,10 @@ export const runUnderWay = z
   .object({
     startedAt: moment,
     leaseUntil: moment,
-    process: z.string().nullable().meta({ description: 'the name of the program that has it' }),
-    lane: z.string().nullable().meta({ description: 'the first letters of the lane that has it' }),
+    process: z.string().nullable().meta({ description: 'name of the pull worker that runs it' }),
+    lane: z.string().nullable().meta({ description: 'first letters of the lane that runs it' }),
   })
-  .meta({ description: 'the run under way' })
+  .meta({ description: 'current run' })
 export type RunFacts = z.output<typeof runUnderWay>
 
 export const jobView = z.object({
@@ -78,7 +78,7 @@ export const jobView = z.object({
   lost: z.int(),
   createdAt: moment,
   createdBy: z.string(),
-  by: z.string().optional().meta({ description: 'the API key that asked for it, as key:<id>' }),
+  by: z.string().optional().meta({ description: 'API key that requested it, as key:<id>' }),
   ranAt: moment.nullable(),
   endedAt: moment.nullable(),
   runAt: moment.nullable(),
@@ -91,9 +91,9 @@ export const jobView = z.object({
   out: z.record(z.string(), portView),
   children: z.record(z.string(), z.object({ id: jobId, class: z.string(), status })),
   limits: z.array(z.string()).meta({
-    description: 'keys of the limits that it counts against; of one job alone with that of its worker',
+    description: 'keys of its limits; a single job also shows the limit of its class',
   }),
-  waitingAt: z.string().nullable().meta({ description: 'the limit that it waits at' }),
+  waitingAt: z.string().nullable().meta({ description: 'limit at which it waits' }),
   tag: z.string().nullable(),
   retry: shownRetry.nullable(),
   timeout: span.nullable(),
@@ -103,28 +103,28 @@ export const jobView = z.object({
   unique: z
     .object({ key: z.string(), until: z.enum(['started', 'ended', 'deleted', 'time']) })
     .nullable()
-    .meta({ description: 'its unique key, and until when it is held' }),
+    .meta({ description: 'its unique key, and the time until which the key is held' }),
   lockedUntil: moment.nullable(),
   run: runUnderWay.nullable(),
   keptUntil: moment.nullable().meta({
-    description: 'until when it is kept at least, once it has ended; null also where data can still wake it',
+    description: 'minimum time until which an ended job is kept; null if it has not ended or if data can still wake it',
   }),
   cost: z
     .object({
-      runs: z.int().meta({ description: 'how many of its runs are known: the last one, and those that it keeps' }),
-      took: span.meta({ description: 'how long these took together' }),
-      commits: z.int().nullable().meta({ description: 'how often these committed; null without a history' }),
-      whole: z.boolean().meta({ description: 'it had no other run that went well, failed or was lost' }),
-      price: z.number().nullable().meta({ description: 'by SIDEJOB_PRICES; null without it' }),
+      runs: z.int().meta({ description: 'number of known runs: the last one and the kept ones' }),
+      took: span.meta({ description: 'total duration of these runs' }),
+      commits: z.int().nullable().meta({ description: 'number of commits of these runs; null without a history' }),
+      whole: z.boolean().meta({ description: 'true if it had no other completed, failed or lost runs' }),
+      price: z.number().nullable().meta({ description: 'cost by SIDEJOB_PRICES; null if it is not set' }),
     })
     .optional()
-    .meta({ description: 'what its runs have cost: with details=true' }),
+    .meta({ description: 'with details=true: cost of its runs' }),
   /** How many children are not in `children`: the list of jobs has them all, page by page (`parent=`). */
   moreChildren: z.int().optional(),
 })
 export type JobView = z.output<typeof jobView>
 
-const saidAt = z.string().meta({ description: "when it ended by the worker's own clock, as it said it" })
+const saidAt = z.string().meta({ description: 'time of its end by the clock of the worker' })
 
 export const result = z.union([
   z.object({ type: z.literal('success'), finishedAt: moment, saidAt: saidAt.optional(), result: closed }),
@@ -135,7 +135,7 @@ export const result = z.union([
     reason: z.enum(['other', 'timeout']),
     message: z.string(),
     error: closed.nullable(),
-    retry: z.literal(false).optional().meta({ description: 'the worker said that trying again makes no sense' }),
+    retry: z.literal(false).optional().meta({ description: 'false if the worker asked for no retry' }),
   }),
 ])
 export type Result = z.output<typeof result>
@@ -155,7 +155,7 @@ export const tree = z.object({
   class: z.string(),
   status,
   children: z.record(z.string(), z.unknown()),
-  more: z.literal(true).optional().meta({ description: 'there are more jobs below it than are shown' }),
+  more: z.literal(true).optional().meta({ description: 'true if some of its descendants are not shown' }),
 })
 
 /** The answer of a verb that has nothing to tell: nothing inside, `{}` outside. */

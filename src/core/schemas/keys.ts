@@ -14,25 +14,25 @@ const keyLimits = z.strictObject({
     .min(0.1)
     .max(100_000)
     .optional()
-    .meta({ description: 'on average, of each isolate; so many at once are double of it' }),
+    .meta({ description: 'average requests a second in each isolate; bursts may have twice that number' }),
   jobs: z
     .int()
     .min(1)
     .max(1e9)
     .optional()
-    .meta({ description: `jobs that it asked for and that have not ended; ${quotas.jobs} where nothing is said` }),
+    .meta({ description: `maximum number of its jobs that have not ended; by default ${quotas.jobs}` }),
   bytes: z
     .int()
     .min(1)
     .max(1e12)
     .optional()
-    .meta({ description: `bytes of those jobs, each with at least 1 KiB; ${quotas.bytes} where nothing is said` }),
+    .meta({ description: `maximum bytes of these jobs, each counted with at least 1 KiB; by default ${quotas.bytes}` }),
 })
 
 export const keyInput = z.strictObject({
   name: label,
   scopes: z.array(scope).min(1).max(4),
-  expiresAt: time.optional().meta({ description: 'when it ends; never, where nothing is said' }),
+  expiresAt: time.optional().meta({ description: 'expiry of the key; by default never' }),
   limits: keyLimits.optional(),
 })
 
@@ -47,7 +47,7 @@ export const keyList = z.object({
       scopes: z.array(scope),
       createdAt: moment,
       expiresAt: moment.optional(),
-      lastUsedAt: moment.optional().meta({ description: 'to the hour' }),
+      lastUsedAt: moment.optional().meta({ description: 'rounded to the hour' }),
       limits: z
         .object({
           requestsPerSecond: z.number().optional(),
@@ -63,8 +63,8 @@ export const keyList = z.object({
 export const me = z.object({
   id: z.string(),
   name: z.string(),
-  scopes: z.array(scope).meta({ description: 'admin may do what all others may' }),
-  tenant: z.string().nullable().meta({ description: 'in which tenant it is asked; null: in none' }),
+  scopes: z.array(scope).meta({ description: 'scopes of the key; admin includes every scope' }),
+  tenant: z.string().nullable().meta({ description: 'tenant of the key; null if it has none' }),
 })
 
 /** How long the old key goes on beside the new one. */
@@ -82,7 +82,7 @@ export const auditPage = z.object({
     z.object({
       id: z.string(),
       at: moment,
-      by: z.string().meta({ description: 'key:<id>' }),
+      by: z.string().meta({ description: 'API key, as key:<id>' }),
       name: z.string(),
       verb: z.string(),
       method: z.string(),

@@ -10,31 +10,28 @@ export const pastRun = z.object({
   startedAt: moment,
   endedAt: moment,
   outcome: z.string().meta({
-    description: 'completed, suspended, follow, again, failed, lost, conflict, released (given back) or requeued',
+    description: 'completed, suspended, follow, again, failed, lost, conflict, released or requeued',
   }),
   attempt: z.int(),
   token: z.string().optional(),
-  retried: z.boolean().optional().meta({ description: 'whether it was tried again for this end' }),
-  by: z
-    .string()
-    .optional()
-    .meta({ description: 'function, pull, or the host of the push worker; absent where that is not known' }),
+  retried: z.boolean().optional().meta({ description: 'true if it was retried after this end' }),
+  by: z.string().optional().meta({ description: 'function, pull, or the host of the push worker; absent if unknown' }),
   error: closed.optional(),
-  n: z.int().optional().meta({ description: 'which of its runs it was, of a job with a history' }),
-  readyAt: moment.optional().meta({ description: 'since when the job had been ready; of a job with a history' }),
-  commits: z.int().optional().meta({ description: 'how often it has committed; of a job with a history' }),
+  n: z.int().optional().meta({ description: 'number of the run, for jobs with a history' }),
+  readyAt: moment.optional().meta({ description: 'time since which the job was ready, for jobs with a history' }),
+  commits: z.int().optional().meta({ description: 'number of its commits, for jobs with a history' }),
 })
 
 const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
 
 /** One run of a job with a history, whole. */
 export const pastRunView = pastRun.extend({
-  reads: z.array(portDeed).meta({ description: 'how many values it has taken from which ports' }),
-  writes: z.array(portDeed).meta({ description: 'how many values it has written to which ports' }),
+  reads: z.array(portDeed).meta({ description: 'number of values read from each port' }),
+  writes: z.array(portDeed).meta({ description: 'number of values written to each port' }),
   published: z.array(z.object({ channel: z.string(), messages: z.int() })),
-  made: z.array(z.object({ id: jobId, name: z.string() })).meta({ description: 'the jobs that it has made' }),
-  more: z.int().meta({ description: 'how much else it did, of which nothing more is kept' }),
-  log: logPage.meta({ description: 'what it has logged, newest first' }),
+  made: z.array(z.object({ id: jobId, name: z.string() })).meta({ description: 'jobs that it created' }),
+  more: z.int().meta({ description: 'number of further changes that are not kept' }),
+  log: logPage.meta({ description: 'its log entries, newest first' }),
 })
 export type PastRunView = z.output<typeof pastRunView>
 

@@ -30,7 +30,7 @@ export const portRead = z.strictObject({
   max: z.int().min(1).max(VALUES).optional(),
   wait: waitTime
     .optional()
-    .meta({ description: 'until `max` values are there, or the job has ended; then what is there is taken' }),
+    .meta({ description: 'maximum time to wait for `max` values; returns fewer if the time passes or the job ends' }),
 })
 
 export const target = z.union(
@@ -40,7 +40,7 @@ export const target = z.union(
 
 /** Whether a message is kept as its channel's last; 0 forgets what is kept. */
 export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
-  description: 'how many messages of the channel are kept for whoever looks: 1 this one, 0 none any more',
+  description: 'number of messages of the channel to keep: 1 keeps this one, 0 deletes the kept one',
 })
 
 export const channelList = z.object({
@@ -53,18 +53,22 @@ export const channelList = z.object({
         .optional()
         .meta({
           description:
-            'with publishers=true: output ports that publish there, or below, by the definition of their class; the first hundred. Who publishes by a call, or by channels of one job alone, is not known',
+            'with publishers=true: the first 100 output ports that publish there or below, by the definition of their class. Publishing by API calls or by channels of single jobs is not included',
         }),
       last: z
         .object({ at: moment, size: z.int(), message: closed.optional(), context: closed.optional() })
         .optional()
         .meta({
           description:
-            'with last=true: the last message that was published with keep: 1, with its bytes in Redis; of more than 4 KiB these alone',
+            'with last=true: the last message that was published with keep: 1, with its size in bytes; messages over 4 KiB show only their size',
         }),
-      rate: z.int().optional().meta({ description: 'beside `last`: messages a minute, of those with keep: 1' }),
+      rate: z
+        .int()
+        .optional()
+        .meta({ description: 'with `last`: messages per minute that were published with keep: 1' }),
       minutes: z.array(z.int()).optional().meta({
-        description: 'beside `last`: how many of them came in each of the last ten minutes, the last of them this one',
+        description:
+          'with `last`: these messages in each of the last ten minutes; the last entry is the current minute',
       }),
     }),
   ),
@@ -76,7 +80,7 @@ export const logPage = z.object({
   entries: z.array(
     z.object({
       ...{ id: z.string(), at: moment, job: jobId.nullable(), entry: closed, level: z.string() },
-      class: z.string().nullable().meta({ description: 'of the job; null where an earlier version has written it' }),
+      class: z.string().nullable().meta({ description: 'class of the job; null if an earlier version wrote it' }),
     }),
   ),
   cursor: z.string().nullable(),

@@ -13,7 +13,7 @@ const ageing = positive
   .refine((ms) => Number.isInteger(ms) && ms <= MAX_AGEING, 'expected whole milliseconds, at most 1 hour')
   .meta({
     description:
-      'so long a wait is worth one step of priority, up to 1 hour: who waits for n times as long goes before those who come then with a priority smaller by less than n; null: priorities are strict',
+      'waiting time that is worth one step of priority, at most 1 hour: a job that has waited n times as long runs before new jobs whose priority is smaller by less than n; null: strict priorities',
   })
 
 export const queuePatch = z.strictObject({
@@ -23,14 +23,14 @@ export const queuePatch = z.strictObject({
     .max(1_000)
     .nullable()
     .optional()
-    .meta({ description: 'how many lanes may serve it; null: as usual' }),
+    .meta({ description: 'maximum number of lanes; null restores the default' }),
   batch: z
     .int()
     .min(1)
     .max(1_000)
     .nullable()
     .optional()
-    .meta({ description: 'how many jobs a lane takes; null: as usual' }),
+    .meta({ description: 'number of jobs that a lane claims at once; null restores the default' }),
   paused: z.boolean().optional(),
   mode: z.enum(['push', 'pull']).optional(),
   ageing: ageing.nullable().optional(),
@@ -48,7 +48,7 @@ export const queueView = z.object({
   ageing: span.nullable(),
   counts: z.record(z.enum([...statuses, 'scheduled', 'limited']), z.int()).meta({
     description:
-      'those that are scheduled (wait for a time) or limited (wait at a limit) are among the queued, those that terminate among the queued and running',
+      'scheduled jobs (waiting for a time) and limited jobs (waiting at a limit) are included in queued; terminating jobs are included in queued and running',
   }),
   oldestReady: moment.nullable(),
 })
@@ -65,7 +65,7 @@ export const patchedQueue = queueView.extend({
       ageing: span.nullable().optional(),
     })
     .optional()
-    .meta({ description: 'with details=true: what was set is this no more; sent as a patch it takes the change back' }),
+    .meta({ description: 'with details=true: the previous settings; send them as a patch to undo the change' }),
 })
 export type PatchedQueue = z.output<typeof patchedQueue>
 
@@ -77,15 +77,15 @@ export const queueDetail = queueView.extend({
     .array(
       z.object({
         ...{ id: z.string(), kind: z.enum(['lane', 'bell']) },
-        since: moment.nullable().meta({ description: 'since when a lane is open; null of a bell' }),
+        since: moment.nullable().meta({ description: 'time since which the lane is open; null for a bell' }),
         until: moment,
       }),
     )
-    .meta({ description: 'lanes that serve it, and bells that are on their way; each ends then unless it is renewed' }),
-  runs: z.array(underWay).meta({ description: 'runs under way, soonest end of a lease first' }),
+    .meta({ description: 'lanes that serve it and bells that are under way, each with its expiry' }),
+  runs: z.array(underWay).meta({ description: 'current runs, earliest lease end first' }),
   claims: z
     .array(z.object({ id: z.string(), names: z.array(z.string()), until: moment }))
-    .meta({ description: 'claims of pull workers that wait, and for which classes (none: all)' }),
+    .meta({ description: 'waiting claims of pull workers, each with its classes (none: all)' }),
   next: z
     .array(
       z.object({
@@ -97,7 +97,7 @@ export const queueDetail = queueView.extend({
         pull: z.boolean(),
       }),
     )
-    .meta({ description: 'who is next: those for lanes in order, then those for pull workers' }),
+    .meta({ description: 'next jobs: first those for lanes in order, then those for pull workers' }),
 })
 export type QueueDetail = z.output<typeof queueDetail>
 
@@ -121,26 +121,27 @@ export const scheduleView = z.object({
   aliases: z.array(z.string()),
   repeat: closed,
   paused: z.boolean(),
-  failing: z.boolean().meta({ description: 'its last run failed or was lost' }),
+  failing: z.boolean().meta({ description: 'true if its last run failed or was lost' }),
   error: closed.nullable(),
   lastRun: pastRun.nullable(),
   next: z.array(moment),
   nextAt: moment
     .nullable()
-    .meta({ description: 'the next slot, also where it is beyond those that were asked for; null while it is paused' }),
+    .meta({ description: 'next slot, even if it is after the requested period; null while the schedule is paused' }),
   missed: z
     .object({
       from: moment,
       to: moment,
-      made: z.enum(madeUps).meta({ description: 'what stands for them: a run for each, later; one for all; or none' }),
+      made: z.enum(madeUps).meta({ description: 'runs that replace them: `each` one later, `one` for all, or `none`' }),
       count: z.int(),
-      more: z.boolean().meta({ description: 'there were more than 100' }),
+      more: z.boolean().meta({ description: 'true if there were more than 100' }),
     })
     .nullable()
-    .meta({ description: 'the slots that went by last without a run of their own' }),
-  catchingUp: z.boolean().meta({ description: 'slots that went by are being made up for' }),
+    .meta({ description: 'last slots without a run of their own' }),
+  catchingUp: z.boolean().meta({ description: 'true while missed slots are being made up' }),
   moved: z.object({ at: moment, wall: z.string() }).nullable().meta({
-    description: 'the next slot within a year whose time the clock skips, and that time: it runs as the gap is over',
+    description:
+      'next slot within a year whose time the clock skips (daylight saving), and that time; it runs at the end of the gap',
   }),
 })
 export type ScheduleView = z.output<typeof scheduleView>
@@ -149,7 +150,7 @@ export const backfilled = z.object({
   jobs: z.array(z.object({ id: jobId, scheduledFor: moment })),
   next: moment
     .nullable()
-    .meta({ description: 'where to go on, when there were more slots than one call makes jobs for' }),
+    .meta({ description: 'time from which to continue, if there were more slots than one call can handle' }),
 })
 
 export const limitView = z.object({
@@ -158,7 +159,7 @@ export const limitView = z.object({
   rate: shownRate.nullable(),
   shutUntil: moment
     .nullable()
-    .meta({ description: 'nobody is let through before, as the breaker of a host has set it' }),
+    .meta({ description: 'no job starts before this time, because the circuit breaker of a host is open' }),
   ...inUse,
 })
 export type LimitView = z.output<typeof limitView>
@@ -168,20 +169,20 @@ export const limitRow = limitView.extend({
   fullSince: moment
     .nullable()
     .optional()
-    .meta({ description: 'since when the job waits that is next: with details=true' }),
+    .meta({ description: 'with details=true: time since which the next job waits' }),
   started: z
     .int()
     .optional()
-    .meta({ description: 'how many have started within the period of its rate: with details=true' }),
-  starts: z.array(moment).optional().meta({ description: 'when the newest hundred of them did: with details=true' }),
+    .meta({ description: 'with details=true: number of starts within the period of its rate' }),
+  starts: z.array(moment).optional().meta({ description: 'with details=true: times of the newest 100 starts' }),
 })
 export type LimitRow = z.output<typeof limitRow>
 
 /** A limit from near. */
 export const roomView = limitView.extend({
-  started: z.int().meta({ description: 'how many have started within the period of its rate' }),
-  fullSince: moment.nullable().meta({ description: 'since when the job waits that is next' }),
-  nextRoom: moment.nullable().meta({ description: 'when room comes by itself at the latest, while somebody waits' }),
+  started: z.int().meta({ description: 'number of starts within the period of its rate' }),
+  fullSince: moment.nullable().meta({ description: 'time since which the next job waits' }),
+  nextRoom: moment.nullable().meta({ description: 'latest time at which the limit has room again, if jobs wait' }),
 })
 export type RoomView = z.output<typeof roomView>
 
@@ -191,7 +192,7 @@ export const holder = z.object({
   ...atLimit,
   startedAt: moment.nullable(),
   leaseUntil: moment,
-  process: z.string().nullable().meta({ description: 'the program that has it, where that has a name' }),
+  process: z.string().nullable().meta({ description: 'name of the pull worker that runs it, if it has one' }),
 })
 export type Holder = z.output<typeof holder>
 
@@ -200,10 +201,10 @@ export type LimitWaiter = z.output<typeof limitWaiter>
 
 const limitPreview = z
   .object({
-    wouldStart: z.int().meta({ description: 'how many of those who wait at this limit would have room at once' }),
-    first: z.array(limitWaiter).meta({ description: 'the first 20 of them, in their order' }),
+    wouldStart: z.int().meta({ description: 'number of jobs waiting at this limit that would start immediately' }),
+    first: z.array(limitWaiter).meta({ description: 'the first 20 of them, in order' }),
   })
-  .meta({ description: 'with preview=true: nothing is changed, and what is shown is the limit as it would be' })
+  .meta({ description: 'with preview=true: changes nothing and returns the limit as it would become' })
 export type LimitPreview = z.output<typeof limitPreview>
 
 const previewed = { preview: limitPreview.optional() }
@@ -211,10 +212,7 @@ const previewed = { preview: limitPreview.optional() }
 export const changedLimit = limitView.extend(previewed)
 
 /** What a limit shows and nobody sets: taken where it comes back, and left as it is. */
-const shownOnly = z
-  .unknown()
-  .optional()
-  .meta({ readOnly: true, description: 'shown; what stands here changes nothing' })
+const shownOnly = z.unknown().optional().meta({ readOnly: true, description: 'read only; ignored in requests' })
 
 /** What PUT takes: the settings, and whatever else GET shows of a limit. */
 export const limitInput = limitSettings.extend({

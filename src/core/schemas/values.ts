@@ -59,7 +59,7 @@ const CURSOR = 'expected the cursor of a page before'
 export const cursor = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
-  .meta({ description: 'the cursor that the page before has answered' })
+  .meta({ description: 'cursor from the previous page' })
 
 /** Where a list goes on that is sorted by ends. */
 export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CURSOR)

@@ -8,12 +8,12 @@ import { moment } from './values.ts'
 
 export const reasonView = z.object({
   code: z.string(),
-  message: z.string().meta({ description: 'in words what data has as numbers, names and ids' }),
+  message: z.string().meta({ description: 'sentence with the values of `data`' }),
   data: z.record(z.string(), z.union([z.string(), z.number(), z.array(z.string()), z.array(z.number())])),
   since: moment,
   until: moment.optional(),
-  job: jobId.optional().meta({ description: 'the one other job that it is about' }),
-  key: z.string().optional().meta({ description: 'the port, channel, child or limit' }),
+  job: jobId.optional().meta({ description: 'the other job that the reason names' }),
+  key: z.string().optional().meta({ description: 'port, channel, child or limit' }),
 })
 
 export type Reason = z.output<typeof reasonView>
@@ -29,12 +29,12 @@ const link = z.object({
   limit: roomView
     .extend({ holders: z.array(holder) })
     .optional()
-    .meta({ description: 'the limit that it waits at, where the chain ends with it, and who holds its slots' }),
+    .meta({ description: 'limit at the end of the chain, with the jobs that hold its slots' }),
 })
 
 export const why = link.extend({
   chain: z
     .array(link)
     .optional()
-    .meta({ description: 'with deep=n: the jobs behind it, each the cause of the one before' }),
+    .meta({ description: 'with deep=n: the jobs that cause it, each the cause of the previous one' }),
 })

@@ -46,38 +46,35 @@ const pushed = z.strictObject({
 })
 
 const workerShape = z.strictObject({
-  args: closed.optional().meta({ description: 'JSON Schema of the args that its jobs are made with' }),
+  args: closed.optional().meta({ description: 'JSON Schema of the args of its jobs' }),
   result: closed.optional().meta({ description: 'JSON Schema of the results of its runs' }),
   concurrency: concurrency.optional().meta({
-    description: 'how many runs of the class there may be at once, in all lanes: the limit worker:<queue>/<class>',
+    description: 'maximum number of concurrent runs of the class: the limit worker:<queue>/<class>',
   }),
   limits: z
     .array(z.strictObject({ key: label.optional(), concurrency: concurrency.optional(), rate: rate.optional() }))
     .max(10)
     .optional()
-    .meta({ description: 'what all jobs of the class count against; the key is the class where none is given' }),
-  in: workerPorts.optional().meta({ description: 'its input ports, by name; `*` stands for any' }),
-  out: workerPorts.optional().meta({ description: 'its output ports, by name; `*` stands for any' }),
-  push: pushed.optional().meta({ description: 'the address that its runs are sent to' }),
-  pull: z.boolean().optional().meta({ description: 'true: programs claim its runs' }),
-  retry: retry.optional().meta({ description: 'how often, and how far apart, a failed run is tried again' }),
+    .meta({ description: 'limits of all jobs of the class; the default key is the class' }),
+  in: workerPorts.optional().meta({ description: 'input ports by name; `*` matches any name' }),
+  out: workerPorts.optional().meta({ description: 'output ports by name; `*` matches any name' }),
+  push: pushed.optional().meta({ description: 'address that receives its runs' }),
+  pull: z.boolean().optional().meta({ description: 'true if pull workers claim its runs' }),
+  retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
   timeout: positive.optional(),
   retain: retain.optional(),
   history: history.optional(),
   redeliver: redeliver.optional(),
-  shutdown: z
-    .boolean()
-    .optional()
-    .meta({ description: 'true: a job that is terminated has one more run, to clean up' }),
+  shutdown: z.boolean().optional().meta({ description: 'true if a terminated job has one more run, to clean up' }),
   reach: z
     .enum(['family', 'all'])
     .optional()
-    .meta({ description: 'all: its runs may also change jobs outside their own tree, and delete with force' }),
+    .meta({ description: '`all`: its runs may also change jobs outside their own tree, and delete with force' }),
   redact: redactedPaths.optional().meta({
     description:
-      'places that are shown as a mark to whoever only looks, such as args.card.number: in args, state, in, out, result, error and progress',
+      'paths that are hidden from keys with the scope read, such as args.card.number; in args, state, in, out, result, error and progress',
   }),
-  description: z.string().max(10_000).optional().meta({ description: 'what the class does, for people' }),
+  description: z.string().max(10_000).optional().meta({ description: 'description of the class, for people' }),
 })
 
 export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
@@ -200,7 +197,7 @@ export const workerView = workerShape
     cron: z
       .object({ expression: z.string(), tz: z.string().optional(), missed: missed.optional(), args: closed.optional() })
       .optional()
-      .meta({ description: 'it repeats by itself: the schedule cron:<queue>/<class>' }),
+      .meta({ description: 'schedule of the class: cron:<queue>/<class>' }),
     retain: span.optional(),
     redeliver: z.object({ after: span, max: z.int() }).optional(),
   })
@@ -209,24 +206,24 @@ export const workerView = workerShape
 export const workerName = z.strictObject({ queue: queueName, class: className })
 
 const workerUnfit = z.object({
-  jobs: z.int().meta({ description: 'how many jobs that wait have args or values that do not fit' }),
+  jobs: z.int().meta({ description: 'number of waiting jobs whose args or values do not fit' }),
   values: z
     .array(
       z.object({
         job: jobId,
-        port: z.string().nullable().meta({ description: 'the input port where it waits; null: the args' }),
+        port: z.string().nullable().meta({ description: 'input port of the value; null for args' }),
         why: z.string(),
       }),
     )
-    .meta({ description: 'the first ten' }),
-  looked: z.int().meta({ description: 'how many jobs that wait were looked at: the newest 100 at most' }),
-  more: z.boolean().meta({ description: 'whether there are others that were not looked at' }),
+    .meta({ description: 'the first ten of them' }),
+  looked: z.int().meta({ description: 'number of waiting jobs that were checked: at most the newest 100' }),
+  more: z.boolean().meta({ description: 'true if further waiting jobs were not checked' }),
 })
 export type WorkerUnfit = z.output<typeof workerUnfit>
 
 export const workerPreview = z.strictObject({
   preview: flag.optional().meta({
-    description: 'changes nothing: says what of the jobs that wait would not fit',
+    description: 'dry run: returns the waiting jobs that would not fit',
   }),
 })
 
@@ -242,10 +239,10 @@ export const workerList = z.object({
       class: z.string(),
       seen: moment.nullable().meta({
         description:
-          'of a pull class: when a program with a name that claims from its queue was last heard, to five seconds; null where none was',
+          'for a pull class: time of the last claim of a named pull worker from its queue, to five seconds; null if there was none',
       }),
       servedBy: z.array(z.object({ id: z.string(), at: moment })).meta({
-        description: 'of a function: the deployments that have it, and when the classes of each changed last',
+        description: 'for a function: the deployments that serve it, and when the classes of each last changed',
       }),
     }),
   ),
