@@ -14,9 +14,8 @@ export async function probe(origin: string): Promise<string | undefined> {
   const url = `${origin}${await mountOf(origin)}/health`
   const answer = await ask(url).catch((error: Error) => error)
   if (answer instanceof Error) return `GET ${url}: ${answer.message}`
-  // 503 is the answer of a Worker that works and waits for Redis.
-  if (answer.status !== 500) return undefined
-  return errorIn(await answer.text())
+  // A health report has 200, or 503 while a vendor does not answer. Other routes, such as a user's own, say nothing.
+  return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
 }
 
 /** The path below which sidejob answers in a Worker with routes of its own; empty if it has none. */
@@ -27,13 +26,14 @@ export async function mountOf(origin: string): Promise<string> {
   return mount
 }
 
-/** The message: an API error is JSON, a Worker that throws answers with a stack whose frames are not the project's. */
-function errorIn(body: string): string {
+/** An error of sidejob is JSON; a Worker that throws answers 500 with a stack whose frames are not the project's. */
+function errorIn(body: string, status: number): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code: string; message: string } }
-    if (error) return `${error.code}: ${error.message}`
+    if (error) return error.code === 'NOT_FOUND' ? undefined : `${error.code}: ${error.message}`
   } catch {
     // Text.
   }
+  if (status !== 500) return undefined
   return body.split('\n')[0] || 'GET /health: status 500 without a body'
 }

@@ -30,13 +30,14 @@ export function createServing(options: ServingOptions) {
   const { dir, port, tell } = options
   const { Miniflare } = options.miniflare
   const root = dirname(options.config)
-  const now: Now = { isServing: false, locate: () => undefined, uncaught: '', running: new Map() }
+  const now: Now = { isServing: false, locate: () => undefined, uncaught: '', printed: [], running: new Map() }
   let worker: InstanceType<typeof Miniflare> | undefined
   /** The last build that worked, with the settings that it had. */
   let good: { options: MiniflareOptions; bundle: string } | undefined
 
   async function use(workerd: MiniflareOptions) {
     now.uncaught = ''
+    now.printed.length = 0
     now.isServing = false
     now.running.clear()
     try {
@@ -56,7 +57,13 @@ export function createServing(options: ServingOptions) {
   async function check(): Promise<void> {
     const fault = await probe(`http://127.0.0.1:${port}`)
     if (fault !== undefined) throw new Error(fault)
+    serve()
+  }
+
+  /** From now on lines go to the terminal, those of the check first. */
+  function serve(): void {
     now.isServing = true
+    for (const line of now.printed.splice(0)) tell({ said: line })
   }
 
   return {
@@ -83,7 +90,7 @@ export function createServing(options: ServingOptions) {
         now.locate = before.locate
         if (before.good) {
           await use(before.good.options)
-          now.isServing = true
+          serve()
         }
         tell({ broken: why, pid: workerdBelow(process.pid) })
       }
@@ -96,6 +103,8 @@ type Now = {
   locate: Locate
   /** Printed by workerd about a start or a first request that failed. */
   uncaught: string
+  /** Lines printed while a build is checked. */
+  printed: string[]
   /** By job. */
   running: Map<number, Started>
 }
@@ -116,7 +125,8 @@ function logging({ miniflare: { Log, LogLevel }, tell }: ServingOptions, now: No
       if (run) return void now.running.delete(run.job)
       const thrown = /Uncaught .*/s.exec(message)
       if (thrown && !now.isServing) now.uncaught ||= thrown[0]
-      else tell({ said: lineOf(message, now.locate) })
+      else if (now.isServing) tell({ said: lineOf(message, now.locate) })
+      else now.printed.push(lineOf(message, now.locate))
     },
   }
 }

@@ -118,11 +118,30 @@ const opened = async (answer: Response): Promise<unknown> => {
 }
 
 const failureOf = async (answer: Response): Promise<Failure> => {
-  const body = (await answer.json().catch(() => undefined)) as { error?: Failure | string } | undefined
+  const text = await answer.text().catch(() => '')
+  const body = jsonOf(text) as { error?: Failure | string } | undefined
   const unknown = { code: 'UNKNOWN', retryAfter: Number(answer.headers.get('retry-after') ?? 0) }
   // Facades have words of their own.
   if (typeof body?.error === 'string') return { ...unknown, message: body.error }
-  return body?.error ?? { ...unknown, message: `the answer was ${answer.status} without an explanation` }
+  return body?.error ?? { ...unknown, message: foreignText(text, answer) }
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text) ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+const SHOWN = 300
+
+/** An answer that is no error of sidejob comes from another program, or from a Worker that threw before sidejob did anything. */
+const foreignText = (text: string, { url, headers }: Response): string => {
+  const from = url ? ` from ${url.replace(/\?.*$/, '')}` : ''
+  const isPage = /html/.test(headers.get('content-type') ?? '')
+  const line = isPage ? 'an HTML page' : text.trim().split('\n')[0]!.slice(0, SHOWN)
+  return `Expected an answer of sidejob${from}, got ${line || 'an empty body'}`
 }
 
 async function* events(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {

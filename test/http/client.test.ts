@@ -158,6 +158,20 @@ test('a 503 is asked again, other errors are not', async () => {
   expect(calls.map(({ verb }) => verb)).toEqual(['stats', 'stats', 'queues'])
 })
 
+test('an answer of another program is shown: its first line, not "without an explanation"', async () => {
+  const failing = (text: string, type = 'text/plain') =>
+    setUp({}, () => async () => new Response(text, { status: 404, headers: { 'content-type': type } })).client.jobs.get(
+      7,
+    )
+  await expect(failing('404 Not Found')).rejects.toThrow('Expected an answer of sidejob, got 404 Not Found')
+  await expect(failing('Error: class double is defined twice\n    at worker.js:1')).rejects.toMatchObject({
+    status: 404,
+    message: 'Expected an answer of sidejob, got Error: class double is defined twice',
+  })
+  await expect(failing('<!doctype html>', 'text/html')).rejects.toThrow('got an HTML page')
+  await expect(failing('')).rejects.toThrow('got an empty body')
+})
+
 test('a call that its caller gave up is not made again', async () => {
   const gone = AbortSignal.abort(new Error('gone'))
   const { client, requests } = setUp({}, (fetch) => async (request) => {

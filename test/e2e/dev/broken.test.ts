@@ -48,6 +48,7 @@ test('a class that is defined twice is an error of the reload, not of every call
   const printed = await after(() => good.write('src/index.ts', twice), KEPT)
   expect(printed).toMatch(/double/)
   expect(printed).toMatch(/twice/)
+  expect(printed).toMatch(/src\/index\.ts:\d+/)
   expect(printed).not.toContain('reloaded')
   await served()
   await after(() => good.write('src/index.ts', index), /^reloaded$/)
