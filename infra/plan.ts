@@ -34,7 +34,8 @@ export const plans = {
     workers: { ...workers, invocation: { ...workers.invocation, subrequests: 50, services: 1_000 }, cpu: 10 },
   },
   payg: { redis, qstash, workers },
-  fixed: { redis, qstash: { ...qstash, daily: 1_000_000 }, workers },
+  /** QStash Fixed 1M: https://upstash.com/pricing/qstash.md */
+  fixed: { redis, qstash: { ...qstash, daily: 1_000_000, parallelism: 200, message: 50 * MB }, workers },
   /** No limits of a plan: what QStash's protocol bounds, a year and 10 MB, is bounded still. */
   off: {
     redis: { record: NONE, commandsASecond: NONE, commandsAMonth: NONE },

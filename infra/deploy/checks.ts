@@ -1,12 +1,16 @@
-// Whether what was deployed works: it answers, refuses who has not signed, and a tick arrives.
+// Checks after a deployment: the Worker answers, refuses unsigned calls, and gets a tick.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VERSION } from '../../src/engine/index.ts'
+import { type WellKnown, wellKnownOf } from '../mount.ts'
 import { askForTick, clientFor, tickUrl, type Where } from '../tick.ts'
 import { DeployFailure } from './failure.ts'
 
 /** `redisMs`: milliseconds of one round trip from the Worker to Redis, as its header Server-Timing says. */
 export type Health = { ok: boolean; version: string; redis: boolean; redisMs?: number }
+
+/** A Worker that answers: the address of its sidejob with the mount, and the cron trigger that is its tick. */
+export type Found = Health & { url: string; cron?: string }
 
 type Patience = { patience?: number; pause?: number }
 
@@ -21,38 +25,62 @@ async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Pro
   }
 }
 
-/** Its health, once it is our version that answers and Redis can be reached. */
-export async function checkHealth(url: string, patience: Patience = {}): Promise<Health> {
-  let last = 'nothing answered'
+/** Addresses to try: PUBLIC_URL may contain the mount already, and a route may not lead to the well-known address. */
+function addressesOf(url: string, wellKnown: WellKnown | undefined): string[] {
+  const mount = wellKnown?.mount ?? ''
+  return mount && !new URL(url).pathname.endsWith(mount) ? [`${url}${mount}`, url] : [url]
+}
+
+type Asked = { health: Health } | { answered: string }
+
+async function askHealth(url: string): Promise<Asked> {
+  const response = await fetch(`${url}/health`).catch((error: Error) => error)
+  if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
+  const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined
+  if (health?.version !== VERSION || !health.ok)
+    return { answered: `${url}/health: ${response.status} ${JSON.stringify(health ?? 'no JSON')}` }
+  const took = /\bredis\b.*;dur=([\d.]+)/.exec(response.headers.get('server-timing') ?? '')?.[1]
+  return { health: { ...(health as Health), ...(took && { redisMs: Number(took) }) } }
+}
+
+/**
+ * Finds sidejob in a Worker and returns its health, once this version answers and reaches Redis.
+ *
+ * @example (await checkHealth('https://my-jobs.acme.workers.dev')).url // 'https://my-jobs.acme.workers.dev/_sidejob'
+ */
+export async function checkHealth(url: string, patience: Patience = {}): Promise<Found> {
+  let answered: string[] = []
   const found = await until(async () => {
-    const response = await fetch(`${url}/health`).catch((error: Error) => void (last = `${error.message}`))
-    if (!response) return undefined
-    const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined
-    last = `${response.status} ${JSON.stringify(health ?? 'no JSON')}`
-    if (health?.version !== VERSION || !health.ok) return undefined
-    const took = /\bredis\b.*;dur=([\d.]+)/.exec(response.headers.get('server-timing') ?? '')?.[1]
-    return { ...(health as Health), ...(took && { redisMs: Number(took) }) }
+    const wellKnown = await wellKnownOf(new URL(url).origin)
+    answered = []
+    for (const address of addressesOf(url, wellKnown)) {
+      const asked = await askHealth(address)
+      if ('health' in asked) return { ...asked.health, url: address, cron: wellKnown?.cron }
+      answered.push(asked.answered)
+    }
+    return undefined
   }, patience)
   if (found) return found
-  const redis = /"redis":false/.test(last) ? ' Look at UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN.' : ''
+  const all = answered.join('; ')
+  const redis = /"redis":false/.test(all) ? ' Compare UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN.' : ''
   throw new DeployFailure(
-    `${url}/health does not answer as version ${VERSION} of sidejob does: ${last}.${redis} ` +
-      'Look whether PUBLIC_URL is the address of this Worker, then deploy again.',
+    `The Worker does not answer as version ${VERSION} of sidejob: ${all}.${redis} ` +
+      'Check that PUBLIC_URL is the address of this Worker, then deploy again.',
   )
 }
 
-/** A call that QStash has not signed must be refused by us, and by nobody before us. */
+/** Checks that the Worker itself refuses an unsigned call, and nothing in front of it does. */
 export async function checkSignature(url: string): Promise<void> {
   const response = await fetch(tickUrl(url), { method: 'POST', body: '' })
-  const said = await response.text()
-  if (response.status === 401 && said.includes('UNAUTHENTICATED')) return
-  const before = response.status === 403 || /<html/i.test(said)
+  const body = await response.text()
+  if (response.status === 401 && body.includes('UNAUTHENTICATED')) return
+  const before = response.status === 403 || /<html/i.test(body)
   throw new DeployFailure(
     `POST ${tickUrl(url)} without a signature: expected 401 UNAUTHENTICATED, got ${response.status}. ` +
       (before
-        ? 'Something in front of the Worker answers, which QStash will not pass either: turn off Bot Fight Mode and ' +
+        ? 'Something in front of the Worker answers, and would refuse QStash as well: turn off Bot Fight Mode and ' +
           'Access for this address.'
-        : 'Look whether PUBLIC_URL is the address of this Worker.'),
+        : 'Check that PUBLIC_URL is the address of this Worker.'),
   )
 }
 
@@ -69,6 +97,6 @@ export async function checkTick(where: Where, patience: Patience = {}): Promise<
   if (state === 'DELIVERED') return
   throw new DeployFailure(
     `The tick that QStash was asked for did not arrive (${state ?? 'not delivered yet'}, message ${messageId}): look at it ` +
-      'under Logs in the console of QStash, and whether the signing keys are those of this QStash and region.',
+      'under Logs in the console of QStash, and compare the signing keys with the ones of this QStash and region.',
   )
 }

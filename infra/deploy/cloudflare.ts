@@ -1,10 +1,19 @@
 // The little of Cloudflare's API that wrangler does not do without asking.
 
+import { fetchAgain } from './again.ts'
 import { CloudflareError, DeployFailure } from './failure.ts'
 
 export type Account = { id: string; name: string }
 
-type Envelope<T> = { success: boolean; result: T; errors?: { code: number; message: string }[] }
+type Envelope<T> = {
+  success: boolean
+  result: T
+  errors?: { code: number; message: string }[]
+  result_info?: { total_pages?: number }
+}
+type Region = string | { id?: string }
+
+const PAGE = 50
 
 /** There is no such Worker, or no subdomain yet. */
 const NOT_THERE = new Set([10007, 10090, 10092])
@@ -19,19 +28,32 @@ const R2_EXISTS = 10004
 export function createCloudflare(options: { token: string; base?: string }) {
   const base = options.base ?? 'https://api.cloudflare.com/client/v4'
 
-  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await fetch(`${base}${path}`, {
+  async function envelope<T>(method: string, path: string, body?: object): Promise<Envelope<T>> {
+    const response = await fetchAgain(`${base}${path}`, {
       method,
       headers: { authorization: `Bearer ${options.token}`, ...(body && { 'content-type': 'application/json' }) },
       body: body && JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
     }).catch((error: Error) => {
       throw new DeployFailure(`Cloudflare cannot be reached: ${error.message}. Nothing was done; deploy again.`)
     })
-    const said = (await response.json().catch(() => undefined)) as Envelope<T> | undefined
-    if (response.ok && said?.success) return said.result
-    const [{ code, message } = { code: response.status, message: response.statusText }] = said?.errors ?? []
+    const answer = (await response.json().catch(() => undefined)) as Envelope<T> | undefined
+    if (response.ok && answer?.success) return answer
+    const [{ code, message } = { code: response.status, message: response.statusText }] = answer?.errors ?? []
     throw new CloudflareError(code, `${message} [code: ${code}]`)
+  }
+
+  const ask = async <T>(method: string, path: string, body?: object): Promise<T> =>
+    (await envelope<T>(method, path, body)).result
+
+  /** All pages of a list. */
+  async function list<T>(path: string): Promise<T[]> {
+    const all: T[] = []
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const { result, result_info } = await envelope<T[]>('GET', `${path}?page=${page}&per_page=${PAGE}`)
+      all.push(...result)
+      pages = result_info?.total_pages ?? 1
+    }
+    return all
   }
 
   const unlessMissing = <T>(asked: Promise<T>): Promise<T | undefined> =>
@@ -41,8 +63,18 @@ export function createCloudflare(options: { token: string; base?: string }) {
     })
 
   return {
-    accounts: () => ask<Account[]>('GET', '/accounts?per_page=50'),
-    /** What stands before `.workers.dev`; undefined when none was chosen. */
+    accounts: () => list<Account>('/accounts'),
+    /** Regions that a placement may name, such as `aws:us-east-1`; undefined if the token may not read them. */
+    async placements(account: string): Promise<Set<string> | undefined> {
+      type Providers = { providers?: { id: string; regions: Region[] }[] }
+      const path = `/accounts/${account}/workers/placement/regions`
+      const answer = await ask<Providers>('GET', path).catch(() => undefined)
+      const all = answer?.providers?.flatMap(({ id, regions }) =>
+        regions.map((region) => `${id}:${typeof region === 'string' ? region : region.id}`),
+      )
+      return all?.length ? new Set(all) : undefined
+    },
+    /** The part before `.workers.dev`; undefined if the account has chosen none. */
     subdomain: async (account: string) =>
       (await unlessMissing(ask<{ subdomain?: string }>('GET', `/accounts/${account}/workers/subdomain`)))?.subdomain,
     /** The names of a Worker's secrets; undefined when there is no such Worker. */

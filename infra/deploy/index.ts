@@ -1,26 +1,36 @@
 // Deploys a Worker with all that it needs, or takes it down again. What is there stays as it is: it may be run again
 // after failing at any step.
 
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { clientFor, EVERY_MINUTE, EVERY_TEN_MINUTES, scheduleTick, tickUrl, type Where } from '../tick.ts'
-import { checkHealth, checkSignature, checkTick } from './checks.ts'
+import { askAgain, runAgain } from './again.ts'
+import { checkHealth, checkSignature, checkTick, type Found } from './checks.ts'
 import { type Cloudflare, createCloudflare } from './cloudflare.ts'
+import { configFor, cronsOf, hasFiles, type Project, readProject, warningsFor, withConfig } from './config.ts'
+import {
+  type Database,
+  databaseOf,
+  databaseWarnings,
+  distanceWarnings,
+  placementOf,
+  qstashRegion,
+  refuseEviction,
+} from './database.ts'
 import { adviceFor, DeployFailure } from './failure.ts'
 import { keepKeys, readKeys, withSecrets } from './keys.ts'
-import { qstashRegion, redisRegion, warnings } from './regions.ts'
 import { type Env, keyFileOf, make, type Names, namesOf, type Plan, planOf } from './settings.ts'
-import { createWrangler, hasFiles, type Wrangler, writeConfig } from './wrangler.ts'
+import { createWrangler, type Wrangler } from './wrangler.ts'
 
 export type DeployOptions = {
   env: Env
   name?: string
-  /** Whether Cloudflare's cron ticks each minute; else QStash does. */
+  /** Cloudflare's cron triggers the tick each minute; if false, QStash does. */
   cron?: boolean
-  /** Where keys and the configuration are kept. */
+  /** Folder of the keys. */
   folder?: string
-  /** The configuration that this deployment's is made from. */
-  toml?: string
+  /** The project's own wrangler configuration. */
+  config?: string
   say?: (line: string) => void
   /** Milliseconds for a new address to be known, and between looks. */
   patience?: number
@@ -34,7 +44,7 @@ const FORMER_SCHEDULE = 'sidejob-tick'
 
 type Means = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
 
-/** Says what to do beside what a vendor has said. */
+/** Adds advice to an error of a vendor. */
 async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   return work.catch((error: Error) => {
     const advice = error instanceof DeployFailure ? undefined : adviceFor(error.message, account)
@@ -42,14 +52,14 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** What is asked of QStash comes last: the Worker is there, and goes on without. */
-async function ofQstash<T>(work: Promise<T>): Promise<T> {
-  return work.catch((error: Error & { status?: number }) => {
+/** A call of QStash. These come last: the Worker is deployed already, and works without them. */
+async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
+  return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
     const advice =
       error.status === 401
         ? 'QSTASH_TOKEN is not one of this QStash: copy it from the Upstash console, for the region that QSTASH_URL names.'
-        : (adviceFor(error.message) ?? 'Mend that in the console of QStash.')
+        : (adviceFor(error.message) ?? 'Fix that in the console of QStash.')
     throw new DeployFailure(
       `The Worker is deployed, but QStash says: ${error.message}\n${advice} Then deploy again: nothing is done twice.`,
       { cause: error },
@@ -57,12 +67,13 @@ async function ofQstash<T>(work: Promise<T>): Promise<T> {
   })
 }
 
-async function meansOf(env: Env): Promise<Means> {
-  const said = env.CLOUDFLARE_API_TOKEN ? '' : await advised(createWrangler(env)('auth', 'token', '--json'))
-  const token = env.CLOUDFLARE_API_TOKEN || (JSON.parse(said) as { token: string }).token
+async function meansOf(env: Env, project?: Project): Promise<Means> {
+  const printed = env.CLOUDFLARE_API_TOKEN ? '' : await advised(createWrangler(env)('auth', 'token', '--json'))
+  const token = env.CLOUDFLARE_API_TOKEN || (JSON.parse(printed) as { token: string }).token
   const cloudflare = createCloudflare({ token, base: env.CLOUDFLARE_API_BASE_URL })
-  const account = env.CLOUDFLARE_ACCOUNT_ID || (await onlyAccount(cloudflare))
-  return { account, cloudflare, wrangler: createWrangler({ ...env, CLOUDFLARE_ACCOUNT_ID: account }) }
+  const account = env.CLOUDFLARE_ACCOUNT_ID || project?.raw.account_id || (await onlyAccount(cloudflare))
+  const wrangler = createWrangler({ ...env, CLOUDFLARE_ACCOUNT_ID: account }, project?.root)
+  return { account, cloudflare, wrangler }
 }
 
 async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
@@ -71,14 +82,18 @@ async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
   if (accounts.length === 0)
     throw new DeployFailure('This token belongs to no account of Cloudflare: make another one.')
   const list = accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id}  # ${name}`).join('\n')
-  throw new DeployFailure(`There are ${accounts.length} accounts: say which is meant, by one of\n${list}`)
+  throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Set one of\n${list}`)
 }
 
 /** Where the Worker answers: under a domain of one's own, or under workers.dev. */
-async function addressOf(plan: Plan, { account, cloudflare }: Means): Promise<{ url: string; workersDev: boolean }> {
+async function addressOf(
+  plan: Plan,
+  { raw }: Project,
+  { account, cloudflare }: Means,
+): Promise<{ url: string; workersDev: boolean }> {
   const given = plan.given.PUBLIC_URL?.replace(/\/+$/, '')
   const subdomain = await advised(cloudflare.subdomain(account), account)
-  if (given) return { url: given, workersDev: subdomain !== undefined }
+  if (given) return { url: given, workersDev: subdomain !== undefined && raw.workers_dev !== false }
   if (subdomain) return { url: `https://${plan.names.worker}.${subdomain}.workers.dev`, workersDev: true }
   throw new DeployFailure(
     'This account has no workers.dev subdomain yet, so the Worker would have no address. Choose one at ' +
@@ -86,7 +101,7 @@ async function addressOf(plan: Plan, { account, cloudflare }: Means): Promise<{ 
   )
 }
 
-/** The keys that neither we nor the Worker have yet, written down before anybody is told. */
+/** The keys that neither the environment nor the Worker has yet, written to a file before the upload. */
 async function freshKeys(
   { env, say }: Required<Pick<DeployOptions, 'env' | 'say'>>,
   plan: Plan,
@@ -123,43 +138,108 @@ async function dropFormerSchedule(where: Where) {
   if (former?.destination === tickUrl(where.publicUrl)) await schedules.delete(FORMER_SCHEDULE)
 }
 
+/** The placement of the Worker: near the database, if Cloudflare knows the region. */
+async function placeFor(redis: string | undefined, { raw }: Project, { account, cloudflare }: Means) {
+  if (raw.placement) return { placement: raw.placement.region ?? raw.placement.mode, warnings: [] }
+  if (!redis) return { warnings: [] }
+  const placement = placementOf(redis)
+  const known = await cloudflare.placements(account)
+  if (!known || known.has(placement)) return { placement, warnings: [] }
+  return {
+    warnings: [`Cloudflare has no placement region ${placement}, so the Worker is not placed near the database.`],
+  }
+}
+
+type Tick = { schedule: string; warnings: string[] }
+
+/** QStash ticks every ten minutes next to a cron trigger that does so each minute, and each minute without one. */
+function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
+  const triggers = cronsOf(raw)
+  if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
+  if (!cron && (own === EVERY_MINUTE || !triggers.includes(own))) return { schedule: EVERY_MINUTE, warnings: [] }
+  // A tick of another pattern is a trigger of the user's own, which `--no-cron` keeps.
+  if (!cron) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
+  const warning =
+    `${basename(path)} has no cron trigger "${own}", so only QStash ticks this Worker: every minute, 1,440 messages a day, ` +
+    `and QStash Free has 1,000. Add "${own}" to crons in triggers, then deploy again.`
+  return { schedule: EVERY_MINUTE, warnings: [warning] }
+}
+
+type Report = {
+  found: Found
+  database?: Database
+  redis?: string
+  qstash: string
+  placement?: string
+  schedule: string
+}
+
+function report({ found, database, redis, qstash, placement, schedule }: Report): string[] {
+  const { url, version, redisMs = 0 } = found
+  return [
+    `${url} answers as version ${version}, refuses unsigned calls, and got a tick of QStash`,
+    `Redis in ${redis ?? 'an unknown region'}, QStash in ${qstash}, the Worker ${placement ? `at ${placement}` : 'not placed'}`,
+    ...(database
+      ? [
+          `Upstash Redis: ${database.name}, plan ${database.plan ?? 'unknown'}, eviction ${database.eviction ? 'on' : 'off'}`,
+        ]
+      : []),
+    `QStash ticks at ${schedule}`,
+    `a round trip from the Worker to Redis: ${redisMs} ms`,
+  ]
+}
+
 /**
- * Deploys, and sees that it works.
+ * Deploys, and checks that it works.
  *
  * @example await deploy({ env: process.env, name: 'sidejob-staging', say: console.log })
  */
 export async function deploy(options: DeployOptions): Promise<{ url: string; redisMs: number }> {
-  const { env, name, cron = true, folder = join(root, '.sidejob'), toml = join(root, 'wrangler.toml') } = options
+  const { env, name, cron = true, folder = join(root, '.sidejob'), config = join(root, 'wrangler.toml') } = options
   const { say = () => {} } = options
   const plan = planOf(env, name)
   const wrong = [...plan.missing.map((one) => `${one} is missing`), ...plan.refused]
   if (wrong.length) throw new DeployFailure(wrong.join('\n'))
-  const means = await meansOf(env)
-  const { url, workersDev } = await addressOf(plan, means)
-  const fresh = await freshKeys({ env, say }, plan, keyFileOf(plan.names, folder), means)
-  const bucket = hasFiles(toml) && (await makeBucket(plan.names, means, say))
-  const redis = await redisRegion(env)
-  const placement = redis && `aws:${redis}`
-  const config = writeConfig(toml, join(folder, 'deploy'), { names: plan.names, bucket, placement, cron, workersDev })
-  const secrets = { ...plan.given, ...fresh, PUBLIC_URL: url }
-  await withSecrets(folder, secrets, (file) =>
-    advised(means.wrangler('deploy', '--config', config, '--secrets-file', file), means.account),
+  const project = readProject(config)
+  const { names } = plan
+  const database = await databaseOf(env)
+  if (database) refuseEviction(database)
+  const redis = env.UPSTASH_REDIS_REGION || database?.region
+  const means = await meansOf(env, project)
+  const { url: origin, workersDev } = await addressOf(plan, project, means)
+  const { placement, warnings: unplaced } = await placeFor(redis, project, means)
+  const fresh = await freshKeys({ env, say }, plan, keyFileOf(names, folder), means)
+  const bucket = hasFiles(project.raw) && (await makeBucket(names, means, say))
+  const { account } = means
+  const deployed = configFor(project.raw, { names, account, bucket, placement, cron, workersDev })
+  await withConfig(project, deployed, (path) =>
+    withSecrets(folder, { ...plan.given, ...fresh, PUBLIC_URL: origin }, (file) =>
+      advised(
+        runAgain(() => means.wrangler('deploy', '--config', path, '--secrets-file', file)),
+        account,
+      ),
+    ),
   )
-  say(`the Worker ${plan.names.worker} is deployed`)
-  const health = await checkHealth(url, options)
+  say(`the Worker ${names.worker} is deployed`)
+  const found = await checkHealth(origin, options)
+  const { url } = found
   await checkSignature(url)
+  const { schedule, warnings: unticked } = tickOf(project, found, cron)
   const where = { url: env.QSTASH_URL || undefined, token: env.QSTASH_TOKEN!, publicUrl: url }
-  await ofQstash(scheduleTick(where, plan.names.worker, cron ? EVERY_TEN_MINUTES : EVERY_MINUTE))
-  await ofQstash(dropFormerSchedule(where))
-  await ofQstash(checkTick(where, options))
-  const places = { redis, qstash: qstashRegion(env.QSTASH_URL), roundTrip: health.redisMs ?? 0 }
-  say(`${url} answers as version ${health.version}, refuses who has not signed, and was ticked by QStash`)
-  say(
-    `Redis in ${redis ?? 'an unknown region'}, QStash in ${places.qstash}, the Worker ${placement ? `at ${placement}` : 'not placed'}`,
-  )
-  say(`a round trip from the Worker to Redis: ${places.roundTrip} ms`)
-  for (const warning of warnings(places)) say(`WARNING ${warning}`)
-  return { url, redisMs: places.roundTrip }
+  await ofQstash(() => scheduleTick(where, names.worker, schedule))
+  await ofQstash(() => dropFormerSchedule(where))
+  await ofQstash(() => checkTick(where, options))
+  const qstash = qstashRegion(env.QSTASH_URL)
+  for (const line of report({ found, database, redis, qstash, placement, schedule })) say(line)
+  const warnings = [
+    ...unticked,
+    ...unplaced,
+    ...distanceWarnings({ redis, qstash, roundTrip: found.redisMs ?? 0 }),
+    ...(database ? databaseWarnings(database) : []),
+    ...warningsFor(project),
+  ]
+  for (const warning of warnings) say(`WARNING ${warning}`)
+  return { url, redisMs: found.redisMs ?? 0 }
 }
 
 /**
@@ -172,8 +252,8 @@ export async function destroy({ env, name, say = () => {} }: DeployOptions): Pro
   if (!env.QSTASH_TOKEN) throw new DeployFailure('QSTASH_TOKEN is missing: the schedule cannot be removed without it')
   const { account, cloudflare } = await meansOf(env)
   const { schedules } = clientFor({ url: env.QSTASH_URL || undefined, token: env.QSTASH_TOKEN, publicUrl: '' })
-  const schedule = (await schedules.list()).some(({ scheduleId }) => scheduleId === names.schedule)
-  if (schedule) await schedules.delete(names.schedule)
+  const schedule = (await askAgain(() => schedules.list())).some(({ scheduleId }) => scheduleId === names.schedule)
+  if (schedule) await askAgain(() => schedules.delete(names.schedule))
   say(schedule ? `the schedule ${names.schedule} is removed` : `there is no schedule ${names.schedule}`)
   const worker = await advised(cloudflare.removeWorker(account, names.worker), account)
   say(worker ? `the Worker ${names.worker} is removed` : `there is no Worker ${names.worker}`)

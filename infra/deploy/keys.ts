@@ -1,7 +1,8 @@
-// The keys that a deployment makes: written down before anybody is told them, so that no failure can lose one.
+// The keys that a deployment makes: written to a file before they are uploaded, so that no failure can lose one.
 
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { withFile } from './undo.ts'
 
 export type Keys = Record<string, string>
 
@@ -17,14 +18,6 @@ export function keepKeys(path: string, fresh: Keys): void {
   chmodSync(path, 0o600)
 }
 
-/** Gives secrets to another process in a file that is gone afterwards: a command line can be seen by everybody. */
-export async function withSecrets<T>(folder: string, secrets: Keys, use: (path: string) => Promise<T>): Promise<T> {
-  mkdirSync(folder, { recursive: true })
-  const path = join(folder, `secrets-${crypto.randomUUID()}.json`)
-  try {
-    writeFileSync(path, JSON.stringify(secrets), { mode: 0o600 })
-    return await use(path)
-  } finally {
-    rmSync(path, { force: true })
-  }
-}
+/** Passes secrets to another process in a temporary file: a command line is visible to every process of the machine. */
+export const withSecrets = <T>(folder: string, secrets: Keys, use: (path: string) => Promise<T>): Promise<T> =>
+  withFile(join(folder, `secrets-${crypto.randomUUID()}.json`), JSON.stringify(secrets), use)

@@ -1,6 +1,6 @@
 // What a deployment is given and what follows from its name: Worker, namespace, bucket and schedule of its own.
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { newKey } from '../../src/core/crypto.ts'
 import { encryptionKeysOf } from '../../src/environment.ts'
 import { settings } from '../../src/settings.ts'
@@ -29,16 +29,29 @@ const told = [
 export type Names = { worker: string; namespace: string; bucket: string; schedule: string }
 
 const DEFAULT = 'sidejob'
+const MAX_NAME = 52
+
+/** R2 takes no `_`. The hash keeps `my_jobs` and `my-jobs` apart. */
+function bucketOf(name: string): string {
+  const plain = name.replaceAll('_', '-')
+  if (plain === name) return `${name}-files`
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 4)
+  return `${plain}-${hash}-files`
+}
 
 /**
- * What a deployment's things are called. Nothing of one has a name of another's.
+ * Names of everything that belongs to a deployment. Two deployments share none of them.
  *
+ * @param source where the name was set, for the error
  * @example namesOf('sidejob-staging').bucket // 'sidejob-staging-files'
  */
-export function namesOf(name = DEFAULT): Names {
-  if (!/^[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?$/.test(name))
-    throw new Error(`--name: expected up to 52 of a-z, 0-9 and -, with no - at the ends, got ${JSON.stringify(name)}`)
-  return { worker: name, namespace: `${name}:`, bucket: `${name}-files`, schedule: scheduleIdOf(name) }
+export function namesOf(name = DEFAULT, source = '--name'): Names {
+  // Wrangler refuses capitals, although Cloudflare takes them.
+  if (!/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/.test(name) || name.length > MAX_NAME)
+    throw new Error(
+      `${source}: expected up to ${MAX_NAME} of a-z, 0-9, "-" and "_", with a letter or digit at both ends, got ${JSON.stringify(name)}`,
+    )
+  return { worker: name, namespace: `${name}:`, bucket: bucketOf(name), schedule: scheduleIdOf(name) }
 }
 
 const [KEY, SECRET] = [16, 24]
@@ -89,9 +102,9 @@ export type Plan = {
   refused: string[]
 }
 
-/** What is to be done, by the environment and the name. */
-export function planOf(env: Env, name?: string): Plan {
-  const names = namesOf(name)
+/** Steps of a deployment, by the environment and the name. */
+export function planOf(env: Env, name?: string, source?: string): Plan {
+  const names = namesOf(name, source)
   const without = told.filter((secret) => !env[secret])
   return {
     names,
@@ -116,8 +129,8 @@ export function describe({ names, given, made, missing, refused: no }: Plan): st
       : 'Make no secret: all are given.',
     `Make the bucket ${names.bucket} in R2, unless it is there; without R2 there are no downloads.`,
     `Build the Worker ${names.worker} and deploy it, with the secrets ${Object.keys(given).join(', ')}.`,
-    `See that ${url}/health answers, and that ${url}/tick refuses who has not signed.`,
-    `Set up the schedule ${names.schedule} in QStash, and see that one tick arrives.`,
+    `Find the mount of sidejob in the Worker, check that ${url}<mount>/health answers, and that ${url}<mount>/tick refuses unsigned calls.`,
+    `Set up the schedule ${names.schedule} in QStash, and check that one tick arrives.`,
   ]
   return [
     ...steps.map((step, i) => `${i + 1}. ${step}`),

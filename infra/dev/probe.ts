@@ -1,6 +1,8 @@
 // Asks a Worker that has just started whether it works. Its settings and classes are checked at the first request, and a
 // mistake there would otherwise be the answer to every call.
 
+import { mountOf } from '../mount.ts'
+
 const PATIENCE_MS = 10_000
 
 const ask = (url: string) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
@@ -16,14 +18,6 @@ export async function probe(origin: string): Promise<string | undefined> {
   if (answer instanceof Error) return `GET ${url}: ${answer.message}`
   // A health report has 200, or 503 while a vendor does not answer. Other routes, such as a user's own, say nothing.
   return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
-}
-
-/** The path below which sidejob answers in a Worker with routes of its own; empty if it has none. */
-export async function mountOf(origin: string): Promise<string> {
-  const answer = await ask(`${origin}/.well-known/sidejob`).catch(() => undefined)
-  if (!answer?.ok) return ''
-  const { mount = '' } = (await answer.json().catch(() => ({}))) as { mount?: string }
-  return mount
 }
 
 /** An error of sidejob is JSON; a Worker that throws answers 500 with a stack whose frames are not the project's. */

@@ -15,6 +15,9 @@ locals {
     SIDEJOB_NAMESPACE          = "${var.name}:"
   }, var.settings)
 
+  # AWS ends a region with a hyphen and a digit, Google Cloud with a digit.
+  placement = can(regex("-[0-9]+$", var.region)) ? "aws:${var.region}" : "gcp:${var.region}"
+
   # What wrangler has built: the code, and WebAssembly beside it.
   modules = concat(["worker.js"], sort(fileset(var.build, "*.wasm")))
 }
@@ -75,7 +78,7 @@ resource "cloudflare_worker_version" "this" {
   )
 
   placement = {
-    region = "aws:${var.region}"
+    region = local.placement
   }
 }
 

@@ -25,7 +25,7 @@ variable "public_url" {
 }
 
 variable "region" {
-  description = "Where the database is, in AWS' words; the Worker is placed near it."
+  description = "Region of the database, such as us-east-1 (AWS) or us-central1 (Google Cloud). The Worker is placed near it."
   type        = string
   default     = "us-east-1"
 }

@@ -262,7 +262,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
         fetch(request: Request, env: E, context: ExecutionContext): Response | Promise<Response> {
           const { pathname } = new URL(request.url)
           if (isOurs(pathname)) return fetch(request, env, context)
-          if (pathname === WELL_KNOWN) return Response.json({ mount, version: VERSION })
+          if (pathname === WELL_KNOWN) return Response.json({ mount, version: VERSION, cron })
           return within(context, async () => own.fetch(...([request, env, context] as never[])) as Promise<Response>)
         },
         scheduled(event: { cron: string }, env: E, context: ExecutionContext): unknown {

@@ -35,12 +35,14 @@ let place: ReturnType<typeof readersFolder>
 let env: Record<string, string | undefined>
 beforeEach(async () => {
   cloud = await startCloud()
+  // wrangler would upload once more.
+  cloud.state.busyEvery = 0
   place = readersFolder(project)
   const preload = join(place.scratch, 'reroute.mjs')
   writeFileSync(preload, reroute(cloud.base))
   const { PATH: _, ...vars } = cloud.env
   // As there is no terminal to ask from.
-  env = { ...vars, NODE_OPTIONS: `--import ${preload}`, WRANGLER_SEND_METRICS: 'false' }
+  env = { ...vars, NODE_OPTIONS: `--import ${preload}`, WRANGLER_SEND_METRICS: 'false', CI: '' }
 })
 afterEach(async () => {
   place.remove()

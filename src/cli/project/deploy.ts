@@ -1,42 +1,47 @@
 // sidejob deploy, sidejob destroy: the Worker of this folder with its secrets and QStash's schedule, and away with them.
 
 import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { type Command, type Given, UsageError } from '../command.ts'
 
-const configs = ['wrangler.jsonc', 'wrangler.json', 'wrangler.toml']
+// In wrangler's own order.
+const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
-/** The configuration of the folder, and the name that it says. */
-async function projectIn(folder: string): Promise<{ toml: string; name?: string }> {
-  const toml = configs.map((file) => join(folder, file)).find(existsSync)
-  if (!toml) throw new UsageError(`expected ${configs.join(', ')} in ${folder}; sidejob create makes a project`)
-  const { nameIn } = await import('../../../infra/deploy/wrangler.ts')
-  return { toml, name: nameIn(toml) }
+/** The configuration of the folder, and the name that it has. */
+async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
+  const config = configs.map((file) => join(folder, file)).find(existsSync)
+  if (!config) throw new UsageError(`expected ${configs.join(', ')} in ${folder}; sidejob create makes a project`)
+  const { readProject } = await import('../../../infra/deploy/config.ts')
+  return { config, name: readProject(config).raw.name }
 }
 
 const nameOption = {
   type: 'string',
-  does: "what all of it is called; by default what wrangler's configuration says",
+  does: "name of the deployment; by default the name in wrangler's configuration",
 } as const
 
 async function optionsOf(given: Given, folder: string, say: (line: string) => void) {
-  const { toml, name } = await projectIn(resolve(folder))
+  const { config, name } = await projectIn(resolve(folder))
   const asked = given.name === undefined ? name : String(given.name)
-  return { env: process.env, name: asked, toml, folder: join(resolve(folder), '.sidejob'), say }
+  const source = given.name === undefined ? `name in ${basename(config)}` : '--name'
+  return { env: process.env, name: asked, source, config, folder: join(resolve(folder), '.sidejob'), say }
 }
 
 export const deploy: Command = {
-  does: 'deploys the Worker of this folder with its secrets and its schedule, and sees that it works',
+  does: 'Deploy the Worker of this folder with its secrets and schedule, and check that it works',
   takes: ['[folder]'],
   options: {
     name: nameOption,
-    'dry-run': { type: 'boolean', does: 'says what it would do, and what is missing' },
-    cron: { type: 'boolean', does: "as usual; --no-cron ticks by QStash alone, not by Cloudflare's cron" },
+    'dry-run': { type: 'boolean', does: 'only prints the plan and missing settings' },
+    cron: {
+      type: 'boolean',
+      does: 'default; --no-cron leaves the tick to QStash and removes its cron trigger, not yours',
+    },
   },
   async run(_client, given, { print }, [folder = '.']) {
     const options = await optionsOf(given, folder, print)
     const { describe, planOf } = await import('../../../infra/deploy/settings.ts')
-    const plan = planOf(options.env, options.name)
+    const plan = planOf(options.env, options.name, options.source)
     const isIncomplete = plan.missing.length > 0 || plan.refused.length > 0
     if (given['dry-run'] || isIncomplete) {
       for (const line of describe(plan)) print(line)
@@ -49,9 +54,9 @@ export const deploy: Command = {
 }
 
 export const destroy: Command = {
-  does: 'takes a deployment down; what it has stored in Redis and R2 stays',
+  does: 'Remove a deployment; its data in Redis and R2 stays',
   takes: ['[folder]'],
-  options: { name: nameOption, yes: { type: 'boolean', short: 'y', does: 'does it, without asking' } },
+  options: { name: nameOption, yes: { type: 'boolean', short: 'y', does: 'remove it without asking' } },
   async run(_client, given, { print, note, confirm }, [folder = '.']) {
     const options = await optionsOf(given, folder, print)
     if (!given.yes && !(await confirm(`take ${options.name} down?`))) {

@@ -5,11 +5,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Command, UsageError, yes } from '../command.ts'
 import { ownVersion, packageFolder } from '../version.ts'
+import { flagsFor, observability } from './recommended.ts'
 
 export type Change = { path: string; before?: string; after: string }
 
 const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
-const FLAG = 'nodejs_compat'
 const CRON = '* * * * *'
 
 const template = (path: string) => readFileSync(join(packageFolder(), 'templates/worker', path), 'utf8')
@@ -35,16 +35,38 @@ export function withItem(text: string, name: string, item: string): string {
   return text.replace(whole, `${head}${rest}${rest.trim() ? ', ' : ''}"${item}"${tail}`)
 }
 
+const shown = JSON.stringify(observability)
+  .replace(/([:,{])/g, '$1 ')
+  .replace('}', ' }')
+
+/** Observability in a text of JSON: as recommended, or as it is with the query strings left out. */
+function withObservability(text: string): string {
+  if (text.includes('"redact_query_string"')) return text
+  if (!/"observability"\s*:/.test(text)) return text.replace(/\{/, `{\n  "observability": ${shown},`)
+  return text.replace(
+    /("observability"\s*:\s*\{)(\s*)(\}?)/,
+    (_, head, space, end) => `${head} "redact_query_string": true${end ? ' }' : `,${space || ' '}`}`,
+  )
+}
+
+const dateIn = (text: string): string | undefined => /compatibility_date"?\s*[:=]\s*"([\d-]+)"/.exec(text)?.[1]
+
+function adviceForToml(before: string): string[] {
+  const flags = flagsFor(dateIn(before))
+  return [
+    ...(flags.every((flag) => before.includes(`"${flag}"`)) ? [] : [`compatibility_flags = ${JSON.stringify(flags)}`]),
+    ...(before.includes(`"${CRON}"`) ? [] : ['[triggers]', `crons = ["${CRON}"]`]),
+    ...(before.includes('redact_query_string')
+      ? []
+      : ['[observability]', 'enabled = true', 'redact_query_string = true']),
+  ]
+}
+
 function settings(path: string): { change?: Change; advice: string[] } {
   const before = readFileSync(path, 'utf8')
-  if (path.endsWith('.toml')) {
-    const advice = [
-      ...(before.includes(`"${FLAG}"`) ? [] : [`compatibility_flags = ["${FLAG}"]`]),
-      ...(before.includes(`"${CRON}"`) ? [] : ['[triggers]', `crons = ["${CRON}"]`]),
-    ]
-    return { advice }
-  }
-  let after = withItem(before, 'compatibility_flags', FLAG)
+  if (path.endsWith('.toml')) return { advice: adviceForToml(before) }
+  const flagged = flagsFor(dateIn(before)).reduce((text, flag) => withItem(text, 'compatibility_flags', flag), before)
+  let after = withObservability(flagged)
   if (!after.includes(`"${CRON}"`))
     after = /"triggers"\s*:/.test(after)
       ? withItem(after, 'crons', CRON)

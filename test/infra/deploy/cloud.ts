@@ -1,40 +1,41 @@
-// A Cloudflare, an Upstash and a QStash for deployments to be tried on: they answer what the vendors answer, with their
-// error codes, and keep what they were told. A Worker that is deployed answers as ours does.
+// A Cloudflare, an Upstash and a QStash to try deployments on: they answer as the vendors do, with their error codes, and
+// refuse what the vendors would refuse. A request that they do not know fails the test.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { VERSION } from '../../../src/engine/index.ts'
+import { type Answer, type Call, createCloudflareApi, refused } from './cloudflare.ts'
+import { answerUpstash, createQstashApi } from './upstash.ts'
 
-type Binding = { type: string; name: string; text?: string; bucket_name?: string }
-export type FakeWorker = { secrets: Record<string, string>; buckets: string[]; crons: string[]; placement?: object }
+export type { FakeWorker } from './cloudflare.ts'
 
-/** What goes wrong, once or always, at requests that fit. */
+/** Something that goes wrong at requests that fit: `times`, once by default. */
 export type Fault = {
   at: RegExp
   status?: number
   code?: number
   message?: string
-  /** The connection breaks: before anything is done, or after. */
-  breaks?: 'before' | 'after'
+  /** The connection breaks before anything is done, or after; `never` answers nothing and keeps it open. */
+  breaks?: 'before' | 'after' | 'never'
   times?: number
 }
 
-type Call = { request: IncomingMessage; response: ServerResponse; path: string; method: string; body: Buffer }
-
-const headersOf = (request: IncomingMessage) => ({ 'content-type': request.headers['content-type'] ?? '' })
-
-async function uploadOf(request: IncomingMessage, body: Buffer): Promise<FakeWorker> {
-  const form = await new Response(new Uint8Array(body), { headers: headersOf(request) }).formData()
-  const metadata = JSON.parse(String(form.get('metadata'))) as { bindings: Binding[]; placement?: object }
-  return {
-    secrets: Object.fromEntries(
-      metadata.bindings.flatMap(({ type, name, text }) => (type === 'secret_text' ? [[name, text!]] : [])),
-    ),
-    buckets: metadata.bindings.flatMap(({ bucket_name }) => (bucket_name ? [bucket_name] : [])),
-    crons: [],
-    ...(metadata.placement ? { placement: metadata.placement } : {}),
-  }
+const near = {
+  database_id: 'db1',
+  database_name: 'jobs',
+  endpoint: 'near.upstash.test',
+  region: 'global',
+  primary_region: 'us-east-1',
+  read_regions: [] as string[],
+  eviction: false,
+  type: 'paid',
+  budget: 0,
 }
+
+const html = (response: ServerResponse, status: number, text: string) =>
+  response.writeHead(status, { 'content-type': 'text/html' }).end(text)
+
+const busy: Answer = { ...refused(429, 10429, 'Too many requests'), headers: { 'retry-after': '0' } }
 
 /**
  * Starts them all on one port.
@@ -42,171 +43,108 @@ async function uploadOf(request: IncomingMessage, body: Buffer): Promise<FakeWor
  * @example const cloud = await startCloud(); await deploy({ env: cloud.env })
  */
 export async function startCloud() {
-  const workers = new Map<string, FakeWorker>()
-  const buckets = new Set<string>()
-  const schedules = new Map<string, { destination: string; cron: string }>()
   const state = {
     accounts: [{ id: 'acc1', name: 'One' }],
+    /** Accounts on one page of a list. */
+    pageSize: 2,
     subdomain: 'acme' as string | undefined,
     r2: true,
-    /** What stands before the Worker and answers in its place. */
+    databases: [near],
+    /** Under which path the Workers have their sidejob, and which cron trigger is its tick. */
+    mount: '',
+    tick: undefined as string | undefined,
+    /** A page in front of the Workers answers every request. */
     bot: false,
     health: { ok: true, redis: true, version: VERSION } as object,
-    /** How QStash's message ends. */
     delivery: 'DELIVERED',
+    late: 2,
+    /** Every nth request of an API is refused for its rate. */
+    busyEvery: 29,
     faults: [] as Fault[],
     seen: [] as string[],
+    /** Requests that the vendors do not have, or the fake does not know. */
+    unknown: [] as string[],
+  }
+  const cloudflare = createCloudflareApi(state)
+  const { workers, buckets } = cloudflare
+
+  /** A Worker accepts QStash's call of this address. */
+  function takes(destination: string): boolean {
+    const { hostname, pathname } = new URL(destination)
+    const [, first = '', rest = ''] = /^\/([^/]+)(\/.*)$/.exec(pathname) ?? []
+    const [name, path] = hostname === '127.0.0.1' ? [first, rest] : [hostname.split('.')[0]!, pathname]
+    return workers.has(name) && path === `${state.mount}/tick`
+  }
+  const qstash = createQstashApi(state, takes)
+
+  /** A mounted Worker is its owner's app everywhere else: that has no /health. */
+  function worker(response: ServerResponse, name: string, path: string): unknown {
+    const json = (status: number, body: unknown) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    if (state.bot) return html(response, 403, '<html>Just a moment...</html>')
+    if (![...workers.keys()].some((one) => one.toLowerCase() === name))
+      return html(response, 404, '<html>error 1042</html>')
+    const { mount, tick } = state
+    if (mount && path === '/.well-known/sidejob')
+      return json(200, { mount, version: VERSION, ...(tick && { cron: tick }) })
+    if (!path.startsWith(`${mount}/`)) return html(response, 404, 'my own app')
+    const own = path.slice(mount.length)
+    if (own === '/tick') return json(401, { error: { code: 'UNAUTHENTICATED', message: 'the signature is missing' } })
+    if (own !== '/health') return json(404, { error: { code: 'NOT_FOUND', message: path } })
+    response.setHeader('server-timing', 'redis;desc="a round trip to Redis";dur=7')
+    return json(200, state.health)
   }
 
-  const json = ({ response }: Call, status: number, body: unknown) =>
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
-  const ok = (call: Call, result: unknown = {}) => json(call, 200, { success: true, errors: [], messages: [], result })
-  const no = (call: Call, status: number, code: number, message: string) =>
-    json(call, status, { success: false, errors: [{ code, message }], messages: [], result: null })
-  const noWorker = (call: Call) => no(call, 404, 10007, 'This Worker does not exist on your account.')
-
-  async function script(call: Call, name: string, rest: string): Promise<unknown> {
-    const worker = workers.get(name)
-    const { method, body, request } = call
-    if (method === 'PUT' && rest === '') {
-      const { secrets, ...uploaded } = await uploadOf(request, body)
-      workers.set(name, { ...uploaded, secrets: { ...worker?.secrets, ...secrets } })
-      return ok(call, { id: name, tag: 't', etag: 'e', startup_time_ms: 5, deployment_id: 'd', entry_point: 'w.js' })
-    }
-    if (!worker) return noWorker(call)
-    // One that is there already gets a version, which is then deployed.
-    if (method === 'POST' && rest === '/versions') {
-      const { secrets, ...uploaded } = await uploadOf(request, body)
-      workers.set(name, { ...uploaded, secrets: { ...worker.secrets, ...secrets }, crons: worker.crons })
-      const resources = { script: { etag: 'e', handlers: ['fetch'] }, bindings: [], script_runtime: {} }
-      return ok(call, { id: 'v', number: 2, metadata: {}, resources, startup_time_ms: 5 })
-    }
-    if (method === 'DELETE' && rest === '') return workers.delete(name) && ok(call)
-    if (rest === '/secrets' && method === 'PUT') {
-      const { name: secret, text } = JSON.parse(body.toString()) as { name: string; text: string }
-      worker.secrets[secret] = text
-      return ok(call, { name: secret, type: 'secret_text' })
-    }
-    if (rest === '/secrets')
-      return ok(
-        call,
-        Object.keys(worker.secrets).map((secret) => ({ name: secret, type: 'secret_text' })),
-      )
-    if (rest === '/schedules' && method === 'PUT') {
-      worker.crons = (JSON.parse(body.toString()) as { cron: string }[]).map(({ cron }) => cron)
-      return ok(call, { schedules: worker.crons.map((cron) => ({ cron })) })
-    }
-    if (rest === '/subdomain') return ok(call, { enabled: true, previews_enabled: false })
-    if (rest === '/versions') return ok(call, { items: [] })
-    if (rest === '/deployments') return ok(call, { deployments: [], items: [] })
-    return ok(call, { bindings: [], schedules: [] })
+  async function answerOf(vendor: string, call: Call): Promise<Answer | undefined> {
+    if (vendor === 'cloudflare') return cloudflare.answer(call)
+    if (vendor === 'qstash') return qstash.answer(call)
+    return answerUpstash(call, state.databases)
   }
 
-  /** A Worker as wrangler asks for one that it has deployed before. */
-  function serviceView(call: Call, name: string, part: string): unknown {
-    const worker = workers.get(name)
-    if (!worker) return no(call, 404, 10090, 'workers.api.error.service_not_found')
-    if (part.endsWith('/bindings') || part.endsWith('/routes')) return ok(call, [])
-    const script = { id: name, tag: 't', last_deployed_from: 'wrangler' }
-    const environment = { environment: 'production', script }
-    const subdomain = { enabled: true, previews_enabled: false }
-    return ok(call, { id: name, ...environment, ...subdomain, default_environment: environment, subdomain })
-  }
+  let asked = 0
+  const isBusy = () => state.busyEvery > 0 && ++asked % state.busyEvery === 0
 
-  async function cloudflare(call: Call, path: string): Promise<unknown> {
-    if (path === '/accounts') return ok(call, state.accounts)
-    const [, , rest] = /^\/accounts\/([^/]+)(\/.*)$/.exec(path) ?? []
-    const [, name, more] = /^\/workers\/scripts\/([^/]+)(.*)$/.exec(rest ?? '') ?? []
-    if (name) return script(call, name, more!)
-    const [, service, part = ''] = /^\/workers\/(?:services|workers)\/([^/]+)(\/.*)?$/.exec(rest ?? '') ?? []
-    if (service) return serviceView(call, service, part)
-    if (rest === '/workers/subdomain')
-      return state.subdomain
-        ? ok(call, { subdomain: state.subdomain })
-        : no(call, 404, 10007, 'workers.api.error.subdomain_not_found')
-    if (rest === '/r2/buckets' && call.method === 'POST') {
-      if (!state.r2) return no(call, 403, 10042, 'Please enable R2 through the Cloudflare Dashboard.')
-      const bucket = (JSON.parse(call.body.toString()) as { name: string }).name
-      if (buckets.has(bucket))
-        return no(call, 409, 10004, 'The bucket you tried to create already exists, and you own it.')
-      buckets.add(bucket)
-      return ok(call, { name: bucket })
-    }
-    return ok(call)
-  }
-
-  function qstash(call: Call, path: string): unknown {
-    const [, id = ''] = /^\/v2\/schedules\/([^/]+)$/.exec(path) ?? []
-    if (call.method === 'POST' && path.startsWith('/v2/schedules/')) {
-      const name = String(call.request.headers['upstash-schedule-id'])
-      const destination = decodeURIComponent(path.slice('/v2/schedules/'.length))
-      schedules.set(name, { destination, cron: String(call.request.headers['upstash-cron']) })
-      return json(call, 201, { scheduleId: name })
-    }
-    if (id) {
-      const known = schedules.get(id)
-      if (!known) return json(call, 404, { error: `schedule ${id} not found` })
-      if (call.method === 'DELETE') schedules.delete(id)
-      return json(call, 200, { scheduleId: id, ...known })
-    }
-    if (path === '/v2/schedules')
-      return json(
-        call,
-        200,
-        [...schedules].map(([scheduleId, schedule]) => ({ scheduleId, ...schedule })),
-      )
-    if (path.startsWith('/v2/publish/')) return json(call, 201, { messageId: 'msg_1' })
-    return json(call, 200, {
-      logs: [{ messageId: 'msg_1', state: state.delivery, time: 1 }],
-      events: [{ messageId: 'msg_1', state: state.delivery, time: 1 }],
-      cursor: '',
-    })
-  }
-
-  function worker(call: Call, name: string, path: string): unknown {
-    if (state.bot)
-      return call.response.writeHead(403, { 'content-type': 'text/html' }).end('<html>Just a moment...</html>')
-    if (!workers.has(name))
-      return call.response.writeHead(404, { 'content-type': 'text/html' }).end('<html>error 1042</html>')
-    if (path === '/health') {
-      call.response.setHeader('server-timing', 'redis;desc="a round trip to Redis";dur=7')
-      return json(call, 200, state.health)
-    }
-    return json(call, 401, { error: { code: 'UNAUTHENTICATED', message: 'the signature is missing' } })
-  }
-
-  async function answer(call: Call): Promise<unknown> {
-    const line = `${call.method} ${call.path}`
-    state.seen.push(line)
+  function faultAt(line: string): Fault | undefined {
     const fault = state.faults.find(({ at, times = 1 }) => times > 0 && at.test(line))
     if (fault) fault.times = (fault.times ?? 1) - 1
-    if (fault?.breaks === 'before') return call.request.socket.destroy()
-    if (fault?.code) return no(call, fault.status ?? 400, fault.code, fault.message!)
-    const [, where, rest] = /^\/([^/]+)(\/.*)$/.exec(call.path) ?? []
-    if (fault?.breaks === 'after') {
-      const held = { ...call, response: { writeHead: () => ({ end: () => undefined }) } as unknown as ServerResponse }
-      await cloudflare(held, rest!)
-      return call.request.socket.destroy()
-    }
-    if (where === 'cloudflare') return cloudflare(call, rest!)
-    if (where === 'qstash') return qstash(call, rest!)
-    if (where === 'upstash')
-      return json(call, 200, [{ endpoint: 'near.upstash.test', region: 'global', primary_region: 'us-east-1' }])
-    return worker(call, where!, rest!)
+    return fault
+  }
+
+  async function vendorAnswers(vendor: string, call: Call, line: string, fault?: Fault): Promise<Answer> {
+    if (!fault && isBusy()) return busy
+    const answer = await answerOf(vendor, call)
+    if (answer) return answer
+    state.unknown.push(line)
+    return refused(404, 7003, `Could not route to ${call.path}, perhaps your object identifier is invalid?`)
   }
 
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const path = request.url!.split('?')[0]!
-    await answer({ request, response, path, method: request.method!, body: Buffer.concat(chunks) })
+    const { pathname, searchParams } = new URL(request.url!, 'http://cloud')
+    const [, where = '', path = ''] = /^\/([^/]+)(\/.*)$/.exec(pathname) ?? []
+    const line = `${request.method} ${pathname}`
+    state.seen.push(line)
+    const fault = faultAt(line)
+    if (fault?.breaks === 'before') return request.socket.destroy()
+    if (fault?.breaks === 'never') return undefined
+    const send = ({ status, json, headers }: Answer) =>
+      response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json))
+    if (fault?.status === 429) return send(busy)
+    if (fault?.code) return send(refused(fault.status ?? 400, fault.code, fault.message!))
+    if (!['cloudflare', 'qstash', 'upstash'].includes(where)) return worker(response, where, path)
+    const headers = request.headers as Record<string, string>
+    const call = { method: request.method!, path, query: searchParams, headers, body: Buffer.concat(chunks) }
+    const answer = await vendorAnswers(where, call, line, fault)
+    if (fault?.breaks === 'after') return request.socket.destroy()
+    return send(answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   return {
-    ...{ workers, buckets, schedules, state, base },
-    /** What a deployment is told to come here. */
+    ...{ workers, buckets, schedules: qstash.schedules, state, base },
+    /** Settings with which a deployment comes here. */
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -225,6 +163,7 @@ export async function startCloud() {
     async close() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+      if (state.unknown.length) throw new Error(`The fake cloud does not know ${state.unknown.join(', ')}`)
     },
   }
 }

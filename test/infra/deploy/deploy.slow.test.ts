@@ -1,8 +1,9 @@
 // Deployments, on a Cloudflare, an Upstash and a QStash of the test's own: wrangler is the real one.
 
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type DeployOptions, deploy, destroy } from '../../../infra/deploy/index.ts'
 import { type Cloud, startCloud } from './cloud.ts'
@@ -46,7 +47,7 @@ const run = (more: Partial<DeployOptions> = {}, env: Record<string, string | und
     env: { ...cloud.env, ...env },
     name: 'sidejob-staging',
     folder,
-    toml: join(folder, 'wrangler.toml'),
+    config: join(folder, 'wrangler.toml'),
     say: (line) => said.push(line),
     patience: 200,
     pause: 20,
@@ -84,9 +85,11 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect([...cloud.schedules]).toEqual([
       ['sidejob-tick-sidejob-staging', { destination: `${url}/tick`, cron: '*/10 * * * *' }],
     ])
+    expect(cloud.workers.get('sidejob-staging')!.metadata).toMatchObject({ compatibility_date: '2026-10-20' })
+    expect(said.join('\n')).toContain('Upstash Redis: jobs, plan paid, eviction off')
     expect(said.join('\n')).toContain('Redis in us-east-1, QStash in eu-central-1, the Worker at aws:us-east-1')
     expect(said.join('\n')).toContain('a round trip from the Worker to Redis: 7 ms')
-    expect(said.join('\n')).toContain('WARNING QStash (eu-central-1) and the database (us-east-1) are apart')
+    expect(said.join('\n')).toContain('WARNING QStash (eu-central-1) is far from the database (us-east-1)')
     for (const secret of Object.values(keysOf())) expect(said.join('\n')).not.toContain(secret)
   })
 
@@ -139,14 +142,217 @@ describe('a deployment', { timeout: 120_000 }, () => {
   })
 })
 
+const schedule = () => [...cloud.schedules.values()]
+const warned = () => said.filter((line) => line.startsWith('WARNING'))
+const write = (path: string, text: string) => {
+  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  writeFileSync(join(folder, path), text)
+}
+const generated = () => readdirSync(folder).filter((name) => name.startsWith('wrangler.sidejob'))
+
+describe('every kind of Worker', { timeout: 120_000 }, () => {
+  test('a mounted one, whose own app has no /health, is checked and ticked below its mount', async () => {
+    cloud.state.mount = '/_sidejob'
+    const { url } = await run()
+    expect(url).toBe('https://sidejob-staging.acme.workers.dev/_sidejob')
+    expect(schedule()).toEqual([{ destination: `${url}/tick`, cron: '*/10 * * * *' }])
+    expect(cloud.workers.get('sidejob-staging')!.secrets.PUBLIC_URL).toBe('https://sidejob-staging.acme.workers.dev')
+    expect(said.join('\n')).toContain(`${url} answers as version`)
+  })
+
+  test('a mounted one whose PUBLIC_URL has the mount already', async () => {
+    cloud.state.mount = '/_sidejob'
+    const given = 'https://sidejob-staging.acme.workers.dev/_sidejob'
+    expect((await run({}, { PUBLIC_URL: given })).url).toBe(given)
+    expect(schedule()[0]!.destination).toBe(`${given}/tick`)
+  })
+
+  test('a Worker with static files, an alias and a build command: relative paths work as in wrangler', async () => {
+    write('public/hello.html', 'hello')
+    write('lib/dep.js', "export const dep = 'the alias'")
+    write(
+      'w.js',
+      "import { dep } from 'dep'\nimport { made } from './made.js'\nexport default { fetch: () => new Response(dep + made) }",
+    )
+    write(
+      'wrangler.toml',
+      `${toml}
+alias = { dep = "./lib/dep.js" }
+assets = { directory = "./public", binding = "ASSETS" }
+build = { command = "echo \\"export const made = 'the build'\\" > made.js" }
+tsconfig = "./tsconfig.json"
+[[d1_databases]]
+binding = "DB"
+database_id = "00000000-0000-4000-8000-000000000000"
+database_name = "mine"
+migrations_dir = "../migrations"
+`,
+    )
+    write('tsconfig.json', '{}')
+    await run()
+    const { modules, files, metadata } = cloud.workers.get('sidejob-staging')!
+    const code = Buffer.from(modules!.find(({ name }) => name === metadata!.main_module)!.contents).toString()
+    expect(code).toContain('the alias')
+    expect(code).toContain('the build')
+    expect([...files!].map(([path, content]) => [path, content.toString()])).toEqual([['/hello.html', 'hello']])
+    expect(generated()).toEqual([])
+  })
+
+  test('a Worker from a build tool: its generated configuration is deployed', async () => {
+    write('.wrangler/deploy/config.json', '{ "configPath": "../../dist/server/wrangler.json" }')
+    write('dist/client/index.html', 'built')
+    write(
+      'dist/server/index.js',
+      "import { part } from './assets/part.js'\nexport default { fetch: () => new Response(part) }",
+    )
+    write('dist/server/assets/part.js', "export const part = 'a part of its own'")
+    write(
+      'dist/server/wrangler.json',
+      JSON.stringify({
+        configPath: '../../wrangler.toml',
+        userConfigPath: '../../wrangler.toml',
+        name: 'built',
+        main: 'index.js',
+        compatibility_date: '2026-10-20',
+        no_bundle: true,
+        rules: [{ type: 'ESModule', globs: ['**/*.js'] }],
+        assets: { directory: '../client' },
+        triggers: { crons: ['* * * * *'] },
+      }),
+    )
+    await run()
+    const { modules, files } = cloud.workers.get('sidejob-staging')!
+    expect(modules!.map(({ name }) => name).sort()).toEqual(['assets/part.js', 'index.js'])
+    expect([...files!.keys()]).toEqual(['/index.html'])
+    expect(schedule()[0]!.cron).toBe('*/10 * * * *')
+    // Wrangler keeps its own state in a hidden folder.
+    const left = readdirSync(join(folder, 'dist/server')).filter((name) => !name.startsWith('.'))
+    expect(left.sort()).toEqual(['assets', 'index.js', 'wrangler.json'])
+  })
+
+  test('one with a cron trigger of its own keeps it, with the tick and without', async () => {
+    write('wrangler.toml', toml.replace('["* * * * *"]', '["0 3 * * *", "* * * * *"]'))
+    await run()
+    expect(cloud.workers.get('sidejob-staging')!.crons).toEqual(['0 3 * * *', '* * * * *'])
+    expect(schedule()[0]!.cron).toBe('*/10 * * * *')
+    await run({ cron: false })
+    expect(cloud.workers.get('sidejob-staging')!.crons).toEqual(['0 3 * * *'])
+    expect(schedule()[0]!.cron).toBe('* * * * *')
+  })
+
+  test('one without the cron trigger each minute is ticked by QStash each minute, and its owner is warned', async () => {
+    write('wrangler.toml', toml.replace('["* * * * *"]', '["0 3 * * *"]'))
+    await run()
+    expect(cloud.workers.get('sidejob-staging')!.crons).toEqual(['0 3 * * *'])
+    expect(schedule()[0]!.cron).toBe('* * * * *')
+    expect(warned().join()).toContain(
+      'wrangler.toml has no cron trigger "* * * * *", so only QStash ticks this Worker: every minute',
+    )
+  })
+
+  test('a Worker whose tick has another pattern, published at its well-known address', async () => {
+    cloud.state.mount = '/_sidejob'
+    cloud.state.tick = '*/2 * * * *'
+    write('wrangler.toml', toml.replace('["* * * * *"]', '["*/2 * * * *"]'))
+    await run()
+    expect(schedule()[0]!.cron).toBe('*/10 * * * *')
+    expect(warned().join()).not.toContain('cron trigger')
+  })
+
+  test('one whose name has a "_"', async () => {
+    const { url } = await run({ name: 'my_jobs' })
+    expect(url).toBe('https://my_jobs.acme.workers.dev')
+    expect(cloud.workers.get('my_jobs')!.buckets[0]).toMatch(/^my-jobs-[0-9a-f]{4}-files$/)
+  })
+
+  test('one near a database of Google Cloud', async () => {
+    await run({}, { UPSTASH_REDIS_REGION: 'us-central1' })
+    expect(cloud.workers.get('sidejob-staging')!.placement).toMatchObject({ region: 'gcp:us-central1' })
+  })
+
+  test('one near a region that Cloudflare does not know is deployed without a placement, and its owner is warned', async () => {
+    await run({}, { UPSTASH_REDIS_REGION: 'us-moon-1' })
+    expect(cloud.workers.get('sidejob-staging')!.placement).toBeUndefined()
+    expect(warned().join()).toContain('Cloudflare has no placement region aws:us-moon-1')
+  })
+
+  test('one whose configuration names its account, of several', async () => {
+    cloud.state.accounts.push({ id: 'acc2', name: 'Two' })
+    write('wrangler.toml', `account_id = "acc2"\n${toml}`)
+    await run()
+    expect(cloud.state.seen.some((line) => line.includes('/accounts/acc2/workers/scripts/sidejob-staging'))).toBe(true)
+    expect(cloud.state.seen.some((line) => line.includes('/accounts/acc1/'))).toBe(false)
+  })
+
+  test('warns about flags that a configuration lacks', async () => {
+    await run()
+    expect(warned().join('\n')).toMatch(/wrangler\.toml lacks the compatibility flag "global_fetch_strictly_public"/)
+  })
+
+  test.each([
+    ['Cloudflare, before the upload', /GET .*\/workers\/subdomain$/],
+    ['Cloudflare, in the middle of wrangler', /GET .*\/scripts\/[^/]+\/deployments$/],
+    ['Upstash', /GET \/upstash\/v2\/redis\/databases$/],
+    ['QStash, for the schedule', /POST \/qstash\/v2\/schedules/],
+    ['QStash, for the tick', /POST \/qstash\/v2\/publish/],
+  ])('is deployed although its rate is refused twice: %s', async (_, at) => {
+    await run()
+    cloud.state.faults.push({ at, status: 429, times: 2 })
+    await run()
+    expect(cloud.state.faults[0]!.times).toBe(0)
+  })
+
+  test('is deployed although the log of QStash is late', async () => {
+    cloud.state.late = 6
+    await run({ patience: 5_000 })
+  })
+})
+
+describe('files in the folder after a deployment', { timeout: 120_000 }, () => {
+  test('nothing but the keys, after an upload that was refused', async () => {
+    cloud.state.faults.push({ at: /^PUT .*\/scripts\/[^/]+$/, code: 10021, message: 'Uncaught ReferenceError' })
+    await failure()
+    expect(readdirSync(folder).sort()).toEqual(['.wrangler', 'sidejob-staging.keys.json', 'w.js', 'wrangler.toml'])
+  })
+
+  test.each(['SIGINT', 'SIGTERM'] as const)('neither secrets nor a configuration after %s', async (signal) => {
+    cloud.state.faults.push({ at: /^PUT .*\/scripts\/[^/]+$/, breaks: 'never' })
+    const env = { ...cloud.env, CLOUDFLARE_ACCOUNT_ID: 'acc1' }
+    const cli = join(import.meta.dirname, '../../../src/cli/index.ts')
+    const child = spawn(process.execPath, [cli, 'deploy', folder], { env, stdio: 'ignore' })
+    const ended = new Promise((done) => child.once('close', (_, by) => done(by)))
+    await vi.waitFor(() => expect(wasUploaded()).toBe(true), { timeout: 60_000, interval: 50 })
+    const secrets = () => readdirSync(join(folder, '.sidejob')).filter((name) => name.startsWith('secrets'))
+    expect([generated().length, secrets().length]).toEqual([1, 1])
+    child.kill(signal)
+    expect(await ended).toBe(signal)
+    expect([generated(), secrets()]).toEqual([[], []])
+  })
+})
+
 describe('what fails before anything is uploaded', () => {
   afterEach(() => expect(wasUploaded()).toBe(false))
 
-  test('several accounts: they are named', async () => {
-    cloud.state.accounts.push({ id: 'acc2', name: 'Two' })
+  test('several accounts, on pages of two: all are named', async () => {
+    for (const n of [2, 3, 4, 5]) cloud.state.accounts.push({ id: `acc${n}`, name: `No. ${n}` })
     const words = await failure()
-    expect(words).toContain('CLOUDFLARE_ACCOUNT_ID=acc1  # One')
-    expect(words).toContain('CLOUDFLARE_ACCOUNT_ID=acc2  # Two')
+    expect(words).toContain('The token belongs to 5 accounts.')
+    for (const n of [2, 3, 4, 5]) expect(words).toContain(`CLOUDFLARE_ACCOUNT_ID=acc${n}  # No. ${n}`)
+  })
+
+  test('a database that evicts keys: where eviction is turned off', async () => {
+    cloud.state.databases = [{ ...cloud.state.databases[0]!, eviction: true }]
+    expect(await failure()).toMatch(/Eviction is on for the database jobs.*deletes keys at random.*Upstash console/)
+  })
+
+  test('a region that is none: what a region looks like', async () => {
+    expect(await failure({}, { UPSTASH_REDIS_REGION: 'Frankfurt' })).toContain('got "Frankfurt"')
+  })
+
+  test('a build whose configuration is gone: that it is to be built again', async () => {
+    mkdirSync(join(folder, '.wrangler/deploy'), { recursive: true })
+    writeFileSync(join(folder, '.wrangler/deploy/config.json'), '{ "configPath": "../../dist/wrangler.json" }')
+    expect(await failure()).toMatch(/dist\/wrangler\.json, which does not exist\. Build the Worker again/)
   })
 
   test('no workers.dev subdomain: where it is chosen', async () => {
@@ -191,7 +397,7 @@ describe('what fails before anything is uploaded', () => {
   })
 
   test('a name that is none is refused', async () => {
-    await expect(run({ name: 'My Jobs' })).rejects.toThrow('--name: expected up to 52 of a-z, 0-9 and -')
+    await expect(run({ name: 'My Jobs' })).rejects.toThrow('--name: expected up to 52 of a-z, 0-9')
   })
 })
 
@@ -242,12 +448,12 @@ describe('what fails at the upload or after it, and the next try', { timeout: 12
 
   test('something else answers at the address', async () => {
     cloud.state.health = { ok: true, version: '9.9.9' }
-    expect(await failure()).toMatch(/does not answer as version .* does: 200 .*9\.9\.9.*PUBLIC_URL/s)
+    expect(await failure()).toMatch(/does not answer as version .* of sidejob: \S+\/health: 200 .*9\.9\.9.*PUBLIC_URL/s)
   })
 
   test('Redis cannot be reached from the Worker', async () => {
     cloud.state.health = { ok: false, redis: false, version: '0.1.0' }
-    expect(await failure()).toContain('Look at UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN')
+    expect(await failure()).toContain('Compare UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN')
   })
 
   test('a page for bots stands before the Worker', async () => {
@@ -258,7 +464,7 @@ describe('what fails at the upload or after it, and the next try', { timeout: 12
 
   test('the tick does not arrive', async () => {
     cloud.state.delivery = 'FAILED'
-    expect(await failure()).toMatch(/did not arrive \(FAILED, message msg_1\).*signing keys/)
+    expect(await failure()).toMatch(/did not arrive \(FAILED, message msg_\d\).*signing keys/)
   })
 
   test.each([

@@ -1,17 +1,21 @@
 // What a deployment would do, what it is told, and what is written down about it.
 
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { experimental_readRawConfig as readRawConfig } from 'wrangler'
+import { configFor, readProject, warningsFor } from '../../../infra/deploy/config.ts'
+import { distanceWarnings, placementOf, qstashRegion } from '../../../infra/deploy/database.ts'
 import { adviceFor } from '../../../infra/deploy/failure.ts'
-import { qstashRegion } from '../../../infra/deploy/regions.ts'
 import { describe, namesOf, planOf } from '../../../infra/deploy/settings.ts'
-import { configFor } from '../../../infra/deploy/wrangler.ts'
 import { probe } from '../../../infra/probe/index.ts'
 import { development } from '../../../infra/qstash.ts'
 import { EVERY_TEN_MINUTES } from '../../../infra/tick.ts'
+import { planOf as initPlan } from '../../../src/cli/project/init.ts'
+import { flagsFor, observability } from '../../../src/cli/project/recommended.ts'
 import { settings } from '../../../src/settings.ts'
+import { placements, regions } from './placement.ts'
 
 const root = join(import.meta.dirname, '../../..')
 /** What the Worker is told by its environment. */
@@ -31,8 +35,8 @@ test('it says what it would make, deploy and schedule, and shows no secret', () 
     '1. Make SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET, unless the Worker sidejob-staging has them, and keep them in .sidejob/sidejob-staging.keys.json.',
     '2. Make the bucket sidejob-staging-files in R2, unless it is there; without R2 there are no downloads.',
     `3. Build the Worker sidejob-staging and deploy it, with the secrets SIDEJOB_NAMESPACE, ${Object.keys(given).join(', ')}.`,
-    '4. See that https://sidejob-staging.<your subdomain>.workers.dev/health answers, and that https://sidejob-staging.<your subdomain>.workers.dev/tick refuses who has not signed.',
-    '5. Set up the schedule sidejob-tick-sidejob-staging in QStash, and see that one tick arrives.',
+    '4. Find the mount of sidejob in the Worker, check that https://sidejob-staging.<your subdomain>.workers.dev<mount>/health answers, and that https://sidejob-staging.<your subdomain>.workers.dev<mount>/tick refuses unsigned calls.',
+    '5. Set up the schedule sidejob-tick-sidejob-staging in QStash, and check that one tick arrives.',
   ])
   for (const secret of Object.values(given)) expect(lines.join('\n')).not.toContain(secret)
 })
@@ -86,30 +90,150 @@ test('the first deployment of all keeps its names, and no other has one of them'
   expect(new Set(names).size).toBe(names.length)
 })
 
-test('the configuration is ours with the names of the deployment, and nothing that the account has not', () => {
-  const raw = { main: 'src/worker.ts', r2_buckets: [{ binding: 'FILES' }, { binding: 'MINE' }], minify: true }
-  const shape = { names: namesOf('other'), bucket: true, cron: true, workersDev: true, placement: 'aws:eu-west-1' }
-  expect(configFor(raw, '/project', shape)).toEqual({
-    name: 'other',
-    main: '/project/src/worker.ts',
+test('a name with "_" is accepted, and its bucket has a name that R2 accepts', () => {
+  expect(namesOf('my_jobs')).toMatchObject({
+    worker: 'my_jobs',
+    namespace: 'my_jobs:',
+    bucket: expect.stringMatching(/^my-jobs-[0-9a-f]{4}-files$/),
+    schedule: 'sidejob-tick-my_jobs',
+  })
+  const buckets = ['my-jobs-too', 'my_jobs_too', 'my_jobs-too'].map((name) => namesOf(name).bucket)
+  expect(new Set(buckets).size).toBe(3)
+})
+
+test('a name that Cloudflare or wrangler refuses: the error names its source', () => {
+  for (const name of ['My Jobs', 'MyJobs', '-jobs', 'jobs-', 'a'.repeat(53), ''])
+    expect(() => namesOf(name, 'name in wrangler.jsonc')).toThrow(
+      /^name in wrangler\.jsonc: expected up to 52 of a-z, 0-9, "-" and "_"/,
+    )
+})
+
+const shape = {
+  names: namesOf('other'),
+  account: 'acc1',
+  bucket: true,
+  cron: true,
+  workersDev: true,
+  placement: 'aws:eu-west-1',
+}
+
+test('the configuration of a deployment has its names, and every path as the project has it', () => {
+  const paths = {
+    main: 'src/worker.ts',
+    tsconfig: './tsconfig.worker.json',
+    assets: { directory: './public', binding: 'ASSETS' },
+    alias: { dep: './src/dep.ts' },
+    wasm_modules: { math: './math.wasm' },
+    d1_databases: [{ binding: 'DB', database_id: 'x', migrations_dir: '../db/migrations' }],
+    containers: [{ class_name: 'C', image: './Dockerfile' }],
+    build: { command: 'npm run prebuild', cwd: './build', watch_dir: './src' },
+  }
+  const raw = { ...paths, minify: true, r2_buckets: [{ binding: 'FILES', jurisdiction: 'eu' }, { binding: 'MINE' }] }
+  expect(configFor(raw, shape)).toEqual({
+    ...paths,
     minify: true,
+    name: 'other',
+    account_id: 'acc1',
     workers_dev: true,
     placement: { region: 'aws:eu-west-1' },
-    r2_buckets: [{ binding: 'FILES', bucket_name: 'other-files' }, { binding: 'MINE' }],
+    r2_buckets: [{ binding: 'FILES', jurisdiction: 'eu', bucket_name: 'other-files' }, { binding: 'MINE' }],
   })
-  expect(configFor(raw, '/project', { ...shape, bucket: false, cron: false })).toMatchObject({
-    r2_buckets: [{ binding: 'MINE' }],
-    triggers: { crons: [] },
+  expect(configFor(raw, { ...shape, bucket: false }).r2_buckets).toEqual([{ binding: 'MINE' }])
+  expect(configFor({ main: 'w.js' }, { ...shape, placement: undefined })).toEqual({
+    main: 'w.js',
+    name: 'other',
+    account_id: 'acc1',
+    workers_dev: true,
   })
 })
 
+test("the project's own placement wins, and --no-cron takes only the tick's trigger away", () => {
+  const raw = { placement: { mode: 'smart' }, triggers: { crons: ['0 3 * * *', '* * * * *'] } }
+  expect(configFor(raw, shape)).toMatchObject(raw)
+  expect(configFor(raw, { ...shape, cron: false }).triggers).toEqual({ crons: ['0 3 * * *'] })
+  expect(configFor({}, { ...shape, cron: false }).triggers).toEqual({ crons: [] })
+})
+
+const templates = readdirSync(join(root, 'templates')).map((template) => `templates/${template}/wrangler.jsonc`)
+
 test('no plan refuses what is committed: it has no limits, and binds no Worker by its name', () => {
-  const toml = readFileSync(join(root, 'wrangler.toml'), 'utf8')
-  expect(toml).not.toMatch(/^\[limits\]|^\[\[services\]\]/m)
-  expect(toml).toContain('redact_query_string = true')
-  expect(toml).toContain('global_fetch_strictly_public')
-  for (const template of readdirSync(join(root, 'templates')))
-    expect(readFileSync(join(root, 'templates', template, 'wrangler.jsonc'), 'utf8')).not.toMatch(/"(limits|services)"/)
+  expect(readFileSync(join(root, 'wrangler.toml'), 'utf8')).not.toMatch(/^\[limits\]|^\[\[services\]\]/m)
+  for (const path of templates) expect(readFileSync(join(root, path), 'utf8')).not.toMatch(/"(limits|services)"/)
+})
+
+test.each(['wrangler.toml', ...templates])(
+  '%s has the recommended flags and leaves query strings out of logs',
+  (path) => {
+    const { raw } = readProject(join(root, path))
+    expect(raw.compatibility_flags).toEqual(flagsFor(String(raw.compatibility_date)))
+    expect(raw.observability).toEqual(observability)
+    expect(warningsFor(readProject(join(root, path)))).toEqual([])
+  },
+)
+
+const folderWith = (files: Record<string, string>) => {
+  const folder = mkdtempSync(join(tmpdir(), 'sidejob-init-'))
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text)
+  return folder
+}
+
+test('init adds the same flags and observability to every configuration in JSON', () => {
+  const configs = [
+    '{\n  "name": "mine",\n  "compatibility_date": "2026-10-20"\n}\n',
+    '{\n  "name": "mine",\n  "compatibility_date": "2025-01-01",\n  "compatibility_flags": ["nodejs_compat"],\n  "observability": { "enabled": true }\n}\n',
+    '{\n  "name": "mine",\n  "compatibility_date": "2026-10-20",\n  "observability": {},\n  "compatibility_flags": ["global_fetch_strictly_public"]\n}\n',
+  ]
+  for (const config of configs) {
+    const folder = folderWith({ 'wrangler.json': config })
+    const path = join(folder, 'wrangler.json')
+    const change = initPlan(folder, '/_sidejob').changes.find((one) => one.path === path)!
+    writeFileSync(path, change.after)
+    const { raw } = readProject(path)
+    expect(raw.compatibility_flags?.toSorted()).toEqual(flagsFor(String(raw.compatibility_date)).toSorted())
+    expect(raw.observability?.redact_query_string).toBe(true)
+    expect(warningsFor(readProject(path))).toEqual([])
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('init advises a configuration in TOML to have them', () => {
+  const folder = folderWith({ 'wrangler.toml': 'name = "mine"\ncompatibility_date = "2026-10-20"\n' })
+  expect(initPlan(folder, '/_sidejob').advice).toEqual([
+    'compatibility_flags = ["enable_request_signal","global_fetch_strictly_public"]',
+    '[triggers]',
+    'crons = ["* * * * *"]',
+    '[observability]',
+    'enabled = true',
+    'redact_query_string = true',
+  ])
+  rmSync(folder, { recursive: true })
+})
+
+test.each([
+  ['us-east-1', 'aws:us-east-1'],
+  ['ap-southeast-2', 'aws:ap-southeast-2'],
+  ['us-central1', 'gcp:us-central1'],
+  ['europe-west1', 'gcp:europe-west1'],
+  ['azure:westeurope', 'azure:westeurope'],
+])('a database in %s is near the placement %s', (region, placement) => {
+  expect(placementOf(region)).toBe(placement)
+  if (!placement.startsWith('azure')) expect(placements.has(placement)).toBe(true)
+})
+
+test('a region that is none is refused', () => {
+  expect(() => placementOf('Frankfurt')).toThrow(
+    'UPSTASH_REDIS_REGION: expected a region such as us-east-1 (AWS) or us-central1 (Google Cloud), got "Frankfurt"',
+  )
+})
+
+test('QStash is near a database on its side of the Atlantic', () => {
+  const warned = (redis: string, qstash: string) => distanceWarnings({ redis, qstash, roundTrip: 5 }).length
+  expect([
+    warned('us-east-1', 'us-east-1'),
+    warned('us-central1', 'us-east-1'),
+    warned('eu-west-1', 'eu-central-1'),
+  ]).toEqual([0, 0, 0])
+  expect([warned('us-east-1', 'eu-central-1'), warned('europe-west1', 'us-east-1')]).toEqual([1, 1])
 })
 
 test('QStash says its region in its address', () => {
@@ -141,6 +265,11 @@ test('the module of Terraform makes the Worker that wrangler.toml describes, and
   expect(value('schedules')).toBe(`[${raw.triggers.crons.map((cron) => `{ cron = ${JSON.stringify(cron)} }`)}]`)
   expect(value('cron')).toBe(JSON.stringify(EVERY_TEN_MINUTES))
   expect(value('main_module')).toBe('"worker.js"')
+  // Terraform finds the provider of a region as the deployment does.
+  const aws = new RegExp(/can\(regex\("(.+?)"/.exec(value('placement')!)![1]!)
+  for (const [provider, all] of Object.entries(regions))
+    for (const region of all) expect([region, aws.test(region)]).toEqual([region, provider === 'aws'])
+  expect(main).toMatch(/placement = \{\n\s+region = local\.placement\n/)
   const named = [...main.matchAll(/^ {4}([A-Z][A-Z0-9_]+) += /gm)].map(([, name]) => name!)
   expect(named.filter((name) => !told.includes(name))).toEqual([])
   expect(raw.secrets.required.filter((name) => !named.includes(name))).toEqual([])

@@ -1,0 +1,48 @@
+// Vendors limit the rate of their APIs: a call that is refused for that is repeated after the time that they name.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const TRIES = 5
+const MAX_WAIT_MS = 30_000
+
+const waitOf = (named: string | null, attempt: number): number =>
+  Math.min(named === null ? 1_000 * 2 ** attempt : Number(named) * 1_000 || 0, MAX_WAIT_MS)
+
+/** `fetch`, repeated while the answer is 429. */
+export async function fetchAgain(url: string, init: RequestInit): Promise<Response> {
+  for (let attempt = 0; ; attempt++) {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })
+    if (response.status !== 429 || attempt === TRIES - 1) return response
+    await sleep(waitOf(response.headers.get('retry-after'), attempt))
+  }
+}
+
+type Refusal = { name?: string; status?: number }
+
+/** A call of QStash's client, repeated while it is refused for its rate. A day's messages do not come back so soon. */
+export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await ask()
+    } catch (error) {
+      const { name, status } = error as Refusal
+      if (status !== 429 || name === 'QstashDailyRatelimitError' || attempt === TRIES - 1) throw error
+      await sleep(waitOf(null, attempt))
+    }
+  }
+}
+
+const BUSY = /too many requests|rate limit|"Retry-After" header indicating you should wait (\d+) second/i
+
+/** A command of wrangler, repeated while Cloudflare refuses its rate: wrangler repeats only some of its calls. */
+export async function runAgain<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await run()
+    } catch (error) {
+      const { message } = error as Error
+      if (!BUSY.test(message) || attempt === TRIES - 1) throw error
+      await sleep(waitOf(/wait (\d+) second/.exec(message)?.[1] ?? null, attempt))
+    }
+  }
+}

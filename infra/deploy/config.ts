@@ -1,0 +1,129 @@
+// The wrangler configuration of a project, and what a deployment changes in it.
+
+import { existsSync, readFileSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { experimental_readRawConfig as readRawConfig } from 'wrangler'
+import { flags } from '../../src/cli/project/recommended.ts'
+import { EVERY_MINUTE } from '../tick.ts'
+import { DeployFailure } from './failure.ts'
+import type { Names } from './settings.ts'
+import { withFile } from './undo.ts'
+
+type Bucket = { binding: string }
+
+export type Raw = {
+  name?: string
+  main?: string
+  account_id?: string
+  workers_dev?: boolean
+  placement?: { region?: string; mode?: string }
+  triggers?: { crons?: string[] }
+  r2_buckets?: Bucket[]
+  compatibility_flags?: string[]
+  observability?: { enabled?: boolean; redact_query_string?: boolean }
+} & Record<string, unknown>
+
+export type Project = {
+  /** The configuration to deploy: the user's own, or the result of a build. */
+  path: string
+  /** Folder of the user's own configuration. */
+  root: string
+  raw: Raw
+}
+
+/** The Vite plugin and other build tools name the configuration to deploy in this file. */
+const REDIRECT = '.wrangler/deploy/config.json'
+
+function generatedFor(root: string): string | undefined {
+  const redirect = join(root, REDIRECT)
+  if (!existsSync(redirect)) return undefined
+  const { configPath } = JSON.parse(readFileSync(redirect, 'utf8')) as { configPath?: string }
+  const path = configPath && resolve(dirname(redirect), configPath)
+  if (path && existsSync(path)) return path
+  throw new DeployFailure(
+    `${redirect} names the configuration ${path ?? '(none)'}, which does not exist. Build the Worker again, or remove ${redirect}.`,
+  )
+}
+
+/**
+ * Reads a project by its wrangler configuration. A build's own configuration replaces it, as in `wrangler deploy`.
+ *
+ * @example readProject('wrangler.jsonc').raw.name
+ */
+export function readProject(config: string): Project {
+  const own = resolve(config)
+  const root = dirname(own)
+  const path = generatedFor(root) ?? own
+  return { path, root, raw: readRawConfig({ config: path }).rawConfig as Raw }
+}
+
+export type Shape = {
+  names: Names
+  account: string
+  /** Without R2 there is no binding. */
+  bucket: boolean
+  /** Region near which the Worker runs, such as `aws:us-east-1`; the user's own placement wins. */
+  placement?: string
+  /** Cloudflare's cron triggers the tick. */
+  cron: boolean
+  /** The account has a workers.dev subdomain, and the Worker an address below it. */
+  workersDev: boolean
+}
+
+const FILES = 'FILES'
+
+export const cronsOf = ({ triggers }: Raw): string[] => triggers?.crons ?? []
+
+export const hasFiles = ({ r2_buckets = [] }: Raw): boolean => r2_buckets.some(({ binding }) => binding === FILES)
+
+/** The user's own triggers stay: `--no-cron` takes away the tick only. */
+const triggersFor = (raw: Raw, cron: boolean): Pick<Raw, 'triggers'> =>
+  cron ? {} : { triggers: { ...raw.triggers, crons: cronsOf(raw).filter((one) => one !== EVERY_MINUTE) } }
+
+const bucketsFor = ({ r2_buckets }: Raw, { bucket, names }: Shape): Pick<Raw, 'r2_buckets'> =>
+  r2_buckets
+    ? {
+        r2_buckets: r2_buckets.flatMap((one) =>
+          one.binding !== FILES ? [one] : bucket ? [{ ...one, bucket_name: names.bucket }] : [],
+        ),
+      }
+    : {}
+
+/** The configuration of one deployment: its names, and nothing that the account does not have. */
+export function configFor(raw: Raw, shape: Shape): Raw {
+  const { names, account, placement, cron, workersDev } = shape
+  return {
+    ...raw,
+    name: names.worker,
+    account_id: account,
+    workers_dev: workersDev,
+    ...triggersFor(raw, cron),
+    ...(placement && !raw.placement ? { placement: { region: placement } } : {}),
+    ...bucketsFor(raw, shape),
+  }
+}
+
+/** Writes a configuration next to the project's own, so that relative paths keep their meaning, and removes it after use. */
+export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string) => Promise<T>): Promise<T> =>
+  withFile(join(dirname(path), `wrangler.sidejob-${process.pid}.json`), JSON.stringify(config, null, 2), use)
+
+const reasons: Record<(typeof flags)[number], string> = {
+  enable_request_signal: 'jobs of a pull worker that hangs up are returned when their lease ends, not at once',
+  global_fetch_strictly_public: "a job's URL can reach another Worker of your zone without passing its access rules",
+}
+
+/** Recommended settings that the configuration lacks, one sentence each. */
+export function warningsFor({ path, raw }: Project): string[] {
+  const file = basename(path)
+  const { compatibility_flags: own = [], observability } = raw
+  return [
+    ...flags
+      .filter((flag) => !own.includes(flag))
+      .map((flag) => `${file} lacks the compatibility flag "${flag}": ${reasons[flag]}.`),
+    ...(observability?.enabled && !observability.redact_query_string
+      ? [
+          `${file} has observability without "redact_query_string": true, so Cloudflare's logs keep the proofs in addresses of files and streams.`,
+        ]
+      : []),
+  ]
+}

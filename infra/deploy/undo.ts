@@ -1,0 +1,42 @@
+// Files of a deployment that must not outlive it: removed when the work ends, fails, or a signal ends this process.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Calls `undo` after the work, also when it fails or a signal ends this process first.
+ *
+ * @example await undoing(() => child.kill(), () => ended)
+ */
+export async function undoing<T>(undo: () => void, work: () => Promise<T>): Promise<T> {
+  const stop = () => {
+    for (const signal of signals) process.off(signal, onSignal)
+  }
+  const onSignal = (signal: NodeJS.Signals) => {
+    stop()
+    undo()
+    // The last of several calls ends the process: then no listener is left.
+    process.kill(process.pid, signal)
+  }
+  for (const signal of signals) process.on(signal, onSignal)
+  try {
+    return await work()
+  } finally {
+    stop()
+    undo()
+  }
+}
+
+/** A file that exists while it is used. Only its owner can read it. */
+export async function withFile<T>(path: string, text: string, use: (path: string) => Promise<T>): Promise<T> {
+  mkdirSync(dirname(path), { recursive: true })
+  return undoing(
+    () => rmSync(path, { force: true }),
+    async () => {
+      writeFileSync(path, text, { mode: 0o600 })
+      return use(path)
+    },
+  )
+}

@@ -1,0 +1,18 @@
+// Settings of wrangler's configuration that every Worker with sidejob should have: templates, `init` and `deploy` agree on them.
+
+export const flags = ['enable_request_signal', 'global_fetch_strictly_public'] as const
+
+/** Addresses of files and of streams carry their proof in the query. */
+export const observability = { enabled: true, redact_query_string: true } as const
+
+/** From this date on, workerd has Node's modules without a flag. */
+const NODE_BY_DEFAULT = '2026-08-04'
+const NODE = 'nodejs_compat'
+
+/**
+ * Compatibility flags of a Worker with this compatibility date.
+ *
+ * @example flagsFor('2026-10-20') // ['enable_request_signal', 'global_fetch_strictly_public']
+ */
+export const flagsFor = (date: string | undefined): string[] =>
+  date !== undefined && date >= NODE_BY_DEFAULT ? [...flags] : [NODE, ...flags]

@@ -1,0 +1,38 @@
+// Static files of Workers: wrangler sends a manifest, then the files that Cloudflare does not have yet.
+
+type Entry = { hash: string; size: number }
+type Form = Iterable<[string, FormDataEntryValue]>
+
+/** Files by path. */
+export type Files = Map<string, Buffer>
+
+export function createAssets() {
+  const contents = new Map<string, Buffer>()
+  const sessions = new Map<string, Record<string, Entry>>()
+
+  /** A token names its session: wrangler reads when it expires. */
+  const tokenOf = (session: string) => {
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+    return `${part({ alg: 'none' })}.${part({ session, exp: 4_000_000_000 })}.x`
+  }
+  const sessionOf = (token: string) =>
+    (JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString()) as { session: string }).session
+
+  return {
+    begin(manifest: Record<string, Entry>) {
+      const session = crypto.randomUUID()
+      sessions.set(session, manifest)
+      const missing = Object.values(manifest).flatMap(({ hash }) => (contents.has(hash) ? [] : [hash]))
+      return { jwt: tokenOf(session), buckets: missing.length ? [[...new Set(missing)]] : [] }
+    },
+    async upload(token: string, form: Form) {
+      for (const [hash, part] of form)
+        contents.set(hash, Buffer.from(part instanceof Blob ? await part.text() : part, 'base64'))
+      return { jwt: tokenOf(sessionOf(token)) }
+    },
+    filesOf(token: string): Files {
+      const manifest = sessions.get(sessionOf(token)) ?? {}
+      return new Map(Object.entries(manifest).map(([path, { hash }]) => [path, contents.get(hash)!]))
+    },
+  }
+}

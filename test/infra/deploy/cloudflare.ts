@@ -1,0 +1,224 @@
+// Cloudflare's API, as far as wrangler and a deployment use it. A path that is not here is an error of the test.
+
+import { createAssets, type Files } from './assets.ts'
+import { regions } from './placement.ts'
+import {
+  bucketsOf,
+  isBucket,
+  isCron,
+  isName,
+  type Metadata,
+  type Module,
+  refusalOf,
+  secretsOf,
+  type Upload,
+  uploadOf,
+} from './upload.ts'
+
+export type FakeWorker = {
+  secrets: Record<string, string>
+  buckets: string[]
+  crons: string[]
+  placement?: object
+  /** Absent for a Worker that a test has put there. */
+  metadata?: Metadata
+  modules?: Module[]
+  files?: Files
+}
+
+export type Call = {
+  method: string
+  path: string
+  query: URLSearchParams
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** Status, JSON and headers of an answer. */
+export type Answer = { status: number; json: unknown; headers?: Record<string, string> }
+
+type State = { accounts: { id: string; name: string }[]; subdomain?: string; r2: boolean; pageSize: number }
+
+const ok = (result: unknown = {}, more: object = {}): Answer => ({
+  status: 200,
+  json: { success: true, errors: [], messages: [], result, ...more },
+})
+export const refused = (status: number, code: number, message: string): Answer => ({
+  status,
+  json: { success: false, errors: [{ code, message }], messages: [], result: null },
+})
+const noWorker = () => refused(404, 10007, 'This Worker does not exist on your account.')
+const noService = () => refused(404, 10090, 'workers.api.error.service_not_found')
+
+export function createCloudflareApi(state: State) {
+  const workers = new Map<string, FakeWorker>()
+  const buckets = new Set<string>()
+  const assets = createAssets()
+  /** Versions that are uploaded and not deployed yet. */
+  const versions = new Map<string, FakeWorker>()
+
+  function paged(all: unknown[], { query }: Call): Answer {
+    const page = Number(query.get('page') ?? 1)
+    const size = Math.min(Number(query.get('per_page') ?? 20), state.pageSize)
+    const result = all.slice((page - 1) * size, page * size)
+    const total = { total_count: all.length, total_pages: Math.max(1, Math.ceil(all.length / size)) }
+    return ok(result, { result_info: { page, per_page: size, count: result.length, ...total } })
+  }
+
+  /** Secrets that an upload does not mention are gone, unless it keeps them. */
+  function made({ metadata, modules }: Upload, former?: FakeWorker): FakeWorker {
+    const kept = metadata.keep_bindings?.includes('secret_text') ? former?.secrets : {}
+    return {
+      secrets: { ...kept, ...secretsOf(metadata) },
+      buckets: bucketsOf(metadata),
+      crons: former?.crons ?? [],
+      metadata,
+      modules,
+      ...(metadata.placement ? { placement: metadata.placement } : {}),
+      ...(metadata.assets?.jwt ? { files: assets.filesOf(metadata.assets.jwt) } : {}),
+    }
+  }
+
+  async function upload({ headers, body }: Call, name: string): Promise<FakeWorker | Answer> {
+    if (!isName(name)) return refused(400, 10016, `Script name is invalid: ${name}`)
+    const sent = await uploadOf(headers, body)
+    const why = refusalOf(sent, buckets)
+    return why ? refused(400, 10021, why) : made(sent, workers.get(name))
+  }
+
+  async function script(call: Call, name: string, rest: string): Promise<Answer | undefined> {
+    const worker = workers.get(name)
+    const at = `${call.method} ${rest}`
+    if (at === 'PUT ') {
+      const uploaded = await upload(call, name)
+      if ('status' in uploaded) return uploaded
+      workers.set(name, uploaded)
+      return ok({ id: name, tag: 't', etag: 'e', startup_time_ms: 5, deployment_id: 'd', entry_point: 'w.js' })
+    }
+    if (at === 'POST /assets-upload-session') {
+      const { manifest } = JSON.parse(call.body.toString()) as { manifest: Parameters<typeof assets.begin>[0] }
+      return ok(assets.begin(manifest))
+    }
+    if (!worker) return noWorker()
+    // An existing Worker gets a version, which is deployed by a call of its own.
+    if (at === 'POST /versions') {
+      const uploaded = await upload(call, name)
+      if ('status' in uploaded) return uploaded
+      const id = crypto.randomUUID()
+      versions.set(id, uploaded)
+      const resources = { script: { etag: 'e', handlers: ['fetch'] }, bindings: [], script_runtime: {} }
+      return ok({ id, number: 2, metadata: {}, resources, startup_time_ms: 5 })
+    }
+    if (at === 'POST /deployments') {
+      const { versions: wanted } = JSON.parse(call.body.toString()) as { versions: { version_id: string }[] }
+      const version = versions.get(wanted[0]!.version_id)
+      if (!version) return refused(400, 10222, 'version not found')
+      workers.set(name, version)
+      return ok({ id: 'd' })
+    }
+    return existing(call, worker, name, rest)
+  }
+
+  function existing({ method, body }: Call, worker: FakeWorker, name: string, rest: string): Answer | undefined {
+    switch (`${method} ${rest}`) {
+      case 'DELETE ':
+        workers.delete(name)
+        return ok()
+      case 'GET /secrets':
+        return ok(Object.keys(worker.secrets).map((secret) => ({ name: secret, type: 'secret_text' })))
+      case 'PUT /secrets': {
+        const { name: secret, text } = JSON.parse(body.toString()) as { name: string; text: string }
+        worker.secrets[secret] = text
+        return ok({ name: secret, type: 'secret_text' })
+      }
+      case 'PUT /schedules': {
+        const crons = (JSON.parse(body.toString()) as { cron: string }[]).map(({ cron }) => cron)
+        const wrong = crons.find((cron) => !isCron(cron))
+        if (wrong) return refused(400, 10100, `invalid cron string: ${wrong}`)
+        worker.crons = crons
+        return ok({ schedules: crons.map((cron) => ({ cron })) })
+      }
+      case 'GET /schedules':
+        return ok({ schedules: worker.crons.map((cron) => ({ cron })) })
+      case 'GET /subdomain':
+      case 'POST /subdomain':
+        return ok({ enabled: true, previews_enabled: false })
+      case 'GET /settings':
+        return ok({ bindings: [], tags: [], observability: worker.metadata?.observability ?? null })
+      case 'PATCH /script-settings':
+        return ok({ tags: [], observability: worker.metadata?.observability ?? null })
+      case 'GET /versions':
+        return ok({ items: [] })
+      case 'GET /deployments':
+        return ok({ deployments: [], items: [] })
+      default:
+        return undefined
+    }
+  }
+
+  /** The view of a Worker that wrangler reads before it deploys again. */
+  function service({ method }: Call, name: string, part: string): Answer | undefined {
+    if (method !== 'GET') return undefined
+    if (!workers.has(name)) return noService()
+    if (part === '/environments/production/bindings' || part === '/environments/production/routes') return ok([])
+    const environment = {
+      environment: 'production',
+      script: { id: name, tag: 't', last_deployed_from: 'wrangler' },
+    }
+    const subdomain = { enabled: true, previews_enabled: false }
+    if (part !== '') return undefined
+    return ok({ id: name, ...environment, ...subdomain, default_environment: environment, subdomain })
+  }
+
+  function makeBucket({ body }: Call): Answer {
+    if (!state.r2) return refused(403, 10042, 'Please enable R2 through the Cloudflare Dashboard.')
+    const { name } = JSON.parse(body.toString()) as { name: string }
+    if (!isBucket(name)) return refused(400, 10005, `The specified bucket name is not valid: ${name}`)
+    if (buckets.has(name)) return refused(409, 10004, 'The bucket you tried to create already exists, and you own it.')
+    buckets.add(name)
+    return ok({ name })
+  }
+
+  async function ofAccount(call: Call, rest: string): Promise<Answer | undefined> {
+    const [, name, more] = /^\/workers\/scripts\/([^/]+)(.*)$/.exec(rest) ?? []
+    if (name) return script(call, decodeURIComponent(name), more!)
+    const [, worker, part = ''] = /^\/workers\/(?:services|workers)\/([^/]+)(\/.*)?$/.exec(rest) ?? []
+    if (worker) return service(call, decodeURIComponent(worker), part)
+    const [, bucket] = /^\/r2\/buckets\/([^/]+)$/.exec(rest) ?? []
+    if (bucket && call.method === 'GET')
+      return buckets.has(bucket) ? ok({ name: bucket }) : refused(404, 10006, 'The specified bucket does not exist.')
+    switch (`${call.method} ${rest}`) {
+      case 'GET /workers/subdomain':
+        return state.subdomain
+          ? ok({ subdomain: state.subdomain })
+          : refused(404, 10007, 'workers.api.error.subdomain_not_found')
+      case 'GET /workers/placement/regions':
+        return ok({
+          providers: Object.entries(regions).map(([id, all]) => ({
+            id,
+            regions: all.map((region) => ({ id: region })),
+          })),
+        })
+      case 'POST /workers/assets/upload': {
+        const form = await new Response(new Uint8Array(call.body), { headers: call.headers }).formData()
+        return { ...ok(await assets.upload(call.headers.authorization!.replace('Bearer ', ''), form)), status: 201 }
+      }
+      case 'POST /r2/buckets':
+        return makeBucket(call)
+      default:
+        return undefined
+    }
+  }
+
+  return {
+    workers,
+    buckets,
+    /** Undefined for a path that Cloudflare does not have, or this fake does not know. */
+    async answer(call: Call): Promise<Answer | undefined> {
+      if (call.path === '/accounts' && call.method === 'GET') return paged(state.accounts, call)
+      const [, account, rest] = /^\/accounts\/([^/]+)(\/.*)$/.exec(call.path) ?? []
+      if (!account || !state.accounts.some(({ id }) => id === account)) return undefined
+      return ofAccount(call, rest!)
+    },
+  }
+}
