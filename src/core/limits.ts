@@ -165,6 +165,12 @@ export const limits = {
     of: 'what the last run of a job with a history took from its inputs, kept for copies; each value counts 32 more',
     above: 'none of it is kept',
   },
+  bulkIds: {
+    most: 10_000,
+    unit: 'ids',
+    of: 'jobs that one bulk action names',
+    above: '400 BAD_REQUEST, nothing is done',
+  },
   mutes: {
     most: 200,
     unit: 'kinds',

@@ -6,7 +6,7 @@ import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
 import { type Draw, wantsData } from './draw.tsx'
 import { type Look, LookContext, may } from './look.ts'
-import type { ActAsked, Done, Page } from './page.ts'
+import type { ActAsked, Confirm, Done, Page } from './page.ts'
 import { ConfirmForm } from './parts/confirm.tsx'
 import { Shell } from './parts/shell.tsx'
 import { type Env, expectOurs } from './session.ts'
@@ -27,13 +27,12 @@ async function formOf(request: Request): Promise<FormData> {
   }
 }
 
+/** True if the dialog was answered and the form has the fields that the dialog adds. */
+const isSure = ({ verb, type = 'yes', isCounting = false, fields = {} }: Confirm, form: FormData): boolean =>
+  verb !== '' && !isCounting && form.get('sure') === type && Object.keys(fields).every((name) => form.has(name))
+
 export function createActs({ base, draw }: Parts) {
-  function confirmation(
-    c: Context<Env>,
-    page: Page,
-    asked: ActAsked,
-    confirm: Parameters<typeof ConfirmForm>[0]['confirm'],
-  ) {
+  function confirmation(c: Context<Env>, page: Page, asked: ActAsked, confirm: Confirm) {
     const form = <ConfirmForm confirm={confirm} form={asked.form} />
     const { look } = asked
     if (wantsData(c)) {
@@ -101,7 +100,7 @@ export function createActs({ base, draw }: Parts) {
         `this needs the scope "${act.scope}", this key has ${asked.look.who.scopes.join(', ') || 'none'}`,
       )
     const confirm = await act.confirm?.(asked)
-    if (confirm && form.get('sure') !== (confirm.type ?? 'yes')) return confirmation(c, page, asked, confirm)
+    if (confirm && !isSure(confirm, form)) return confirmation(c, page, asked, confirm)
     try {
       return answer(c, asked, await act.does(asked))
     } finally {

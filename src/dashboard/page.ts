@@ -42,8 +42,12 @@ export type Confirm = {
   title: string
   /** What is done, to how many, and what is lost. */
   text: string[]
-  /** The verb on the button. */
+  /** The verb on the button; empty: there is nothing to do. */
   verb: string
+  /** Fields of the form that are replaced. */
+  fields?: Record<string, string>
+  /** The button continues the count; a script presses it. */
+  isCounting?: boolean
   /** What has to be typed first: for what cannot be taken back. */
   type?: string
 }

@@ -1,7 +1,7 @@
 // One act on all jobs that fit a filter.
 
 import * as z from 'zod'
-import { bulkInput, bulkPreview, enqueued, flag } from '../core/schemas.ts'
+import { bulkInput, bulkPreview, cursor, enqueued, flag } from '../core/schemas.ts'
 import { reply, route } from './route.ts'
 
 export const bulk = {
@@ -11,14 +11,15 @@ export const bulk = {
       path: '/v1/bulk',
       scope: 'admin',
       summary: 'Retry, requeue, terminate or delete many jobs',
-      description: 'Creates a job that does this to all older jobs that match a filter, or to at most 200 ids.',
+      description: 'Creates a job that does this to all older jobs that match a filter, or to at most 10,000 ids.',
       query: z.strictObject({
-        preview: flag.optional().meta({ description: 'dry run: returns the number of matching jobs' }),
+        preview: flag.optional().meta({ description: 'dry run: counts the jobs that the action would change' }),
+        cursor: cursor.optional().meta({ description: 'with preview: continue the count here' }),
       }),
       body: bulkInput,
       answers: { 200: bulkPreview, 201: enqueued },
     },
     async ({ engine, query, body, call }) =>
-      query.preview ? engine.bulkPreview(body) : reply(201, await engine.bulk(body, call)),
+      query.preview ? engine.bulkPreview(body, { cursor: query.cursor }) : reply(201, await engine.bulk(body, call)),
   ),
 }

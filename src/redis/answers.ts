@@ -191,8 +191,8 @@ export const replies = {
     childCount: 'number',
     callback: 'told?',
   },
-  /** `total`: how many there are in all, where that is known. */
-  jobs: { jobs: 'listed[]', cursor: 'some', total: 'moment' },
+  /** `total`: number of matches, if an index knows it; `newest`: the newest id, if the list continues by ids. */
+  jobs: { jobs: 'listed[]', cursor: 'some', total: 'moment', newest: 'moment' },
   tree: { members: 'member[]', more: 'flag' },
   ports: { ports: 'waiting?[]' },
   flows: { flows: 'flow[]', now: 'number' },

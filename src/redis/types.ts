@@ -168,11 +168,15 @@ export type CommitAnswer = {
 /** The job that tells of another's last end: its document and its last error. */
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
-/** A page of jobs; `total`: how many there are in all, where an index says it. */
+/**
+ * A page of jobs. `total`: number of matches, if an index knows it; `newest`: the newest id, if the page continues by ids, so
+ * that the cursor tells how far the search has come.
+ */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null
   total?: number
+  newest?: number
   /** How many were looked through for a text. */
   looked?: number
 }

@@ -93,9 +93,9 @@ test('many jobs are terminated by their ids, after a question', async () => {
   const { act } = visitors.write!
   const asked = (await (await act('/ui/jobs', { act: 'selected', do: 'terminate', sel })).json()) as { confirm: string }
   expect(asked.confirm).toContain('Terminate 3 jobs?')
-  const done = (await (await act('/ui/jobs', { act: 'selected', do: 'terminate', sel, sure: 'yes' })).json()) as {
-    say: string
-  }
+  const counted = /name="counted" value="([^"]*)"/.exec(asked.confirm)![1]!
+  const sure = { act: 'selected', do: 'terminate', sel, counted, cursor: '', sure: 'yes' }
+  const done = (await (await act('/ui/jobs', sure)).json()) as { say: string }
   expect(done.say).toBe('Terminate: 3 jobs')
   for (const one of ids) await pages.rest(one, 'terminated')
 })

@@ -155,8 +155,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
     await at('/jobs?status=failed', async (page) => {
       expect(await page.locator('.kinds mark').first().innerText()).toMatch(/^\d+$/)
-      await page.getByRole('button', { name: /^Retry 2 jobs of fails/ }).click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Retry them' }).click()
+      await page.getByRole('button', { name: /^Retry all of this kind, fails/ }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Retry 2' }).click()
       await page.waitForURL(/error=.*bulk=/)
       await served.until(async () =>
         (await served.engine.list({ class: 'fails' })).jobs.every(({ attempt }) => attempt >= 1),

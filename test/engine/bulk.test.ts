@@ -79,6 +79,36 @@ test('many are done in slices, each once, and those made meanwhile are not meant
   expect(await kit.statusOf(late!)).toBe('completed')
 })
 
+test('jobs that are named are changed in slices, and no others', async () => {
+  const ids = await make('fragile', ...Array.from({ length: 450 }, (_, n) => n + 600))
+  const named = ids.slice(0, 420)
+  const preview = await kit.engine.bulkPreview({ ids: [...named, 999_999], action: 'terminate' })
+  expect(preview).toMatchObject({ fits: 420, ids: named.toReversed(), cursor: null })
+  const { id } = await kit.engine.bulk({ ids: preview.ids, action: 'terminate' })
+  await settle()
+  expect(JSON.parse((await kit.engine.get(String(id))).progress!)).toEqual({ done: 420, passed: 0 })
+  expect(await statusesOf([ids[0]!, ids[419]!, ids[420]!])).toEqual(['terminated', 'terminated', 'completed'])
+})
+
+test.each([
+  ['retry', ['failed']],
+  ['requeue', ['completed', 'failed', 'terminated']],
+  ['terminate', ['completed', 'failed']],
+  ['delete', ['completed', 'failed', 'terminated']],
+] as const)('a preview of %s counts the jobs that it changes', async (action, changed) => {
+  broken.add(1)
+  const ids = await make('fragile', 1, 2, 3)
+  await settle()
+  await kit.engine.terminate(String(ids[2]), {})
+  const before = await statusesOf(ids)
+  const { ids: counted } = await kit.engine.bulkPreview({ ids, action })
+  expect(counted.map((id) => before[ids.indexOf(id)]).sort()).toEqual([...changed])
+  const { id } = await kit.engine.bulk({ ids, action })
+  await settle()
+  const { done } = JSON.parse((await kit.engine.get(String(id))).progress!) as { done: number }
+  expect(done).toBe(changed.length)
+})
+
 test('a run of it that is lost has done nothing, and comes again', async () => {
   const ids = await make('other', 5, 6)
   await settle()

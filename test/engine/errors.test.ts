@@ -151,6 +151,8 @@ describe('errors', () => {
       fits: 1,
       looked: 4,
       more: false,
+      ids: [made.timeout],
+      cursor: null,
     })
     const preview = await kit.engine.bulkPreview({ filter: { status: 'failed' }, action: 'delete' })
     expect(preview).toMatchObject({ fits: 4, more: false })

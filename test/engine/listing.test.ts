@@ -145,3 +145,26 @@ counted('what stands beside the documents of a page is read by one command, howe
   const { jobs } = await kit.engine.list({ queue: 'large' })
   expect(jobs.map((job) => job.args)).toEqual(Array(21).fill(args))
 })
+
+test('failed jobs of all queues are found at once, however many others are newer', async () => {
+  const failed = await kit.engine.list({ status: 'failed' })
+  const jobs = Array.from({ length: 1_500 }, () => ({ queue: 'many', class: 'job' }))
+  await kit.engine.register('many', 'job', { pull: true })
+  for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.enqueue(part)
+  const found = await kit.engine.list({ status: 'failed' })
+  expect(found.jobs.map(({ id }) => id)).toEqual(failed.jobs.map(({ id }) => id))
+  expect([found.cursor, found.total]).toEqual([null, failed.jobs.length])
+  expect(found.jobs.map(({ id }) => id)).toContain(made.failed)
+  // A small queue is found at once, too.
+  await kit.engine.register('few', 'job', { pull: true })
+  const few = await make({ queue: 'few' })
+  for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.enqueue(part)
+  expect((await kit.engine.list({ queue: 'few' })).jobs.map(({ id }) => id)).toEqual([few])
+})
+
+test('a search that is not complete tells the newest id, so that its cursor tells how far it has come', async () => {
+  const { jobs, cursor, newest } = await kit.engine.list({ class: 'none' })
+  expect(jobs).toEqual([])
+  expect(newest! - Number(cursor) + 1).toBe(1_000)
+  expect((await kit.engine.list({ status: 'failed' })).newest).toBeUndefined()
+})

@@ -222,7 +222,7 @@ const answers: Engine = {
   updateDelivery: async () => {},
   block: async () => {},
   bulk: async () => ({ id: 9, status: 'queued' }),
-  bulkPreview: async () => ({ fits: 3, looked: 10, more: false }),
+  bulkPreview: async () => ({ fits: 3, looked: 10, more: false, ids: [9, 8, 7], cursor: null }),
   errors: async () => ({
     errors: [
       {

@@ -1307,8 +1307,9 @@ describe('bulk', () => {
   test('a preview says to how many it would be done, and does nothing', async () => {
     const { ask: send, calls } = setUp()
     const answer = await send(ask('POST', '/v1/bulk?preview=true', '{"ids":[7,8,9],"action":"retry"}'))
-    expect([answer.status, await answer.json()]).toEqual([200, { fits: 3, looked: 10, more: false }])
-    expect(calls).toEqual([{ verb: 'bulkPreview', args: [{ ids: [7, 8, 9], action: 'retry' }] }])
+    const preview = { fits: 3, looked: 10, more: false, ids: [9, 8, 7], cursor: null }
+    expect([answer.status, await answer.json()]).toEqual([200, preview])
+    expect(calls).toEqual([{ verb: 'bulkPreview', args: [{ ids: [7, 8, 9], action: 'retry' }, {}] }])
   })
 
   test.each([

@@ -294,7 +294,12 @@ const bulkJobs = z.strictObject({
     })
     .refine((filter) => Object.values(filter).some((value) => value !== undefined), 'expected at least one condition')
     .optional(),
-  ids: z.array(jobId).min(1).max(200).optional().meta({ description: 'ids of the jobs, instead of a filter' }),
+  ids: z
+    .array(jobId)
+    .min(1)
+    .max(limits.bulkIds.most)
+    .optional()
+    .meta({ description: 'ids of the jobs, instead of a filter; the action changes only these' }),
   action: z.enum(['retry', 'terminate', 'delete', 'requeue']),
 })
 export type BulkInput = z.output<typeof bulkJobs>

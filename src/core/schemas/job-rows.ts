@@ -106,6 +106,10 @@ const paged = {
     description:
       'total number of matches, if an index has it: for one queue and statuses at rest, without other conditions',
   }),
+  newest: z
+    .int()
+    .optional()
+    .meta({ description: 'newest id, if the list continues by ids: jobs from here down to the cursor were searched' }),
 }
 
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
@@ -175,10 +179,19 @@ export const errorPage = z.object({
 export type ErrorPage = z.output<typeof errorPage>
 
 export const bulkPreview = z.object({
-  fits: z.int(),
-  looked: z.int(),
-  more: z.boolean().meta({ description: 'true if only about the newest 10,000 were checked' }),
+  fits: z.int().meta({ description: 'number of jobs that the action would change' }),
+  looked: z.int().meta({ description: 'number of jobs that were counted or passed over' }),
+  more: z.boolean().meta({ description: 'older jobs were not counted: continue with the cursor' }),
+  ids: z
+    .array(jobId)
+    .meta({ description: 'jobs that the action would change; send them as ids to change exactly these' }),
+  cursor: z.string().nullable(),
+  newest: z
+    .int()
+    .optional()
+    .meta({ description: 'newest id, if older jobs were not counted: jobs from here down to the cursor were' }),
 })
+export type BulkPreview = z.output<typeof bulkPreview>
 
 export const found = z.object({
   jobs: z.array(z.object({ id: jobId, class: z.string(), queue: z.string(), status, alias: z.string().nullable() })),

@@ -4,37 +4,44 @@ import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'
 
 /** The form once more, with what makes it sure. */
-export function ConfirmForm({ confirm: { title, text, verb, type }, form }: { confirm: Confirm; form: FormData }) {
+export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormData }) {
+  const { title, text, verb, type, fields = {}, isCounting = false } = confirm
   const { base, here } = useLook()
+  const kept = [...form].filter(([name]) => name !== 'sure' && !Object.hasOwn(fields, name))
   const wrong = type !== undefined && form.has('sure')
   return (
-    <form class="ask" method="post" action={`${base}${here}`} data-act={String(form.get('act'))}>
+    <form
+      class="ask"
+      method="post"
+      action={`${base}${here}`}
+      data-act={String(form.get('act'))}
+      data-counting={isCounting ? '' : undefined}
+    >
       <h2>{title}</h2>
       {text.map((line) => (
         <p class="dim">{line}</p>
       ))}
-      {[...form]
-        .filter(([name]) => name !== 'sure')
-        .map(([name, value]) => (
-          <input type="hidden" name={name} value={String(value)} />
-        ))}
-      {type === undefined ? (
-        <input type="hidden" name="sure" value="yes" />
-      ) : (
+      {[...kept, ...Object.entries(fields)].map(([name, value]) => (
+        <input type="hidden" name={name} value={String(value)} />
+      ))}
+      {type === undefined && verb && !isCounting && <input type="hidden" name="sure" value="yes" />}
+      {type !== undefined && (
         <label>
           <span>
-            Type <b class="mono">{type}</b> to go on
+            Type <b class="mono">{type}</b> to continue
           </span>
           <input class="field mono" name="sure" autocomplete="off" required aria-invalid={wrong ? 'true' : undefined} />
         </label>
       )}
       <div class="row end">
         <a class="btn" href={`${base}${here}`} data-do="close">
-          Leave it
+          {verb ? 'Cancel' : 'Close'}
         </a>
-        <button class="btn danger" type="submit">
-          {verb}
-        </button>
+        {verb && (
+          <button class={isCounting ? 'btn' : 'btn danger'} type="submit">
+            {verb}
+          </button>
+        )}
       </div>
     </form>
   )

@@ -101,7 +101,7 @@ function failingOf({ kind, n }: { kind: ErrorKind; n: number }, all: number): Ne
     buttons: [
       { to: `/jobs?status=failed&error=${error}`, text: `See ${many(jobs, 'job')}` },
       {
-        ...{ act: 'retryKind', at: '/jobs', fields: { error, count: String(jobs) } },
+        ...{ act: 'retryKind', at: '/jobs', fields: { error } },
         ...{ scope: 'admin', icon: 'retry', text: 'Retry all' },
       },
     ],

@@ -4,7 +4,7 @@
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { ops, type Words } from '../../redis/ops.ts'
-import { stateFieldOf } from '../../redis/record.ts'
+import { type JobRecord, stateFieldOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
@@ -22,22 +22,48 @@ const DAY = 86_400_000
 /** Jobs of our own are left alone by who does not ask for their queue. */
 const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
-/** The jobs of a slice that fit, and where the next one begins. */
-async function pageOf(
-  store: Store,
-  filter: NonNullable<BulkInput['filter']>,
-  before: string | undefined,
-  limit = SLICE,
-) {
+/** True if an action changes a job. The script decides the same: `bulk` in lib/run/ops/on_jobs.lua. */
+const changes: Record<BulkInput['action'], (document: JobRecord) => boolean> = {
+  retry: ({ place }) => place === 'f',
+  requeue: ({ place }) => place !== undefined && place !== 'p',
+  terminate: ({ place, terminating }) => place !== 'T' && !terminating,
+  delete: ({ deleteRequested }) => !deleteRequested,
+}
+
+type Filter = NonNullable<BulkInput['filter']>
+
+/** Jobs of a page that match, and where the next page begins. */
+async function pageOf(store: Store, filter: Filter, before: string | undefined, limit = SLICE) {
   const { parent, queue, error, ...wanted } = filter
   const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
   const status = error === undefined ? [wanted.status ?? []].flat().join(',') : 'failed'
-  const { jobs, cursor } = await store.list({ ...wanted, ...mode, status, queue, before, limit })
-  const fits = jobs
+  const { jobs, cursor, newest } = await store.list({ ...wanted, ...mode, status, queue, before, limit })
+  const matches = jobs
     .filter(({ document: { queue: q } }) => q !== BULK.queue && (queue === q || !isOurs(q!)))
     .filter(({ document }) => error === undefined || kindOfJob(document).fingerprint === error)
-  return { ids: fits.map(({ id }) => id), looked: jobs.length, cursor }
+  return { jobs: matches, looked: jobs.length, cursor, newest }
 }
+
+/** A page of jobs that were named, and where the next page begins: ids go from the largest down. */
+async function namedPage(store: Store, ids: readonly number[], before: string | undefined, limit: number) {
+  const left = ids.filter((id) => before === undefined || id < Number(before)).sort((a, b) => b - a)
+  const page = left.slice(0, limit)
+  const { jobs, cursor } = await store.list({ mode: 'ids', name: page.join(','), limit })
+  return { jobs, looked: page.length, cursor: cursor ?? (left.length > page.length ? String(page.at(-1)) : null) }
+}
+
+type Slice = { ids: number[]; cursor: string | null }
+
+/** Jobs that were created after the bulk job are not meant. */
+async function filteredSlice(store: Store, filter: Filter, before: string): Promise<Slice> {
+  const { jobs, cursor } = await pageOf(store, filter, before)
+  return { ids: jobs.map(({ id }) => id), cursor }
+}
+
+const sliceOf = (ids: readonly number[], from: number): Slice => ({
+  ids: ids.slice(from, from + SLICE),
+  cursor: from + SLICE < ids.length ? String(from + SLICE) : null,
+})
 
 /**
  * Performs runs of such jobs.
@@ -48,10 +74,9 @@ export function createBulk(store: Store) {
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {
     const { filter, ids: named, action } = JSON.parse(document.args!) as BulkInput
     const ended = { token: document.token!, n: 0 } as const
-    if (named) return { ...ended, end: 'completed', words: ops.bulk({ act: action, jobs: named.map(String) }) }
-    // What is made after it was asked for is not meant.
-    const cursor = stateFieldOf(document, 'cursor')
-    const page = await pageOf(store, filter!, cursor === undefined ? String(id) : (JSON.parse(cursor) as string))
+    const kept = stateFieldOf(document, 'cursor')
+    const from = kept === undefined ? undefined : (JSON.parse(kept) as string)
+    const page = named ? sliceOf(named, Number(from ?? 0)) : await filteredSlice(store, filter!, from ?? String(id))
     const words: Words = ops.bulk({ act: action, jobs: page.ids.map(String) })
     if (page.cursor !== null)
       words.push(
@@ -69,7 +94,7 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
   words: ops.family(),
 })
 
-/** A preview looks at so many jobs that fit, a page at a time. */
+/** Pages that one preview counts, and jobs of a page. */
 const PREVIEWED = 10
 const PAGE = 1_000
 
@@ -84,17 +109,24 @@ export function createBulkVerbs({ store, tags, ring, announce }: Context): Pick<
       return made[0]!
     },
 
-    async bulkPreview({ filter, ids }) {
-      if (ids) return { fits: ids.length, looked: ids.length, more: false }
-      const sum = { fits: 0, looked: 0, more: false }
-      let before: string | null | undefined
-      for (let page = 0; page < PREVIEWED && before !== null; page++) {
-        const found = await pageOf(store, filter!, before, PAGE)
-        sum.fits += found.ids.length
-        sum.looked += found.looked
-        before = found.cursor
+    async bulkPreview({ filter, ids, action }, { cursor, pages = PREVIEWED } = {}) {
+      const counted: number[] = []
+      let [looked, newest]: [number, number | undefined] = [0, undefined]
+      let before: string | null | undefined = cursor
+      for (let n = 0; n < pages && before !== null; n++) {
+        const page: Awaited<ReturnType<typeof pageOf>> = ids
+          ? { newest: undefined, ...(await namedPage(store, ids, before, PAGE)) }
+          : await pageOf(store, filter!, before, PAGE)
+        for (const { id, document } of page.jobs) if (changes[action](document)) counted.push(id)
+        looked += page.looked
+        newest = page.newest
+        before = page.cursor
       }
-      return { ...sum, more: before !== null }
+      const next = before ?? null
+      return {
+        ...{ fits: counted.length, looked, more: next !== null, ids: counted, cursor: next },
+        ...(newest === undefined ? {} : { newest }),
+      }
     },
   }
 }

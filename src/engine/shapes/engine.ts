@@ -55,6 +55,7 @@ import type {
 } from './queues.ts'
 import type {
   BulkInput,
+  BulkPreview,
   ChannelView,
   Enqueued,
   ErrorFilter,
@@ -71,6 +72,9 @@ import type {
 } from './views.ts'
 import type { Why } from './why.ts'
 
+/** Notes on a page of a list, each present if the engine knows it. */
+export type ListNotes = { total?: number; looked?: number; newest?: number }
+
 export interface Engine extends Deliveries, Access {
   health(): Promise<Health>
 
@@ -80,9 +84,9 @@ export interface Engine extends Deliveries, Access {
   /** A job that was looked at, its ports with the JSON Schemas that its worker says. */
   described(job: JobView): Promise<JobView>
   /** `total`: how many there are, where that costs nothing: of one queue and statuses at rest, and nothing else. */
-  list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null; total?: number; looked?: number }>
+  list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes>
   /** The same in short, each with the first reason why it does not run. */
-  rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null; total?: number; looked?: number }>
+  rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null } & ListNotes>
   patch(job: Ref, patch: JobPatch, call?: Call): Promise<JobView>
   /** 'gone' at once; 'ending' when a run has to end first (only with force). */
   remove(job: Ref, options: { force?: boolean }, call?: Call): Promise<'gone' | 'ending'>
@@ -343,7 +347,7 @@ export interface Engine extends Deliveries, Access {
   /** Makes the job that does it: its progress and its result say to how many jobs it was done, and how many it passed over. */
   bulk(input: BulkInput, call?: Call): Promise<Enqueued>
   /** To how many jobs it would be done; `more`: of the first 10,000 that were looked at, and there are others. */
-  bulkPreview(input: BulkInput): Promise<{ fits: number; looked: number; more: boolean }>
+  bulkPreview(input: BulkInput, page?: { cursor?: string; pages?: number }): Promise<BulkPreview>
   /** Failed jobs by kinds of errors, the most frequent first: of the newest 1,000 that fit, or those before `cursor`. */
   errors(of: ErrorFilter): Promise<ErrorPage>
   /** Has a kind of errors not told of, for good or until a moment, or told of again. */

@@ -8,7 +8,15 @@ import type { JobView } from '../../core/schemas/job-views.ts'
 import type { Repeat } from './jobs.ts'
 
 export type { BulkInput } from '../../core/schemas/job-options.ts'
-export type { ErrorKind, ErrorMute, ErrorPage, Found, JobRow, MutedKind } from '../../core/schemas/job-rows.ts'
+export type {
+  BulkPreview,
+  ErrorKind,
+  ErrorMute,
+  ErrorPage,
+  Found,
+  JobRow,
+  MutedKind,
+} from '../../core/schemas/job-rows.ts'
 export type { Enqueued, JobView, PortView, Result, RunFacts } from '../../core/schemas/job-views.ts'
 export type { ChannelView } from '../../core/schemas/ports.ts'
 export type { Reason } from '../../core/schemas/why.ts'

@@ -11,7 +11,7 @@ import type { Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
 type ListFilter = {
-  mode: 'all' | 'ended' | 'children' | 'alias' | 'repeats'
+  mode: 'all' | 'ended' | 'children' | 'alias' | 'ids' | 'repeats'
   name?: string
   queue?: string
   /** One, or several with commas. */
@@ -126,13 +126,18 @@ export function createLooks(parts: Parts) {
       },
       [],
     )
-    const { total, cursor = null, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
+    const { total, newest, cursor = null, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
     const jobs = found.jobs.map(({ id, document, side, callback }) => ({
       ...{ id, document: decodeRecord(document, side, vault.show) },
       ...toldOf(callback, vault),
     }))
     await fill(jobs)
-    return { jobs, cursor, ...(total === undefined ? {} : { total }) }
+    return {
+      jobs,
+      cursor,
+      ...(total === undefined ? {} : { total }),
+      ...(newest === undefined ? {} : { newest }),
+    }
   }
 
   async function tree(

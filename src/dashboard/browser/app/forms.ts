@@ -31,23 +31,38 @@ async function send(url: string, form: FormData, key: string): Promise<Answer> {
   }
 }
 
-function ask(html: string, from: Element | null): void {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'dialog'
+/** A count that is not complete continues until its dialog is closed. */
+function fill(dialog: HTMLDialogElement, html: string): void {
   dialog.innerHTML = html
-  document.body.append(dialog)
-  dialog.addEventListener('close', () => {
-    dialog.remove()
-    if (from instanceof HTMLElement) from.focus()
-  })
   const title = dialog.querySelector('h2')
   if (title) {
     title.id = 'asked'
     dialog.setAttribute('aria-labelledby', 'asked')
   }
-  dialog.showModal()
-  dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit]')?.focus()
 }
+
+function goOn(dialog: HTMLDialogElement): void {
+  const form = dialog.querySelector<HTMLFormElement>('form[data-counting]')
+  // The form is free again once the answer that it waited for is shown.
+  if (form) setTimeout(() => dialog.open && form.requestSubmit())
+}
+
+function ask(html: string, from: Element | null): void {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'dialog'
+  fill(dialog, html)
+  document.body.append(dialog)
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    if (from instanceof HTMLElement) from.focus()
+  })
+  dialog.showModal()
+  focusIn(dialog)
+  goOn(dialog)
+}
+
+const focusIn = (dialog: HTMLDialogElement): void =>
+  dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit], [data-do="close"]')?.focus()
 
 /** Beside the field that it names, else where it was pressed. */
 function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement, pressed: HTMLElement | null): void {
@@ -107,9 +122,12 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   const url = form.action
   const dialog = form.closest('dialog')
   if (answer.confirm) {
-    const from = document.activeElement
-    dialog?.close()
-    return ask(answer.confirm, from)
+    if (!dialog) return ask(answer.confirm, document.activeElement)
+    // Closed while the answer was awaited: the question is not asked again.
+    if (!dialog.open) return
+    fill(dialog, answer.confirm)
+    focusIn(dialog)
+    return goOn(dialog)
   }
   dialog?.close()
   form.closest('details.more')?.removeAttribute('open')

@@ -1,7 +1,7 @@
 // Callbacks: whom we tell of ends, how that goes, and telling them once more.
 
 import { SidejobError } from '../../../core/errors.ts'
-import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
+import type { CallbackView, Engine, OpenBreaker } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { type Act, type ActAsked, page } from '../../page.ts'
@@ -10,6 +10,7 @@ import { Card, Choice, Empty, Head, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { maybe } from '../../words/form.ts'
+import { idsIn, idsText } from '../../words/ids.ts'
 import { count, many } from '../../words/number.ts'
 import { Breakers } from '../limits/breakers.tsx'
 import { type Near, NextTry, Opened, StateOf, said } from './opened.tsx'
@@ -32,19 +33,47 @@ const MOST = 50
 const COUNTED = 10_000
 /** So many are sent again by one press. */
 const AGAIN = 50
+/** Pages that are searched for them. */
+const PAGES = 20
 
 const again = (of: number | string, { call }: ActAsked) => call('POST', `/v1/callbacks/${of}/resend`, {})
+
+/** Jobs whose callbacks to a host have failed: as many as one press sends, and whether there are more. */
+async function failedTo(engine: Engine, host: string): Promise<{ jobs: number[]; more: boolean }> {
+  const found: CallbackView[] = []
+  let cursor: string | null | undefined
+  for (let page = 0; page < PAGES && found.length <= AGAIN && cursor !== null; page++) {
+    const next: Awaited<ReturnType<Engine['callbacks']>> = await engine.callbacks({
+      state: 'FAILED',
+      host,
+      limit: AGAIN + 1,
+      cursor,
+    })
+    found.push(...next.callbacks)
+    cursor = next.cursor
+  }
+  const jobs = found.slice(0, AGAIN).map(({ of }) => of)
+  return { jobs, more: found.length > AGAIN || cursor !== null }
+}
 
 const resend: Act = {
   scope: 'write',
   async confirm({ form, engine }) {
     const host = maybe(form, 'host')
     if (!host) return undefined
-    const { callbacks: own } = await engine.callbacks({ state: 'FAILED', host, limit: AGAIN })
+    const { jobs, more } = form.has('counted')
+      ? { jobs: idsIn(String(form.get('counted'))).slice(0, AGAIN), more: false }
+      : await failedTo(engine, host)
+    const [n, newest] = [many(jobs.length, 'callback'), more ? 'the newest ' : '']
+    if (jobs.length === 0) return { title: `No failed callback to ${host}`, text: [], verb: '' }
     return {
-      title: `Send ${many(own.length, 'callback')} to ${host} again?`,
-      text: ['The same bodies and ids, now: who has had one already knows it by its id.'],
-      verb: `Send ${count(own.length)}`,
+      title: `Send ${newest}${n} to ${host} again?`,
+      text: [
+        'Body and id stay the same, so a receiver recognizes a callback that it has had.',
+        ...(more ? [`More have failed. One action sends at most ${count(AGAIN)}; repeat it for the rest.`] : []),
+      ],
+      verb: `Send ${count(jobs.length)}`,
+      fields: { counted: idsText(jobs) },
     }
   },
   async does(asked) {
@@ -54,9 +83,9 @@ const resend: Act = {
       await again(job, asked)
       return { say: `The callback of #${job} is sent again` }
     }
-    const { callbacks: own } = await asked.engine.callbacks({ state: 'FAILED', host, limit: AGAIN })
-    for (const { of } of own) await again(of, asked)
-    return { say: `${many(own.length, 'callback')} to ${host} ${own.length === 1 ? 'is' : 'are'} sent again` }
+    const jobs = idsIn(String(asked.form.get('counted') ?? '')).slice(0, AGAIN)
+    for (const of of jobs) await again(of, asked)
+    return { say: `${many(jobs.length, 'callback')} to ${host} sent again` }
   },
 }
 

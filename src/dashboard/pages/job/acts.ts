@@ -2,7 +2,7 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
-import type { PortView } from '../../../engine/engine.ts'
+import type { Engine, PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -40,6 +40,25 @@ function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, 
   return value.includes(REDACTED) ? undefined : { act: 'default', dir, port, value }
 }
 
+type Tree = { status: string; children: Record<string, unknown> }
+
+/** Statuses below a job; `more`: there are further ones. */
+async function below(engine: Engine, job: string): Promise<{ statuses: string[]; more: boolean }> {
+  const { more = false, ...root } = await engine.tree(job)
+  const left = Object.values((root as Tree).children) as Tree[]
+  const statuses: string[] = []
+  for (let node = left.pop(); node; node = left.pop()) {
+    statuses.push(node.status)
+    left.push(...(Object.values(node.children) as Tree[]))
+  }
+  return { statuses, more }
+}
+
+const isEnding = (status: string): boolean => status === 'terminated' || status === 'terminating'
+
+const belowText = (n: number, more: boolean, verb: [one: string, many: string]): string[] =>
+  n === 0 ? [] : [`${more ? 'More than ' : ''}${many(n, 'job')} below it ${n === 1 ? verb[0] : verb[1]} with it.`]
+
 const ask = (verb: string, say: string): Act => ({
   scope: 'write',
   async does(asked) {
@@ -62,15 +81,16 @@ const single: Record<string, Act> = {
   terminate: {
     scope: 'write',
     async confirm({ engine, params }) {
-      const { class: name, children, moreChildren = 0 } = await engine.get(params.job!)
-      const below = Object.keys(children).length + moreChildren
+      const { class: name } = await engine.get(params.job!)
+      const { statuses, more } = await below(engine, params.job!)
+      const open = statuses.filter((status) => !isEnding(status)).length
       return {
         title: `Terminate ${name} #${params.job}?`,
         text: [
-          'It ends for good, after its shutdown run where it has one. What waits at its ports is not read any more.',
-          ...(below > 0 ? [`${many(below, 'child', 'children')} and all below them end with it.`] : []),
+          'It ends, after its shutdown run if it has one. Values that wait at its ports are not read any more.',
+          ...belowText(open, more, ['ends', 'end']),
         ],
-        verb: below > 0 ? `Terminate ${count(below + 1)}` : 'Terminate',
+        verb: more ? 'Terminate all' : open > 0 ? `Terminate ${count(open + 1)}` : 'Terminate',
       }
     },
     async does(asked) {
@@ -94,12 +114,18 @@ const single: Record<string, Act> = {
 
   remove: {
     scope: 'write',
-    confirm: ({ params }) => ({
-      title: `Delete #${params.job}?`,
-      text: ['It is gone with all below it: state, ports, results. This cannot be taken back.'],
-      verb: 'Delete',
-      type: params.job!,
-    }),
+    async confirm({ engine, params }) {
+      const { statuses, more } = await below(engine, params.job!)
+      return {
+        title: `Delete #${params.job}?`,
+        text: [
+          'Its state, ports, results and logs are deleted. This cannot be undone.',
+          ...belowText(statuses.length, more, ['is deleted', 'are deleted']),
+        ],
+        verb: more ? 'Delete all' : statuses.length > 0 ? `Delete ${count(statuses.length + 1)}` : 'Delete',
+        type: params.job!,
+      }
+    },
     async does(asked) {
       const { status } = await asked.engine.get(asked.params.job!)
       await asked.call('DELETE', `${of(asked)}${status === 'terminated' ? '' : '?force=true'}`)

@@ -1,8 +1,9 @@
 // What can be done to many jobs at once: to those selected, one call each, or by one bulk job to all that fit.
 
 import { SidejobError } from '../../../core/errors.ts'
-import { isId } from '../../../core/job.ts'
-import type { Scope } from '../../../engine/engine.ts'
+import { isId, statuses } from '../../../core/job.ts'
+import type { BulkInput, Scope } from '../../../engine/engine.ts'
+import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { stretchIn, tokensOf } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
@@ -18,8 +19,9 @@ const verbs = ['retry', 'run', 'terminate', 'delete'] as const
 type Verb = (typeof verbs)[number]
 
 const lost: Partial<Record<Verb, string>> = {
-  terminate: 'They end for good, after their shutdown runs; what waits at their ports is not read any more.',
-  delete: 'They are gone with all below them: state, ports, results and logs. This cannot be taken back.',
+  terminate:
+    'They end, after their shutdown runs if they have one. Values that wait at their ports are not read any more.',
+  delete: 'Their state, ports, results and logs are deleted, and so are all jobs below them. This cannot be undone.',
 }
 
 function verbOf(form: FormData): Verb {
@@ -38,19 +40,47 @@ function chosenOf(form: FormData): string[] {
   return chosen
 }
 
-/** What ends something is asked about; many retries are, too. */
-function confirm({ form, query }: ActAsked): Confirm {
-  const verb = verbOf(form)
-  const fit = tokensOf(query).map(({ name, value }) => `${name} ${value}`)
-  const what = isAll(form)
-    ? `all jobs with ${fit.length > 0 ? fit.join(', ') : 'any status, in every queue'}`
-    : many(chosenOf(form).length, 'job')
+const actions = { retry: 'retry', run: 'requeue', terminate: 'terminate', delete: 'delete' } as const
+
+/** Filter of the page, as a bulk job takes it. */
+async function filterOf(asked: ActAsked): Promise<NonNullable<BulkInput['filter']>> {
+  const { cursor: _, sort: __, text, args, longer, alias, status, ...filter } = await filterFor(asked)
+  const lacking = text !== undefined ? 'text' : args !== undefined ? 'args' : alias !== undefined ? 'alias' : undefined
+  if (lacking)
+    throw new SidejobError(
+      'REFUSED',
+      `A bulk action cannot search by ${lacking}. Select the rows, or remove ${lacking} from the filter`,
+    )
+  if (stretchIn(asked.query, 0))
+    throw new SidejobError(
+      'REFUSED',
+      'A bulk action cannot use the filter "ended". Select the rows, or remove it from the filter',
+    )
   return {
-    title: `${title(verb)} ${what}?`,
-    text: lost[verb] ? [lost[verb]] : ['Jobs that cannot be are passed over.'],
-    verb: isAll(form) ? `${title(verb)} all` : `${title(verb)} ${count(chosenOf(form).length)}`,
-    ...(verb === 'delete' ? { type: isAll(form) ? 'all' : String(chosenOf(form).length) } : {}),
+    ...filter,
+    ...(longer === undefined ? {} : { longer }),
+    ...(status === undefined ? {} : { status: [status].flat() }),
   }
+}
+
+async function confirm(asked: ActAsked): Promise<Confirm> {
+  const { form, query } = asked
+  const verb = verbOf(form)
+  const action = actions[verb]
+  const isTyped = verb === 'delete'
+  const text = lost[verb] ? [lost[verb]] : []
+  if (!isAll(form)) {
+    const ids = chosenOf(form).map(Number)
+    return askCounted(asked, { of: { ids, action }, verb: title(verb), text, isTyped, chosen: ids.length })
+  }
+  const filter = await filterOf(asked)
+  const said = tokensOf(query).map(({ name, value }) => `${name} ${value}`)
+  return askCounted(asked, {
+    of: { filter: Object.keys(filter).length > 0 ? filter : { status: [...statuses] }, action },
+    verb: title(verb),
+    text: [`All jobs with ${said.length > 0 ? said.join(', ') : 'any status, in every queue'}.`, ...text],
+    isTyped,
+  })
 }
 
 /** How one job is asked for what. */
@@ -58,7 +88,7 @@ const calls: Record<Verb, (id: string) => Parameters<ActAsked['call']>> = {
   retry: (id) => ['POST', `/v1/jobs/${id}/retry`, {}],
   run: (id) => ['POST', `/v1/jobs/${id}/run`, {}],
   terminate: (id) => ['POST', `/v1/jobs/${id}/terminate`, {}],
-  delete: (id) => ['DELETE', `/v1/jobs/${id}`],
+  delete: (id) => ['DELETE', `/v1/jobs/${id}?force=true`],
 }
 
 async function eachOf(ids: readonly string[], verb: Verb, call: ActAsked['call']) {
@@ -72,43 +102,29 @@ async function eachOf(ids: readonly string[], verb: Verb, call: ActAsked['call']
   return refused
 }
 
-async function bySelection(verb: Verb, { form, call }: ActAsked): Promise<Done> {
-  const chosen = chosenOf(form)
+async function bySelection(verb: Verb, asked: ActAsked): Promise<Done> {
+  const { form, call } = asked
+  const chosen = form.has('counted') ? countedIds(asked).map(String) : chosenOf(form)
   const refused = await eachOf(chosen, verb, call)
   const done = chosen.length - refused.length
   const [first] = refused
-  const rest = first ? `; ${count(refused.length)} passed over, #${first.id}: ${first.message}` : ''
+  const rest = first ? `; ${count(refused.length)} skipped, #${first.id}: ${first.message}` : ''
   return { say: `${title(verb)}: ${many(done, 'job')}${rest}` }
 }
 
 async function byFilter(verb: Verb, asked: ActAsked): Promise<Done> {
-  const { query, call } = asked
-  const { cursor: _, sort: __, text, args, longer, ...filter } = await filterFor(asked)
-  if (text !== undefined || args !== undefined)
-    throw new SidejobError(
-      'REFUSED',
-      'a text, or what stands in args, is looked for in few jobs at a time: select the rows, or take it out of the filter',
-    )
-  if (stretchIn(query, 0))
-    throw new SidejobError(
-      'REFUSED',
-      'a stretch of ends is one of lists: select the rows, or take it out of the filter',
-    )
-  const action = verb === 'run' ? 'requeue' : verb
-  const { id } = (await call('POST', '/v1/bulk', {
-    filter: { ...filter, ...(longer === undefined ? {} : { longer: `${longer} ms` }) },
-    action,
-  })) as { id: number }
-  const search = new URLSearchParams(query)
+  const id = await startCounted(asked, actions[verb])
+  const search = new URLSearchParams(asked.query)
   search.set('bulk', String(id))
   search.delete('cursor')
   return {
-    say: `${title(verb)} of all that fit has begun`,
+    say: `${title(verb)}: ${many(countedIds(asked).length, 'job')}`,
     to: `/jobs?${search}`,
     link: { text: `#${id}`, to: `/jobs/${id}` },
   }
 }
 
+/** True if the act ends jobs, or changes jobs that the page does not show. */
 const mustAsk = ({ form }: ActAsked): boolean =>
   isAll(form) || verbOf(form) === 'terminate' || verbOf(form) === 'delete'
 

@@ -16,7 +16,7 @@ const doings: Doing[] = [
   { name: 'delete', verb: 'Delete', kind: 'danger' },
 ]
 
-export function Bulk({ fit, query }: { fit: number | undefined; query: URLSearchParams }) {
+export function Bulk({ query }: { query: URLSearchParams }) {
   const look = useLook()
   const off = refusal(look.who.scopes, 'write')
   const search = query.toString()
@@ -28,7 +28,7 @@ export function Bulk({ fit, query }: { fit: number | undefined; query: URLSearch
         {may(look, 'admin') && (
           <label class="allfit">
             <input type="checkbox" class="check" name="fit" value="all" />
-            all {fit === undefined ? '' : count(fit)} that fit
+            all that match
           </label>
         )}
       </span>
@@ -74,7 +74,7 @@ export function BulkProgress({ job }: { job: JobView }) {
           #{job.id}
         </To>{' '}
         <span class="dim">
-          {count(done)} done{passed > 0 && `, ${count(passed)} passed over`}
+          {count(done)} done{passed > 0 && `, ${count(passed)} skipped`}
         </span>
       </span>
       <span class="grow" />

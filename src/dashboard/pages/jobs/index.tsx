@@ -168,7 +168,7 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
           <Rows jobs={data.jobs} cursor={data.cursor} query={query} selected={selected} paused={data.paused} />
         </Card>
       )}
-      {!data.classes && <Bulk fit={fit} query={query} />}
+      {!data.classes && <Bulk query={query} />}
     </>
   )
 }

@@ -1,6 +1,7 @@
 // Kinds of errors: failed jobs whose errors are the same but for what varies, each kind with its number and a retry of all.
 
 import type { Engine, ErrorKind } from '../../../engine/engine.ts'
+import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import { useLook } from '../../look.ts'
 import type { Act, Asked } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
@@ -67,19 +68,17 @@ export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promis
 
 export const retryKind: Act = {
   scope: 'admin',
-  confirm: ({ form }) => ({
-    title: `Retry ${many(Number(given(form, 'count')), 'job')}?`,
-    text: ['All failed jobs whose error is of this kind are tried again, with their attempts counted anew.'],
-    verb: 'Retry them',
-  }),
-  async does({ form, call }) {
-    const error = given(form, 'error')
-    const { id } = (await call('POST', '/v1/bulk', { filter: { status: 'failed', error }, action: 'retry' })) as {
-      id: number
-    }
+  confirm: (asked) =>
+    askCounted(asked, {
+      of: { filter: { status: 'failed', error: given(asked.form, 'error') }, action: 'retry' },
+      verb: 'Retry',
+      text: ['All failed jobs with this kind of error run again. Their attempts start from 1.'],
+    }),
+  async does(asked) {
+    const id = await startCounted(asked, 'retry')
     return {
-      say: 'The retry of this kind has begun',
-      to: `/jobs?status=failed&error=${error}&bulk=${id}`,
+      say: `Retrying ${many(countedIds(asked).length, 'job')}`,
+      to: `/jobs?status=failed&error=${given(asked.form, 'error')}&bulk=${id}`,
       link: { text: `#${id}`, to: `/jobs/${id}` },
     }
   },
@@ -102,7 +101,10 @@ function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
   )
 }
 
-function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind; deployedAt?: number }) {
+type RowProps = { kind: ErrorKind; deployedAt?: number; isLeast: boolean }
+
+/** `isLeast`: older failed jobs were not looked at. */
+function Row({ kind, deployedAt = Number.POSITIVE_INFINITY, isLeast }: RowProps) {
   const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
   const text = message.length > 0 && message.length <= 140 ? message : cut(message || example || 'no message', 140)
   return (
@@ -125,7 +127,10 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind;
         <Name of={name} most={24} />
       </td>
       <td class="num" data-head="Jobs">
-        <b>{count(n)}</b>
+        <b title={isLeast ? 'in the newest 1,000 failed jobs' : undefined}>
+          {count(n)}
+          {isLeast && '+'}
+        </b>
       </td>
       <Times minutes={kind.minutes} />
       <td class="num dim" data-head="First">
@@ -141,12 +146,12 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY }: { kind: ErrorKind;
             act="retryKind"
             at="/jobs"
             scope="admin"
-            fields={{ error, count: n }}
+            fields={{ error }}
             icon="retry"
             small
-            label={`Retry ${many(n, 'job')} of ${name}: ${text}`}
+            label={`Retry all of this kind, ${name}: ${text}`}
           >
-            Retry {count(n)}
+            Retry all
           </Button>
         </span>
       </td>
@@ -203,7 +208,7 @@ export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted
           </thead>
           <tbody>
             {[...shown, ...(isWhole ? muted : [])].map((kind) => (
-              <Row kind={kind} deployedAt={deployedAt} />
+              <Row kind={kind} deployedAt={deployedAt} isLeast={more} />
             ))}
             {isWhole && quiet.map((mute) => <QuietRow mute={mute} />)}
           </tbody>

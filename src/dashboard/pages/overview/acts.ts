@@ -1,5 +1,6 @@
 // The demo: one flow and 24 jobs of the standard library, made over the API in a group of their own, and taken away again.
 
+import { askCounted, startCounted } from '../../counted.ts'
 import type { Act } from '../../page.ts'
 
 export const GROUP = 'demo'
@@ -34,16 +35,17 @@ export const demo: Record<string, Act> = {
   },
   undemo: {
     scope: 'admin',
-    confirm: () => ({
-      title: 'Remove the demo?',
-      text: [`All jobs of the group "${GROUP}" are ended and deleted. This cannot be taken back.`],
-      verb: 'Remove it',
-      type: GROUP,
-    }),
-    async does({ call }) {
-      const filter = { group: GROUP }
-      await call('POST', '/v1/bulk', { filter, action: 'terminate' })
-      const { id } = (await call('POST', '/v1/bulk', { filter, action: 'delete' })) as { id: number }
+    confirm: (asked) =>
+      askCounted(asked, {
+        of: { filter: { group: GROUP }, action: 'delete' },
+        verb: 'Delete',
+        what: ' of the demo',
+        text: [`All jobs of the group "${GROUP}" are terminated and deleted. This cannot be undone.`],
+        isTyped: true,
+      }),
+    async does(asked) {
+      await startCounted(asked, 'terminate')
+      const id = await startCounted(asked, 'delete')
       return { say: 'The demo is being removed', to: '/', link: { text: `#${id}`, to: `/jobs/${id}` } }
     },
   },

@@ -8,7 +8,7 @@
 -- returns: jobs | refused
 --          status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or took, longer
 --          awaits: '' | 'limit' (room at a limit) | 'retry' (until it is tried again)
---          mode: 'all' (by id, down from the newest) | 'ended' (by their ends, the newest first: moment.id.window) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'repeats' (by their next slot)
+--          mode: 'all' (by id, down from the newest) | 'ended' (by their ends, the newest first: moment.id.window) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'ids' (name = ids with commas, the largest first) | 'repeats' (by their next slot)
 
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
@@ -123,6 +123,8 @@ local places = {
 
 -- The indexes are in another order: so many members of them are sorted at once, more are found faster by their ids.
 local SORTED = 10000
+-- Indexes that one call reads.
+local MOST_INDEXES = 120
 
 -- The indexes of a queue in which jobs with the statuses are that are asked for, each once, but for those that are known to be
 -- empty.
@@ -145,15 +147,42 @@ local function tell_total(n)
   if is_exact then total = int(n) end
 end
 
--- The ids in a queue's indexes of statuses, newest first; nothing when there are too many, or some wait at limits.
+-- One queue, or all queues.
+local function asked_queues()
+  local names, keys = queue_name ~= '' and { queue_name } or queues.names(), {}
+  for i, name in ipairs(names) do keys[i] = queue_key(name) end
+  cache.fetch(keys)
+  return names
+end
+
+-- True if indexes hold all matching jobs. Jobs that wait at limits are in none of a queue's indexes.
+local function has_indexes(names)
+  if status == '' then
+    -- A page looks through all ids of a small namespace.
+    if queue_name == '' or tonumber(text_at(ns .. 'jobs:last_id') or 0) <= scan then return false end
+    for one in pairs(places) do wanted[one] = true end
+  end
+  for _, name in ipairs(names) do
+    if wanted.queued and (queue(name).at_limits or 0) > 0 then return false end
+  end
+  return true
+end
+
+-- The ids in the indexes of the statuses, newest first; nil if no index has them or they are too many to sort.
 local function indexed()
-  if queue_name == '' or status == '' or (wanted.queued and (queue(queue_name).at_limits or 0) > 0) then return nil end
-  local n, ids, from = 0, {}, wanted_places(queue_name)
-  for _, place in ipairs(from) do n = n + tally.count(queue_name, place) end
+  if queue_name == '' and status == '' then return nil end
+  local names, n, ids, from = asked_queues(), 0, {}, {}
+  if not has_indexes(names) then return nil end
+  for _, name in ipairs(names) do
+    for _, place in ipairs(wanted_places(name)) do
+      from[#from + 1] = { name, place }
+      n = n + tally.count(name, place)
+    end
+  end
   tell_total(n)
-  if n > SORTED then return nil end
-  for _, place in ipairs(from) do
-    for _, id in ipairs(entries.ids_of(tally.members(queue_name, place, SORTED), SORTED)) do
+  if n > SORTED or #from > MOST_INDEXES then return nil end
+  for _, one in ipairs(from) do
+    for _, id in ipairs(entries.ids_of(tally.members(one[1], one[2], SORTED), SORTED)) do
       if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
     end
   end
@@ -171,14 +200,11 @@ end
 -- Newest end first. No index is in that order: those of what has ended are in the order in which it goes, which is the same
 -- as long as all of an index are kept for as long. So many entries of all of them together, those that are kept longest, are read
 -- and sorted by their ends: a window. The next one follows when a page has come to its end.
-local WINDOW, MOST_INDEXES = 2400, 120
+local WINDOW = 2400
 
 local function ended_indexes()
-  local names = queue_name ~= '' and { queue_name } or queues.names()
-  local keys, from = {}, {}
-  for i, name in ipairs(names) do keys[i] = queue_key(name) end
-  cache.fetch(keys)
-  for _, name in ipairs(names) do
+  local from = {}
+  for _, name in ipairs(asked_queues()) do
     for _, place in ipairs(wanted_places(name)) do from[#from + 1] = queue_key(name, place) end
   end
   if #from > MOST_INDEXES then journal.refuse('BAD_REQUEST', 'jobs have ended in ' .. #from .. ' ways and queues, and ' .. MOST_INDEXES .. ' at most are sorted: name a queue or a status') end
@@ -265,6 +291,13 @@ local modes = {
     end
     if #ids == most then cursor = int(from + most) end
   end,
+  ids = function()
+    local ids = {}
+    for id in name:gmatch('%d+') do
+      if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
+    end
+    show_all(ids)
+  end,
   alias = function()
     local id = hget(ns .. 'jobs:aliases', name)
     if id then show(id) end
@@ -273,4 +306,6 @@ local modes = {
 
 local ok, why = attempt(modes[mode])
 if not ok then return reply.refused { code = why.code, message = why.message } end
-return reply.jobs { jobs = jobs, cursor = cursor, total = total }
+-- The cursor and the newest id show the progress of a search.
+local newest = cursor:match('^%d+$') and mode ~= 'repeats' and text_at(ns .. 'jobs:last_id') or ''
+return reply.jobs { jobs = jobs, cursor = cursor, total = total, newest = newest }

@@ -1,0 +1,110 @@
+// Acts on many jobs: the dialog counts the jobs that the act would change, and the act changes exactly those, by their ids.
+
+import { limits } from '../core/limits.ts'
+import type { BulkInput } from '../engine/engine.ts'
+import type { ActAsked, Confirm } from './page.ts'
+import { idsIn, idsText } from './words/ids.ts'
+import { count, many } from './words/number.ts'
+
+/** A look at 1,000 jobs takes some 10 ms of Redis. One request counts for this long; the dialog then continues by itself. */
+const COUNTS_FOR = 1_000
+/** Platforms bound the requests that one invocation may send. */
+const PAGES = 20
+const MOST = limits.bulkIds.most
+
+type Counting = {
+  /** The jobs that the act would change, so far. */
+  ids: number[]
+  /** Cursor at which the count continues; null: the count is complete. */
+  cursor: string | null
+  newest?: number
+}
+
+const cursorIn = (form: FormData): string | null | undefined => {
+  const given = form.get('cursor')
+  if (given === null) return undefined
+  return String(given) || null
+}
+
+/** Continues the count of the form. */
+async function counted({ engine, form }: ActAsked, of: BulkInput): Promise<Counting> {
+  const until = Date.now() + COUNTS_FOR
+  const ids = idsIn(String(form.get('counted') ?? ''))
+  let cursor = cursorIn(form)
+  let newest: number | undefined
+  for (let page = 0; page < PAGES && cursor !== null && ids.length < MOST && Date.now() < until; page++) {
+    const found = await engine.bulkPreview(of, { cursor, pages: 1 })
+    ids.push(...found.ids)
+    cursor = found.cursor
+    newest = found.newest
+  }
+  return { ids, cursor: cursor ?? null, ...(newest === undefined ? {} : { newest }) }
+}
+
+type Asking = {
+  of: BulkInput
+  /** The verb of the button, in front of the number. */
+  verb: string
+  /** Description of the jobs, after their number. */
+  what?: string
+  text: string[]
+  /** True if the user has to type the number. */
+  isTyped?: boolean
+  /** Number of selected rows. The count leaves out rows that cannot be changed. */
+  chosen?: number
+}
+
+const searched = ({ cursor, newest }: Counting): string =>
+  cursor && newest !== undefined && /^\d+$/.test(cursor)
+    ? `Looked through ${count(newest - Number(cursor) + 1)} of ${count(newest)}.`
+    : 'Counting continues.'
+
+/**
+ * A dialog whose number is the number of jobs that the act changes.
+ *
+ * @example confirm: (asked) => askCounted(asked, { of: { filter, action: 'retry' }, verb: 'Retry', text: [] })
+ */
+export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confirm> {
+  const { of, verb, what = '', text, isTyped = false, chosen } = asking
+  const counting: Counting =
+    asked.form.has('sure') && asked.form.has('counted')
+      ? { ids: idsIn(String(asked.form.get('counted') ?? '')), cursor: null }
+      : await counted(asked, of)
+  const ids = counting.ids.slice(0, MOST)
+  const n = ids.length
+  const fields = { counted: idsText(ids), cursor: counting.cursor ?? '' }
+  const jobs = `${many(n, 'job')}${what}`
+  if (counting.cursor !== null && counting.ids.length < MOST)
+    return {
+      title: `${verb} ${jobs} so far`,
+      text: [searched(counting)],
+      verb: 'Keep counting',
+      fields,
+      isCounting: true,
+    }
+  if (n === 0)
+    return { title: `${verb}: no job to change`, text: ['None of these jobs can be changed this way now.'], verb: '' }
+  const isCut = counting.cursor !== null || counting.ids.length > MOST
+  return {
+    title: isCut ? `${verb} the newest ${jobs}?` : `${verb} ${jobs}?`,
+    text: [
+      ...text,
+      ...(isCut ? [`More jobs match. One action changes at most ${count(MOST)}; repeat it for the rest.`] : []),
+      ...(chosen !== undefined && chosen > n
+        ? [`${many(chosen - n, 'selected job')} cannot be changed this way.`]
+        : []),
+    ],
+    verb: `${verb} ${count(n)}`,
+    fields,
+    ...(isTyped ? { type: String(n) } : {}),
+  }
+}
+
+/** The jobs that the dialog counted. */
+export const countedIds = ({ form }: ActAsked): number[] => idsIn(String(form.get('counted') ?? ''))
+
+/** Starts the bulk job that changes the jobs which the dialog counted, and answers its id. */
+export async function startCounted(asked: ActAsked, action: BulkInput['action']): Promise<number> {
+  const { id } = (await asked.call('POST', '/v1/bulk', { ids: countedIds(asked), action })) as { id: number }
+  return id
+}

@@ -1,0 +1,23 @@
+// Ids of jobs in a form: runs of neighbours as a range, so that 10,000 of them are a short text.
+
+/** @example idsText([9, 8, 7, 3]) // '9-7,3' */
+export function idsText(ids: readonly number[]): string {
+  const ranges: [from: number, to: number][] = []
+  for (const id of ids) {
+    const last = ranges.at(-1)
+    if (last && last[1] - 1 === id) last[1] = id
+    else ranges.push([id, id])
+  }
+  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',')
+}
+
+/** @example idsIn('9-7,3') // [9, 8, 7, 3] */
+export function idsIn(text: string, most = 20_000): number[] {
+  const ids: number[] = []
+  for (const part of text.split(',')) {
+    const [, from, to = from] = /^(\d{1,15})(?:-(\d{1,15}))?$/.exec(part) ?? []
+    if (from === undefined) continue
+    for (let id = Number(from); id >= Number(to) && ids.length < most; id--) ids.push(id)
+  }
+  return ids
+}
