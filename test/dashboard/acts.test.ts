@@ -58,7 +58,7 @@ test('what ends something asks, and does nothing before it is answered', async (
 test('what cannot be taken back wants its name typed', async () => {
   const { act } = visitors.admin!
   const wrong = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: 'yes' })).json()) as { confirm?: string }
-  expect(wrong.confirm).toContain('to go on')
+  expect(wrong.confirm).toContain('to continue')
   const done = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: String(id) })).json()) as { say: string }
   expect(done.say).toBe(`#${id} is deleted`)
 })

@@ -5,7 +5,7 @@ import type { Status } from '../../src/core/job.ts'
 import { idsIn, idsText } from '../../src/dashboard/words/ids.ts'
 import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
-import { startPages, type Visitor } from './kit.ts'
+import { fieldsOf, startPages, typedOf, type Visitor } from './kit.ts'
 
 /** Whether jobs of the class `pays` fail. */
 let isBroken = true
@@ -45,18 +45,13 @@ async function dialogOf(path: string, fields: Fields) {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as { confirm?: string; error?: unknown }
   expect(answer.error).toBeUndefined()
   const html = answer.confirm ?? ''
-  const inputs = [...html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)].map(
-    ([, name, value]) => [name!, value!] as const,
-  )
-  const form: Record<string, string[]> = {}
-  for (const [name, value] of inputs) (form[name] ??= []).push(value)
   const verb = /<button[^>]*type="submit">([^<]*)/.exec(html)?.[1] ?? ''
   return {
     title: /<h2>([^<]*)/.exec(html)![1]!,
     n: Number(/[\d,]+$/.exec(verb)?.[0].replace(',', '')),
     verb,
-    form,
-    typed: /<b class="mono">([^<]*)/.exec(html)?.[1],
+    form: fieldsOf(html),
+    typed: typedOf(html),
     isCounting: html.includes('data-counting'),
   }
 }

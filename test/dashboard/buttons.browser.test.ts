@@ -122,7 +122,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('dialog').getByText(`Send 2 callbacks to ${host} again?`).waitFor()
       expect(one.came.length).toBe(2)
       await page.getByRole('dialog').getByRole('button', { name: 'Send 2' }).click()
-      await toast(page, `2 callbacks to ${host} are sent again`).waitFor()
+      await toast(page, `2 callbacks to ${host} sent again`).waitFor()
     })
     await site.until(async () => (await failed()).length === 1)
     await site.until(() => one.came.length === 4)

@@ -6,7 +6,7 @@ import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { rawCommand } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
-import { startPages, type Visitor } from './kit.ts'
+import { fieldsOf, startPages, typedOf, type Visitor } from './kit.ts'
 
 const waits = defineWorker({ class: 'waits', in: { n: port() }, perform: (job) => job.suspend() })
 const answers = defineWorker({ class: 'answers', perform: () => 42 })
@@ -28,7 +28,8 @@ type Done = { say?: string; undo?: Record<string, string>; confirm?: string }
 async function press(path: string, fields: Record<string, string>, typed?: string): Promise<Done> {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as Done
   if (!answer.confirm) return answer
-  return (await (await admin.act(`/ui${path}`, { ...fields, sure: typed ?? 'yes' })).json()) as Done
+  const sure = typed ?? typedOf(answer.confirm) ?? 'yes'
+  return (await (await admin.act(`/ui${path}`, { ...fields, ...fieldsOf(answer.confirm), sure })).json()) as Done
 }
 
 async function resting(): Promise<number> {
@@ -260,7 +261,7 @@ test('the demo is made, ends, and is removed with all of its jobs', async () => 
   const open = async () => (await pages.engine.list({ group: 'demo', limit: 100 })).jobs
   expect((await open()).length).toBe(25)
   await pages.until(async () => (await open()).every(({ status }) => status !== 'queued' && status !== 'running'))
-  await press('/', { act: 'undemo' }, 'demo')
+  await press('/', { act: 'undemo' })
   await pages.until(async () => (await open()).length === 0, 60_000)
 })
 
@@ -318,7 +319,7 @@ test('all callbacks to a host that failed are sent again at one press, and those
   const asked = (await (await admin.act('/ui/callbacks', { act: 'resend', host })).json()) as Done
   expect(asked.confirm).toContain(`Send 2 callbacks to ${host} again?`)
   expect(heard).toEqual([])
-  expect((await press('/callbacks', { act: 'resend', host })).say).toBe(`2 callbacks to ${host} are sent again`)
+  expect((await press('/callbacks', { act: 'resend', host })).say).toBe(`2 callbacks to ${host} sent again`)
   const states = async () => {
     const found = [...(await pages.engine.callbacks({ limit: 50 })).callbacks]
     return [...own, left].map((id) => found.find(({ of }) => of === id)?.state)

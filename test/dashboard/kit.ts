@@ -9,6 +9,17 @@ import { type Kit, type KitOptions, startKit } from '../kit/index.ts'
 export const ORIGIN = 'http://127.0.0.1:8787'
 export const KEY = 'the-key-of-the-deployment'
 
+/** The fields of a dialog's form: what is sent once it is answered. */
+export function fieldsOf(html: string): Record<string, string[]> {
+  const fields: Record<string, string[]> = {}
+  for (const [, name, value] of html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g))
+    (fields[name!] ??= []).push(value!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&'))
+  return fields
+}
+
+/** The text that a dialog wants typed; undefined: none. */
+export const typedOf = (html: string): string | undefined => /<b class="mono">([^<]*)/.exec(html)?.[1]
+
 export type Visitor = Awaited<ReturnType<Awaited<ReturnType<typeof startPages>>['enter']>>
 
 /** @example const pages = await startPages({ workers: [noop] }); const reader = await pages.enter(['read']) */

@@ -61,8 +61,10 @@ function ask(html: string, from: Element | null): void {
   goOn(dialog)
 }
 
-const focusIn = (dialog: HTMLDialogElement): void =>
-  dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit], [data-do="close"]')?.focus()
+function focusIn(dialog: HTMLDialogElement): void {
+  const first = dialog.querySelector<HTMLElement>('input:not([type=hidden]), button[type=submit]')
+  ;(first ?? dialog.querySelector<HTMLElement>('[data-do="close"]'))?.focus()
+}
 
 /** Beside the field that it names, else where it was pressed. */
 function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement, pressed: HTMLElement | null): void {
