@@ -170,7 +170,7 @@ export type CallbackJob = { document: JobRecord; error?: Encoded }
 
 /**
  * A page of jobs. `total`: number of matches, if an index knows it; `newest`: the newest id, if the page continues by ids, so
- * that the cursor tells how far the search has come.
+ * that the cursor shows the progress of the search.
  */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]

@@ -7,7 +7,7 @@ import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { fieldsOf, startPages, typedOf, type Visitor } from './kit.ts'
 
-/** Whether jobs of the class `pays` fail. */
+/** True: jobs of the class `pays` fail. */
 let isBroken = true
 const pays = defineWorker({
   class: 'pays',
@@ -40,7 +40,7 @@ beforeEach(() => {
 
 type Fields = Record<string, string | string[]>
 
-/** The dialog of an act: what it says, the number on its button, and its form. */
+/** Reads the dialog of an act: its title, the number on its button, and its form. */
 async function dialogOf(path: string, fields: Fields) {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as { confirm?: string; error?: unknown }
   expect(answer.error).toBeUndefined()
@@ -64,7 +64,7 @@ async function press(path: string, { form, typed }: Awaited<ReturnType<typeof di
   return done
 }
 
-/** How many jobs the bulk job that an answer names has changed. */
+/** Number of jobs changed by the bulk job in an answer's link. */
 async function changedBy({ link }: { link?: { to: string } }): Promise<number> {
   const id = Number(link!.to.split('/').at(-1))
   await pages.rest(id, 'completed')
@@ -100,7 +100,7 @@ describe('retry all of a kind of error', () => {
     expect(dialog).toMatchObject({ title: 'Retry: no job to change', verb: '' })
   })
 
-  test('what was not counted is not started', async () => {
+  test('an answer without a count starts nothing', async () => {
     const answer = await admin.act('/ui/jobs', { act: 'retryKind', error: '0123456789abcdef', sure: 'yes' })
     expect(await answer.json()).toMatchObject({ confirm: expect.stringContaining('no job to change') })
   })
@@ -112,7 +112,7 @@ describe('all that match a filter', () => {
     { verb: 'run', counts: 5, after: 'completed' },
     { verb: 'terminate', counts: 4, after: 'terminated' },
     { verb: 'delete', counts: 5, after: undefined },
-  ])('$verb: the number is that of the jobs that it changes', async ({ verb, counts, after }) => {
+  ])('$verb changes as many jobs as its button shows', async ({ verb, counts, after }) => {
     const group = `all-${verb}`
     const failed = await make('pays', 2, 'failed', { group: { id: group }, args: '7' })
     const open = await make('rests', 2, 'suspended', { group: { id: group } })
@@ -142,7 +142,7 @@ describe('selected rows', () => {
     expect((await press('/jobs', dialog)).say).toContain(`: ${counts} jobs`)
   })
 
-  test('retry says how many it has retried', async () => {
+  test('retry reports the number of retried jobs', async () => {
     const ids = [...(await make('pays', 2, 'failed', { args: '3' })), ...(await make('rests', 1, 'suspended'))]
     const answer = await admin.act('/ui/jobs', { act: 'selected', do: 'retry', sel: ids.map(String) })
     expect(((await answer.json()) as { say: string }).say).toMatch(/^Retry: 2 jobs; 1 skipped/)

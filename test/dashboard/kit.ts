@@ -9,7 +9,7 @@ import { type Kit, type KitOptions, startKit } from '../kit/index.ts'
 export const ORIGIN = 'http://127.0.0.1:8787'
 export const KEY = 'the-key-of-the-deployment'
 
-/** The fields of a dialog's form: what is sent once it is answered. */
+/** Hidden fields of a dialog's form. */
 export function fieldsOf(html: string): Record<string, string[]> {
   const fields: Record<string, string[]> = {}
   for (const [, name, value] of html.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g))

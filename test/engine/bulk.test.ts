@@ -79,7 +79,7 @@ test('many are done in slices, each once, and those made meanwhile are not meant
   expect(await kit.statusOf(late!)).toBe('completed')
 })
 
-test('jobs that are named are changed in slices, and no others', async () => {
+test('a bulk job changes the named jobs, in slices', async () => {
   const ids = await make('fragile', ...Array.from({ length: 450 }, (_, n) => n + 600))
   const named = ids.slice(0, 420)
   const preview = await kit.engine.bulkPreview({ ids: [...named, 999_999], action: 'terminate' })

@@ -146,7 +146,7 @@ counted('what stands beside the documents of a page is read by one command, howe
   expect(jobs.map((job) => job.args)).toEqual(Array(21).fill(args))
 })
 
-test('failed jobs of all queues are found at once, however many others are newer', async () => {
+test('a list finds the failed jobs of all queues behind 1,500 newer jobs', async () => {
   const failed = await kit.engine.list({ status: 'failed' })
   const jobs = Array.from({ length: 1_500 }, () => ({ queue: 'many', class: 'job' }))
   await kit.engine.register('many', 'job', { pull: true })
@@ -162,7 +162,7 @@ test('failed jobs of all queues are found at once, however many others are newer
   expect((await kit.engine.list({ queue: 'few' })).jobs.map(({ id }) => id)).toEqual([few])
 })
 
-test('a search that is not complete tells the newest id, so that its cursor tells how far it has come', async () => {
+test('an incomplete search returns the newest id, so that the cursor shows its progress', async () => {
   const { jobs, cursor, newest } = await kit.engine.list({ class: 'none' })
   expect(jobs).toEqual([])
   expect(newest! - Number(cursor) + 1).toBe(1_000)
