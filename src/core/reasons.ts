@@ -68,6 +68,11 @@ export const reasons = {
     means: 'it failed, and its attempts are used up',
     remedy: 'its error has the cause; `POST /v1/jobs/:job/retry` tries again with all attempts',
   },
+  CODE_CHANGED: {
+    means: 'its function asked for another step or wait than the job keeps, or returned without asking for a kept one',
+    remedy:
+      'restore the code and retry it, or set `onCodeChange` of its class to `warn` ([waits.md](waits.md#when-you-change-the-code))',
+  },
   INPUT_KEPT: {
     means: 'it failed while values wait at that port',
     remedy: 'nothing is lost: a retry reads them',

@@ -116,3 +116,21 @@ const unreadable = (wanted: string, given: unknown) =>
   new SidejobError('BAD_REQUEST', `expected ${wanted}, got ${shown(given).slice(0, 60)}`)
 
 const shown = (given: unknown): string => (typeof given === 'string' ? JSON.stringify(given) : String(given))
+
+/** A duration in the form that `duration` reads. @example durationText(5_400_000) // '1h30m' */
+export function durationText(ms: number): string {
+  let rest = ms
+  let text = ''
+  for (const [unit, length] of [
+    ['d', DAY],
+    ['h', HOUR],
+    ['m', MINUTE],
+    ['s', SECOND],
+    ['ms', 1],
+  ] as const) {
+    const n = unit === 'ms' ? rest : Math.floor(rest / length)
+    if (n > 0) text += `${n}${unit}`
+    rest -= n * length
+  }
+  return text || '0s'
+}

@@ -137,6 +137,11 @@ export type WorkerOptions = {
   redact?: string[]
   /** Who finds values that are not as a schema says: `'door'`, whoever writes them; `'run'`, only the run that reads them. */
   checked?: 'door' | 'run'
+  /**
+   * When a run asks for another step or wait than its job keeps, or returns without asking for a kept one: it fails (the
+   * default), writes a log entry, or ignores it.
+   */
+  onCodeChange?: 'fail' | 'warn' | 'ignore'
   /** false: no messages on `/sidejob/job/<id>` when the status changes. */
   statusPublish?: boolean
 }

@@ -369,6 +369,41 @@ describe('branches', () => {
   })
 })
 
+describe('a function that was edited while its job waits', () => {
+  let isEdited = false
+  define({
+    class: 'edited',
+    async perform(job) {
+      const price = await job.step(isEdited ? 'price in cents' : 'price', () => note(job, 'priced'))
+      await job.sleep('3 days')
+      await job.step('charge', () => note(job, `charged ${price}`))
+    },
+  })
+
+  test('fails before it does anything else, why says so, and the restored code continues after a retry', async () => {
+    isEdited = false
+    const id = await start('edited')
+    isEdited = true
+    await later(3 * DAY)
+    const { status, error } = await view(id)
+    expect(status).toBe('failed')
+    const told = JSON.parse(error!)
+    expect(told.message).toContain(`job ${id} keeps step "price", and its function now asks for step "price in cents"`)
+    expect(told.detail).toEqual({ codeChange: { kept: 'step "price"', asked: 'step "price in cents"' } })
+    expect((await kit.engine.why(String(id))).reasons).toMatchObject([
+      { code: 'CODE_CHANGED', message: told.message, data: { kept: 'step "price"', asked: 'step "price in cents"' } },
+      { code: 'FAILED' },
+    ])
+    expect((await kit.engine.stepsOf(String(id))).steps).toMatchObject([{ name: 'price' }])
+    expect(done[id]).toEqual(['priced'])
+    isEdited = false
+    await kit.engine.retry(String(id))
+    await settle()
+    expect(await view(id)).toMatchObject({ status: 'completed' })
+    expect(done[id]).toEqual(['priced', 'charged priced'])
+  })
+})
+
 describe('what is done outside of steps', () => {
   define({
     class: 'loose',

@@ -130,6 +130,7 @@ export const codeWorker = z.strictObject({
   maxLost: z.int().min(1).max(100).optional(),
   checked: z.enum(['door', 'run']).optional(),
   statusPublish: z.boolean().optional(),
+  onCodeChange: z.enum(['fail', 'warn', 'ignore']).optional(),
   startup: func.optional(),
   perform: func,
   shutdown: func.optional(),

@@ -158,6 +158,11 @@ const says: Record<ReasonCode, Say> = {
     sub: `After ${many(Math.max(1, numberOf(reason, 'attempts')), 'attempt')}. A retry wakes it, input does not.`,
     remedies: [{ kind: 'retry', job }],
   }),
+  CODE_CHANGED: (reason, { job }) => ({
+    text: `It keeps ${nameOf(reason, 'kept')}, and its function ${reason.data.asked === undefined ? 'ended without asking for it' : `asks for ${reason.data.asked}`}.`,
+    sub: 'Restore the code and retry it, or set onCodeChange of its class.',
+    remedies: [{ kind: 'retry', job }],
+  }),
   INPUT_KEPT: (reason) => ({
     text: `${many(numberOf(reason, 'values'), 'value')} on port ${nameOf(reason, 'port')} ${numberOf(reason, 'values') === 1 ? 'waits' : 'wait'} with it.`,
   }),

@@ -1,5 +1,6 @@
 // Why a job is not running: plain facts, the immediate cause first.
 
+import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import {
@@ -15,8 +16,9 @@ import {
 } from '../../redis/record.ts'
 import type { Inspection, KeptLimit } from '../../redis/types.ts'
 import type { Reason } from '../engine.ts'
+import type { Waited } from '../run/code-change.ts'
 import { shownError } from '../run/shown.ts'
-import { isForMessages, OURS, type Waited } from '../run/steps.ts'
+import { isForMessages, OURS } from '../run/steps.ts'
 
 /** What is known of a job: all that an inspection tells, or its record alone, as a list has it. */
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
@@ -64,6 +66,13 @@ function awaitedReasons({ waits }: Waiting): Told[] {
     }
   })
 }
+
+/** Its function took another path than the steps and waits that it keeps. */
+const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof codeChangeIn>>): Told => ({
+  code: 'CODE_CHANGED',
+  message,
+  data: { kept, ...(asked === null ? {} : { asked }) },
+})
 
 /** The children that its function has called and waits for. */
 function calledReasons({ document: doc, children }: Inspection): Told[] {
@@ -241,7 +250,9 @@ function endReasons({ document: doc }: Looked): Told[] {
       },
     ]
   const kept = portsOf(doc, 'i').filter(({ pushed, taken }) => pushed > taken)
+  const change = codeChangeIn(shownError(doc))
   return [
+    ...(change ? [changeReason(change)] : []),
     {
       code: 'FAILED',
       message: `failed after ${counted(doc.failures ?? 1, 'attempt')}; a retry or a run with force wakes it, input does not`,

@@ -64,6 +64,10 @@ export class RunBuffer {
   #acting = 0
   /** What was done outside of steps, and would be done again by a run that comes back to a wait. */
   #loose: string | undefined
+  /** The function looked at ports or children outside of a step: they may be other ones in the next run. */
+  #hasLooked = false
+  /** Fields of the state that it has read outside of a step. */
+  #gotten: Set<string> | undefined
 
   constructor(snapshot: Snapshot) {
     this.snapshot = snapshot
@@ -79,6 +83,18 @@ export class RunBuffer {
 
   get loose(): string | undefined {
     return this.#loose
+  }
+
+  /** Whether the path of the function may differ in the next run: it depends on what changes between runs. */
+  get isFree(): boolean {
+    if (this.#hasLooked || this.#loose?.startsWith('read')) return true
+    for (const field of this.#gotten ?? []) if (this.#state?.has(field)) return true
+    return false
+  }
+
+  /** The function looks at ports or children. */
+  look(): void {
+    if (this.#acting === 0) this.#hasLooked = true
   }
 
   get counts(): Record<string, number> {
@@ -145,6 +161,7 @@ export class RunBuffer {
 
   /** A field of the state as this run has made it. */
   get(field: string): Encoded | undefined {
+    if (this.#acting === 0) (this.#gotten ??= new Set()).add(field)
     return this.#state?.has(field) ? this.#state.get(field) : ownOf(this.snapshot.state, field)
   }
 

@@ -22,6 +22,7 @@ export class Children {
 
   /** All of them: those beyond a thousand are fetched when this is first asked for. */
   async all(): Promise<Snapshot['children']> {
+    this.#buffer.look()
     if (!this.#buffer.snapshot.moreChildren) return this.#buffer.snapshot.children
     const children = await this.#tools.children()
     this.#buffer.snapshot = { ...this.#buffer.snapshot, children, moreChildren: 0 }

@@ -45,6 +45,7 @@ export class Inputs {
 
   /** How many values wait, defaults not counted. */
   size(port: string): number {
+    this.#buffer.look()
     const queue = this.#queue(port)
     return queue.values.length - queue.next + queue.more
   }

@@ -62,7 +62,10 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#shapes = worker
     this.#tools = tools
     this.#buffer = buffer
-    this.#parts = new RunParts(buffer, tools, () => this.checkpoint())
+    this.#parts = new RunParts(buffer, tools, {
+      checkpoint: () => this.checkpoint(),
+      onCodeChange: worker.onCodeChange,
+    })
     this.#began = tools.now()
   }
 
@@ -357,7 +360,9 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   async finish(ending: unknown): Promise<Changes> {
     await this.#buffer.settled()
     this.#buffer.sound()
-    this.#parts.allAwaited()
+    const isPaused = ending instanceof Ending && ending.options.pause !== undefined
+    this.#parts.allAwaited(isPaused)
+    if (!isPaused) await this.#parts.allAsked()
     if (this.#asked && !(ending instanceof Ending))
       throw new Terminal(
         `${askedBy[this.#asked]} was called and not returned: expected "return ${askedBy[this.#asked]}"`,

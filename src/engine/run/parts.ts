@@ -2,9 +2,12 @@
 // them costs more than a short run does.
 
 import type { Changes } from '../../core/run.ts'
+import { Terminal } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
 import { Children } from './children.ts'
+import { CodeWatch, type OnCodeChange } from './code-change.ts'
 import { Inputs } from './inputs.ts'
+import { Observed } from './observed.ts'
 import { StepStore } from './step-store.ts'
 import { createSuspension, type Paused, type Suspension } from './suspension.ts'
 import type { JobTools } from './tools.ts'
@@ -15,7 +18,7 @@ const nobody: Paused = { ended: () => undefined, refused: () => undefined }
 /**
  * The parts of one run.
  *
- * @example const parts = new RunParts(buffer, tools, () => job.checkpoint()); await parts.inputs.read('a')
+ * @example const parts = new RunParts(buffer, tools, { checkpoint: () => job.checkpoint() }); await parts.inputs.read('a')
  */
 export class RunParts {
   /** Who is told how the run ends when all that is left of its function waits. */
@@ -23,15 +26,23 @@ export class RunParts {
   readonly #buffer: RunBuffer
   readonly #tools: JobTools
   readonly #checkpoint: () => Promise<void>
+  readonly #onCodeChange: OnCodeChange
+  /** Helpers that wait, by the promises that the function got. */
+  #waiting: Observed<unknown>[] = []
   #suspension: Suspension | undefined
   #inputs: Inputs | undefined
   #children: Children | undefined
   #steps: StepStore | undefined
 
-  constructor(buffer: RunBuffer, tools: JobTools, checkpoint: () => Promise<void>) {
+  constructor(
+    buffer: RunBuffer,
+    tools: JobTools,
+    { checkpoint, onCodeChange = 'fail' }: { checkpoint: () => Promise<void>; onCodeChange?: OnCodeChange },
+  ) {
     this.#buffer = buffer
     this.#tools = tools
     this.#checkpoint = checkpoint
+    this.#onCodeChange = onCodeChange
   }
 
   get suspension(): Suspension {
@@ -47,8 +58,12 @@ export class RunParts {
   }
 
   get steps(): StepStore {
-    const { during } = this.suspension
-    return (this.#steps ??= new StepStore(this.#buffer, this.#tools, { during, checkpoint: this.#checkpoint }))
+    if (this.#steps) return this.#steps
+    const { during, refuse } = this.suspension
+    const buffer = this.#buffer
+    const log = (entry: string) => buffer.op({ op: 'log', entry: buffer.log.message(entry) })
+    const watch = new CodeWatch({ mode: this.#onCodeChange, job: buffer.snapshot.job.id, refuse, log })
+    return (this.#steps = new StepStore(buffer, this.#tools, { during, checkpoint: this.#checkpoint, watch }))
   }
 
   /** How much was read since the last commit. */
@@ -72,8 +87,39 @@ export class RunParts {
     this.#children?.clear()
   }
 
-  /** Throws where a step goes on that nobody waits for. */
-  allAwaited(): void {
+  /** A helper that waits, as the function gets it: whether it is awaited is known at the end of the run. */
+  waiting<T>(helper: string, work: Promise<T>): Promise<T> {
+    const observed = this.guarded(work)
+    observed.helper = helper
+    this.#waiting.push(observed as Observed<unknown>)
+    return observed
+  }
+
+  /** A helper that the function does not await may outlast the run, and then its error reaches no caller. */
+  guarded<T>(work: Promise<T>): Observed<T> {
+    const isEarly = !this.#buffer.isClosed
+    const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved
+    const observed: Observed<T> = new Observed<T>((resolve, reject) => {
+      work.then(resolve, (error) => isLost() || reject(error))
+    })
+    return observed
+  }
+
+  /** @throws if a step goes on that the function does not wait for, or if it has returned without waiting for a wait. */
+  allAwaited(isPaused: boolean): void {
     this.#steps?.allAwaited()
+    if (isPaused) return
+    const lost = this.#waiting.find(({ isObserved }) => !isObserved)
+    if (lost)
+      throw new Terminal(
+        `job.${lost.helper} was not awaited: the run ended without it; expected "await job.${lost.helper}(…)"`,
+      )
+  }
+
+  /** @throws if the function returned without asking for a step or wait that its job keeps. */
+  async allAsked(): Promise<void> {
+    const { run, steps, moreSteps } = this.#buffer.snapshot
+    if (run.reason === 'shutdown') return
+    if (this.#steps || steps || moreSteps) await this.steps.allAsked()
   }
 }

@@ -1,15 +1,21 @@
-// What the steps and waits of a function have kept, from this run and those before it.
+// The results of the steps and waits of a function, from this run and those before it.
 
+import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { Terminal } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
+import { type CodeWatch, FREE, isOf, stepText, type Waited, waitText } from './code-change.ts'
 import type { JobTools } from './tools.ts'
 
 type Around = {
   /** Keeps a run that waits otherwise from ending. */
   during: <T>(work: () => Promise<T>) => Promise<T>
   checkpoint: () => Promise<void>
+  watch: CodeWatch
 }
+
+const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
+const never = new Promise<never>(() => undefined)
 
 /** The steps of one job, as one of its runs sees and keeps them. */
 export class StepStore {
@@ -19,8 +25,14 @@ export class StepStore {
   /** As far as they are known here. */
   #steps: Map<string, Encoded>
   #more: boolean
-  /** Those that were begun and are not kept yet. */
+  /** Those that this run has asked for. */
+  #asked = new Set<string>()
+  /** Scopes of `parallel` that a failing branch ended early: their other branches need not ask for everything. */
+  #abandoned: string[] = []
+  /** Steps that were begun and are not kept yet. */
   #underWay = new Set<string>()
+  #hasFailed = false
+  #isOver = false
 
   constructor(buffer: RunBuffer, tools: Pick<JobTools, 'steps'>, around: Around) {
     this.#buffer = buffer
@@ -32,11 +44,8 @@ export class StepStore {
 
   async kept(key: string): Promise<Encoded | undefined> {
     this.#buffer.open()
-    if (!this.#steps.has(key) && this.#more) {
-      const steps = await this.#around.during(() => this.#tools.steps())
-      if (this.#more) this.#steps = new Map([...Object.entries(steps), ...this.#steps])
-      this.#more = false
-    }
+    this.#asked.add(key)
+    if (!this.#steps.has(key)) await this.#readAll()
     return this.#steps.get(key)
   }
 
@@ -45,10 +54,12 @@ export class StepStore {
     const kept = encodeValue(value)
     this.#buffer.op({ op: 'step', name, value: kept, ...(ms === undefined ? {} : { ms }) })
     this.#steps.set(name, kept)
+    this.#asked.add(name)
+    this.#noteFree()
     return kept
   }
 
-  /** Nobody will ask for these again: all whose names begin so. */
+  /** Removes all records whose names begin so: no later run asks for them. */
   forget(prefix: string): void {
     for (const name of this.#steps.keys())
       if (name.startsWith(prefix)) {
@@ -57,30 +68,111 @@ export class StepStore {
       }
   }
 
-  /** Runs `action` under a name, once: its result is committed, and given again ever after. */
-  async once<T>(name: string, action: () => T | Promise<T>): Promise<T> {
+  /** Runs `action` under a name, once: its result is committed, and returned by every later call. */
+  async once<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
     this.#buffer.open()
     this.#underWay.add(name)
-    return this.#doOnce(name, action).finally(() => this.#underWay.delete(name))
+    return this.#doOnce(scope, name, action).finally(() => this.#underWay.delete(name))
   }
 
-  /** Throws where a step goes on that nobody waits for. */
+  /**
+   * Called before a function does something new in a scope, or waits there: by then it has asked for all that is kept of
+   * the scope, unless its code changed.
+   */
+  async beforeNew(scope: string, asked: string): Promise<void> {
+    if (this.#isOver) await never
+    const missing = await this.#missing((key) => isOf(scope, key), asked)
+    if (missing !== undefined) await this.#around.watch.report({ kept: this.#textOf(missing), asked })
+    if (this.#isOver) await never
+    this.#noteFree()
+  }
+
+  report(change: CodeChange): Promise<void> {
+    return this.#around.watch.report(change)
+  }
+
+  /** A branch has failed, and its error ends the `parallel` of these scopes. */
+  abandon(prefix: string): void {
+    this.#abandoned.push(prefix)
+  }
+
+  /** @throws if a step goes on that the function does not wait for. */
   allAwaited(): void {
     const [step] = this.#underWay
     if (step !== undefined)
       throw new Terminal(`step ${step} was not awaited: its work would be lost; expected "await job.step(…)"`)
   }
 
-  async #doOnce<T>(name: string, action: () => T | Promise<T>): Promise<T> {
+  /** @throws if the function returned without asking for a record. */
+  async allAsked(): Promise<void> {
+    const missing = await this.#missing((key) => !this.#abandoned.some((prefix) => key.startsWith(prefix)))
+    if (missing !== undefined) this.#around.watch.end(this.#textOf(missing))
+  }
+
+  async #doOnce<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
     const known = await this.kept(name)
     if (known !== undefined) return decodeValue(known) as T
+    await this.beforeNew(scope, stepText(name))
     return this.#around.during(async () => {
       const began = performance.now()
-      const result = (await this.#buffer.act(action)) ?? null
+      const result = (await this.#act(action)) ?? null
       const value = this.keep(name, result, Math.round(performance.now() - began))
       await this.#around.checkpoint()
       // As every later run will see it.
       return decodeValue(value) as T
     })
+  }
+
+  async #act<T>(action: () => T | Promise<T>): Promise<T> {
+    try {
+      return await this.#buffer.act(action)
+    } catch (error) {
+      this.#hasFailed = true
+      throw error
+    }
+  }
+
+  async #readAll(): Promise<void> {
+    if (!this.#more) return
+    const steps = await this.#around.during(() => this.#tools.steps())
+    if (this.#more) this.#steps = new Map([...Object.entries(steps), ...this.#steps])
+    this.#more = false
+  }
+
+  /**
+   * A record that this run has not asked for; if the function asks for a step, a step rather than a wait. Others that go on
+   * in the same turn of the loop may still ask. `asked` is absent at the end of the function.
+   */
+  async #missing(concerns: (key: string) => boolean, asked?: string): Promise<string | undefined> {
+    if (!this.#around.watch.isOn) return undefined
+    await this.#readAll()
+    const find = () => {
+      if (this.#steps.has(FREE) || this.#isFree) return undefined
+      const keys = [...this.#steps.keys()].filter((key) => key !== FREE && !this.#asked.has(key) && concerns(key))
+      return keys.find((key) => asked?.startsWith('step ') === this.#textOf(key).startsWith('step ')) ?? keys[0]
+    }
+    if (find() === undefined) return undefined
+    // Nothing new begins in the meantime.
+    this.#isOver = asked === undefined
+    await this.#around.during(turn)
+    return find()
+  }
+
+  /** The path of the function may differ in the next run, without a change of its code. */
+  get #isFree(): boolean {
+    return this.#hasFailed || this.#buffer.isFree
+  }
+
+  #noteFree(): void {
+    if (this.#steps.size === 0 || this.#steps.has(FREE) || !this.#isFree || !this.#around.watch.isOn) return
+    const kept = encodeValue({})
+    this.#buffer.op({ op: 'step', name: FREE, value: kept })
+    this.#steps.set(FREE, kept)
+  }
+
+  #textOf(key: string): string {
+    const value = decodeValue(this.#steps.get(key)!) as Waited | null
+    const isWait = key.startsWith('~') && typeof value === 'object' && value !== null && value.kind !== undefined
+    return isWait ? waitText(key, value) : stepText(key)
   }
 }

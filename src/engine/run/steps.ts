@@ -1,10 +1,12 @@
 // What a function does once, and what it waits for: each helper keeps what came of it under a key of its own, so that
 // the function, called anew in the job's next run, gets it again at once and goes on behind it.
 
+import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
 import { type Length, milliseconds } from '../../core/time.ts'
 import { Terminal } from '../../core/worker.ts'
+import { type Asked, differs, type Waited, waitText } from './code-change.ts'
 import type { SpawnOptions } from './options.ts'
 import type { Pause } from './pause.ts'
 
@@ -21,7 +23,15 @@ export type RunAccess = {
   /** Nobody will ask for these again: all whose keys begin so. */
   forget: (prefix: string) => void
   /** Runs `action` under a key, once. */
-  once: <T>(key: string, action: () => T | Promise<T>) => Promise<T>
+  once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
+  /** Called before something new is done in a scope. Never settles if the run fails because its code changed. */
+  beforeNew: (scope: string, asked: string) => Promise<void>
+  /** An error has ended the branches whose keys begin so. */
+  abandon: (prefix: string) => void
+  /** A kept wait is another one than the function asks for. Never settles if the run fails. */
+  report: (change: CodeChange) => Promise<void>
+  /** A helper that waits, as the function gets it. */
+  waiting: <T>(helper: string, work: Promise<T>) => Promise<T>
   op: (op: Op) => void
   spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
   commit: () => Promise<void>
@@ -53,9 +63,7 @@ export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
 
 export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
 
-/** `on`: the port or channel that it waits for, for whoever asks why. */
-export type Waited = { until?: number; on?: string; done?: true; value?: unknown }
-type Called = { done?: { result?: unknown; error?: { message?: string; detail?: unknown } } }
+type Called = Exclude<Waited['done'], true | undefined>
 
 const isChannel = (name: string): boolean => name.startsWith('/')
 
@@ -70,14 +78,14 @@ function portFor(key: string): string {
 /** Whether a port was made for one wait for messages. */
 export const isForMessages = (port: string): boolean => /^wait_[0-9a-z]{1,13}$/.test(port)
 
-const opened = ({ result, error }: ChildEnd): Called['done'] => ({
+const opened = ({ result, error }: ChildEnd): Called => ({
   ...(result === undefined ? {} : { result: decodeValue(result) }),
   ...(error === undefined ? {} : { error: decodeValue(error) as { message?: string } }),
 })
 
-const GONE: Called['done'] = { error: { message: 'is gone, and has left nothing' } }
+const GONE: Called = { error: { message: 'is gone, and has left nothing' } }
 
-function answerOf<T>(child: string, { result, error }: NonNullable<Called['done']>): T {
+function answerOf<T>(child: string, { result, error }: Called): T {
   if (error)
     throw new CallFailed(`${child}: ${error.message ?? 'ended before it had completed'}`, { detail: error.detail })
   return result as T
@@ -103,96 +111,132 @@ export class Steps {
   /** Runs `action` once: its result is committed, with all that it did to the job, and given again ever after. */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     if (name.startsWith(OURS)) throw new Terminal(`a step cannot be called ${name}: expected a name without ${OURS}`)
-    return this.#desk.once(this.#scope + name, action)
+    return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
-  /** Goes on after so long (milliseconds, or a text like '3 days'), or at a moment. */
-  async sleep(length: Length | Date, { as }: { as?: string } = {}): Promise<void> {
+  /** Continues after a time (milliseconds, or a text like '3 days'), or at a date. */
+  sleep(length: Length | Date, { as }: { as?: string } = {}): Promise<void> {
+    return this.#desk.waiting('sleep', this.#sleep(length, as))
+  }
+
+  async #sleep(length: Length | Date, as?: string): Promise<void> {
     const desk = this.#desk
     const key = this.#key('sleep', as)
-    const known = await this.#kept<Waited>(key)
-    const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + milliseconds(length))
+    const asked: Asked = { kind: 'sleep', ...(length instanceof Date ? {} : { ms: milliseconds(length) }) }
+    const known = await this.#known(key, asked)
+    const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + asked.ms!)
     if (desk.now() >= until) return
-    if (!known) desk.keep(key, { until })
+    await desk.beforeNew(this.#scope, waitText(key, asked))
+    if (!known) desk.keep(key, { ...asked, until })
     return desk.pause({ until })
   }
 
   /** The next value of an input port, or message of a channel (`/orders/7`); undefined when none comes in time. */
-  async waitFor<T = unknown>(
-    name: string,
-    { timeout, as }: { timeout?: Length; as?: string } = {},
-  ): Promise<T | undefined> {
+  waitFor<T = unknown>(name: string, options: { timeout?: Length; as?: string } = {}): Promise<T | undefined> {
+    return this.#desk.waiting('waitFor', this.#waitFor<T>(name, options))
+  }
+
+  async #waitFor<T>(name: string, { timeout, as }: { timeout?: Length; as?: string }): Promise<T | undefined> {
     const desk = this.#desk
     const key = this.#key(name, as)
-    const known = await this.#kept<Waited>(key)
+    const asked: Asked = { kind: 'waitFor', on: name, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
+    const known = await this.#known(key, asked)
     const port = isChannel(name) ? portFor(key) : name
     // Kept as it came: a schema may make of it what no value can be.
     const given = (value: unknown) => (value === undefined || isChannel(name) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
+    await desk.beforeNew(this.#scope, waitText(key, asked))
     const found = await desk.take(port)
-    const until = known ? known.until : timeout === undefined ? undefined : desk.now() + milliseconds(timeout)
+    const until = known ? known.until : asked.ms === undefined ? undefined : desk.now() + asked.ms
     if (!found && (until === undefined || desk.now() < until)) {
-      if (!known) desk.keep(key, { until, on: name })
+      if (!known) desk.keep(key, { ...asked, until })
       if (!known && isChannel(name)) desk.op({ op: 'amend', in: { [port]: { channels: [name] } } })
       return desk.pause({ until })
     }
     const value = found && decodeValue(found.data)
     const answer = given(value)
-    desk.keep(key, { done: true, value })
+    desk.keep(key, { ...asked, done: true, value })
     if (known && isChannel(name)) desk.op({ op: 'amend', drop: { in: [port] } })
     await desk.commit()
     return answer
   }
 
   /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */
-  async callWorker<T = unknown>(
+  callWorker<T = unknown>(
     worker: string | { queue?: string; class: string },
     args?: unknown,
-    { as, ...options }: CallOptions = {},
+    options: CallOptions = {},
+  ): Promise<T> {
+    return this.#desk.waiting('callWorker', this.#callWorker<T>(worker, args, options))
+  }
+
+  async #callWorker<T>(
+    worker: string | { queue?: string; class: string },
+    args: unknown,
+    { as, ...options }: CallOptions,
   ): Promise<T> {
     const desk = this.#desk
     const called = typeof worker === 'string' ? { queue: desk.queue, class: worker } : worker
     const key = this.#key(called.class, as)
     const child = key.slice(OURS.length)
-    const known = await this.#kept<Called>(key)
-    if (known?.done) return answerOf<T>(child, known.done)
+    const asked: Asked = { kind: 'callWorker', class: called.class }
+    const known = await this.#known(key, asked)
+    if (known?.done) return answerOf<T>(child, known.done as Called)
+    await desk.beforeNew(this.#scope, waitText(key, asked))
     const heir = known && desk.heir(child)
     if (!known) {
-      desk.keep(key, {})
+      desk.keep(key, asked)
       desk.spawn(child, called, { ...options, args, keepResult: KEPT })
     }
     if (!known || heir === 'open') return desk.pause({ child })
     const done = heir ? opened(heir) : GONE
-    desk.keep(key, { done })
+    desk.keep(key, { ...asked, done })
     if (heir) desk.op({ op: 'inherit', child })
     await desk.commit()
-    return answerOf<T>(child, done!)
+    return answerOf<T>(child, done)
   }
 
   /**
-   * Does `turn` for each of a list, or so many times, one after the other. Where it is, is kept; what the helpers of a
-   * turn have kept is forgotten at its end, so that the last turn of a thousand costs what the first did.
+   * Does `turn` for each item of a list, or n times, one after the other. The position is kept; the records of a turn
+   * are removed at its end, so that the last turn of a thousand costs as much as the first.
    */
-  async each<T = number>(
+  each<T = number>(
+    name: string,
+    list: number | readonly T[],
+    turn: (item: T, at: Steps, index: number) => unknown,
+  ): Promise<void> {
+    return this.#desk.waiting('each', this.#each(name, list, turn))
+  }
+
+  async #each<T>(
     name: string,
     list: number | readonly T[],
     turn: (item: T, at: Steps, index: number) => unknown,
   ): Promise<void> {
     const key = this.#key(name, name)
     const count = typeof list === 'number' ? list : list.length
-    const { next = 0 } = (await this.#kept<{ next?: number }>(key)) ?? {}
-    for (let i = next; i < count; i++) {
+    const asked: Asked = { kind: 'each' }
+    const known = await this.#known(key, asked)
+    if (!known) await this.#desk.beforeNew(this.#scope, waitText(key, asked))
+    for (let i = known?.next ?? 0; i < count; i++) {
       const scope = `${key}[${i}]/`
       await turn((typeof list === 'number' ? i : list[i]) as T, new Steps(this.#desk, scope), i)
       this.#desk.forget(scope)
-      this.#desk.keep(key, { next: i + 1 })
+      this.#desk.keep(key, { ...asked, next: i + 1 })
     }
   }
 
-  /** Goes several ways at once, at most `limit` at a time; answers what came of them, in order. */
-  async parallel<const B extends readonly Branch[]>(
+  /** Runs branches at the same time, at most `limit` of them; answers their results in order. */
+  parallel<const B extends readonly Branch[]>(
     branches: B,
-    { limit = branches.length, as }: { limit?: number; as?: string } = {},
+    options: { limit?: number; as?: string } = {},
+  ): Promise<Results<B>> {
+    return this.#desk.waiting('parallel', this.#parallel(branches, options))
+  }
+
+  async #parallel<const B extends readonly Branch[]>(
+    branches: B,
+    { limit = branches.length, as }: { limit?: number; as?: string },
   ): Promise<Results<B>> {
     const key = this.#key('parallel', as)
     const results: unknown[] = []
@@ -207,20 +251,26 @@ export class Steps {
     const walkers = Array.from({ length: Math.min(Math.max(1, limit), branches.length) }, walk)
     await Promise.all(walkers).catch((error) => {
       broken = true
+      this.#desk.abandon(`${key}[`)
       throw error
     })
     return results as Results<B>
   }
 
-  async #kept<T>(key: string): Promise<T | undefined> {
+  /** A kept wait, which is the one that the function asks for unless its code changed. */
+  async #known(key: string, asked: Asked): Promise<Waited | undefined> {
     const kept = await this.#desk.kept(key)
-    return kept === undefined ? undefined : (decodeValue(kept) as T)
+    const known = kept === undefined ? undefined : (decodeValue(kept) as Waited)
+    if (known && differs(known, asked))
+      await this.#desk.report({ kept: waitText(key, known), asked: waitText(key, asked) })
+    return known
   }
 
   /** `~sleep#2` for the second of its kind in this run; a name that was given is used once. */
   #key(kind: string, as?: string): string {
     const base = `${this.#scope || OURS}${as ?? kind}`
     const n = this.#desk.use(base)
+    if (as?.startsWith(OURS)) throw new Terminal(`a wait cannot be called ${as}: expected a name without ${OURS}`)
     if (as === undefined) return `${base}#${n}`
     if (n > 1) throw new Terminal(`two waits of one run are called ${as}: give each a name of its own`)
     return base

@@ -9,7 +9,7 @@ export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & str
 export type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 
 /** What a worker says of the values of its jobs. */
-export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result'>
+export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'onCodeChange'>
 
 // A port may be called like what every object has: `constructor`.
 export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>

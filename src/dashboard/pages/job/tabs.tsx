@@ -1,5 +1,6 @@
 // Log, state, args, result, errors, runs: one of them at a time; which one is in the address.
 
+import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
@@ -171,7 +172,7 @@ function Body(props: Props) {
   if (tab.name === 'result') return <Result job={job} found={tab.result} />
   if (tab.name === 'errors') return <Errors job={job} runs={runs} />
   if (tab.name === 'runs') return <Runs job={job} runs={runs} open={tab.run} />
-  if (tab.name === 'steps') return <Steps found={tab.steps} />
+  if (tab.name === 'steps') return <Steps job={job} found={tab.steps} />
   return (
     <>
       {props.at !== undefined && <Until at={props.at} />}
@@ -195,11 +196,15 @@ function Until({ at }: { at: number }) {
 }
 
 /** Steps are done once: what each of them has kept is given again to every later run. */
-function Steps({ found }: { found: TabData['steps'] }) {
+function Steps({ job, found }: { job: JobView; found: TabData['steps'] }) {
   const { steps = [], cursor = null } = found ?? {}
+  const change = codeChangeIn(job.error)
+  const reported = change && <p class="note body bad">{change.message}</p>
+  if (steps.length === 0 && change) return reported
   if (steps.length === 0) return <Empty>No step of its function is kept: it has none, or has got beyond them.</Empty>
   return (
     <>
+      {reported}
       <table class="tbl">
         <caption class="vh">Steps that are done, in their order</caption>
         <thead>

@@ -1,0 +1,11 @@
+// The record, in a job's error, of a function that asked for other steps and waits than its job keeps.
+
+/** `asked` is null if the function returned without asking for what the job keeps. */
+export type CodeChange = { kept: string; asked: string | null }
+
+/** The code change that an error reports; undefined if it is another error. */
+export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {
+  if (!error?.includes('"codeChange"')) return undefined
+  const { message = '', detail } = JSON.parse(error) as { message?: string; detail?: { codeChange?: CodeChange } }
+  return detail?.codeChange && { message, ...detail.codeChange }
+}
