@@ -98,13 +98,13 @@ export const elsewhere: Elsewhere[] = [
   },
   ...['redis-server 7.0.15; node', 'redis-server 7.0.15 behind'].map(
     (starts): Elsewhere => ({
-      ...{ page: 'src/README.md', starts, group: 'output', by: bench },
+      ...{ page: 'docs/benchmarks.md', starts, group: 'output', by: bench },
       why: 'written by `npm run bench -- --write`',
     }),
   ),
   {
     ...{
-      page: 'src/README.md',
+      page: 'docs/benchmarks.md',
       starts: 'redis-server 7.0.15, gopher-lua',
       group: 'output',
       by: 'test/heavy/bench/scripts.ts',

@@ -1,7 +1,7 @@
 // `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) beside BullMQ over TCP, on one
 // Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash stand-in.
 // `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/strict), with Redis 2 ms and QStash 50 ms away.
-// `--write` puts the figures into README.md and src/README.md.
+// `--write` puts the figures into README.md and docs/benchmarks.md.
 // `--node` runs the app in the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of
 // that process; `--jobs`, `--rounds` change the size.
 

@@ -1,4 +1,4 @@
-// Where figures are read: the block of src/README.md that shows all that was printed, and a column of README.md's table.
+// Where figures are read: the block of docs/benchmarks.md that shows the whole output, and a column of README.md's table.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -52,7 +52,7 @@ export const withCells = (text: string, { column, cells }: Figures): string =>
 export function writeFigures(figures: Figures): void {
   for (const [file, edit] of [
     ['README.md', withCells],
-    ['src/README.md', withBlock],
+    ['docs/benchmarks.md', withBlock],
   ] as const) {
     const path = join(root, file)
     writeFileSync(path, edit(readFileSync(path, 'utf8'), figures))
