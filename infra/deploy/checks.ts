@@ -7,12 +7,15 @@ import { askForTick, clientFor, tickUrl, type Where } from '../tick.ts'
 import { DeployFailure } from './failure.ts'
 
 /** `redisMs`: milliseconds of one round trip from the Worker to Redis, as its header Server-Timing says. */
-export type Health = { ok: boolean; version: string; redis: boolean; redisMs?: number }
+export type Health = { ok: boolean; version?: string; redis: boolean; redisMs?: number }
 
 /** A Worker that answers: the address of its sidejob with the mount, and the cron trigger that is its tick. */
 export type Found = Health & { url: string; cron?: string }
 
 type Patience = { patience?: number; pause?: number }
+
+/** `key`: an API key. The Worker shows its version only to callers that have one. */
+type Asking = Patience & { key?: string }
 
 const defaults = { patience: 180_000, pause: 3_000 }
 
@@ -33,28 +36,29 @@ function addressesOf(url: string, wellKnown: WellKnown | undefined): string[] {
 
 type Asked = { health: Health } | { answered: string }
 
-async function askHealth(url: string): Promise<Asked> {
-  const response = await fetch(`${url}/health`).catch((error: Error) => error)
+async function askHealth(url: string, key?: string): Promise<Asked> {
+  const init = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
+  const response = await fetch(`${url}/health`, init).catch((error: Error) => error)
   if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
   const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined
-  if (health?.version !== VERSION || !health.ok)
+  if (!health?.ok || (key !== undefined && health.version !== VERSION))
     return { answered: `${url}/health: ${response.status} ${JSON.stringify(health ?? 'no JSON')}` }
   const took = /\bredis\b.*;dur=([\d.]+)/.exec(response.headers.get('server-timing') ?? '')?.[1]
   return { health: { ...(health as Health), ...(took && { redisMs: Number(took) }) } }
 }
 
 /**
- * Finds sidejob in a Worker and returns its health, once this version answers and reaches Redis.
+ * Finds sidejob in a Worker and returns its health, once it reaches Redis and, if there is a key to ask with, is this version.
  *
  * @example (await checkHealth('https://my-jobs.acme.workers.dev')).url // 'https://my-jobs.acme.workers.dev/_sidejob'
  */
-export async function checkHealth(url: string, patience: Patience = {}): Promise<Found> {
+export async function checkHealth(url: string, { key, ...patience }: Asking = {}): Promise<Found> {
   let answered: string[] = []
   const found = await until(async () => {
     const wellKnown = await wellKnownOf(new URL(url).origin)
     answered = []
     for (const address of addressesOf(url, wellKnown)) {
-      const asked = await askHealth(address)
+      const asked = await askHealth(address, key)
       if ('health' in asked) return { ...asked.health, url: address, cron: wellKnown?.cron }
       answered.push(asked.answered)
     }

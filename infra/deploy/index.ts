@@ -177,7 +177,7 @@ type Report = {
 function report({ found, database, redis, qstash, placement, schedule }: Report): string[] {
   const { url, version, redisMs = 0 } = found
   return [
-    `${url} answers as version ${version}, refuses unsigned calls, and got a tick of QStash`,
+    `${url} answers${version ? ` as version ${version}` : ''}, refuses unsigned calls, and got a tick of QStash`,
     `Redis in ${redis ?? 'an unknown region'}, QStash in ${qstash}, the Worker ${placement ? `at ${placement}` : 'not placed'}`,
     ...(database
       ? [
@@ -221,7 +221,8 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
     ),
   )
   say(`the Worker ${names.worker} is deployed`)
-  const found = await checkHealth(origin, options)
+  const key = ({ ...plan.given, ...fresh } as Record<string, string>).SIDEJOB_API_KEY
+  const found = await checkHealth(origin, { ...options, key })
   const { url } = found
   await checkSignature(url)
   const { schedule, warnings: unticked } = tickOf(project, found, cron)

@@ -44,7 +44,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
       about: 'the Worker',
       expected: 'it answers as this version, and reaches Redis within 50 ms',
       async ask() {
-        const { version, redisMs } = await checkHealth(place.publicUrl, waits)
+        const { version = 'unknown', redisMs } = await checkHealth(place.publicUrl, waits)
         if (redisMs === undefined) return { got: `version ${version}; how long Redis takes was not said` }
         return is(redisMs <= 50, `version ${version}, ${redisMs} ms to Redis`)
       },

@@ -2,6 +2,7 @@
 // words it prints.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AuditEntry } from '../engine/engine.ts'
 import type { RunHook, RunReport, RunStart } from '../engine/run/report.ts'
 import type { LogLevel } from '../environment.ts'
 
@@ -45,6 +46,10 @@ const tell = (report: RunReport): void => {
   if (report.error) console.error(line)
   else console.log(line)
 }
+
+/** Redis keeps the last entries of the audit only; the log of the platform keeps all, out of reach of an API key. */
+export const tellAudit = (entry: AuditEntry & { url: string }): void =>
+  console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
 export type Hooks = {
   /** Called after every run. */

@@ -7,7 +7,7 @@ import { checkWorkers, readRetry } from '../core/definition.ts'
 import { codes, isOutage, SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
 import type { RetryOptions, Worker } from '../core/worker.ts'
-import { createEngine, VERSION } from '../engine/index.ts'
+import { createEngine } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
 import { type Deployment, deploymentOf, type Environment } from '../environment.ts'
 import { createFiles, type R2, r2Bucket } from '../files.ts'
@@ -20,11 +20,14 @@ import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
 import { createClock } from './clock.ts'
 import { answerHook, type Hook, hookAt } from './hooks.ts'
-import { type Hooks, markConsole, runHook } from './log.ts'
+import { type Hooks, markConsole, runHook, tellAudit } from './log.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
 /** What a Worker with sidejob in it is given, beside what is its own. */
-export type SidejobEnv = Environment & { FILES?: R2 }
+export type SidejobEnv = Environment & { FILES?: R2; SIDEJOB_LIMITER?: RateLimit }
+
+/** A rate-limit binding of Cloudflare. */
+type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
@@ -92,6 +95,10 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
     throw new SidejobError('MISCONFIGURED', `PUBLIC_URL: expected a URL like "https://jobs.example.com", got "${url}"`)
   return !url || !mount || new URL(url).pathname.endsWith(mount) ? env : { ...env, PUBLIC_URL: `${url}${mount}` }
 }
+
+/** Limits callers that are not known across isolates, if the Worker has such a binding. */
+const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
+  binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
 /** A deployment without a bucket has no downloads. */
 function downloadsOf(
@@ -189,6 +196,8 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       report: (error) => console.error(error),
       tenants,
       origins,
+      ...limiterOf(env),
+      ...(log === 'none' ? {} : { hearAudit: tellAudit }),
       ...(testClock ? { clock: { advance: (ms: number) => clock.advance(env, ms) } } : {}),
     })
     return { engine, app, key, tenants }
@@ -262,7 +271,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
         fetch(request: Request, env: E, context: ExecutionContext): Response | Promise<Response> {
           const { pathname } = new URL(request.url)
           if (isOurs(pathname)) return fetch(request, env, context)
-          if (pathname === WELL_KNOWN) return Response.json({ mount, version: VERSION, cron })
+          if (pathname === WELL_KNOWN) return Response.json({ mount, cron })
           return within(context, async () => own.fetch(...([request, env, context] as never[])) as Promise<Response>)
         },
         scheduled(event: { cron: string }, env: E, context: ExecutionContext): unknown {

@@ -4,8 +4,8 @@
 export const doors = {
   /** Of one API key that says nothing else; so many at once are double of it. */
   requests: { rate: 1_000, burst: 2_000 },
-  /** From one address. */
-  wrongKeys: { rate: 0.5, burst: 30 },
+  /** Lookups for callers that turn out to be unknown, from one address or IPv6 /64. */
+  strangers: { rate: 0.5, burst: 30 },
   /** How many keys and addresses are counted. */
   remembered: 10_000,
   /** Bytes of a body that QStash signs. */

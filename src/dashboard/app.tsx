@@ -28,7 +28,7 @@ function serveAsset(c: Context): Response {
 const bodyOf = (asset: Asset): BodyInit => ('text' in asset ? asset.text : (fromBase64(asset.base64) as BodyInit))
 
 /** Makes the pages of a deployment. */
-export function createPages({ deps, api }: Given, options: DashboardOptions): Hono {
+export function createPages({ deps, gate, api }: Given, options: DashboardOptions): Hono {
   const base = `${new URL(deps.publicUrl).pathname.replace(/\/+$/, '')}/ui`
   const app = new Hono<Env>()
   const door = createSessionDoor()
@@ -38,14 +38,15 @@ export function createPages({ deps, api }: Given, options: DashboardOptions): Ho
 
   app.use(withPolicy)
   app.get('/assets/:name', serveAsset)
-  app.route('/', createLogin({ deps, base }) as unknown as Hono<Env>)
+  app.route('/', createLogin({ deps, gate, base }) as unknown as Hono<Env>)
   app.use(async (c, next) => {
-    const seen = await whoLooks(c, deps)
+    const seen = await whoLooks(c, { deps, gate })
     if (!seen) return refuse(c, base)
     const { method } = c.req
     const isOfApi = c.req.path.includes('/ui/v1/')
     if (isOfApi && method !== 'GET') expectOurs(c.req.raw, c.req.header('x-csrf') ?? null, seen.csrf)
     c.set('seen', seen)
+    gate.count(seen.caller)
     door.let(c.req.raw, seen)
     await next()
   })

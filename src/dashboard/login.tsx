@@ -2,16 +2,22 @@
 
 import { type Context, Hono } from 'hono'
 import { SidejobError } from '../core/errors.ts'
+import { audited } from '../http/audited.ts'
 import type { Deps } from '../http/deps.ts'
 import { createDoor } from '../http/door.ts'
+import type { Gate } from '../http/gate.ts'
+import type { Caller, Place } from '../http/places.ts'
 import { list } from '../http/routes.ts'
 import { dropSession, keepSession, LIFE, likesOf, sessionOf } from './cookies.ts'
 import { Icon } from './parts/icon.tsx'
 import { Document } from './parts/shell.tsx'
-import { expectOurs, whoLooks } from './session.ts'
+import { expectOurs, placeOfSession, whoLooks } from './session.ts'
 
 /** A link that is good once is good for an hour. */
 const LINK_LIFE = 3_600_000
+
+type Identity = Pick<Caller, 'id' | 'name' | 'scopes' | 'tenant'>
+type Found = { place: Place; who: Identity }
 
 const meRoute = list.find(({ path }) => path === '/v1/me')!
 
@@ -21,44 +27,73 @@ export const ownPath = (given: string | null | undefined): string =>
 
 type PageProps = { base: string; c: Context; to: string; wrong?: string; host: string }
 
-function LoginPage({ base, c, to, wrong, host }: PageProps) {
+function EntryPage({ base, c, children }: Pick<PageProps, 'base' | 'c'> & { children: unknown }) {
   return (
     <Document look={{ base, csrf: '', ...likesOf(c) }} title="Log in · sidejob" kind="enter">
       <main class="login card">
         <h1>sidejob</h1>
-        <p class="dim">
-          Log in to <b>{host}</b> with an API key. It is kept in Redis as a hash; this browser gets a session of 12
-          hours.
-        </p>
-        <form method="post" action={`${base}/login`}>
-          <input type="hidden" name="to" value={to} />
-          <label for="key">API key</label>
-          <input
-            class="field mono"
-            id="key"
-            name="key"
-            type="password"
-            autocomplete="current-password"
-            required
-            autofocus
-            aria-invalid={wrong ? 'true' : undefined}
-            aria-describedby={wrong ? 'wrong' : undefined}
-          />
-          {wrong && (
-            <p class="err" id="wrong" role="alert">
-              <Icon name="alert" size={12} />
-              {wrong}
-            </p>
-          )}
-          <button class="btn primary" type="submit">
-            Log in
-          </button>
-        </form>
-        <p class="note">
-          <code>npm start</code> and <code>sidejob dev</code> print a link that logs in once.
-        </p>
+        {children as string}
       </main>
     </Document>
+  )
+}
+
+const Wrong = ({ text }: { text?: string }) =>
+  text ? (
+    <p class="err" id="wrong" role="alert">
+      <Icon name="alert" size={12} />
+      {text}
+    </p>
+  ) : null
+
+function LoginPage({ base, c, to, wrong, host }: PageProps) {
+  return (
+    <EntryPage base={base} c={c}>
+      <p class="dim">
+        Log in to <b>{host}</b> with an API key. Redis stores only a hash; this browser gets a session of 12 hours.
+      </p>
+      <form method="post" action={`${base}/login`}>
+        <input type="hidden" name="to" value={to} />
+        <label for="key">API key</label>
+        <input
+          class="field mono"
+          id="key"
+          name="key"
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus
+          aria-invalid={wrong ? 'true' : undefined}
+          aria-describedby={wrong ? 'wrong' : undefined}
+        />
+        <Wrong text={wrong} />
+        <button class="btn primary" type="submit">
+          Log in
+        </button>
+      </form>
+      <p class="note">
+        <code>npm start</code> and <code>sidejob dev</code> print a link that logs in once.
+      </p>
+    </EntryPage>
+  )
+}
+
+/** A link is used up by its button, not by opening it: previews and scanners open links, and other sites can. */
+function LinkPage({ base, c, to, host, once, who }: PageProps & { once: string; who: Identity }) {
+  return (
+    <EntryPage base={base} c={c}>
+      <p class="dim">
+        This link logs in to <b>{host}</b> once, as the API key <b>{who.name}</b>
+        {who.tenant === undefined ? '' : ` of the tenant ${who.tenant}`} (scopes: {who.scopes.join(', ')}).
+      </p>
+      <form method="post" action={`${base}/login`}>
+        <input type="hidden" name="to" value={to} />
+        <input type="hidden" name="once" value={once} />
+        <button class="btn primary" type="submit" autofocus>
+          Log in as {who.name}
+        </button>
+      </form>
+    </EntryPage>
   )
 }
 
@@ -69,53 +104,63 @@ export const comesFromElsewhere = (request: Request): boolean =>
 export const AGAIN =
   '<!doctype html><html lang="en"><head><title>sidejob</title><meta http-equiv="refresh" content="0"></head><body></body></html>'
 
-export function createLogin({ deps, base }: { deps: Deps; base: string }): Hono {
+export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base: string }): Hono {
   const app = new Hono()
-  const admit = createDoor(deps)
+  const admit = createDoor(deps, gate)
   const host = new URL(deps.publicUrl).host
 
-  /** The place of a key that is known; who keeps coming with wrong ones is not looked up any more for a while. */
-  async function placeOf(key: string, request: Request) {
+  /** Finds the caller and the place of an API key. */
+  async function callerOf(key: string, request: Request): Promise<Found> {
     const headers = new Headers({ authorization: `Bearer ${key}` })
     const address = request.headers.get('cf-connecting-ip')
     if (address) headers.set('cf-connecting-ip', address)
-    return (await admit(meRoute, new Request(request.url, { headers }))).place
+    const { place, caller } = await admit(meRoute, new Request(request.url, { headers }))
+    return { place, who: caller! }
   }
 
+  /** Finds the caller and the place of a link, which stays good. */
+  const callerOfLink = (once: string, request: Request): Promise<Found | undefined> =>
+    gate.lookUp(request, undefined, async () => {
+      const { place, tenant } = await placeOfSession(once, deps)
+      const known = await place?.engine.peekSession(once)
+      return place && known && { place, who: { ...known, ...(tenant === undefined ? {} : { tenant }) } }
+    })
+
+  const html = (c: Context, page: { toString: () => string }, status: 200 | 401 | 429) =>
+    c.html(`<!doctype html>${page.toString()}`, status)
   const draw = (c: Context, to: string, wrong?: string, status: 200 | 401 | 429 = 200) =>
-    c.html(`<!doctype html>${(<LoginPage base={base} c={c} to={to} wrong={wrong} host={host} />).toString()}`, status)
+    html(c, <LoginPage base={base} c={c} to={to} wrong={wrong} host={host} />, status)
+  const usedUp = (c: Context) => draw(c, '/', 'this link was used before, or its hour is over', 401)
 
-  async function enterBy(c: Context, once: string): Promise<Response> {
-    const tenant = /^([a-z0-9-]+)~/.exec(once)?.[1]
-    const place = tenant === undefined ? deps : await deps.tenants?.open(tenant)
-    const name = await place?.engine.redeemSession(once, LIFE)
-    if (!name) return draw(c, '/', 'this link was used before, or its hour is over', 401)
+  /** Sessions are as good as their key, so they are in the audit. */
+  const recorded = ({ place, who }: Found, verb: string, path: string): Promise<void> =>
+    audited(place, { by: `key:${who.id}`, name: who.name, verb: `sessions.${verb}`, method: 'POST', path }, deps)
+
+  function enter(c: Context, name: string, to: string): Response {
     keepSession(c, base, name)
-    return c.redirect(`${base}${ownPath(c.req.query('to'))}`, 303)
+    return c.redirect(`${base}${to}`, 303)
   }
 
-  app.get('/login', async (c) => {
-    const once = c.req.query('once')
-    const to = ownPath(c.req.query('to'))
-    if (once) return enterBy(c, once)
-    // Who asks for it anew has a session that is about to end.
-    if (c.req.query('again') === undefined && (await whoLooks(c, deps))) return c.redirect(`${base}${to}`, 303)
-    return draw(c, to)
-  })
+  async function enterByLink(c: Context, once: string, to: string): Promise<Response> {
+    const found = await callerOfLink(once, c.req.raw)
+    if (!found) return usedUp(c)
+    await recorded(found, 'redeem', '/ui/login')
+    const name = await found.place.engine.redeemSession(once, LIFE)
+    return name ? enter(c, name, to) : usedUp(c)
+  }
 
-  app.post('/login', async (c) => {
-    if (c.req.header('sec-fetch-site') !== 'same-origin')
-      throw new SidejobError('FORBIDDEN', 'expected the form of our own page')
-    const form = await c.req.formData()
-    const to = ownPath(String(form.get('to') ?? ''))
-    const key = String(form.get('key') ?? '').trim()
+  async function enterByKey(c: Context, key: string, to: string): Promise<Response> {
     if (!/^\S{1,500}$/.test(key)) return draw(c, to, 'expected an API key, got none', 401)
+    const found = await callerOf(key, c.req.raw)
+    await recorded(found, 'open', '/ui/login')
+    const name = await found.place.engine.openSession(key, { life: LIFE })
+    return name ? enter(c, name, to) : draw(c, to, 'this API key is not known', 401)
+  }
+
+  /** Refusals of a caller that is logging in are shown on the page. */
+  async function shown(c: Context, to: string, entering: () => Promise<Response>): Promise<Response> {
     try {
-      const place = await placeOf(key, c.req.raw)
-      const name = await place.engine.openSession(key, { life: LIFE })
-      if (!name) return draw(c, to, 'this API key is not known', 401)
-      keepSession(c, base, name)
-      return c.redirect(`${base}${to}`, 303)
+      return await entering()
     } catch (error) {
       if (!(error instanceof SidejobError)) throw error
       if (error.code === 'LIMITED') return draw(c, to, error.message, 429)
@@ -123,12 +168,38 @@ export function createLogin({ deps, base }: { deps: Deps; base: string }): Hono 
         return draw(c, to, 'this API key is not known', 401)
       throw error
     }
+  }
+
+  app.get('/login', async (c) => {
+    const once = c.req.query('once')
+    const to = ownPath(c.req.query('to'))
+    return shown(c, to, async () => {
+      if (once) {
+        const found = await callerOfLink(once, c.req.raw)
+        if (!found) return usedUp(c)
+        return html(c, <LinkPage {...{ base, c, to, host, once }} who={found.who} />, 200)
+      }
+      // A page whose session ends soon asks for a new one with `again`.
+      const isIn = c.req.query('again') === undefined && (await whoLooks(c, { deps, gate }))
+      return isIn ? c.redirect(`${base}${to}`, 303) : draw(c, to)
+    })
+  })
+
+  app.post('/login', async (c) => {
+    if (c.req.header('sec-fetch-site') !== 'same-origin')
+      throw new SidejobError('FORBIDDEN', 'expected the form of our own page')
+    const form = await c.req.formData()
+    const to = ownPath(String(form.get('to') ?? ''))
+    const once = form.get('once')
+    const key = String(form.get('key') ?? '').trim()
+    return shown(c, to, () => (typeof once === 'string' ? enterByLink(c, once, to) : enterByKey(c, key, to)))
   })
 
   app.post('/logout', async (c) => {
-    const seen = await whoLooks(c, deps)
+    const seen = await whoLooks(c, { deps, gate })
     if (seen) {
       expectOurs(c.req.raw, String((await c.req.formData()).get('csrf') ?? ''), seen.csrf)
+      await recorded({ place: seen.place, who: seen.caller }, 'end', '/ui/logout')
       await seen.place.engine.endSession(sessionOf(c)!)
     }
     dropSession(c, base)
@@ -140,8 +211,9 @@ export function createLogin({ deps, base }: { deps: Deps; base: string }): Hono 
     const key = /^Bearer +(\S+) *$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (!key)
       throw new SidejobError('UNAUTHENTICATED', 'expected the header "Authorization: Bearer <API key>", got none')
-    const place = await placeOf(key, c.req.raw)
-    const once = await place.engine.openSession(key, { life: LINK_LIFE, once: true })
+    const found = await callerOf(key, c.req.raw)
+    await recorded(found, 'link', '/ui/login-links')
+    const once = await found.place.engine.openSession(key, { life: LINK_LIFE, once: true })
     return c.json({ url: `${deps.publicUrl}/ui/login?once=${once}`, expiresAt: Date.now() + LINK_LIFE }, 201)
   })
 

@@ -3,8 +3,10 @@
 import type { Context } from 'hono'
 import { hashOf, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
+import { splitPath } from '../core/tenant.ts'
 import type { Deps } from '../http/deps.ts'
-import { type Admit, createPass } from '../http/door.ts'
+import { type Admit, checkScope } from '../http/door.ts'
+import type { Gate } from '../http/gate.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { sessionOf } from './cookies.ts'
 
@@ -18,18 +20,30 @@ const TENANT = /^([a-z0-9-]+)~/
 /** Which header, or which member of a form, proves that a page of ours asks for a change. */
 const proofOf = (session: string): Promise<string> => hashOf(`csrf ${session}`)
 
+/** Returns the place that the name of a session is of. */
+export async function placeOfSession(name: string, deps: Deps): Promise<{ place?: Place; tenant?: string }> {
+  const tenant = TENANT.exec(name)?.[1]
+  return tenant === undefined ? { place: deps } : { place: await deps.tenants?.open(tenant), tenant }
+}
+
 /**
- * Finds out whose session a request comes with; undefined for none.
+ * Finds the session of a request; undefined if it has none that is known.
  *
- * @example const seen = await whoLooks(c, deps)
+ * @example const seen = await whoLooks(c, { deps, gate })
+ * @throws NOT_FOUND at the address of another tenant
  */
-export async function whoLooks(c: Context, deps: Deps): Promise<Seen | undefined> {
+export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: Gate }): Promise<Seen | undefined> {
   const name = sessionOf(c)
   if (!name) return undefined
-  const tenant = TENANT.exec(name)?.[1]
-  const place = tenant === undefined ? deps : await deps.tenants?.open(tenant)
-  const known = await place?.engine.session(name)
-  if (!place || !known) return undefined
+  const found = await gate.lookUp(c.req.raw, `session ${await hashOf(name)}`, async () => {
+    const { place, tenant } = await placeOfSession(name, deps)
+    const known = await place?.engine.session(name)
+    return place && known && { place, tenant, known }
+  })
+  if (!found) return undefined
+  const { place, tenant, known } = found
+  const asked = splitPath(new URL(c.req.url).pathname).tenant
+  if (asked !== undefined && asked !== tenant) throw new SidejobError('NOT_FOUND', `there is no tenant ${asked}`)
   return { place, caller: { ...known, home: place.engine, ...(tenant ? { tenant } : {}) }, csrf: await proofOf(name) }
 }
 
@@ -42,15 +56,14 @@ export function expectOurs(request: Request, proof: string | null, csrf: string)
     throw new SidejobError('FORBIDDEN', 'expected the x-csrf of this session, got another: load the page again')
 }
 
-/** The door of the API below the pages: those come in of whom the pages have found out who they are. */
+/** Makes the door of the API below the pages, for callers whose session the pages have found and counted. */
 export function createSessionDoor(): { admit: Admit; let: (request: Request, seen: Seen) => Request } {
   const known = new WeakMap<Request, Seen>()
-  const pass = createPass()
   return {
     async admit(route, request) {
       const seen = known.get(request)
       if (!seen) throw new SidejobError('UNAUTHENTICATED', 'expected a session, got none: log in')
-      if (route.scope !== 'open') pass(route, request, seen.caller)
+      if (route.scope !== 'open') checkScope(route, request, seen.caller.scopes)
       return { place: seen.place, caller: seen.caller }
     },
     let(request, seen) {

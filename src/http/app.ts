@@ -10,12 +10,14 @@ import { present } from '../core/present.ts'
 import { closedIn, places } from '../core/schemas.ts'
 import { splitPath } from '../core/tenant.ts'
 import type { AuditEntry } from '../engine/engine.ts'
+import { audited } from './audited.ts'
 import { sharedWith } from './cors.ts'
 import type { Dashboard } from './dashboard.ts'
 import type { Deps } from './deps.ts'
 import { type Admit, admitSigned, callOf, createDoor, expectSignature, isForced } from './door.ts'
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
+import { createGate } from './gate.ts'
 import { llms } from './llms.ts'
 import { type Listed, namesIn, openapi } from './openapi.ts'
 import type { OpenApi } from './openapi-types.ts'
@@ -42,7 +44,8 @@ const READ_ON = 3
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
   // What a tenant's address says before the path says where, not what.
   const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
-  const admit = createDoor(deps)
+  const gate = createGate(deps)
+  const admit = createDoor(deps, gate)
   app.use(guarded)
   app.use(sharedWith(deps.origins ?? []))
   const routes = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
@@ -59,7 +62,7 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   if (dashboard) {
     const api = (door: Admit) =>
       lay(new Hono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps.report))
-    app.route('/ui', dashboard({ deps, api }))
+    app.route('/ui', dashboard({ deps, gate, api }))
     app.get('/', (c) => c.redirect(`${new URL(deps.publicUrl).pathname.replace(/\/$/, '')}/ui`))
   }
   app.notFound((c) => {
@@ -109,7 +112,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, about: About) => {
     if (scope === 'signed') expectSignature(request)
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
-    if (caller && isAudited(route, request)) await place.engine.audit(entryOf(route, request, caller))
+    if (caller && isAudited(route, request)) await audited(place, entryOf(route, request, caller), deps)
     const asked: Asked<string, undefined, undefined> = {
       engine: place.engine,
       deps: here,

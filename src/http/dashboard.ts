@@ -3,9 +3,12 @@
 import type { Hono } from 'hono'
 import type { Deps } from './deps.ts'
 import type { Admit } from './door.ts'
+import type { Gate } from './gate.ts'
 
 export type Given = {
   deps: Deps
+  /** The same that the API has: pages and API count together. */
+  gate: Gate
   /** The routes of the API once more, behind a door of the pages' own. */
   api: (door: Admit) => Hono
 }

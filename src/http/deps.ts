@@ -1,7 +1,8 @@
 // What the app is made of.
 
 import type { Downloads } from '../core/files.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { AuditEntry, Engine } from '../engine/engine.ts'
+import type { Limiter } from './gate.ts'
 import type { Tenants } from './places.ts'
 import type { Signed } from './signature.ts'
 
@@ -22,6 +23,10 @@ export type Deps = {
   /** Origins (`https://app.example.com`) whose pages may read streams; `*` for all. */
   origins?: readonly string[]
   limits?: { body?: number }
+  /** A rate limit of the platform for callers that are not known. */
+  limiter?: Limiter
+  /** Gets each entry of the audit before its act, with the address of the deployment or tenant. */
+  hearAudit?: (entry: AuditEntry & { url: string }) => void
   /** Hears of errors that nobody expected. */
   report?: (error: unknown) => void
 }

@@ -1,79 +1,75 @@
 // Who may come in, and where to: API keys with their scopes and tenants, signatures of QStash, and the keys that make
 // asking twice safe.
 
-import { buckets, type Pace } from '../core/bucket.ts'
 import { hashOf, hashOfBytes, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { HOOK, HOOK_FOR, RETRY, RETRY_FOR } from '../core/idempotency.ts'
-import { doors, quotas } from '../core/limits.ts'
+import { quotas } from '../core/limits.ts'
 import { splitPath, tenantOfKey } from '../core/tenant.ts'
 import type { Call, KnownKey, Scope } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
 import { utf8 } from './format.ts'
+import type { Gate } from './gate.ts'
 import type { Caller, Place } from './places.ts'
 import type { Route } from './route.ts'
 
 export type Admitted = { place: Place; caller?: Caller }
 
+/** How a door refuses a credential. */
+const refusals: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND'])
+
 /** Says where a request is served, and for whom; throws where it may not ask for this route. */
 export type Admit = (route: Route, request: Request) => Promise<Admitted>
 
 /**
- * The door of an app: lets a request in that may ask for its route, and says where it is served; throws otherwise.
+ * Makes the door of an app: it lets a request in that may ask for its route, and says where it is served; throws otherwise.
  *
- * @example const admit = createDoor(deps); const { place, caller } = await admit(route, request)
+ * @example const admit = createDoor(deps, createGate(deps)); const { place, caller } = await admit(route, request)
  */
-export function createDoor(deps: Deps): Admit {
-  const take = buckets(doors.remembered, Date.now)
-  const pass = createPass()
+export function createDoor(deps: Deps, gate: Gate): Admit {
   let ownHash: string | undefined
 
-  /** Whose key this is, of those that may ask there. */
-  async function knownBy(key: string, { engine }: Place): Promise<KnownKey | undefined> {
+  /** Finds a key in the place that its text names. */
+  async function knownBy(key: string, hash: string, { engine }: Place): Promise<KnownKey | undefined> {
     if (engine !== deps.engine || !deps.apiKey) return engine.authenticate(key)
-    // Hashes have one length and tell nothing of the key when their comparison is timed.
-    const hash = await hashOf(key)
+    // Hashes have one length, and the time of their comparison tells nothing of the key.
     ownHash ??= await hashOf(deps.apiKey)
     if (!sameHash(hash, ownHash)) return engine.authenticate(key)
     return { id: hash.slice(0, 16), name: 'deployment', scopes: ['admin'], unlimited: true }
   }
 
-  /** Who keeps coming with wrong keys from one address is not looked up any more for a while. */
-  const strike = (request: Request, isWrong: boolean): void => {
-    const address = request.headers.get('cf-connecting-ip')
-    if (address === null) return
-    limited(
-      take(`address ${address}`, doors.wrongKeys, isWrong ? 1 : 0),
-      'wrong API keys from this address',
-      doors.wrongKeys,
-    )
-  }
+  const homeOf = (tenant: string | undefined): Promise<Place | undefined> | Deps =>
+    tenant === undefined ? deps : (deps.tenants?.open(tenant) ?? Promise.resolve(undefined))
 
-  async function opened(tenant: string): Promise<Place> {
-    const place = await deps.tenants?.open(tenant)
+  async function opened(tenant: string, find: () => Promise<Place | undefined>): Promise<Place> {
+    const place = await find()
     if (!place) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
     return place
-  }
-
-  const wrong = (request: Request, message: string): SidejobError => {
-    strike(request, true)
-    return new SidejobError('UNAUTHENTICATED', message)
   }
 
   async function byKey(request: Request, tenant: string | undefined): Promise<Admitted> {
     const key = bearer(request)
     const own = tenantOfKey(key)
-    const home = own === undefined ? deps : await deps.tenants?.open(own)
-    const known = home && (await knownBy(key, home))
-    if (!known) throw wrong(request, 'this API key is not known')
+    const hash = await hashOf(key)
+    const found = await gate.lookUp(request, `key ${hash}`, async () => {
+      const home = await homeOf(own)
+      const known = home && (await knownBy(key, hash, home))
+      return known && { home, known }
+    })
+    if (!found) throw new SidejobError('UNAUTHENTICATED', 'this API key is not known')
+    const { home, known } = found
     return placed({ ...known, key, home: home.engine }, own, home, tenant)
   }
 
   async function byToken(request: Request, token: string, tenant: string | undefined): Promise<Admitted> {
     const own = token.includes('~') ? token.slice(0, token.indexOf('~')) : undefined
-    const home = own === undefined ? deps : await deps.tenants?.open(own)
-    const known = await home?.engine.authenticateStream(token, tokenPath(request.url))
-    if (!home || !known) throw wrong(request, 'this token is not for this address, or its minute is over')
+    const found = await gate.lookUp(request, `token ${token.split('.', 1)[0]}`, async () => {
+      const home = await homeOf(own)
+      const known = await home?.engine.authenticateStream(token, tokenPath(request.url))
+      return home && known && { home, known }
+    })
+    if (!found) throw new SidejobError('UNAUTHENTICATED', 'this token is not for this address, or has expired')
+    const { home, known } = found
     return placed({ ...known, home: home.engine }, own, home, tenant)
   }
 
@@ -86,44 +82,43 @@ export function createDoor(deps: Deps): Admit {
         'FORBIDDEN',
         'a tenant is entered with a key of its own, or one of the deployment with the scope "admin"',
       )
-    return { place: await opened(tenant!), caller: { ...caller, tenant: tenant! } }
+    const place = await opened(tenant!, async () => homeOf(tenant))
+    return { place, caller: { ...caller, tenant: tenant! } }
+  }
+
+  /** Without a credential: only the tenant in the address has to exist. */
+  async function byAddress(request: Request, tenant: string | undefined): Promise<Admitted> {
+    if (tenant === undefined) return { place: deps }
+    return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, async () => homeOf(tenant))) }
+  }
+
+  /** A key is optional: one that is wrong, or of another place, counts as none. */
+  async function greeted(request: Request, tenant: string | undefined): Promise<Admitted> {
+    const { place } = await byAddress(request, tenant)
+    if (!request.headers.has('authorization')) return { place }
+    try {
+      const { caller } = await byKey(request, tenant)
+      return { place, caller }
+    } catch (error) {
+      if (error instanceof SidejobError && refusals.has(error.code)) return { place }
+      throw error
+    }
   }
 
   return async (route, request) => {
     const { tenant } = splitPath(new URL(request.url).pathname)
-    if (route.scope === 'open' || route.scope === 'signed')
-      return { place: tenant === undefined ? deps : await opened(tenant) }
-    strike(request, false)
+    if (route.greets) return greeted(request, tenant)
+    if (route.scope === 'open' || route.scope === 'signed') return byAddress(request, tenant)
     const token = route.byToken && tokenOf(request)
     const admitted = token ? await byToken(request, token, tenant) : await byKey(request, tenant)
-    pass(route, request, admitted.caller!)
+    checkScope(route, request, admitted.caller!.scopes)
+    gate.count(admitted.caller!)
     return admitted
   }
 }
 
-/**
- * What holds for a caller who is known: the scope of the route, and how often a key may ask.
- *
- * @example const pass = createPass(); pass(route, request, caller)
- */
-export function createPass(): (route: Route, request: Request, caller: Caller) => void {
-  const take = buckets(doors.remembered, Date.now)
-  return (route, request, { id, scopes, limits, unlimited }) => {
-    checkScope(route, request, scopes)
-    const pace = paceOf(limits?.requestsPerSecond)
-    if (!unlimited) limited(take(`key ${id}`, pace), 'requests with this API key', pace)
-  }
-}
-
-const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
-
-function limited(wait: number, what: string, { rate }: Pace): void {
-  if (wait === 0) return
-  const message = `${what}: expected at most ${rate} a second on average; the next is free in ${Math.ceil(wait)} s`
-  throw new SidejobError('LIMITED', message, { retryAfter: wait })
-}
-
-function checkScope(route: Route, request: Request, scopes: readonly Scope[]): void {
+/** @throws FORBIDDEN if a caller with these scopes may not ask for a route */
+export function checkScope(route: Route, request: Request, scopes: readonly Scope[]): void {
   const needed = neededScope(route, request)
   if (needed === 'any' || scopes.includes(needed) || scopes.includes('admin')) return
   const has = scopes.length > 0 ? scopes.join(', ') : 'none'

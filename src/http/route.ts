@@ -151,6 +151,8 @@ export type Definition<
   repeated?: readonly string[]
   /** What stands in the query as `args.<name>`, under this name: it comes as a map. */
   mapped?: 'args'
+  /** Open to all, but a caller that sends a key is looked up, and sees more. */
+  greets?: true
   /** Opened by a token in the query too, for whoever cannot send a header. */
   byToken?: true
   /** The part that an app must have been given for the route to exist. */

@@ -68,6 +68,7 @@ export async function openWindow(browser: Browser, look: Look = {}) {
 export async function logIn(browser: Browser, url: string, key: string, look: Look = {}) {
   const window = await openWindow(browser, look)
   await window.page.goto(await loginLink(url, key))
+  await window.page.getByRole('button', { name: /^Log in as/ }).click()
   return window
 }
 

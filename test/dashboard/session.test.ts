@@ -10,6 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
+const withKey = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 const cookiesOf = (answer: Response): string[] => answer.headers.getSetCookie()
 
 test('a key becomes a session of 12 hours that no script reads, and Redis has hashes alone', async () => {
@@ -81,12 +82,54 @@ test('a link that npm start prints logs in once', async () => {
   const path = url.slice(url.indexOf('/ui'))
   const name = new URL(url).searchParams.get('once')!
   expect(await pages.engine.session(name)).toBeUndefined()
-  const first = await pages.ask(path)
-  expect(first.status).toBe(303)
+  for (const method of ['HEAD', 'GET']) {
+    const opened = await pages.ask(path, { method, headers: { 'sec-fetch-site': 'cross-site' } })
+    expect([opened.status, cookiesOf(opened)]).toEqual([200, []])
+  }
+  expect(await (await pages.ask(path)).text()).toContain('Log in as deployment')
+  const press = (site = 'same-origin') => {
+    const body = new URLSearchParams({ once: name, to: '/jobs' })
+    return pages.ask('/ui/login', { method: 'POST', body, headers: { 'sec-fetch-site': site } })
+  }
+  expect((await press('cross-site')).status).toBe(403)
+  const first = await press()
+  expect([first.status, first.headers.get('location')]).toEqual([303, '/ui/jobs'])
   expect(cookiesOf(first).join()).toContain('sidejob_session=')
-  const second = await pages.ask(path)
-  expect(second.status).toBe(401)
-  expect(cookiesOf(second)).toEqual([])
+  for (const second of [await press(), await pages.ask(path)]) {
+    expect(second.status).toBe(401)
+    expect(cookiesOf(second)).toEqual([])
+  }
+})
+
+test('logins, links and the end of a session are in the audit', async () => {
+  const { id, key } = await pages.engine.addKey({ name: 'audited', scopes: ['read'] })
+  const made = await pages.ask('/ui/login-links', { method: 'POST', headers: { authorization: `Bearer ${key}` } })
+  const once = new URL(((await made.json()) as { url: string }).url).searchParams.get('once')!
+  const headers = { 'sec-fetch-site': 'same-origin' }
+  await pages.ask('/ui/login', { method: 'POST', body: new URLSearchParams({ once }), headers })
+  const visitor = await pages.enterWith(key)
+  await visitor.act('/ui/logout', { csrf: visitor.csrf })
+  const { entries } = await pages.engine.readAudit({})
+  const own = entries.filter(({ by }) => by === `key:${id}`).reverse()
+  expect(own.map(({ verb, name }) => [verb, name])).toEqual(
+    ['link', 'redeem', 'open', 'end'].map((act) => [`sessions.${act}`, 'audited']),
+  )
+})
+
+test('a key that asks for too much is refused on pages, in the API below them and in the API together', async () => {
+  const { key } = await pages.engine.addKey({ name: 'slow', scopes: ['read'], limits: { requestsPerSecond: 3 } })
+  const { get } = await pages.enterWith(key)
+  const statuses: number[] = []
+  for (let i = 0; i < 5; i++)
+    for (const asked of [get('/ui/jobs'), get('/ui/v1/queues'), pages.ask('/v1/queues', withKey(key))])
+      statuses.push((await asked).status)
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(8)
+  expect(statuses.slice(-3)).toEqual([429, 429, 429])
+})
+
+test('a session is refused at the address of a tenant that is not its own', async () => {
+  const { get } = await pages.enterWith(KEY)
+  for (const path of ['/ui/v1/jobs', '/ui/jobs']) expect((await get(`/t/other${path}`)).status).toBe(404)
 })
 
 test('a session ends with its key, and by logging out', async () => {

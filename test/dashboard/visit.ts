@@ -39,9 +39,13 @@ export async function arrive(browser: Browser, site: Site, about: Visit) {
   if (clipboard) await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: site.url })
   const link = await loginLink(site.url, await keyOf(site, who))
   await before?.(page)
-  const answer = await page.goto(`${link}&to=${encodeURIComponent(path)}`)
+  await page.goto(`${link}&to=${encodeURIComponent(path)}`)
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303),
+    page.getByRole('button', { name: /^Log in as/ }).click(),
+  ])
   if (ready) await page.waitForSelector(ready)
-  return { ...window, allowed, status: answer!.status() }
+  return { ...window, allowed, status: answer.status() }
 }
 
 export async function leave({

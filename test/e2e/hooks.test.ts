@@ -1,7 +1,7 @@
 // Webhooks of others: who has signed is checked, an event is a job or a value at a port, and the same event is that once.
 
 import { createHash, createHmac } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import * as z from 'zod'
 import { createWorker, type HookEvent } from '../../src/cloudflare/node.ts'
 import { checkSignature } from '../../src/core/hook-signature.ts'
@@ -227,4 +227,18 @@ test('an empty part in a list of secrets is ignored, and a list of nothing else 
   env.GITHUB = ' , '
   expect((await github(event('', 71), 'd')).answer.error!.code).toBe('MISCONFIGURED')
   env.GITHUB = former
+})
+
+test('an entry of the audit is also a line of the log, and the mount is shown without the version', async () => {
+  const lines: string[] = []
+  const print = vi.spyOn(console, 'log').mockImplementation((line) => void lines.push(String(line)))
+  await jobs.client(env).keys.add({ name: 'logged', scopes: ['read'] })
+  print.mockRestore()
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual({
+    ...{ sidejob: 'audit', by: expect.stringMatching(/^key:/), name: 'deployment', verb: 'keys.add', method: 'POST' },
+    ...{ path: '/v1/keys', url: 'http://127.0.0.1:1/_jobs' },
+  })
+  const own = jobs.with({ fetch: () => new Response('own') })
+  const answer = await own.fetch(new Request('http://127.0.0.1/.well-known/sidejob'), env, { waitUntil: () => {} })
+  expect(await answer.json()).toEqual({ mount: '/_jobs' })
 })

@@ -1,7 +1,9 @@
 // The door: how much each key may ask for, who is written down, and how long a stream stays open.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { dashboard } from '../../src/dashboard/index.ts'
 import type { AuditEntry, KnownKey } from '../../src/engine/engine.ts'
+import type { Deps } from '../../src/http/deps.ts'
 import type { BadRequest } from './bad-input.ts'
 import { fakeEngine } from './fake-engine.ts'
 import { setUp } from './kit.ts'
@@ -13,6 +15,8 @@ const post = (path: string, body = '{}'): BadRequest => ({
   body,
   headers: { 'content-type': 'application/json' },
 })
+
+const withKey = (key: string) => ({ as: key as BadRequest['as'] })
 
 /** An app whose one key is this. */
 function keyed(known: Partial<KnownKey>, verbs: Parameters<typeof fakeEngine>[0] = {}) {
@@ -43,19 +47,87 @@ describe('how much', () => {
     for (let i = 0; i < 20; i++) expect((await ask(get('/v1/queues'))).status).toBe(200)
   })
 
-  test('an address that keeps coming with wrong keys is not looked up any more, and others are', async () => {
-    let asked = 0
-    const { engine } = fakeEngine()
-    const authenticate = async () => {
-      asked++
-      return undefined
+  describe('callers that are not known', () => {
+    /** An app that knows one key, session and tenant, and counts what it has looked up. */
+    function counting(deps: Partial<Deps> = {}) {
+      const looked = { keys: 0, tokens: 0, sessions: 0, tenants: 0 }
+      const { engine } = fakeEngine({
+        authenticate: async (key) => {
+          looked.keys++
+          return key === 'right' ? { id: 'k1', name: 'ci', scopes: ['admin'] } : undefined
+        },
+        authenticateStream: async () => void looked.tokens++,
+        session: async () => void looked.sessions++,
+        redeemSession: async () => void looked.sessions++,
+        peekSession: async () => void looked.sessions++,
+      })
+      const open = async () => void looked.tenants++
+      const made = setUp({}, {
+        engine,
+        dashboard: dashboard(),
+        tenants: { open, tick: () => engine.tick() },
+        ...deps,
+      } as object)
+      const from = (address: string, path = '/v1/queues', more: Partial<BadRequest> = {}) =>
+        made.ask(get(path, { ...more, headers: { 'cf-connecting-ip': address, ...more.headers } }))
+      const times = async (n: number, ask: (i: number) => Promise<Response>) => {
+        const seen: number[] = []
+        for (let i = 0; i < n; i++) seen.push((await ask(i)).status)
+        return seen
+      }
+      return { looked, from, times }
     }
-    const { ask } = setUp({}, { engine: { ...engine, authenticate } })
-    const from = (address: string) => ask(get('/v1/queues', { headers: { 'cf-connecting-ip': address } }))
-    for (let i = 0; i < 30; i++) expect((await from('203.0.113.7')).status).toBe(401)
-    expect((await from('203.0.113.7')).status).toBe(429)
-    expect(asked).toBe(31)
-    expect((await from('203.0.113.8')).status).toBe(401)
+
+    test.each<[string, (i: number) => [path: string, more?: Partial<BadRequest>]]>([
+      ['wrong keys', (i) => ['/v1/queues', withKey(`wrong${i}`)]],
+      ['keys of made-up tenants', (i) => ['/v1/queues', withKey(`sj_t${i}_${'0'.repeat(44)}`)]],
+      ['made-up tokens', (i) => [`/v1/subscribe/a?token=${i}.1.f`, { as: 'none' }]],
+      ['made-up cookies', (i) => ['/ui/jobs', { as: 'none', headers: { cookie: `sidejob_session=${i}` } }]],
+      ['made-up login links', (i) => [`/ui/login?once=${i}`, { as: 'none' }]],
+      ['addresses of made-up tenants', (i) => [`/t/t${i}/health`, { as: 'none' }]],
+    ])('%s are looked up 30 times, then refused before the lookup', async (_, asked) => {
+      const { looked, from, times } = counting()
+      const statuses = await times(200, (i) => from('203.0.113.7', ...asked(i)))
+      expect(statuses.slice(0, 30)).not.toContain(429)
+      expect(new Set(statuses.slice(40))).toEqual(new Set([429]))
+      expect(Math.max(...Object.values(looked))).toBeLessThanOrEqual(32)
+    })
+
+    test('count together, and each address by itself; an IPv6 network of 64 bits is one', async () => {
+      const { from, times } = counting()
+      await times(15, (i) => from('2001:db8:0:1::1', '/v1/queues', withKey(`wrong${i}`)))
+      await times(15, (i) => from(`2001:db8::1:${i}:2:3:4`, `/t/t${i}/health`, { as: 'none' }))
+      expect((await from('2001:db8:0:1:ffff::', '/v1/queues', withKey('other'))).status).toBe(429)
+      expect((await from('2001:db8:0:2::1', '/v1/queues', withKey('other'))).status).toBe(401)
+      expect((await from('203.0.113.8', '/v1/queues', withKey('other'))).status).toBe(401)
+    })
+
+    test('do not keep a known key from its address out, and a right key is not slowed before', async () => {
+      const { from, times } = counting()
+      expect(new Set(await times(100, () => from('203.0.113.7', '/v1/queues', withKey('right'))))).toEqual(
+        new Set([200]),
+      )
+      const statuses = await times(40, (i) => from('203.0.113.7', '/v1/queues', withKey(`wrong${i}`)))
+      expect(statuses.filter((status) => status === 401).length).toBeGreaterThanOrEqual(30)
+      expect((await from('203.0.113.7', '/v1/queues', withKey('right'))).status).toBe(200)
+    })
+
+    test('go through the rate limit of the platform, too', async () => {
+      const asked: string[] = []
+      const limiter = async (address: string) => asked.push(address) < 3
+      const { from, times } = counting({ limiter })
+      expect(await times(4, (i) => from('203.0.113.7', '/v1/queues', withKey(`wrong${i}`)))).toEqual([
+        401, 401, 429, 429,
+      ])
+      expect(asked).toEqual(Array(4).fill('203.0.113.7'))
+    })
+  })
+
+  test('strangers who ask for /health cost one look a second', async () => {
+    let asked = 0
+    const { ask } = setUp({ health: async () => ({ ok: true, redis: true, version: `${asked++}` }) })
+    for (let i = 0; i < 50; i++) expect((await ask(get('/health', { as: 'none' }))).status).toBe(200)
+    expect(asked).toBeLessThanOrEqual(2)
   })
 
   test('a signed route reads at most 64 KiB, and nothing without a signature', async () => {

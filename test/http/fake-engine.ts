@@ -483,6 +483,7 @@ const answers: Engine = {
   streamToken: async () => ({ token: 'a.1.b', expiresAt: T }),
   authenticateStream: async () => undefined,
   openSession: async () => 'a',
+  peekSession: async () => undefined,
   redeemSession: async () => undefined,
   session: async () => undefined,
   endSession: async () => {},

@@ -10,6 +10,7 @@ import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createDoor } from '../../src/http/door.ts'
+import { createGate } from '../../src/http/gate.ts'
 import { createPlaces, type Place } from '../../src/http/places.ts'
 import type { Route } from '../../src/http/route.ts'
 import { list, listed } from '../../src/http/routes.ts'
@@ -35,7 +36,7 @@ describe('each route, with each key, at each address', () => {
   const home = { ...placeOf(), verify: async () => true }
   const places: Record<string, Place> = { acme: placeOf('acme'), globex: placeOf('globex') }
   const deps = { ...home, tenants: { open: async (name: string) => places[name], tick: () => home.engine.tick() } }
-  const admit = createDoor(deps)
+  const admit = createDoor(deps, createGate({}))
 
   /** What the rule says: the name of a place, or the code of an error. */
   function expected(route: Route, key: { tenant?: string; scope: Scope } | undefined, address?: string): string {

@@ -36,6 +36,7 @@ type Verbs =
   | 'streamToken'
   | 'authenticateStream'
   | 'openSession'
+  | 'peekSession'
   | 'redeemSession'
   | 'session'
   | 'endSession'

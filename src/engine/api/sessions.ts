@@ -12,7 +12,7 @@ const REMEMBERED = 1_000
 const ONCE = 'once '
 const isOnce = (text: string): boolean => text.startsWith(ONCE)
 
-type Verbs = 'openSession' | 'redeemSession' | 'session' | 'endSession'
+type Verbs = 'openSession' | 'peekSession' | 'redeemSession' | 'session' | 'endSession'
 type Parts = { store: Store; knownBy: (hash: string) => Promise<KnownKey | undefined>; tenant?: string }
 
 export function createSessions({ store, knownBy, tenant }: Parts): Pick<Engine, Verbs> {
@@ -36,6 +36,11 @@ export function createSessions({ store, knownBy, tenant }: Parts): Pick<Engine, 
     async openSession(key, { life, once }) {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined
+    },
+
+    async peekSession(name) {
+      const text = await store.session(await hashOf(name))
+      return text !== null && isOnce(text) ? knownBy(text.slice(ONCE.length)) : undefined
     },
 
     async redeemSession(name, life) {

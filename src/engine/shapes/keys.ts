@@ -62,6 +62,8 @@ export interface Access {
   knows(id: string): Promise<boolean>
   /** A name for whoever came with this key, good for `life` milliseconds, or, with `once`, for making one session; undefined for an unknown key. */
   openSession(key: string, options: { life: number; once?: boolean }): Promise<string | undefined>
+  /** Returns the key that a session of a name that is good once would have. The name stays good. */
+  peekSession(name: string): Promise<KnownKey | undefined>
   /** Makes a session of a name that is good once, which it ends. */
   redeemSession(name: string, life: number): Promise<string | undefined>
   /** Whose session this is: of its key as it is now; undefined when either is over. */

@@ -1,0 +1,15 @@
+// Records acts before they are carried out: in Redis, and for whoever keeps the log of the platform.
+
+import type { AuditEntry } from '../engine/engine.ts'
+import type { Deps } from './deps.ts'
+import type { Place } from './places.ts'
+
+/** @example await audited(place, { by: 'key:…', name: 'ci', verb: 'keys.add', method: 'POST', path: '/v1/keys' }, deps) */
+export async function audited(
+  { engine, publicUrl }: Place,
+  entry: AuditEntry,
+  { hearAudit }: Pick<Deps, 'hearAudit'>,
+): Promise<void> {
+  hearAudit?.({ ...entry, url: publicUrl })
+  await engine.audit(entry)
+}
