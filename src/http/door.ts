@@ -15,14 +15,14 @@ import type { Route } from './route.ts'
 
 export type Admitted = { place: Place; caller?: Caller }
 
-/** How a door refuses a credential. */
+/** Codes of a refused credential. */
 const refusals: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND'])
 
 /** Says where a request is served, and for whom; throws where it may not ask for this route. */
 export type Admit = (route: Route, request: Request) => Promise<Admitted>
 
 /**
- * Makes the door of an app: it lets a request in that may ask for its route, and says where it is served; throws otherwise.
+ * Makes the door of an app: it returns the place that serves a request, or throws if the caller may not ask for the route.
  *
  * @example const admit = createDoor(deps, createGate(deps)); const { place, caller } = await admit(route, request)
  */
@@ -92,7 +92,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     return { place: await opened(tenant, () => gate.lookUp(request, `tenant ${tenant}`, async () => homeOf(tenant))) }
   }
 
-  /** A key is optional: one that is wrong, or of another place, counts as none. */
+  /** A key is optional: a wrong key, or a key of another place, counts as none. */
   async function greeted(request: Request, tenant: string | undefined): Promise<Admitted> {
     const { place } = await byAddress(request, tenant)
     if (!request.headers.has('authorization')) return { place }

@@ -48,7 +48,7 @@ describe('how much', () => {
   })
 
   describe('callers that are not known', () => {
-    /** An app that knows one key, session and tenant, and counts what it has looked up. */
+    /** An app that knows one key, and counts its lookups. */
     function counting(deps: Partial<Deps> = {}) {
       const looked = { keys: 0, tokens: 0, sessions: 0, tenants: 0 }
       const { engine } = fakeEngine({
@@ -123,7 +123,7 @@ describe('how much', () => {
     })
   })
 
-  test('strangers who ask for /health cost one look a second', async () => {
+  test('/health asks Redis once a second, however many strangers ask', async () => {
     let asked = 0
     const { ask } = setUp({ health: async () => ({ ok: true, redis: true, version: `${asked++}` }) })
     for (let i = 0; i < 50; i++) expect((await ask(get('/health', { as: 'none' }))).status).toBe(200)

@@ -85,8 +85,7 @@ export async function startCloud() {
     if (![...workers.keys()].some((one) => one.toLowerCase() === name))
       return html(response, 404, '<html>error 1042</html>')
     const { mount, tick } = state
-    if (mount && path === '/.well-known/sidejob')
-      return json(200, { mount, version: VERSION, ...(tick && { cron: tick }) })
+    if (mount && path === '/.well-known/sidejob') return json(200, { mount, ...(tick && { cron: tick }) })
     if (!path.startsWith(`${mount}/`)) return html(response, 404, 'my own app')
     const own = path.slice(mount.length)
     if (own === '/tick') return json(401, { error: { code: 'UNAUTHENTICATED', message: 'the signature is missing' } })
