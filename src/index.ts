@@ -21,14 +21,23 @@ export { createEngine as createSidejob, type EngineOptions as SidejobOptions } f
 export { Job } from './engine/run/job.ts'
 export { CallFailed, type Steps } from './engine/run/steps.ts'
 
-/** What `perform` gives back: its result, where one is described, or how the run ends without one. */
-type Returned<Result extends z.ZodType> = z.input<Result> | Ending | undefined
+/** The same type with read-only objects and lists: a const type parameter infers them so. */
+type Frozen<T> = T extends (...given: never[]) => unknown
+  ? T
+  : T extends object
+    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
+    : T
+
+/** The values that `perform` may return: a result if the class describes one, an ending, or nothing. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement returns void
+type Returned<Result extends z.ZodType> = Frozen<z.input<Result>> | Ending | undefined | void
 
 type Definition<
   In extends Ports,
   Out extends Ports,
   Args extends z.ZodType,
   Result extends z.ZodType,
+  Return,
 > = WorkerOptions & {
   /** What a job is made with. Whoever makes one with other args is refused, with the place of the fault. */
   args?: Args
@@ -39,7 +48,7 @@ type Definition<
   /** Called before the first run. */
   startup?: (job: Job<In, Out, z.output<Args>>) => unknown
   /** One run. Returns nothing (completed), `job.suspend()`, `job.again()` or a result; throws to fail. */
-  perform: (job: Job<In, Out, z.output<Args>>) => Returned<Result> | Promise<Returned<Result>>
+  perform: (job: Job<In, Out, z.output<Args>>) => Return | Promise<Return>
   /** The last run of a job that is terminated. */
   shutdown?: (job: Job<In, Out, z.output<Args>>) => unknown
 }
@@ -63,8 +72,10 @@ export const defineWorker = <
   const Out extends Ports = Record<never, never>,
   Args extends z.ZodType = z.ZodType,
   Result extends z.ZodType = z.ZodType,
+  // Const, so that the texts of an enum keep their types.
+  const Return extends Returned<Result> = Returned<Result>,
 >(
-  definition: Definition<In, Out, Args, Result> & { class: Class },
+  definition: Definition<In, Out, Args, Result, Return> & { class: Class },
 ): Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>> => {
   readWorker(definition as Worker)
   return definition as Defined<Class, In, Out, Args, Result, Job<In, Out, z.output<Args>>>

@@ -41,6 +41,19 @@ export function markConsole(): void {
   }
 }
 
+let listens = false
+
+/** Prints rejected promises that no code awaits. In development, the line has the job whose function made the promise. */
+export function printRejections(): void {
+  const { addEventListener } = globalThis as { addEventListener?: Listen }
+  if (listens || !addEventListener) return
+  listens = true
+  addEventListener('unhandledrejection', ({ reason }) =>
+    console.error('A promise was rejected that no code awaits:', reason),
+  )
+}
+type Listen = (type: 'unhandledrejection', listener: (event: { reason: unknown }) => void) => void
+
 const tell = (report: RunReport): void => {
   const line = JSON.stringify({ sidejob: 'run', ...report })
   if (report.error) console.error(line)

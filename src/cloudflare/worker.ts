@@ -20,7 +20,7 @@ import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
 import { createClock } from './clock.ts'
 import { answerHook, type Hook, hookAt } from './hooks.ts'
-import { type Hooks, markConsole, runHook, tellAudit } from './log.ts'
+import { type Hooks, markConsole, printRejections, runHook, tellAudit } from './log.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
 /** What a Worker with sidejob in it is given, beside what is its own. */
@@ -184,6 +184,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     const key = crypto.randomUUID() + crypto.randomUUID()
     const { signingKeys, testClock, log, origins } = deployment
     if (log === 'all') markConsole()
+    printRejections()
     const own = placeOf(env, deployment)
     const { engine } = own
     const tenants = createPlaces(engine, (name) => placeOf(env, deploymentFor(deployment, name), name))

@@ -380,7 +380,7 @@ describe('a function that was edited while its job waits', () => {
     },
   })
 
-  test('fails before it does anything else, why says so, and the restored code continues after a retry', async () => {
+  test('fails before it does anything else, why has the reason, and the restored code continues after a retry', async () => {
     isEdited = false
     const id = await start('edited')
     isEdited = true

@@ -85,7 +85,7 @@ export class RunBuffer {
     return this.#loose
   }
 
-  /** Whether the path of the function may differ in the next run: it depends on what changes between runs. */
+  /** The path of the function may differ in the next run: it depends on ports, children or state that change. */
   get isFree(): boolean {
     if (this.#hasLooked || this.#loose?.startsWith('read')) return true
     for (const field of this.#gotten ?? []) if (this.#state?.has(field)) return true

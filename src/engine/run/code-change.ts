@@ -1,4 +1,4 @@
-// Finds that a function asks for other steps and waits than those that its job keeps from earlier runs.
+// Finds differences between the steps and waits that a function asks for and the kept ones of earlier runs.
 
 import type { CodeChange } from '../../core/code-change.ts'
 import { durationText } from '../../core/time.ts'
@@ -27,7 +27,7 @@ export const FREE = '~~free'
 
 const NESTED = /\[\d+\]\//
 
-/** Whether a record belongs to the helpers of a scope themselves, and not to a branch or turn inside. */
+/** True for a record of a scope itself, false for records of branches and turns inside. */
 export function isOf(scope: string, key: string): boolean {
   if (key === FREE || !key.startsWith(scope)) return false
   return (scope === '' && !key.startsWith('~')) || !NESTED.test(key.slice(scope.length))
@@ -63,7 +63,7 @@ export function waitText(key: string, { kind, on, ms, class: name }: Asked): str
 
 const members = ['kind', 'on', 'ms', 'class'] as const
 
-/** Whether a kept wait is another one. Records of older versions have no kind and are not compared. */
+/** True if a kept wait is another one than the function asks for. Records of older versions have no kind and are not compared. */
 export const differs = (kept: Waited, asked: Asked): boolean =>
   kept.kind !== undefined && members.some((member) => kept[member] !== asked[member])
 
@@ -105,7 +105,7 @@ export class CodeWatch {
     return this.#around.mode !== 'ignore'
   }
 
-  /** Never settles if the run fails: a function that catches errors must not go on. */
+  /** Never settles if the run fails: a function that catches errors must not continue. */
   async report(change: CodeChange): Promise<void> {
     const { mode, job, refuse, log } = this.#around
     if (mode === 'ignore' || this.#reported.has(change.kept)) return

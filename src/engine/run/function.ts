@@ -17,13 +17,26 @@ class Timeout extends Error {
   readonly reason = 'timeout'
 }
 
-/** What an error carries, as far as a value can hold it: never the reason for another error. */
+/** The members of an error as a value, without ever causing another error. */
 function detailOf(error: unknown): Encoded | undefined {
-  const { detail } = (error ?? {}) as { detail?: unknown }
+  const isObject = typeof error === 'object' && error !== null
+  const detail = isObject && !(error instanceof Error) ? error : (error as { detail?: unknown } | null)?.detail
   try {
     return detail === undefined ? undefined : encodeValue(detail)
   } catch {
     return encodeValue(String(detail))
+  }
+}
+
+/** The message of a thrown object that is no error: its own, or its members as JSON. */
+function messageOf(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return String(thrown)
+  const { message } = thrown as { message?: unknown }
+  if (typeof message === 'string' && message !== '') return message
+  try {
+    return JSON.stringify(thrown) ?? String(thrown)
+  } catch {
+    return Object.prototype.toString.call(thrown)
   }
 }
 
@@ -32,7 +45,8 @@ const isTooLarge = (error: unknown): boolean => error instanceof SidejobError &&
 
 /** What is kept of an error: its message, whether trying again makes sense, and for people its stack. */
 export function runError(error: unknown): RunError {
-  const { message, stack, code }: Error & { code?: string } = error instanceof Error ? error : new Error(String(error))
+  const { message, stack, code }: Error & { code?: string } =
+    error instanceof Error ? error : { name: 'Error', message: messageOf(error), stack: undefined }
   const detail = detailOf(error)
   return {
     message,

@@ -25,7 +25,7 @@ export class StepStore {
   /** As far as they are known here. */
   #steps: Map<string, Encoded>
   #more: boolean
-  /** Those that this run has asked for. */
+  /** The keys that this run has asked for. */
   #asked = new Set<string>()
   /** Scopes of `parallel` that a failing branch ended early: their other branches need not ask for everything. */
   #abandoned: string[] = []
@@ -140,8 +140,8 @@ export class StepStore {
   }
 
   /**
-   * A record that this run has not asked for; if the function asks for a step, a step rather than a wait. Others that go on
-   * in the same turn of the loop may still ask. `asked` is absent at the end of the function.
+   * A record without a request in this run; if the new thing is a step, a step rather than a wait. Concurrent chains
+   * get until the next turn of the event loop to ask. `asked` is absent at the end of the function.
    */
   async #missing(concerns: (key: string) => boolean, asked?: string): Promise<string | undefined> {
     if (!this.#around.watch.isOn) return undefined

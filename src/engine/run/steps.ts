@@ -257,7 +257,7 @@ export class Steps {
     return results as Results<B>
   }
 
-  /** A kept wait, which is the one that the function asks for unless its code changed. */
+  /** The kept record of a wait. It differs from the request only if the code of the function changed. */
   async #known(key: string, asked: Asked): Promise<Waited | undefined> {
     const kept = await this.#desk.kept(key)
     const known = kept === undefined ? undefined : (decodeValue(kept) as Waited)

@@ -85,6 +85,13 @@ test('a run that fails is a line with its error and its place', async () => {
   )
 })
 
+test('a rejected promise that the function does not await is a line with its job', async () => {
+  const { id } = await post(['floating'])
+  expect(await line(/A promise was rejected/)).toMatch(
+    new RegExp(`^ {2}double #${id} A promise was rejected that no code awaits: Error: not awaited`),
+  )
+})
+
 test('a function that was changed is seen by the next job', async () => {
   const from = lines.length
   project.write('src/double.ts', double('3'))

@@ -18,7 +18,7 @@ export const double = defineWorker({
     console.log('for', job.env.WHO)
     for await (const { n } of job.inputs('n')) {
       if (n === 'x') throw new Error('I do not like x')
-      job.write('doubled', n * ${factor})
+      if (n === 'floating') void Promise.reject(new Error('not awaited')); job.write('doubled', n * ${factor})
     }
   },
 })

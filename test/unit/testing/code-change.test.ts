@@ -25,7 +25,7 @@ function deployed(first: Perform, options: Partial<Worker> = {}) {
   return { job, edit: (next: Perform) => void (perform = next) }
 }
 
-/** What becomes of a job that waits in the first version, three weeks of which the second version is deployed. */
+/** Runs the second version three weeks after a job began to wait in the first one. */
 async function edited(first: Perform, second: Perform, options: Partial<Worker> = {}) {
   const { job, edit } = deployed(first, options)
   await job.settle()
@@ -251,7 +251,7 @@ describe('onCodeChange', () => {
 })
 
 describe('a function that was not edited continues', () => {
-  /** Runs a function to its end, whatever it waits for. */
+  /** Runs a function to its end, over all its waits. */
   async function played(perform: Perform, options: Partial<Worker> = {}) {
     const { job } = deployed(perform, options)
     for (let n = 0; n < 60; n++) {
@@ -404,7 +404,7 @@ describe('a function that was not edited continues', () => {
     expect(failures).toBe(2)
   })
 
-  test('if it fails, and its state says how far it has come', async () => {
+  test('if it fails, and keeps its position in the state', async () => {
     let failures = 0
     const { job } = deployed(async (job) => {
       for (let part = job.get<number>('part') ?? 0; part < 4; part++) {

@@ -259,3 +259,37 @@ describe('sandbox', () => {
     expect(job.status).toBe('completed')
   })
 })
+
+describe('a thrown value that is no error is kept', () => {
+  test.each<[string, unknown, object]>([
+    ['an object', { code: 42 }, { message: '{"code":42}', detail: '{"code":42}' }],
+    [
+      'an object with a message',
+      { message: 'busy', code: 42 },
+      { message: 'busy', detail: '{"message":"busy","code":42}' },
+    ],
+    ['a list', [1, 2], { message: '[1,2]', detail: '[1,2]' }],
+    ['a text', 'a bare string', { message: 'a bare string' }],
+    ['undefined', undefined, { message: 'undefined' }],
+  ])('%s', async (_, thrown, error) => {
+    const worker = defineWorker({
+      class: 'throws',
+      perform() {
+        throw thrown
+      },
+    })
+    expect((await sandbox(worker).run()).error).toEqual({ ...error, reason: 'other' })
+  })
+
+  test('an object that refers to itself', async () => {
+    const own: { code: number; self?: object } = { code: 42 }
+    own.self = own
+    const worker = defineWorker({
+      class: 'throws',
+      perform() {
+        throw own
+      },
+    })
+    expect((await sandbox(worker).run()).error).toMatchObject({ message: '[object Object]', reason: 'other' })
+  })
+})

@@ -181,3 +181,40 @@ export async function calls() {
   const ran = await any.run(double, { n: [1] })
   return [number, doubled, texts, approved, ran.out.doubled]
 }
+
+// A result needs no `as const`.
+declare const ok: boolean
+const status = z.object({ status: z.enum(['a', 'b']) })
+const pair = z.tuple([z.literal('x'), z.number()])
+
+defineWorker({
+  class: 'waits',
+  result: status,
+  async perform(job) {
+    await job.sleep('1 day')
+    return { status: ok ? 'a' : 'b' }
+  },
+})
+defineWorker({ class: 'arrow', result: status, perform: () => ({ status: ok ? 'a' : 'b' }) })
+defineWorker({ class: 'enum', result: z.enum(['a', 'b']), perform: (job) => (job.args ? 'a' : 'b') })
+defineWorker({
+  class: 'suspends',
+  result: z.object({ list: z.array(pair), tags: z.array(z.string()).optional() }),
+  async perform(job) {
+    if (ok) return job.suspend()
+    const tags: string[] = []
+    return { list: [['x', 1]], tags }
+  },
+})
+defineWorker({ class: 'returns nothing', result: status, perform() {} })
+defineWorker({
+  class: 'steps',
+  result: status,
+  perform: async (job) => job.step('one', async (): Promise<z.infer<typeof status>> => ({ status: 'a' })),
+})
+// @ts-expect-error: c is not in the enum
+defineWorker({ class: 'wrong enum', result: status, perform: () => ({ status: ok ? 'a' : 'c' }) })
+// @ts-expect-error: a text is no number
+defineWorker({ class: 'wrong list', result: z.array(z.number()), perform: async () => [1, 'x'] })
+// @ts-expect-error: a member is missing
+defineWorker({ class: 'missing member', result: status, perform: async () => ({}) })
