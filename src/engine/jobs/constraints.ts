@@ -53,11 +53,12 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id })
   }
 
-  const tag = (job: NewJob): NewJob => ({
-    ...job,
-    constraints: known.version,
-    limits: [...(job.limits ?? []), ...limitsFor(job)],
-  })
+  /** Jobs that no constraint matches keep their own list of limits: jobs that share one can wait in a piece. */
+  function tag(job: NewJob): NewJob {
+    const matching = limitsFor(job)
+    const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}
+    return { ...job, ...limits, constraints: known.version }
+  }
 
   return {
     /** Makes jobs by the constraints that we know; once more when those are not the newest. */

@@ -32,9 +32,13 @@ local digits, next_ticks, now, now_text, this_minute = time.digits, time.next_ti
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- A former version, which knows no pieces, may write here as long as its data are brought over.
+-- A former version, which knows no pieces, may write here as long as its data are brought over. An id that this script
+-- has written itself, because its caller has seen it, says nothing of older data.
 local function is_of_now()
-  return cache.is_brought_over() or not (cache.text_at(cache.schema_key) or cache.text_at(ns .. 'jobs:last_id'))
+  if cache.is_brought_over() then return true end
+  local last_id = ns .. 'jobs:last_id'
+  cache.fetch({ last_id })
+  return not cache.text_at(cache.schema_key) and not cache.raw[last_id]
 end
 
 -- Whether new jobs of a spec can wait in pieces: they are ready at once, for lanes, and nobody listens to them.
