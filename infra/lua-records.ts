@@ -35,7 +35,18 @@ const written: Names = new Map(
 )
 /** What a claim has got so far. */
 const lending: Names = new Map(
-  Object.entries({ key: 'k', ids: 'i', n: 'n', failed: 'f', bytes: 'b', calling: 'g', called: 'c' }),
+  Object.entries({
+    key: 'k',
+    ids: 'i',
+    n: 'n',
+    failed: 'f',
+    bytes: 'b',
+    calling: 'g',
+    called: 'c',
+    fresh_first: 'e',
+    passed: 'p',
+    room: 'r',
+  }),
 )
 const limitState: Names = new Map([
   ['settings', 's'],

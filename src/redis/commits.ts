@@ -95,7 +95,10 @@ const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entr
 /** A commit that is sent again writes its entries once. */
 const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`, period: 60_000, fingerprint: '' })
 
-const report = (error: unknown): void => console.error('sidejob: a log entry could not be kept:', error)
+const report = (error: unknown): void => {
+  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return
+  console.error('sidejob: a log entry could not be kept:', error)
+}
 
 /**
  * Wraps a commit so that it isolates faults. `keep` writes to a job without its run: log entries of runs that

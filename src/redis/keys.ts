@@ -269,6 +269,7 @@ export const queueFields = {
     'pk',
     'how many jobs its indexes hold beyond their entries, by the same letters: a piece is one entry of as many as are in it',
   ],
+  suspectsServed: ['su', 'the last claim took jobs whose runs were lost: the next one takes others first'],
   firstReady: ['fr', 'the sequence of the job in front, of those that are ready'],
   firstPull: ['fp', 'the same, of those for pull workers'],
   counts: ['c', 'counts of the day, by what'],

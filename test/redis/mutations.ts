@@ -365,8 +365,30 @@ const runs: Mutation[] = [
   ...of(
     13,
     'lib/run/claim.lua',
-    ["if doc.lost_in_a_row and #got.ids > 0 then return 'stop' end", '', 'a job that was lost is lent after others'],
-    ["if doc.lost_in_a_row then return 'stop' end", '', 'a job that was lost is lent before others'],
+    ['if tonumber(doc.lost_in_a_row) > 1 then return 1 end', '', 'a job that was lost twice has company'],
+    ['math.min(want.max, want.begun) / 2', 'math.min(want.max, want.begun)', 'lost jobs are claimed as many at once'],
+    ['math.min(want.max, want.begun) / 2', 'want.max / 2', 'lost jobs are claimed that do not begin'],
+    [
+      'math.max(1, math.floor(math.min(want.max',
+      'math.max(0, math.floor(math.min(want.max',
+      'one lost job stops a claim of one',
+    ],
+    [
+      "if not doc.lost_in_a_row then return got.room and 'stop' end",
+      'if not doc.lost_in_a_row then return end',
+      'other jobs follow lost ones',
+    ],
+    ['if want.lend and not got.room then', 'if want.lend then', 'lone jobs follow lost ones'],
+    ["  if got.room then return 'stop' end\n", '', 'pieces follow lost ones'],
+    ['or (got.n > 0 and not got.room) then', 'then', 'lost jobs follow others'],
+    ['if got.fresh_first or (', 'if (', 'lost jobs have every turn'],
+    [
+      'if got.n == 0 and served and passed[1] then',
+      'if false then',
+      'lost jobs wait as long as their turn was the last',
+    ],
+    ['got.n > 0 and served ~= serves', 'not served and served ~= serves', 'other jobs have every turn'],
+    ['more or #passed > 0', 'more', 'a claim that passed over lost jobs has seen everything'],
   ),
   ...of(13, 'lib/run/retry.lua', [
     '  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end\n',
@@ -1221,8 +1243,8 @@ const limited: Mutation[] = [
       'a shutdown run waits to be tagged',
     ],
     [
-      'return got.ids, got.n, #want.stale > 0, from, got.failed end',
-      'return got.ids, got.n, false, from, got.failed end',
+      'if #keys == #members and #members <= step then return #want.stale > 0, from end',
+      'if #keys == #members and #members <= step then return false, from end',
       'a lane leaves what has to be tagged anew',
     ],
   ),
@@ -2349,8 +2371,8 @@ const counting: Mutation[] = [
     'each look counts anew',
   ]),
   ...of(45, 'lib/run/claim.lua', [
-    "if from == 0 and want.tier == '' then tally.heads[key] = members end",
-    'tally.heads[key] = members',
+    "if from == 0 and want.tier == '' then tally.heads[got.key] = members end",
+    'tally.heads[got.key] = members',
     'who comes next is looked for behind those that stay',
   ]),
 ]

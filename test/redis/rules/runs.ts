@@ -30,11 +30,19 @@ async function source(world: World, ...values: string[]): Promise<number> {
 }
 
 /** Lends the job until its lease has ended and somebody has taken it back. */
+const LEASE = 45_000
+
 async function lose(world: World, claiming = {}) {
   const runs = await world.claim(claiming)
   world.advance(45_001)
   await world.tick()
   return runs
+}
+
+/** Until the backoff of jobs that were lost once or twice is over. */
+async function ready(world: World) {
+  world.advance(5_000)
+  await world.tick()
 }
 
 const rule5: Facts = {
@@ -629,16 +637,114 @@ const rule13: Facts = {
     await world.tick()
     expect((await world.document(id)).lostRuns).toBe(1)
   },
-  async 'a job that was lost is lent alone'(world) {
+  async 'lost jobs are claimed half as many at once, and alone once they were lost twice'(world) {
+    const ids = await Promise.all(Array.from({ length: 9 }, () => world.make()))
+    await lose(world, { max: 9 })
+    await ready(world)
+    const claims = [await world.claim({ max: 9 }), await world.claim({ max: 9 }), await world.claim({ max: 9 })]
+    expect(claims.map((runs) => runs.length)).toEqual([4, 4, 1])
+    expect(claims.flat().map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
+    world.advance(LEASE + 1)
+    await world.tick()
+    await ready(world)
+    expect(await world.claim({ max: 9 })).toHaveLength(1)
+    expect(await world.claim({ max: 9 })).toHaveLength(1)
+  },
+  async 'lost jobs that are claimed together all begin, so that a second loss counts'(world) {
+    const ids = await Promise.all(Array.from({ length: 6 }, () => world.make()))
+    await lose(world, { max: 6, begun: 0 })
+    const runs = await world.claim({ max: 6, begun: 4 })
+    expect(runs).toHaveLength(2)
+    const begun = await Promise.all(runs.map(async ({ id }) => (await world.document(id)).begun))
+    expect(begun).toEqual(['1', '1'])
+    expect(await world.claim({ max: 1, begun: 1 })).toHaveLength(1)
+    expect(ids).toHaveLength(6)
+  },
+  async 'lost jobs share no claim with others, before them or behind them, whatever those are'(world) {
+    const pack = async () => {
+      const jobs = Array.from({ length: 12 }, (_, i) => ({ queue: 'q', class: 'plain', known: true, args: `${i}` }))
+      return (await world.store.enqueue(jobs)).made.map(({ id }) => id)
+    }
+    const kinds = [
+      async () => [await world.make()],
+      async () => [await world.make({ retain: 60_000 })],
+      async () => [await world.make({ in: { in: {} }, history: 1 })],
+      pack,
+    ]
+    const lane = world.lane()
+    for (const make of kinds) {
+      const suspects = [await world.make(), await world.make()]
+      await lose(world, { max: 2 })
+      await ready(world)
+      const behind = await make()
+      expect(new Set((await lane.ask()).ids)).toEqual(new Set(suspects))
+      const before = await world.make({ priority: -1 })
+      expect((await lane.ask()).ids).toEqual([before, ...behind])
+      for (const id of [...suspects, before, ...behind]) await world.change(id, 'delete', '', '1')
+    }
+  },
+  async 'a claim that passed over lost jobs has not seen everything'(world) {
     await world.make()
-    await lose(world, { begun: 0 })
-    const others = [await world.make(), await world.make({ priority: -1 })]
-    const first = await world.claim()
-    expect(first.map(({ id }) => id)).toEqual([others[1]])
-    const second = await world.claim()
-    expect(second).toHaveLength(1)
-    expect(others).not.toContain(second[0]!.id)
-    expect((await world.claim()).map(({ id }) => id)).toEqual([others[0]])
+    await lose(world)
+    await ready(world)
+    const other = await world.make({ priority: -1 })
+    const claim = { max: 9, lease: LEASE, begun: 9 }
+    const { lent, seen } = await world.store.commit({ queue: 'q', claim })
+    expect([lent.map(({ id }) => id), seen]).toEqual([[other], 0])
+  },
+  async 'others do not wait until all lost jobs are done, nor lost jobs until there are no others'(world) {
+    const suspects = await Promise.all(Array.from({ length: 4 }, () => world.make()))
+    for (let n = 0; n < 2; n++) {
+      for (let left = 4; left > 0; ) left -= (await world.claim()).length
+      world.advance(LEASE + 1)
+      await world.tick()
+      await ready(world)
+    }
+    const lane = world.lane()
+    const claims: boolean[][] = []
+    for (let n = 0; n < 8; n++) {
+      await world.make()
+      claims.push((await lane.ask()).ids.map((id) => suspects.includes(id)))
+    }
+    const alone = [true]
+    // The last claim before was one of lost jobs, so others are first.
+    expect(claims.map(({ length }) => length)).toEqual([1, 1, 2, 1, 2, 1, 2, 1])
+    expect(claims.filter(([isSuspect]) => isSuspect)).toEqual([alone, alone, alone, alone])
+  },
+  async 'lost jobs are claimed one group after the other if there are no others'(world) {
+    await Promise.all(Array.from({ length: 4 }, () => world.make()))
+    await lose(world, { max: 4 })
+    await ready(world)
+    const lane = world.lane()
+    const answers = [await lane.ask({ max: 4 }), await lane.ask({ max: 4 }), await lane.ask({ max: 4 })]
+    expect(answers.map(({ ids, word }) => [ids.length, word])).toEqual([
+      [2, 'ok'],
+      [2, 'ok'],
+      [0, 'empty'],
+    ])
+  },
+  async 'of 100 lost jobs with one that takes its lane down, most are lost once more at most'(world) {
+    const ids = await Promise.all(Array.from({ length: 100 }, () => world.make({ retain: 3_600_000 })))
+    const poison = ids[57]!
+    let claims = 0
+    let lost = 0
+    await lose(world)
+    for (let round = 0; round < 3; round++) {
+      await ready(world)
+      for (const lane = world.lane(); ; ) {
+        const { runs } = await lane.ask()
+        if (runs.length === 0) break
+        claims++
+        if (!runs.some(({ id }) => id === poison)) await Promise.all(runs.map((run) => run.commit()))
+        else lost += runs.length
+      }
+      world.advance(LEASE + 1)
+      await world.tick()
+    }
+    expect({ claims, lost }).toEqual({ claims: 2 + 50 + 1, lost: 50 + 1 + 1 })
+    expect(new Set(await Promise.all(ids.filter((id) => id !== poison).map(world.status)))).toEqual(
+      new Set(['completed']),
+    )
   },
   async 'a job that was lost comes back after a while, and each time later'(world) {
     const id = await world.make()

@@ -1,6 +1,6 @@
 -- Lending jobs to runs: which, and under which token.
 -- Made when first called, which most calls do.
--- Made apart: stop_runaway, give_up, claim_one, still_lent, add_lent, guard, lend, given_up, consider, weight_of.
+-- Made apart: stop_runaway, give_up, claim_one, suspects_for, still_lent, add_lent, guard, lend, given_up, consider, weight_of.
 
 local claim = {}
 
@@ -26,7 +26,7 @@ local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local set_value = values.set_value
-local attached_to, change, clear, fetch, find, queue, raw = cache.attached_to, cache.change, cache.clear, cache.fetch, cache.find, cache.queue, cache.raw
+local attached_to, change, change_queue, clear, fetch, find, queue, raw = cache.attached_to, cache.change, cache.change_queue, cache.clear, cache.fetch, cache.find, cache.queue, cache.raw
 local writes, zset = cache.writes, cache.zset
 local int, never = numbers.int, numbers.never
 local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
@@ -158,6 +158,26 @@ local function weight_of(id, doc)
   return weighed and weight or 0
 end
 
+-- How many jobs of one claim may be suspects: jobs whose last run was lost, of which one may have taken down the others. They are
+-- halved, and all of them begin at once, so that each is counted if it is lost again: then it goes alone.
+local function suspects_for(doc, want)
+  if tonumber(doc.lost_in_a_row) > 1 then return 1 end
+  return math.max(1, math.floor(math.min(want.max, want.begun) / 2))
+end
+
+-- A claim passes over at most so many suspects to find other jobs.
+local MAX_PASSED = 200
+
+-- Suspects and other jobs do not share a claim. 'stop' if the claim ends before this job, 'pass' if it goes on behind it.
+local function keeps_apart(id, doc, want, got)
+  if not doc.lost_in_a_row then return got.room and 'stop' end
+  if got.fresh_first or (got.n > 0 and not got.room) then
+    got.passed[#got.passed + 1] = id
+    return #got.passed < MAX_PASSED and 'pass' or 'stop'
+  end
+  return got.n >= math.min(got.room or never, suspects_for(doc, want)) and 'stop'
+end
+
 -- Lends one job, or does with it what has to be done instead. Answers 'later' or 'stop' where the claim ends before it.
 local function consider(id, doc, want, got)
   if (tonumber(doc.lock_until) or 0) > now then return queueing.enqueue(id, doc, true) end
@@ -167,7 +187,8 @@ local function consider(id, doc, want, got)
   end
   if globs.steps <= 0 then return 'later' end
   if not wanted(doc, want) then return end
-  if doc.lost_in_a_row and #got.ids > 0 then return 'stop' end
+  local apart = keeps_apart(id, doc, want, got)
+  if apart then return apart == 'stop' and apart or nil end
   if got.called and got.called[doc.class] then
     if got.calling == want.calls then return 'stop' end
     got.calling = got.calling + 1
@@ -186,13 +207,14 @@ local function consider(id, doc, want, got)
     if got.bytes > claim.MOST and #got.ids > 0 then return 'stop' end
     got.ids[#got.ids + 1] = lend(id, doc, want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease, got.n < want.begun, want.process)
     got.n = got.n + 1
-    if doc.lost_in_a_row then return 'stop' end
+    if doc.lost_in_a_row then got.room = math.min(got.room or never, suspects_for(doc, want)) end
   end
   if has_all(want, got) then return 'stop' end
 end
 
 local function consider_job(member, id, want, got)
-  local ends = want.lend and want.lend(member, id, want, got)
+  local ends
+  if want.lend and not got.room then ends = want.lend(member, id, want, got) end
   if ends ~= nil then return ends end
   local doc = find(id)
   if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return zset(got.key, member, false) end
@@ -211,6 +233,7 @@ local function consider_piece(member, number, want, got)
   local piece = cache.piece(number)
   if not piece or pieces.entry(number, piece) ~= member then return zset(got.key, member, false) end
   local doc, room = cache.common_of(piece), room_of(want, got)
+  if got.room then return 'stop' end
   if globs.steps <= 0 then return 'later' end
   if not wanted(doc, want) or (is_stale(doc, want) and #want.stale == MAX_STALE) then return end
   if not (got.called and got.called[doc.class]) and packed.suits(want, number, piece, room) then
@@ -267,27 +290,17 @@ function claim.is_overtaken()
   return false
 end
 
--- Up to `max` jobs by priority and age. A job that was lost before is lent alone, so that whatever took its run down
--- takes nobody else's with it. Answers the ids (of a piece `p` and its number), how many jobs that are, whether it stopped
--- before it had seen everything and where, and how many it failed instead.
--- want: { queue, lane, place ('' or 'p'), max, wide (how many where they are in pieces, if that is more), lease,
---   begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over), process (nil or
---   its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
--- head: the first members, where they have been read already.
-function claim.jobs(want, head)
-  if want.only ~= '' then return claim_one(want) end
-  local key, from = queue_key(want.queue, states.indexes[want.place] or 'ready'), want.skip
-  local got = claim_state { key = key, ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and queue(want.queue).called_classes or nil }
-  local choosy = #want.patterns > 0 or want.place == 'p'
-  want.liked, want.banned = {}, {}
+-- Goes through those that are ready. Answers whether it stopped before it had seen everything, and where.
+local function go_through(want, head, got)
+  local from, choosy = want.skip, #want.patterns > 0 or want.place == 'p'
   local most = math.max(want.max, want.wide)
   while got.n + got.failed < most and from < want.skip + MAX_SCAN do
     local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, most - got.n))
-    local members = head or members_at(key, want, from, step)
+    local members = head or members_at(got.key, want, from, step)
     head = nil
-    if from == 0 and want.tier == '' then tally.heads[key] = members end
+    if from == 0 and want.tier == '' then tally.heads[got.key] = members end
     local keys, numbers, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n)
-    if #keys == 0 then return got.ids, got.n, #members > 0 or #want.stale > 0, from, got.failed end
+    if #keys == 0 then return #members > 0 or #want.stale > 0, from end
     fetch(keys)
     sides.fetch_limits_of(ids[1] and want.limited and want.limited(ids, want) or ids)
     local nth = 0 -- of the ids
@@ -299,12 +312,38 @@ function claim.jobs(want, head)
         nth = nth + 1
         ends = consider_job(members[i], ids[nth], want, got)
       end
-      if ends then return got.ids, got.n, true, ends == 'later' and from + i - 1 or from, got.failed end
+      if ends then return true, ends == 'later' and from + i - 1 or from end
     end
-    if #keys == #members and #members <= step then return got.ids, got.n, #want.stale > 0, from, got.failed end
+    if #keys == #members and #members <= step then return #want.stale > 0, from end
     from = from + #keys
   end
-  return got.ids, got.n, true, from, got.failed
+  return true, from
+end
+
+-- Up to `max` jobs by priority and age. Jobs whose runs were lost go in smaller groups, then alone, so that whatever took down their
+-- run takes down few others. They take turns with other jobs, which do not wait until all suspects are done. Answers the ids (of a
+-- piece `p` and its number), how many jobs that are, whether it stopped before it had seen everything and where, and how many it
+-- failed instead.
+-- want: { queue, lane, place ('' or 'p'), max, wide (how many where they are in pieces, if that is more), lease,
+--   begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over), process (nil or
+--   its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
+-- head: the first members, where they have been read already.
+function claim.jobs(want, head)
+  if want.only ~= '' then return claim_one(want) end
+  local q, served = want.queue, queue(want.queue).suspects_served
+  local got = claim_state { key = queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and queue(q).called_classes or nil, fresh_first = served, passed = {} }
+  want.liked, want.banned = {}, {}
+  local more, from = go_through(want, head, got)
+  local passed = got.passed
+  if got.n == 0 and served and passed[1] then
+    got.fresh_first, got.passed = nil, {}
+    for i = 1, #passed do
+      if consider(passed[i], find(passed[i]), want, got) then break end
+    end
+  end
+  local serves = got.room and 1 or nil
+  if got.n > 0 and served ~= serves then change_queue(q, queue_fields.suspects_served, serves) end
+  return got.ids, got.n, more or #passed > 0, from, got.failed
 end
 
 return claim

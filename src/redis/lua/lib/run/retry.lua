@@ -7,7 +7,7 @@
 --   2. refused   The run did something that a rule forbids. That is a failure too, tried again only where another time may
 --                be a better one: a name that is taken, a target that is gone, a fault of ours.
 --   3. lose      Its lease ended and nobody committed: whoever had it is gone. No failure is counted, for it may never have
---                run. It waits longer each time, is claimed alone, and fails after ten in a row,
+--                run. It waits longer each time, is claimed apart from others, and fails after ten in a row,
 --                or as many as its class says. A run that had not begun costs nothing.
 --   4. redeliver The same, of a job that says itself when it goes to somebody else: at once, as often as it says.
 --   5. conflict  Somebody took what the run had read. It comes again at once with what is there now, and from the fourth
