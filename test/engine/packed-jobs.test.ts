@@ -29,7 +29,7 @@ const statuses = async () => {
   return Object.fromEntries(queues.map(({ name, counts }) => [name, counts]))
 }
 
-test('a constraint that matches other jobs leaves them packed, and so does one that was removed', async () => {
+test('jobs stay packed beside a constraint for another queue, and after it was removed', async () => {
   expect(await keysOfBulk()).toBeLessThan(10)
   await kit.engine.setConstraint('narrow', { match: { queue: 'narrow' }, concurrency: 2 } as never)
   expect(await keysOfBulk()).toBeLessThan(10)

@@ -366,7 +366,7 @@ const runs: Mutation[] = [
     13,
     'lib/run/claim.lua',
     ['if tonumber(doc.lost_in_a_row) > 1 then return 1 end', '', 'a job that was lost twice has company'],
-    ['math.min(want.max, want.begun) / 2', 'math.min(want.max, want.begun)', 'lost jobs are claimed as many at once'],
+    ['math.min(want.max, want.begun) / 2', 'math.min(want.max, want.begun)', 'lost jobs are claimed in whole batches'],
     ['math.min(want.max, want.begun) / 2', 'want.max / 2', 'lost jobs are claimed that do not begin'],
     [
       'math.max(1, math.floor(math.min(want.max',
@@ -380,7 +380,7 @@ const runs: Mutation[] = [
     ],
     ['if want.lend and not got.room then', 'if want.lend then', 'lone jobs follow lost ones'],
     ["  if got.room then return 'stop' end\n", '', 'pieces follow lost ones'],
-    ['or (got.n > 0 and not got.room) then', 'then', 'lost jobs follow others'],
+    ['or (got.n > 0 and not got.room) then', 'then', 'a claim mixes lost jobs with fresh ones'],
     ['if got.fresh_first or (', 'if (', 'lost jobs have every turn'],
     [
       'if got.n == 0 and served and passed[1] then',

@@ -637,7 +637,7 @@ const rule13: Facts = {
     await world.tick()
     expect((await world.document(id)).lostRuns).toBe(1)
   },
-  async 'lost jobs are claimed half as many at once, and alone once they were lost twice'(world) {
+  async 'lost jobs are claimed in half batches, and alone after a second loss'(world) {
     const ids = await Promise.all(Array.from({ length: 9 }, () => world.make()))
     await lose(world, { max: 9 })
     await ready(world)
@@ -660,7 +660,7 @@ const rule13: Facts = {
     expect(await world.claim({ max: 1, begun: 1 })).toHaveLength(1)
     expect(ids).toHaveLength(6)
   },
-  async 'lost jobs share no claim with others, before them or behind them, whatever those are'(world) {
+  async 'lost jobs share no claim with fresh jobs, before or behind them, of any kind'(world) {
     const pack = async () => {
       const jobs = Array.from({ length: 12 }, (_, i) => ({ queue: 'q', class: 'plain', known: true, args: `${i}` }))
       return (await world.store.enqueue(jobs)).made.map(({ id }) => id)
@@ -692,7 +692,7 @@ const rule13: Facts = {
     const { lent, seen } = await world.store.commit({ queue: 'q', claim })
     expect([lent.map(({ id }) => id), seen]).toEqual([[other], 0])
   },
-  async 'others do not wait until all lost jobs are done, nor lost jobs until there are no others'(world) {
+  async 'claims of lost jobs and of fresh jobs take turns'(world) {
     const suspects = await Promise.all(Array.from({ length: 4 }, () => world.make()))
     for (let n = 0; n < 2; n++) {
       for (let left = 4; left > 0; ) left -= (await world.claim()).length
@@ -707,11 +707,11 @@ const rule13: Facts = {
       claims.push((await lane.ask()).ids.map((id) => suspects.includes(id)))
     }
     const alone = [true]
-    // The last claim before was one of lost jobs, so others are first.
+    // The last claim was one of lost jobs, so a fresh job is first.
     expect(claims.map(({ length }) => length)).toEqual([1, 1, 2, 1, 2, 1, 2, 1])
     expect(claims.filter(([isSuspect]) => isSuspect)).toEqual([alone, alone, alone, alone])
   },
-  async 'lost jobs are claimed one group after the other if there are no others'(world) {
+  async 'lost jobs are claimed group by group if there are no fresh jobs'(world) {
     await Promise.all(Array.from({ length: 4 }, () => world.make()))
     await lose(world, { max: 4 })
     await ready(world)
@@ -723,7 +723,7 @@ const rule13: Facts = {
       [0, 'empty'],
     ])
   },
-  async 'of 100 lost jobs with one that takes its lane down, most are lost once more at most'(world) {
+  async '100 lost jobs, one of which takes its lane down, need 53 claims'(world) {
     const ids = await Promise.all(Array.from({ length: 100 }, () => world.make({ retain: 3_600_000 })))
     const poison = ids[57]!
     let claims = 0

@@ -158,8 +158,8 @@ local function weight_of(id, doc)
   return weighed and weight or 0
 end
 
--- How many jobs of one claim may be suspects: jobs whose last run was lost, of which one may have taken down the others. They are
--- halved, and all of them begin at once, so that each is counted if it is lost again: then it goes alone.
+-- The maximum number of suspects in one claim. A suspect is a job whose last run was lost: it may have taken down other runs. All
+-- suspects of a claim begin at once, so that a second loss of each is counted; after that it is claimed alone.
 local function suspects_for(doc, want)
   if tonumber(doc.lost_in_a_row) > 1 then return 1 end
   return math.max(1, math.floor(math.min(want.max, want.begun) / 2))
@@ -168,7 +168,7 @@ end
 -- A claim passes over at most so many suspects to find other jobs.
 local MAX_PASSED = 200
 
--- Suspects and other jobs do not share a claim. 'stop' if the claim ends before this job, 'pass' if it goes on behind it.
+-- Suspects and other jobs do not share a claim. 'stop' if the claim ends before this job, 'pass' if it skips the job.
 local function keeps_apart(id, doc, want, got)
   if not doc.lost_in_a_row then return got.room and 'stop' end
   if got.fresh_first or (got.n > 0 and not got.room) then
@@ -290,7 +290,7 @@ function claim.is_overtaken()
   return false
 end
 
--- Goes through those that are ready. Answers whether it stopped before it had seen everything, and where.
+-- Looks at ready jobs in their order. Returns whether unseen jobs are left, and from where.
 local function go_through(want, head, got)
   local from, choosy = want.skip, #want.patterns > 0 or want.place == 'p'
   local most = math.max(want.max, want.wide)
@@ -320,9 +320,8 @@ local function go_through(want, head, got)
   return true, from
 end
 
--- Up to `max` jobs by priority and age. Jobs whose runs were lost go in smaller groups, then alone, so that whatever took down their
--- run takes down few others. They take turns with other jobs, which do not wait until all suspects are done. Answers the ids (of a
--- piece `p` and its number), how many jobs that are, whether it stopped before it had seen everything and where, and how many it
+-- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither waits for all of the other. Returns the
+-- ids (of a piece `p` and its number), the number of jobs, whether unseen jobs are left and from where, and the number of jobs that
 -- failed instead.
 -- want: { queue, lane, place ('' or 'p'), max, wide (how many where they are in pieces, if that is more), lease,
 --   begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over), process (nil or

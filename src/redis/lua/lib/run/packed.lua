@@ -32,8 +32,8 @@ local digits, next_ticks, now, now_text, this_minute = time.digits, time.next_ti
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- A former version, which knows no pieces, may write here as long as its data are brought over. An id that this script
--- has written itself, because its caller has seen it, says nothing of older data.
+-- A former version, which knows no pieces, may write here as long as its data are brought over. The last id is
+-- no sign of older data if this script wrote it, because its caller has seen it.
 local function is_of_now()
   if cache.is_brought_over() then return true end
   local last_id = ns .. 'jobs:last_id'
