@@ -228,8 +228,14 @@ export const resources: Record<string, Command> = {
       last: { type: 'boolean', does: 'with the last message of each, where it is kept, and how many come in a minute' },
     },
     async run(client, { last }, { show, json }) {
-      const answer = await client.channels.list(last ? { last: 'true' } : {})
-      show(json ? answer : answer.channels.map(channelRow), ['name', 'subscribers', ...(last ? LAST_COLUMNS : [])])
+      const channels: ChannelView[] = []
+      let cursor: string | null | undefined
+      while (cursor !== null) {
+        const page = await client.channels.list({ ...(last ? { last: 'true' } : {}), ...(cursor ? { cursor } : {}) })
+        channels.push(...page.channels)
+        cursor = page.cursor
+      }
+      show(json ? { channels } : channels.map(channelRow), ['name', 'subscribers', ...(last ? LAST_COLUMNS : [])])
     },
   },
   'channels publish': {

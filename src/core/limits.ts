@@ -90,6 +90,12 @@ export const limits = {
     of: 'what one call or run publishes: values × channels',
     above: `${tooLarge}; ${failsRun}`,
   },
+  publishedNames: {
+    most: 10_000,
+    unit: 'names',
+    of: 'channels that one call or run publishes to, each with those above it, each time',
+    above: `${tooLarge}; ${failsRun}`,
+  },
   delivered: {
     most: 1_000,
     unit: 'messages',

@@ -6,7 +6,7 @@ import * as z from 'zod'
 import { writeJson } from '../core/codec/json-writer.ts'
 import { type Encoded, raw } from '../core/codec/value.ts'
 import { doors } from '../core/limits.ts'
-import { channelList, channelName, closed, flag, keepMessage, moment } from '../core/schemas.ts'
+import { channelList, channelName, closed, flag, keepMessage, moment, scanCursor } from '../core/schemas.ts'
 import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
 import { route } from './route.ts'
@@ -43,7 +43,7 @@ export const channels = {
       summary: 'List channels',
       description:
         '`publishers=true` adds the classes that publish on each channel; `last=true` adds the last kept message.',
-      query: z.strictObject({ publishers: flag.optional(), last: flag.optional() }),
+      query: z.strictObject({ publishers: flag.optional(), last: flag.optional(), cursor: scanCursor.optional() }),
       answers: { 200: channelList },
     },
     ({ engine, query }) => engine.channels(query),

@@ -1,6 +1,7 @@
 // Commits so that a fault of one run is that run's: what cannot be carried out is looked for by halves and fails as a
 // run does, with its attempts; what is too much for one request is sent in several.
 
+import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
 import { type Encoded, wireSize } from '../core/codec/value.ts'
 import { SidejobError } from '../core/errors.ts'
@@ -8,6 +9,7 @@ import { limits } from '../core/limits.ts'
 import type { RunOutcome } from './changes.ts'
 import { reasonOf } from './faults.ts'
 import { ops, type Words } from './ops.ts'
+import { sumOfOps } from './sums.ts'
 import type { CommitAnswer, CommitRequest, Once, Ring } from './types.ts'
 import { type Sealed, sizeBefore } from './vault.ts'
 
@@ -27,6 +29,8 @@ function excess({ words, largest }: RunOutcome): string | undefined {
   const total = bytesOf(words)
   if (total > limits.runBytes.most)
     return `expected changes of at most ${limits.runBytes.most} bytes in all, got ${total}${largestOf(largest)}`
+  const sum = excessOf(sumOfOps(words))
+  if (sum !== undefined) return sum
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
   // A word of an item also carries its context and channel, which do not count as its value.
@@ -64,17 +68,22 @@ const checked = (run: RunOutcome): RunOutcome => {
 /** What stands before the words of a run in a commit, about: its number, its end and the like. */
 const HEAD = 32
 
-/** Cuts a batch where it would be too large for one request; a run is never cut. */
+/** Units that a run costs beside what it did. */
+const RUN = 10
+
+/** Cuts a batch where it would be too large for one request, or exceed the budget of a call; a run is never cut. */
 function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
   const cut: RunOutcome[][] = [[]]
-  let bytes = 0
+  let [bytes, units] = [0, 0]
   for (const run of runs) {
     const size = run.token.length + HEAD + bytesOf(run.words)
-    if (bytes > 0 && bytes + size > limits.commitBytes.most) {
+    const cost = RUN + (run.words.length > 0 ? unitsOf(sumOfOps(run.words)) : 0)
+    if (bytes > 0 && (bytes + size > limits.commitBytes.most || units + cost > BUDGET)) {
       cut.push([])
-      bytes = 0
+      bytes = units = 0
     }
     bytes += size
+    units += cost
     cut.at(-1)!.push(run)
   }
   return cut

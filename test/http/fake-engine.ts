@@ -311,6 +311,7 @@ const answers: Engine = {
         publishers: [{ queue: 'core', class: 'zip', port: 'pair' }],
       },
     ],
+    cursor: null,
   }),
   async *subscribe(channels) {
     const [channel] = [channels].flat() as [string]

@@ -2,13 +2,26 @@
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
+import { BUDGET, parts } from '../../src/core/budget.ts'
 import { type Limit, limits } from '../../src/core/limits.ts'
+
+const page = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')
 
 const row = ([name, { most, unit, of, above }]: [string, Limit]): string =>
   `| \`${name}\` | ${of} | ${most.toLocaleString('en')} ${unit} | ${above} |`
 
+const partRow = ({ name, weight }: { name: string; weight: number }): string => `| ${name} | ${weight} |`
+
+test('docs/limits.md has a row for every part of a call, and the budget', () => {
+  const [, sums = ''] = page.split('## The sum of a call')
+  const rows = sums.split('## Each limit')[0]!.split('\n').filter((line) => /^\| [^-]+ \| [\d.]+ \|$/.test(line))
+  const { bytes, ...counted } = parts
+  expect(bytes.weight).toBe(1 / 1_024)
+  expect(rows).toEqual(Object.values(counted).map(partRow))
+  expect(sums).toContain(`a budget of ${BUDGET.toLocaleString('en')} units`)
+})
+
 test('docs/limits.md has a row for every limit, and no other', () => {
-  const page = readFileSync(new URL('../../docs/limits.md', import.meta.url), 'utf8')
   const rows = page.split('\n').filter((line) => line.startsWith('| `'))
   expect(rows).toEqual(Object.entries(limits).map(row))
 })

@@ -1691,7 +1691,7 @@ const channels: Mutation[] = [
   ...of(
     29,
     'lib/port/write.lua',
-    ['if n > write.MAX_DIRECT or', 'if', 'one script reaches everybody, however many they are'],
+    ['if n > 0 and (n > write.MAX_DIRECT or', 'if n > 0 and (', 'one script reaches everybody, however many they are'],
     ['and has_left(relayed_by))', 'and false)', 'a message to few overtakes one that is on its way'],
     ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
   ),
@@ -2418,14 +2418,14 @@ const amounts: Mutation[] = [
     ['pushed - taken + #items > MAX_WAITING or not', 'not', 'a message to a full port harms who says it'],
   ),
   ...of(73, 'lib/port/write.lua', [
-    'if write.said.messages > MAX_PUBLISHED then',
+    'if write.said[what] > most then',
     'if false then',
     'one write says any number of messages',
   ]),
   ...of(
     73,
     'lib/port/write.lua',
-    ['    if #channels > 0 then write.charge(#channels * #items) end\n', '', 'messages of ports are not counted'],
+    ['    if #channels > 0 then write.charge(channels, #items) end\n', '', 'messages of ports are not counted'],
     ['  if bytes * n > MAX_COPIED then', '  if false then', 'a value becomes as many as it has targets'],
     [
       'if bytes * n > MAX_COPIED and i > 1 then return i - 1 end',
@@ -2456,8 +2456,13 @@ const amounts: Mutation[] = [
     '',
     'a page of large jobs is too large for anybody',
   ]),
+  ...of(73, 'queries/list.lua', [
+    '  if read_bytes > MAX_READ then return false end\n',
+    '',
+    'a page reads all jobs, however large they are',
+  ]),
   ...of(73, 'lib/run/finish.lua', [
-    'kin.memo.roots, write.said.messages = nil, 0',
+    'kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0',
     'kin.memo.roots = nil',
     'what others of a batch say counts against a run',
   ]),

@@ -72,6 +72,9 @@ export const channelList = z.object({
       }),
     }),
   ),
+  cursor: z.string().nullable().meta({
+    description: 'where the next page begins; null after the last. A page can have fewer channels than others',
+  }),
 })
 
 export type ChannelView = z.output<typeof channelList>['channels'][number]

@@ -61,6 +61,12 @@ export const cursor = z
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
   .meta({ description: 'cursor from the previous page' })
 
+/** Where a list goes on that Redis scans. */
+export const scanCursor = z
+  .string()
+  .regex(/^\d{1,20}$/, CURSOR)
+  .meta({ description: 'the cursor that the page before has answered' })
+
 /** Where a list goes on that is sorted by ends. */
 export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CURSOR)
 

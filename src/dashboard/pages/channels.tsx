@@ -253,12 +253,15 @@ export const channels = page<ChannelsData>({
     }
   },
   title: () => 'Channels',
-  View: ({ data: { channels, at, to } }) => {
+  View: ({ data: { channels, cursor, at, to } }) => {
     const heard = channels.filter(({ subscribers }) => subscribers.length > 0)
     const kept = channels.filter((channel): channel is Kept => channel.last !== undefined)
     return (
       <>
-        <Head title="Channels" note={many(heard.length, 'channel has listeners', 'channels have listeners')} />
+        <Head
+          title="Channels"
+          note={`${cursor === null ? '' : 'more than '}${many(heard.length, 'channel has listeners', 'channels have listeners')}`}
+        />
         {at && <Tail at={at} last={kept.find(({ name }) => name === at)?.last} />}
         <div class="cols c21">
           <div class="stack">

@@ -98,14 +98,16 @@ export function createChannels({
       return { subscribers: Number(answer[0]) }
     },
 
-    async channels({ publishers = false, last = false } = {}) {
-      const [counted, ports, kept] = await Promise.all([
-        store.channels(),
+    async channels({ publishers = false, last = false, cursor = '0' } = {}) {
+      const [page, ports, kept] = await Promise.all([
+        store.channels(cursor),
         publishers ? saying() : undefined,
-        last ? store.keptChannels() : [],
+        // Few are kept: all of them are on the first page.
+        last && cursor === '0' ? store.keptChannels() : [],
       ])
-      const all = Object.entries(counted)
-      const heard = all.flatMap(([name, audience]) => (Number.parseInt(audience, 10) > 0 ? [name] : []))
+      const heard = Object.entries(page.channels).flatMap(([name, head]) =>
+        Number.parseInt(head, 10) > 0 ? [name] : [],
+      )
       const names = [...new Set([...heard, ...kept])].sort()
       const [lists, messages] = await Promise.all([store.subscribers(names), store.lastMessages(kept)])
       const lastOf = new Map(kept.map((name, i) => [name, messages[i]]))
@@ -119,6 +121,7 @@ export function createChannels({
           ...(ports && { publishers: publishersOf(name, ports) }),
           ...(lastOf.get(name) && lastView(lastOf.get(name)!, now())),
         })),
+        cursor: page.cursor === '0' ? null : page.cursor,
       }
     },
 

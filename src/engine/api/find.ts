@@ -37,17 +37,16 @@ export function createFind({ store }: Context): Pick<Engine, 'search'> {
         jobsLike(text),
         store.queueNames(),
         store.limitNames(),
-        store.channels(),
+        store.channelsLike(text),
       ])
       const groups = keys.flatMap((key) => groupIdOf(key) ?? [])
       const limits = keys.filter((key) => groupIdOf(key) === undefined)
-      const heard = Object.entries(channels).flatMap(([name, n]) => (Number.parseInt(n, 10) > 0 ? [name] : []))
       return {
         jobs,
         queues: like(queues, text),
         limits: like(limits, text),
         groups: like(groups, text),
-        channels: like(heard, text),
+        channels: like(channels, text),
       }
     },
   }

@@ -1,5 +1,6 @@
 // From what a run said to what is committed: retries, next slots and spawned jobs worked out, everything as words.
 
+import { excessOf, sumOfLists } from '../../core/budget.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { type Encoded, encodeValue, raw } from '../../core/codec/value.ts'
 import { dotted } from '../../core/issues.ts'
@@ -207,6 +208,12 @@ function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: 
   )
 }
 
+/** Lists that no call can carry: the run has failed before they are put into words. */
+const tooLarge = (excess: string): Words =>
+  says.error({
+    error: JSON.stringify({ message: `this run brought too much: ${excess}`, reason: 'other', code: 'TOO_LARGE' }),
+  })
+
 /** What is sent to Redis for one run. */
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = soundChanges(said, deciding.found)
@@ -216,6 +223,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
   const again = () => delayWords(deciding)
   if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding)], again }
+  const excess = excessOf(sumOfLists(changes.ops ?? []))
+  if (excess !== undefined) return { ...run, end: 'failed', words: [...tooLarge(excess), ...slotWords] }
   const { vault } = deciding
   const { result } = changes
   const logs = changes.ops?.some(({ op }) => op === 'log') ? { logs: () => logsOf(changes, deciding) } : {}

@@ -188,8 +188,12 @@ export interface Engine extends Deliveries, Access {
     options?: { context?: Encoded; keep?: 0 | 1 },
     call?: Call,
   ): Promise<{ subscribers: number }>
-  /** `last` also names channels to which nobody listens, where a message is kept. */
-  channels(options?: { publishers?: boolean; last?: boolean }): Promise<{ channels: ChannelView[] }>
+  /** A page; `last` also names channels without listeners that have a kept message. */
+  channels(options?: {
+    publishers?: boolean
+    last?: boolean
+    cursor?: string
+  }): Promise<{ channels: ChannelView[]; cursor: string | null }>
   /** Messages of channels and of all below them, at most once each, until the signal aborts. */
   subscribe(
     channels: string | readonly string[],

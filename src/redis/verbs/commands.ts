@@ -15,6 +15,10 @@ import { processIn } from './looks.ts'
 const STEPS = 2_000
 const CHILDREN = 1_000
 const ALIAS_PAGES = 5
+/** Channels on a page. */
+const CHANNELS = 1_000
+/** Listeners that are named: of one channel, and of all on a page. */
+const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 /** How many acts of admins are remembered. */
 const AUDITED = 10_000
 
@@ -94,6 +98,17 @@ function keptOf(text: string): StepKept {
   return { at, ms, run }
 }
 
+const globText = (text: string): string => text.replace(/[*?[\]\\^-]/g, (c) => `\\${c}`)
+
+/** A glob for names with a text in them, whatever its case. @example anyCase('a1') // '*[aA]1*' */
+const anyCase = (text: string): string => {
+  const letters = [...text].map((c) => {
+    const [lower, upper] = [c.toLowerCase(), c.toUpperCase()]
+    return lower === upper || lower.length > 1 || upper.length > 1 ? globText(c) : `[${lower}${upper}]`
+  })
+  return `*${letters.join('')}*`
+}
+
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
   /** A hash: a list in a transaction, an object by itself, nothing where there is none. */
   const hashOf = async (key: string): Promise<Record<string, string>> => {
@@ -123,7 +138,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     limitNames: () => ask<string[]>((redis) => redis.smembers(keys.limits)),
     /** Aliases that begin with a text, and whose they are: of the first ten thousand or so of very many. */
     async aliasesLike(text: string, most: number): Promise<{ alias: string; id: string }[]> {
-      const match = `${text.replace(/[*?[\]\\^-]/g, (c) => `\\${c}`)}*`
+      const match = `${globText(text)}*`
       const found: { alias: string; id: string }[] = []
       let cursor = '0'
       for (let page = 0; page < ALIAS_PAGES && found.length < most; page++) {
@@ -136,13 +151,42 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }
       return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
     },
-    channels: () => hashOf(keys.channels),
-    /** Who listens to each of these channels, as id:port; of very many the first thousand. */
+    /** A page of the channels: how many ports listen, and the id of the relay; the cursor of the last page is '0'. */
+    async channels(cursor: string): Promise<{ channels: Record<string, string>; cursor: string }> {
+      const [next, flat] = await ask<[string, string[]]>(
+        (redis) => redis.hscan(keys.channels, cursor, { count: CHANNELS }) as Promise<[string, string[]]>,
+      )
+      return { channels: fieldsOf(flat), cursor: String(next) }
+    },
+    /** Channels in whose names a text stands, whatever its case: of the first ten thousand or so of very many. */
+    async channelsLike(text: string): Promise<string[]> {
+      const found: string[] = []
+      let cursor = '0'
+      for (let page = 0; page < ALIAS_PAGES; page++) {
+        const [next, flat] = await ask<[string, string[]]>(
+          (redis) =>
+            redis.hscan(keys.channels, cursor, { match: anyCase(text), count: STEPS }) as Promise<[string, string[]]>,
+        )
+        for (const [name, head] of pairsOf(flat)) if (Number.parseInt(head, 10) > 0) found.push(name)
+        cursor = String(next)
+        if (cursor === '0') break
+      }
+      return found
+    },
+    /** Who listens to each of these channels, as id:port; of very many the first thousand, and so many of all together. */
     async subscribers(channels: string[]): Promise<string[][]> {
       if (channels.length === 0) return []
       const audiences = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.audience)))
-      const all = (channel: string) => ask<string[]>((redis) => redis.zrange(keys.channel(channel), 0, 999))
-      return Promise.all(audiences.map((audience, i) => listedIn(audience) ?? all(channels[i]!)))
+      let left = LISTENERS
+      return Promise.all(
+        audiences.map((audience, i) => {
+          const listed = listedIn(audience)
+          if (listed || left <= 0) return listed ?? []
+          const most = Math.min(Number.parseInt(audience!, 10), MOST_OF_ONE, left)
+          left -= most
+          return ask<string[]>((redis) => redis.zrange(keys.channel(channels[i]!), 0, most - 1))
+        }),
+      )
     },
     /** The channels whose last message is kept. */
     keptChannels: () => ask<string[]>((redis) => redis.zrange(keys.messages, 0, -1)),

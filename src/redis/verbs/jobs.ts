@@ -1,5 +1,6 @@
 // Jobs: making them, and whatever else is done to one that is not its run's.
 
+import { addLists, BUDGET, checkSum, type Sum, unitsOf } from '../../core/budget.ts'
 import { isOutage } from '../../core/errors.ts'
 import { RETRY_FOR } from '../../core/idempotency.ts'
 import type { Status } from '../../core/job.ts'
@@ -9,6 +10,7 @@ import { isSlight, jobsArguments, type NewJob } from '../new-job.ts'
 import type { Words } from '../ops.ts'
 import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
+import { sumOfJobs, sumOfOps } from '../sums.ts'
 import { createTogether, mayWaitForOthers } from '../together.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 
@@ -43,7 +45,13 @@ const laneArgs = (lane?: LaneStart) => ({
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
 /** One small job, in words: it can be made in one script with others. */
-type Slight = Making & { once: Once; words: string[] }
+type Slight = Making & { once: Once; words: string[]; units: number }
+
+function checkLists(jobs: readonly NewJob[]): void {
+  const sum: Sum = new Map()
+  for (const job of jobs) addLists(sum, job)
+  checkSum(sum)
+}
 
 /** Whether what two calls say to all of a script is the same. */
 const beginsAs = (one: Making, other: Making): boolean =>
@@ -142,7 +150,10 @@ export function createJobs(parts: Parts) {
   const together = createTogether<Slight, Enqueued>({
     alone: byItself,
     together: allAtOnce,
-    suits: (call, others) => others.every(({ once }) => once.key !== call.once.key) && beginsAs(call, others[0]!),
+    suits: (call, others) =>
+      others.every(({ once }) => once.key !== call.once.key) &&
+      beginsAs(call, others[0]!) &&
+      others.reduce((units, other) => units + other.units, call.units) <= BUDGET,
   })
   const slight = mayWaitForOthers() ? together : byItself
 
@@ -151,8 +162,11 @@ export function createJobs(parts: Parts) {
    * job that is asked for while another one is being made goes with those that wait as well.
    */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
+    checkLists(jobs)
     const words = jobsArguments(jobs, vault, packedFrom)
-    if (once && !lane && isSlight(jobs, words)) return slight({ jobs, once, tagged, words })
+    const sum = sumOfJobs(words)
+    checkSum(sum)
+    if (once && !lane && isSlight(jobs, words)) return slight({ jobs, once, tagged, words, units: unitsOf(sum) })
     return alone({ jobs, once, tagged, lane }, words)
   }
 
@@ -163,11 +177,13 @@ export function createJobs(parts: Parts) {
     once?: Once,
     { queues = [], jobs = [] }: Near = {},
   ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
+    const words = ops.flat()
+    checkSum(sumOfOps(words))
     const raw = await evaluate(
       scripts.change,
       [...onceKeys(once), keys.hints, keys.listened, keys.schema, ...queues.map(keys.queue), ...jobs.map(keys.job)],
       { ...base(), ...onceArgs(once), job },
-      [String(ops.length), ...ops.flat()],
+      [String(ops.length), ...words],
     )
     const done = granted(answerOf(raw, 'done', 'repeated', 'refused'))
     if (done.is === 'repeated') return { answer: done.answer, rings: [], id: '', again: true, heard: [] }

@@ -1,6 +1,7 @@
 // Rule 73: what ports and channels may hold, say and copy at once.
 
 import { expect } from 'vitest'
+import type { Encoded } from '../../../src/core/codec/value.ts'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
 import type { Facts, World } from '../direct.ts'
@@ -120,6 +121,17 @@ const rule73: Facts = {
     const before = await published(world)
     await write(world, id, 'o', 'out', 9_000)
     expect((await published(world)) - before).toBeLessThan(20_100)
+  },
+  async 'a page ends where it has read 2 MiB of documents, whatever fits'(world) {
+    const ports = Object.fromEntries(
+      Array.from({ length: 900 }, (_, i) => [`port${i}`, { default: `"${'x'.repeat(400)}"` as Encoded }]),
+    )
+    for (let n = 0; n < 8; n++) await world.make({ in: ports })
+    const page = (before?: string) =>
+      world.store.list({ mode: 'all', class: 'another', limit: 50, ...(before ? { before } : {}) })
+    const first = await page()
+    expect(first).toMatchObject({ jobs: [], cursor: expect.any(String) })
+    expect(await page(first.cursor!)).toMatchObject({ jobs: [], cursor: null })
   },
 }
 

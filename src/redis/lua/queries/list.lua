@@ -81,23 +81,47 @@ local function show(id)
   return true
 end
 
--- Shows those of a list of ids, newest first, up to the end of the page; answers whether it came to the end of the list.
-local function show_all(ids)
-  fetch_jobs(ids)
-  local shown = {}
-  for _, id in ipairs(ids) do
-    local doc = #shown < most and find(id)
+-- A page also ends where it has read so many bytes, whatever fits: jobs are read so many at a time.
+local MAX_READ, CHUNK, read_bytes = 2097152, 64, 0
+
+-- Whether another job may be read; notes how large this one is.
+local function admit_read(id)
+  if read_bytes > MAX_READ then return false end
+  find(id)
+  read_bytes = read_bytes + #(text_at(key_of(id)) or '')
+  return true
+end
+
+-- Reads some jobs of a list, those that fit with what stands beside them. Answers the first one that was too much.
+local function read(ids, from, to)
+  local some, shown = tables.slice(ids, from, to), {}
+  fetch_jobs(some)
+  local stopped
+  for _, id in ipairs(some) do
+    if not admit_read(id) then
+      stopped = id
+      break
+    end
+    local doc = #jobs + #shown < most and find(id)
     if doc and fits(doc) then shown[#shown + 1] = id end
   end
   snapshot.fetch_side_values(shown)
-  for _, id in ipairs(ids) do
-    if #jobs == most or not show(id) then
-      cursor = int(tonumber(id) + 1)
-      return false
+  return some, stopped
+end
+
+-- Shows those of a list of ids, newest first, up to the end of the page; answers whether it came to the end of the list.
+local function show_all(ids)
+  for from = 1, #ids, CHUNK do
+    local some, stopped = read(ids, from, from + CHUNK - 1)
+    for _, id in ipairs(some) do
+      if id == stopped or #jobs == most or not show(id) then
+        cursor = int(tonumber(id) + 1)
+        return false
+      end
+      -- Ids are given in the order of time: all others are older. A minute is left for clocks that step back.
+      local doc = since > 0 and find(id)
+      if doc and made_at(doc) < since - 60000 then return false end
     end
-    -- Ids are given in the order of time: all others are older. A minute is left for clocks that step back.
-    local doc = since > 0 and find(id)
-    if doc and made_at(doc) < since - 60000 then return false end
   end
   return true
 end
@@ -199,7 +223,7 @@ end
 
 -- Newest end first. No index is in that order: those of what has ended are in the order in which it goes, which is the same
 -- as long as all of an index are kept for as long. So many entries of all of them together, those that are kept longest, are read
--- and sorted by their ends: a window. The next one follows when a page has come to its end.
+-- and sorted by their ends: a window, which is smaller where jobs are large. The next one follows when a page has come to its end.
 local WINDOW = 2400
 
 local function ended_indexes()
@@ -216,35 +240,45 @@ local function ended_at(member)
   local number = pieces.number_in(member)
   local text = text_at(number and piece_key(number) or key_of(member)) or ''
   local _, at = text:find('"' .. fields.ended_at .. '":"', 1, true)
-  return at and tonumber((text:match('^%d+', at + 1))) or 0
+  return at and tonumber((text:match('^%d+', at + 1))) or 0, text
 end
 
--- The members of a window by the moment of their end; those moments, newest first; and whether there may be another window.
-local function window_at(n, from)
-  local members, by_moment, moments, share, is_full = {}, {}, {}, math.floor(WINDOW / math.max(1, #from)), false
-  for _, key in ipairs(from) do
-    local found = redis.call('ZREVRANGE', key, n * share, (n + 1) * share - 1)
-    is_full = is_full or #found == share
-    for _, member in ipairs(found) do members[#members + 1] = member end
+-- The members of a window by the moment of their end; those moments, newest first; and where the next window begins, by how many
+-- of each index precede it, nil where there is none.
+local function window_at(start, from)
+  local by_moment, moments, share = {}, {}, math.floor(WINDOW / math.max(1, #from))
+  local lists, longest = {}, 0
+  for i, key in ipairs(from) do
+    lists[i] = redis.call('ZREVRANGE', key, start, start + share - 1)
+    longest = math.max(longest, #lists[i])
   end
-  fetch_jobs(members)
-  for _, member in ipairs(members) do
-    local moment = ended_at(member)
-    if not by_moment[moment] then
-      by_moment[moment] = {}
-      moments[#moments + 1] = moment
+  local step, rank = math.max(1, math.floor(CHUNK / math.max(1, #from))), 0
+  while rank < longest and read_bytes <= MAX_READ do
+    local members = {}
+    for _, list in ipairs(lists) do
+      for i = rank + 1, math.min(rank + step, #list) do members[#members + 1] = list[i] end
     end
-    table.insert(by_moment[moment], member)
+    fetch_jobs(members)
+    for _, member in ipairs(members) do
+      local moment, text = ended_at(member)
+      read_bytes = read_bytes + #text
+      if not by_moment[moment] then
+        by_moment[moment] = {}
+        moments[#moments + 1] = moment
+      end
+      table.insert(by_moment[moment], member)
+    end
+    rank = math.min(rank + step, longest)
   end
   table.sort(moments, function(a, b) return a > b end)
-  return by_moment, moments, is_full
+  return by_moment, moments, (rank < longest or longest == share) and start + rank or nil
 end
 
 local function by_end()
   for _, one in ipairs(status == '' and { 'completed', 'failed', 'terminated' } or {}) do wanted[one] = true end
   local moment_text, id_text, window_text = before:match('^(%d+)%.(%d+)%.(%d+)$')
-  local last, last_id, n = tonumber(moment_text) or never, tonumber(id_text) or 0, tonumber(window_text) or 0
-  local by_moment, moments, is_full = window_at(n, ended_indexes())
+  local last, last_id, start = tonumber(moment_text) or never, tonumber(id_text) or 0, tonumber(window_text) or 0
+  local by_moment, moments, next_start = window_at(start, ended_indexes())
   local looked = 0
   for _, moment in ipairs(moments) do
     local ids = moment <= last and entries.ids_of(by_moment[moment], never) or {}
@@ -252,14 +286,14 @@ local function by_end()
     for _, id in ipairs(ids) do
       if moment < last or tonumber(id) < last_id then
         if #jobs == most or looked == scan or not show(id) then
-          cursor = int(moment) .. '.' .. int(tonumber(id) + 1) .. '.' .. int(n)
+          cursor = int(moment) .. '.' .. int(tonumber(id) + 1) .. '.' .. int(start)
           return
         end
         looked = looked + 1
       end
     end
   end
-  if is_full then cursor = '9000000000000000.0.' .. int(n + 1) end
+  if next_start then cursor = '9000000000000000.0.' .. int(next_start) end
 end
 
 local modes = {
@@ -282,9 +316,9 @@ local modes = {
     -- A place behind the last one is the end, however far behind: Redis takes no number of any size.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
-    fetch_jobs(ids)
     for i, id in ipairs(ids) do
-      if not show(id) then
+      if i % CHUNK == 1 then fetch_jobs(tables.slice(ids, i, i + CHUNK - 1)) end
+      if not admit_read(id) or not show(id) then
         cursor = int(from + i - 1)
         return
       end

@@ -5,7 +5,7 @@ local aliases = {}
 
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
-local change, hget, hset = cache.change, cache.hget, cache.hset
+local change, hfetch, hget, hset = cache.change, cache.hfetch, cache.hget, cache.hset
 local refuse = journal.refuse
 
 -- A job by its id or one of its aliases.
@@ -18,19 +18,27 @@ end
 
 local MOST_ALIASES = 100
 
-function aliases.add(id, doc, alias)
-  local owner = hget(ns .. 'jobs:aliases', alias)
-  if owner == id then return end
-  if owner then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
-  local list = doc.aliases and cjson.decode(doc.aliases) or {}
-  if #list >= MOST_ALIASES then refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
-  list[#list + 1] = alias
-  change(id, doc, fields.aliases, cjson.encode(list))
-  hset(ns .. 'jobs:aliases', alias, id)
+local function decode_aliases(doc) return doc.aliases and cjson.decode(doc.aliases) or {} end
+
+-- Adds names that the job does not have yet; the list is decoded and encoded once for all of them.
+function aliases.add(id, doc, names)
+  hfetch(ns .. 'jobs:aliases', names)
+  local list
+  for _, alias in ipairs(names) do
+    local owner = hget(ns .. 'jobs:aliases', alias)
+    if owner and owner ~= id then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
+    if not owner then
+      list = list or decode_aliases(doc)
+      if #list >= MOST_ALIASES then refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
+      list[#list + 1] = alias
+      hset(ns .. 'jobs:aliases', alias, id)
+    end
+  end
+  if list then change(id, doc, fields.aliases, cjson.encode(list)) end
 end
 
 function aliases.remove(id, doc, alias)
-  local list, left = doc.aliases and cjson.decode(doc.aliases) or {}, {}
+  local list, left = decode_aliases(doc), {}
   for _, a in ipairs(list) do
     if a ~= alias then left[#left + 1] = a end
   end

@@ -97,7 +97,7 @@ function create.one(spec, args, born)
   for _, e in ipairs(spec.values or {}) do set_value(id, doc, e[1], e[2]) end
   values.check(id, doc)
   for _, e in ipairs(spec.listens or {}) do audience.set_channels(id, doc, e[1], e[2], e[3]) end
-  for _, alias in ipairs(spec.aliases or {}) do aliases.add(id, doc, alias) end
+  if spec.aliases then aliases.add(id, doc, spec.aliases) end
   for _, e in ipairs(spec.inputs or {}) do write.items(id, doc, 'i', e[1], e[2], { quiet = true }) end
   for _, e in ipairs(spec.limits or {}) do assign.add(id, doc, unpack(e, 1, 5)) end
   if spec.unique then claim_unique(spec, id, doc) end

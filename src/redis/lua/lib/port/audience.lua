@@ -10,7 +10,7 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local get_value, set_value = values.get_value, values.set_value
-local hset, replace_text, text_at, writes, zset = cache.hset, cache.replace_text, cache.text_at, cache.writes, cache.zset
+local fetch, hset, replace_text, text_at, writes, zset = cache.fetch, cache.hset, cache.replace_text, cache.text_at, cache.writes, cache.zset
 local refuse = journal.refuse
 local int = numbers.int
 
@@ -24,8 +24,11 @@ audience.FEW = 8
 local function audience_key(channel) return ns .. 'audience:' .. channel end
 
 -- How many ports listen, the relay, and the list of the ports, nil where they are too many for it.
+local nobody = {}
 function audience.of(channel)
-  local n, relay, named = (text_at(audience_key(channel)) or '0'):match('^(%d+),?(%d*)(.*)$')
+  local text = text_at(audience_key(channel))
+  if not text then return 0, nil, nobody end
+  local n, relay, named = text:match('^(%d+),?(%d*)(.*)$')
   local listed = {}
   for member in named:gmatch('%S+') do listed[#listed + 1] = member end
   return tonumber(n), relay ~= '' and relay or nil, #listed == tonumber(n) and listed or nil
@@ -73,16 +76,33 @@ function audience.channels_of(id, doc, dir, port)
   return text and cjson.decode(text) or {}
 end
 
+local function set_of(list)
+  local set = {}
+  for _, item in ipairs(list) do set[item] = true end
+  return set
+end
+
+-- The items of a list that a set does not have, each once.
+local function beyond(list, set)
+  local found, seen = {}, {}
+  for _, item in ipairs(list) do
+    if not set[item] and not seen[item] then found[#found + 1] = item end
+    seen[item] = true
+  end
+  return found
+end
+
 function audience.set_channels(id, doc, dir, port, channels)
   if #channels > 0 and port == '*' then refuse('REFUSED', 'port * cannot have channels') end
   if dir == 'i' then
     local old, member = audience.channels_of(id, doc, dir, port), id .. ':' .. port
-    for _, c in ipairs(old) do
-      if not tables.has(channels, c) then audience.member_change(c, member, false) end
-    end
-    for i, c in ipairs(channels) do
-      if not tables.has(old, c) and not tables.has(tables.slice(channels, 1, i - 1), c) then audience.member_change(c, member, true) end
-    end
+    local gone, new = beyond(old, set_of(channels)), beyond(channels, set_of(old))
+    local keys = {}
+    for _, c in ipairs(gone) do keys[#keys + 1] = audience_key(c) end
+    for _, c in ipairs(new) do keys[#keys + 1] = audience_key(c) end
+    fetch(keys)
+    for _, c in ipairs(gone) do audience.member_change(c, member, false) end
+    for _, c in ipairs(new) do audience.member_change(c, member, true) end
   end
   set_value(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
 end

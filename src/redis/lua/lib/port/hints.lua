@@ -43,17 +43,19 @@ function hints.wanted()
 end
 
 -- '/a/b' → '/a/b', '/a', '/'; a channel without a leading slash never reaches '/'.
+local levels_of = {}
 function hints.levels(channel)
-  local all = { channel }
+  if levels_of[channel] then return levels_of[channel] end
+  local all, up = { channel }, channel
+  levels_of[channel] = all
   while true do
-    local up = channel:gsub('/+$', ''):match('^(.*)/[^/]*$')
+    up = up:gsub('/+$', ''):match('^(.*)/[^/]*$')
     if not up then return all end
     if up == '' then
       if channel ~= '/' then all[#all + 1] = '/' end
       return all
     end
     all[#all + 1] = up
-    channel = up
   end
 end
 

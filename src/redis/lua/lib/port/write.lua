@@ -38,17 +38,21 @@ end
 
 write.heard = {}
 
--- How much one call or run may publish, in messages: values times channels. Counted whoever listens, so that nobody's
--- listening makes it fail. Runs behind it are left for the next script.
-write.said = { messages = 0 }
-local MAX_PUBLISHED = 10000
+-- How much one call or run may publish: messages, which are values times channels, and names of channels to look up, which are
+-- the channels and those above them. Counted whoever listens, so that no listener makes it fail. Runs behind it are left for
+-- the next script.
+write.said = { messages = 0, names = 0 }
+local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
-function write.charge(n)
-  put(write.said, 'messages', write.said.messages + n)
-  if write.said.messages > MAX_PUBLISHED then
-    refuse('TOO_LARGE', 'expected at most ' .. MAX_PUBLISHED .. ' messages, values times channels, of one call or run, got ' .. int(write.said.messages))
-  end
+local function charge_one(what, most, words, n)
+  put(write.said, what, write.said[what] + n)
+  if write.said[what] > most then refuse('TOO_LARGE', 'expected at most ' .. most .. ' ' .. words .. ' of one call or run, got ' .. int(write.said[what])) end
   journal.puts = journal.puts + n
+end
+
+function write.charge(channels, n)
+  charge_one('messages', MAX_PUBLISHED, 'messages, values times channels,', #channels * n)
+  for _, channel in ipairs(channels) do charge_one('names', MAX_NAMES, 'names in the channels that are published to', #audience.levels(channel)) end
 end
 
 -- options: quiet (wake nobody), default (set the default instead of pushing), unnoted (no part of any log entry)
@@ -68,7 +72,7 @@ function write.items(id, doc, dir, port, items, options)
   if not options.unnoted then log.note('write', id, dir, port, items) end
   if dir == 'o' then
     local channels = audience.channels_of(id, doc, dir, port)
-    if #channels > 0 then write.charge(#channels * #items) end
+    if #channels > 0 then write.charge(channels, #items) end
     for _, channel in ipairs(channels) do write.publish(channel, items) end
   end
   if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options) end
@@ -251,7 +255,7 @@ function write.publish(channel, items)
       marked = {}
       for i, item in ipairs(items) do marked[i] = envelope.with_channel(item, channel) end
     end
-    if n > write.MAX_DIRECT or n * #items > write.budget or n * tables.bytes(items) > write.bytes_left or (relayed_by and n > 0 and has_left(relayed_by)) then
+    if n > 0 and (n > write.MAX_DIRECT or n * #items > write.budget or n * tables.bytes(items) > write.bytes_left or (relayed_by and has_left(relayed_by))) then
       write.hand_over(level, relayed_by, marked or items)
       reached = reached + n
     elseif n > 0 then

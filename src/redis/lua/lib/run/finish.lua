@@ -55,7 +55,7 @@ end
 
 -- The arguments of the run's ops, read where they stand.
 local function apply(run)
-  kin.memo.roots, write.said.messages = nil, 0
+  kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0
   did.begin(run)
   log.begin()
   local back = at

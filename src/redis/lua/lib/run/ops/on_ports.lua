@@ -67,7 +67,7 @@ function verbs.ports(_, id, doc, side, specs)
 end
 
 function verbs.publish(me, channel, item)
-  write.charge(1)
+  write.charge({ channel }, 1)
   me.answer = { int(write.publish(channel, { item })) }
   if me.note then me.note('p' .. channel, 1) end
 end

@@ -51,7 +51,7 @@ function verbs.rename(me, class)
   if doc.parent then hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. (kin.status(doc.parent, doc.child_name) or states.of(doc)) .. ',' .. class) end
 end
 
-function verbs.alias(me, name) aliases.add(me.id, need(me.id), name) end
+function verbs.alias(me, name) aliases.add(me.id, need(me.id), { name }) end
 
 function verbs.unalias(me, name) aliases.remove(me.id, need(me.id), name) end
 

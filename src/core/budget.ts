@@ -1,0 +1,101 @@
+// One budget for everything that a script call carries: every list has its own limit, and this bounds the sum of them.
+
+import { SidejobError } from './errors.ts'
+import type { Op } from './run.ts'
+
+/**
+ * What a call is made of: what an error calls it, and what one of it costs Redis. A unit is a microsecond of the CPU of
+ * redis-server 7.0, as measured; test/limits/sums.test.ts holds that no call within the budget needs 50 ms.
+ */
+export const parts = {
+  jobs: { weight: 11, name: 'jobs' },
+  /** Jobs that are alike wait in pieces. */
+  packed: { weight: 4, name: 'jobs that are alike' },
+  parents: { weight: 10, name: 'jobs with a parent' },
+  keys: { weight: 7, name: 'unique keys' },
+  limits: { weight: 12, name: 'groups and limits' },
+  channels: { weight: 8, name: 'channels' },
+  aliases: { weight: 4, name: 'aliases' },
+  ports: { weight: 2, name: 'ports' },
+  filled: { weight: 5, name: 'ports with values' },
+  values: { weight: 1, name: 'values' },
+  /** Values that are kept beside their job. */
+  large: { weight: 4, name: 'values above 512 bytes' },
+  spawns: { weight: 8, name: 'spawned jobs' },
+  messages: { weight: 3, name: 'messages' },
+  levels: { weight: 1.6, name: 'names in the channels of messages' },
+  steps: { weight: 3, name: 'steps' },
+  entries: { weight: 3, name: 'log entries' },
+  writes: { weight: 8, name: 'writes' },
+  acts: { weight: 12, name: 'acts on jobs' },
+  ops: { weight: 2, name: 'ops' },
+  targets: { weight: 1, name: 'targets of ports' },
+  names: { weight: 0.5, name: 'names' },
+  bytes: { weight: 1 / 1_024, name: 'bytes' },
+} as const satisfies Record<string, { weight: number; name: string }>
+
+export type Part = keyof typeof parts
+
+/** How many of each part a call has. */
+export type Sum = Map<Part, number>
+
+/** Units of one call. */
+export const BUDGET = 32_000
+
+/** @example add(sum, 'channels', 1_000) */
+export function add(sum: Sum, part: Part, n: number): void {
+  if (n > 0) sum.set(part, (sum.get(part) ?? 0) + n)
+}
+
+const cost = (part: Part, n: number): number => n * parts[part].weight
+
+/** @example unitsOf(new Map([['jobs', 2]])) // 22 */
+export function unitsOf(sum: Sum): number {
+  let units = 0
+  for (const [part, n] of sum) units += cost(part, n)
+  return units
+}
+
+/** Why a call exceeds the budget: the part of it that costs most, and how many a call with the same proportions may have. */
+export function excessOf(sum: Sum): string | undefined {
+  const units = unitsOf(sum)
+  if (units <= BUDGET) return undefined
+  const [[part, n]] = [...sum].sort((one, other) => cost(...other) - cost(...one)) as [[Part, number]]
+  const most = Math.floor((n * BUDGET) / units).toLocaleString('en')
+  return `expected at most ${most} ${parts[part].name} in a call like this one, got ${n.toLocaleString('en')}. Divide the call`
+}
+
+/** What a new job, or a change of ports, has lists of. */
+type Lists = {
+  in?: Record<string, { channels?: readonly string[] }>
+  out?: Record<string, { channels?: readonly string[] }>
+  inputs?: Record<string, readonly unknown[]>
+  aliases?: readonly string[]
+}
+
+/** Sums up the long lists of a job before they are sealed and put into words, which costs more than to count them. */
+export function addLists(sum: Sum, { in: ins = {}, out = {}, inputs, aliases }: Lists): void {
+  for (const port in ins) add(sum, 'channels', ins[port]!.channels?.length ?? 0)
+  for (const port in out) add(sum, 'names', out[port]!.channels?.length ?? 0)
+  for (const port in inputs) add(sum, 'values', inputs[port]!.length)
+  add(sum, 'aliases', aliases?.length ?? 0)
+}
+
+/** The same for what a run did. */
+export function sumOfLists(ops: readonly Op[]): Sum {
+  const sum: Sum = new Map()
+  for (const op of ops) {
+    if (op.op === 'write') add(sum, 'values', op.values.length)
+    else if (op.op === 'spawn') addLists(sum, { in: op.inports, out: op.outports, inputs: op.inputs })
+    else if (op.op === 'ports' || op.op === 'amend') addLists(sum, { in: op.in, out: op.out })
+    else if (op.op === 'channels') add(sum, 'channels', op.set.length)
+    else if (op.op === 'connect') add(sum, 'targets', op.to.length)
+  }
+  return sum
+}
+
+/** @throws TOO_LARGE if a call exceeds the budget. */
+export function checkSum(sum: Sum): void {
+  const excess = excessOf(sum)
+  if (excess !== undefined) throw new SidejobError('TOO_LARGE', excess)
+}

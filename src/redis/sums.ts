@@ -1,0 +1,193 @@
+// What the words of a call sum up to: read as the scripts read them, by the same table of verbs, so that no verb is left out.
+
+import { add, type Part, type Sum } from '../core/budget.ts'
+import { calls, type Kind, sayings, verbs } from './ops.ts'
+import { isBig } from './packed-jobs.ts'
+
+/** Words, and how far they have been read. */
+type Reading = { words: readonly string[]; at: number; sum: Sum }
+
+function next(reading: Reading): string {
+  const word = reading.words[reading.at++] ?? ''
+  add(reading.sum, 'bytes', word.length)
+  return word
+}
+
+const skip = (reading: Reading, n: number): void => {
+  for (let i = 0; i < n; i++) next(reading)
+}
+
+const nextCount = (reading: Reading): number => Number(next(reading)) || 0
+
+function value(reading: Reading): void {
+  if (isBig(next(reading))) add(reading.sum, 'large', 1)
+}
+
+/** A list as long as its first word says. */
+function list(reading: Reading, part: Part, size = 1): number {
+  const n = nextCount(reading)
+  add(reading.sum, part, n)
+  skip(reading, n * size)
+  return n
+}
+
+/** What can be asked of a new job beside its record, by its word; see lib/job/specs.lua. */
+const options: Record<string, (reading: Reading) => void> = {
+  parent(reading) {
+    add(reading.sum, 'parents', 1)
+    skip(reading, 2)
+  },
+  unique(reading) {
+    add(reading.sum, 'keys', 1)
+    skip(reading, 3)
+  },
+  debounce: (reading) => skip(reading, 1),
+  joining: () => undefined,
+  alias(reading) {
+    add(reading.sum, 'aliases', 1)
+    skip(reading, 1)
+  },
+  input(reading) {
+    add(reading.sum, 'filled', 1)
+    skip(reading, 1)
+    list(reading, 'values')
+  },
+  value(reading) {
+    skip(reading, 1)
+    value(reading)
+  },
+  limit(reading) {
+    add(reading.sum, 'limits', 1)
+    skip(reading, 5)
+  },
+  listen(reading) {
+    skip(reading, 2)
+    list(reading, 'channels')
+  },
+}
+
+/** What precedes the options of a new job: its queue, class, times, priority, and its record as JSON. */
+const HEAD = 7
+
+/** Ports in the record of a new job: `"i:in":"0,0"`. */
+const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
+
+/** One kind of new jobs; answers how many ports they have values for if they wait in pieces. */
+function newJob(reading: Reading): { ports: number; packed?: number } {
+  skip(reading, HEAD - 1)
+  const ports = portsIn(next(reading))
+  const n = nextCount(reading)
+  let packed: number | undefined
+  for (let i = 0; i < n; i++) {
+    const word = next(reading)
+    if (word === 'packed') packed = list(reading, 'names')
+    else options[word]?.(reading)
+  }
+  return { ports, packed }
+}
+
+/** As many of a piece as have one text for their args, and one for their values. */
+const PIECE = 100
+
+/** Sums up new jobs as `jobsArguments` writes them. */
+export function sumOfJobs(words: readonly string[], sum: Sum = new Map()): Sum {
+  const reading = { words, at: 0, sum }
+  const groups = nextCount(reading)
+  for (let i = 0; i < groups; i++) {
+    const { ports, packed } = newJob(reading)
+    const n = nextCount(reading)
+    add(sum, packed === undefined ? 'jobs' : 'packed', n)
+    if (packed === undefined) add(sum, 'names', ports * n)
+    skip(reading, packed === undefined ? n : Math.ceil(n / PIECE) * (packed > 0 ? 2 : 1))
+  }
+  return sum
+}
+
+/** How each kind of argument is read; see `kinds` in ops.ts, which writes them. */
+const readers: Record<Kind, (reading: Reading) => void> = {
+  text: next,
+  value,
+  values(reading) {
+    const n = nextCount(reading)
+    for (let i = 0; i < n; i++) value(reading)
+  },
+  flag: next,
+  number: next,
+  moment: next,
+  some: next,
+  maybe(reading) {
+    next(reading)
+    value(reading)
+  },
+  list: (reading) => list(reading, 'names'),
+  counts: (reading) => list(reading, 'names', 2),
+  target: next,
+  port: (reading) => skip(reading, 3),
+  ports: (reading) => list(reading, 'targets', 3),
+  side: next,
+  specs(reading) {
+    const n = nextCount(reading)
+    add(reading.sum, 'ports', n)
+    for (let i = 0; i < n; i++) {
+      next(reading)
+      readers.maybe(reading)
+      list(reading, 'channels')
+    }
+  },
+  writing: next,
+  limits: (reading) => list(reading, 'limits', 5),
+  field: next,
+  fields: (reading) => list(reading, 'names', 2),
+  job(reading) {
+    const { ports } = newJob(reading)
+    add(reading.sum, 'jobs', 1)
+    add(reading.sum, 'names', ports)
+    value(reading)
+  },
+}
+
+/** Which part a verb is; the others are plain ops. */
+const partOf: Record<string, Part> = {
+  spawn: 'spawns',
+  publish: 'messages',
+  step: 'steps',
+  log: 'entries',
+  write: 'writes',
+  connect: 'steps',
+  wire: 'steps',
+  channels: 'acts',
+  adopt: 'acts',
+  disown: 'acts',
+  run: 'acts',
+  terminate: 'acts',
+  delete: 'acts',
+  alias: 'acts',
+  unalias: 'acts',
+  tag: 'acts',
+}
+
+/** Lists that are not of plain names. */
+const listOf: Record<string, Part> = { channels: 'channels', listen: 'channels', write: 'values', bulk: 'acts' }
+
+const table: Record<string, Record<string, Kind>> = { ...verbs, ...calls, ...sayings }
+
+/** How many channels a message goes to: its own and those above. */
+const levelsOf = (channel: string): number => channel.split('/').filter(Boolean).length + 1
+
+/**
+ * Sums up the words of ops, by the table of verbs.
+ *
+ * @example sumOfOps(ops.publish({ channel: '/a', item: '=1' })).get('messages') // 1
+ */
+export function sumOfOps(words: readonly string[], sum: Sum = new Map()): Sum {
+  const reading = { words, at: 0, sum }
+  while (reading.at < words.length) {
+    const verb = next(reading)
+    add(sum, partOf[verb] ?? 'ops', 1)
+    if (verb === 'publish') add(sum, 'levels', levelsOf(words[reading.at]!))
+    for (const kind of Object.values(table[verb] ?? {}))
+      if (kind === 'list' && listOf[verb]) list(reading, listOf[verb])
+      else readers[kind](reading)
+  }
+  return sum
+}
