@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineWorker, port } from '../src/index.ts'
+import { checkRoom, sizeOf } from './room.ts'
 
 const MAX = 100_000
 const size = z.number('expected a positive number').min(1, 'expected a positive number').max(MAX)
@@ -16,7 +17,10 @@ export const groupsOf = defineWorker({
       const groups: unknown[][] = []
       for (let i = 0; i < elements.length; i += step) groups.push(elements.slice(i, i + step))
       const last = groups.at(-1)
-      if (last && fill !== false) while (last.length < step) last.push(fill)
+      if (last && fill !== false) {
+        checkRoom({ bytes: (step - last.length) * sizeOf(fill) })
+        while (last.length < step) last.push(fill)
+      }
       job.write('out', groups)
     }
   },

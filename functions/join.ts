@@ -1,8 +1,14 @@
 import * as z from 'zod'
 import { defineWorker, port } from '../src/index.ts'
+import { checkRoom } from './room.ts'
 
 const textOf = (value: unknown, sep: string): string => {
-  if (Array.isArray(value)) return value.map((element) => textOf(element, sep)).join(sep)
+  if (Array.isArray(value)) {
+    const texts = value.map((element) => textOf(element, sep))
+    const bytes = texts.reduce((sum, text) => sum + text.length, sep.length * Math.max(0, texts.length - 1))
+    checkRoom({ bytes })
+    return texts.join(sep)
+  }
   if (value === null) return ''
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

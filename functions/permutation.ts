@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { defineWorker, port, Terminal } from '../src/index.ts'
-
-const MAX = 100_000
+import { defineWorker, port } from '../src/index.ts'
+import { checkRoom, sizeOf } from './room.ts'
 
 type Choice = { ordered: boolean; repeat: boolean }
 
@@ -22,6 +21,7 @@ export const permutation = defineWorker({
   queue: 'core',
   class: 'permutation',
   description: 'All lists of n elements of a list: ordered or not, with repetition or without.',
+  isolate: true,
   in: {
     ordered: port(z.unknown(), { default: false }),
     repeat: port(z.unknown(), { default: false }),
@@ -32,9 +32,11 @@ export const permutation = defineWorker({
   async perform(job) {
     for await (const { ordered, repeat, n, in: elements } of job.inputs('ordered', 'repeat', 'n', 'in')) {
       const found: unknown[][] = []
+      let bytes = 0
       for (const list of lists(elements, Math.trunc(n), { ordered: ordered === true, repeat: repeat === true })) {
-        if (found.length === MAX) throw new Terminal(`more than ${MAX} lists: too many for one value`)
         found.push(list)
+        bytes += sizeOf(list)
+        checkRoom({ elements: found.length * Math.max(1, list.length), bytes })
       }
       job.write('out', found)
     }

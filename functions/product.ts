@@ -1,24 +1,32 @@
 import * as z from 'zod'
-import { defineWorker, port, Terminal } from '../src/index.ts'
+import { defineWorker, port } from '../src/index.ts'
+import { checkRoom, sizeOf } from './room.ts'
 
-const MAX = 100_000
 const lists = z.array(z.array(z.unknown()))
 
 /** Every choice of one element of each list. */
 const choices = (lists: unknown[][]): unknown[][] =>
   lists.reduce<unknown[][]>((all, list) => all.flatMap((chosen) => list.map((element) => [...chosen, element])), [[]])
 
+/** How many choices there are; checks first that one value can hold them. */
+function countChoices(lists: unknown[][]): number {
+  const n = lists.reduce((size, { length }) => size * length, 1)
+  // Of each list, each element is part of as many choices as any other.
+  const bytes = lists.reduce((sum, list) => sum + (n / Math.max(1, list.length)) * sizeOf(list), 0)
+  checkRoom({ elements: n * lists.length, bytes })
+  return n
+}
+
 export const product = defineWorker({
   queue: 'core',
   class: 'product',
   description: 'All ways to take one element of each of several lists; the first list varies slowest.',
+  isolate: true,
   in: { in: port(lists.min(1, 'expected at least one list')) },
   out: { out: port(lists) },
   async perform(job) {
     for await (const { in: factors } of job.inputs('in')) {
-      const size = factors.reduce((size, { length }) => size * length, 1)
-      if (size > MAX) throw new Terminal(`${size} lists, more than ${MAX}: too many for one value`)
-      job.write('out', size === 0 ? [] : choices(factors))
+      job.write('out', countChoices(factors) === 0 ? [] : choices(factors))
     }
   },
 })

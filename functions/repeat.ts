@@ -1,14 +1,19 @@
 import * as z from 'zod'
 import { defineWorker, port } from '../src/index.ts'
+import { checkRoom, sizeOf } from './room.ts'
 
 export const repeat = defineWorker({
   queue: 'core',
   class: 'repeat',
   description: 'Makes a list of so many copies of a value.',
+  isolate: true,
   in: { times: port(z.number().min(0).max(100_000)), in: port() },
   out: { out: port(z.array(z.unknown())) },
   async perform(job) {
-    for await (const { times, in: value } of job.inputs('times', 'in'))
-      job.write('out', Array.from({ length: Math.trunc(times) }).fill(value))
+    for await (const { times, in: value } of job.inputs('times', 'in')) {
+      const n = Math.trunc(times)
+      checkRoom({ elements: n, bytes: n * sizeOf(value) })
+      job.write('out', Array.from({ length: n }).fill(value))
+    }
   },
 })

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { defineWorker, port } from '../src/index.ts'
+import { checkRoom } from './room.ts'
 
 const lists = z.array(z.array(z.unknown()))
 
@@ -11,10 +12,13 @@ export const zip = defineWorker({
   in: { in: port(lists.min(1, 'expected at least one list')) },
   out: { out: port(lists) },
   async perform(job) {
-    for await (const { in: rows } of job.inputs('in'))
+    for await (const { in: rows } of job.inputs('in')) {
+      // Each cell is at least a digit and a comma.
+      checkRoom({ bytes: 2 * rows.length * rows[0]!.length })
       job.write(
         'out',
         rows[0]!.map((_, i) => rows.map((row) => row[i] ?? null)),
       )
+    }
   },
 })

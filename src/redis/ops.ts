@@ -144,6 +144,7 @@ export const calls = {
   retry: { of: 'target' },
   resend: { of: 'target' },
   requeue: { of: 'target', forgiven: 'flag' },
+  requeue_all: { queue_name: 'text', forgiven: 'flag', jobs: 'list' },
   result: { job: 'text', look: 'flag', wait: 'number' },
   deadline: { token: 'text', till: 'number' },
   lock: { ms: 'number', token: 'text' },

@@ -167,7 +167,13 @@ const partOf: Record<string, Part> = {
 }
 
 /** Lists that are not of plain names. */
-const listOf: Record<string, Part> = { channels: 'channels', listen: 'channels', write: 'values', bulk: 'acts' }
+const listOf: Record<string, Part> = {
+  channels: 'channels',
+  listen: 'channels',
+  write: 'values',
+  bulk: 'acts',
+  requeue_all: 'acts',
+}
 
 const table: Record<string, Record<string, Kind>> = { ...verbs, ...calls, ...sayings }
 

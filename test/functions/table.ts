@@ -329,6 +329,10 @@ export const table: Record<string, Row[]> = {
   ],
 
   groups_of: [
+    row('more than 1 MiB of fill fails before it is built', {
+      give: { in: [[1]], size: [100_000], fill: ['x'.repeat(100)] },
+      error: /at most 1048576 bytes and 100000 elements, got at least 10299897 bytes/,
+    }),
     row('the last group may be short', {
       give: { size: [3], in: [[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]] },
       out: [[[1, 2, 3], [4, 5, 6], [7, 8, 9], [10]]],
@@ -369,6 +373,10 @@ export const table: Record<string, Row[]> = {
   ],
 
   join: [
+    row('a text of more than 1 MiB fails before it is built', {
+      give: { sep: ['-'.repeat(1_000)], in: [Array(300_000).fill(1)] },
+      error: /at most 1048576 bytes and 100000 elements, got at least 300299000 bytes/,
+    }),
     row('joins with commas', { give: { in: [['hello', 'world', 1, 2, 3]] }, out: ['hello,world,1,2,3'] }),
     row('joins with what is between', { give: { sep: ['\t'], in: [['a', 'b']] }, out: ['a\tb'] }),
     row('null is nothing, true and 1.5 are text', {
@@ -595,9 +603,13 @@ export const table: Record<string, Row[]> = {
         out: [[[]], [], []],
       },
     ),
-    row('more than 100,000 lists fail', {
+    row('lists with more than 100,000 elements fail', {
       give: { n: [10], ordered: [true], in: [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] },
-      error: /more than 100000 lists/,
+      error: /at most 1048576 bytes and 100000 elements, got 100010 elements/,
+    }),
+    row('long lists with repetition fail early', {
+      give: { n: [100], repeat: [true], ordered: [true], in: [[0, 1]] },
+      error: /100000 elements, got 100100 elements/,
     }),
     row('n must be a number', { give: { n: ['2'], in: [[1]] }, error: /port n .*expected number/ }),
   ],
@@ -652,13 +664,21 @@ export const table: Record<string, Row[]> = {
     }),
     row('no list fails', { give: { in: [[]] }, error: /port in .*at least one list/ }),
     row('what is no list of lists fails', { give: { in: [[1]] }, error: /port in .*expected array/ }),
-    row('more than 100,000 lists fail', {
-      give: { in: [Array(17).fill([0, 1])] },
-      error: /131072 lists, more than 100000/,
+    row('lists with more than 100,000 elements fail before they are built', {
+      give: { in: [[...Array(14).fill([0, 1]), ...Array(200).fill([1])]] },
+      error: /at most 1048576 bytes and 100000 elements, got 3506176 elements/,
+    }),
+    row('lists of long texts fail before they are built', {
+      give: { in: [Array(10).fill(['x'.repeat(1_000), 'y'])] },
+      error: /at most 1048576 bytes and 100000 elements, got at least \d+ bytes/,
     }),
   ],
 
   repeat: [
+    row('copies of more than 1 MiB fail before they are made', {
+      give: { times: [100_000], in: ['x'.repeat(1_500)] },
+      error: /at most 1048576 bytes and 100000 elements, got at least 150300000 bytes/,
+    }),
     row('makes copies', { give: { times: [4], in: [5] }, out: [[5, 5, 5, 5]] }),
     row('a fraction is cut off', { give: { times: [2.9], in: ['a'] }, out: [['a', 'a']] }),
     row('no copy', { give: { times: [0], in: ['a'] }, out: [[]] }),
@@ -831,6 +851,10 @@ export const table: Record<string, Row[]> = {
   ],
 
   zip: [
+    row('more than 1 MiB of cells fails before it is built', {
+      give: { in: [[Array(10_000).fill(1), ...Array(1_000).fill([])]] },
+      error: /at most 1048576 bytes and 100000 elements, got at least 20020000 bytes/,
+    }),
     row('turns lists into lists of their elements', {
       give: {
         in: [

@@ -216,6 +216,7 @@ const answers: Engine = {
   deliver: async () => ({ deliveries: [{ token: 't-1', job: ward, family: [] }], failed: 0 }),
   finishDelivery: async () => ({ status: 'completed' }),
   requeue: async () => {},
+  requeueAll: async () => {},
   giveBack: async () => {},
   once: async (_, act) => act(),
   withdrawJob: async () => {},

@@ -339,7 +339,7 @@ const KIB: Record<string, number> = {
     glance: 11,
     inspect: 12,
     limits: 4,
-    list: 14,
+    list: 15,
     overview: 4,
     peek: 7,
     processes: 7,
@@ -350,7 +350,7 @@ const KIB: Record<string, number> = {
   ...{
     commit: 75,
     commit_verbs: 117,
-    change: 91,
+    change: 92,
     enqueue: 87,
     extend: 60,
     limit: 60,

@@ -214,3 +214,66 @@ test('thousands of groups are listed without holding anybody up, and a scrape sh
   expect(shown.size).toBe(100)
   expect(scraped.text.length).toBeLessThan(200_000)
 })
+
+test('a bulk action over jobs with 100 aliases each is done in slices, by filter and by ids', {
+  timeout: 60_000,
+}, async () => {
+  const ids: number[] = []
+  for (let n = 0; n < 8; n++) {
+    const jobs = Array.from({ length: 50 }, (_, i) => ({
+      class: 'quick',
+      wait: '10h',
+      queue: n < 4 ? 'default' : 'elsewhere',
+      priority: 77,
+      alias: Array.from({ length: 100 }, (_, at) => `bulk-${n}-${i}-${at}`),
+    }))
+    const { status, text } = await doors.ask('POST', '/v1/jobs', jobs)
+    expect({ status, text }).toMatchObject({ status: 201 })
+    ids.push(...JSON.parse(text).jobs.map(({ id }: { id: number }) => id))
+  }
+  const bulk = (body: object) => doors.ask('POST', '/v1/bulk', { action: 'delete', ...body })
+  expect(await bulk({ ids: ids.slice(0, 200) })).toMatchObject({ status: 201 })
+  await doors.watched('deleting by ids', () => drain(doors.engine))
+  expect(await bulk({ filter: { queue: 'elsewhere', class: 'quick' } })).toMatchObject({ status: 201 })
+  await doors.watched('deleting by a filter', () => drain(doors.engine))
+  for (const id of [ids[0], ids[199], ids[200], ids[399]])
+    expect(await doors.ask('GET', `/v1/jobs/${id}`)).toMatchObject({ status: 404 })
+  expect(await doors.ask('GET', '/v1/jobs/bulk-0-0-0')).toMatchObject({ status: 404 })
+})
+
+test('jobs with documents of 200 KB are listed and searched in pages that hold nobody up', {
+  timeout: 60_000,
+}, async () => {
+  const ports = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`port${i}`, { default: 'x'.repeat(200) }]))
+  for (let n = 0; n < 40; n++) await make({ class: 'quick', queue: 'elsewhere', wait: '10h', in: ports })
+  for (const query of ['class=nothing', 'queue=elsewhere&status=queued', 'text=nothing', 'sort=ended']) {
+    const seen: number[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const { status, text } = await doors.ask('GET', `/v1/jobs?${query}${cursor && `&cursor=${cursor}`}`)
+      expect(status).toBe(200)
+      const page = JSON.parse(text)
+      seen.push(...page.jobs.map(({ id }: { id: number }) => id))
+      cursor = page.cursor
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    if (query.startsWith('queue')) expect(seen.length).toBeGreaterThanOrEqual(40)
+  }
+})
+
+test('6,000 channels are listed in pages, each once', { timeout: 60_000 }, async () => {
+  for (let n = 0; n < 6; n++)
+    await make({
+      class: 'quick',
+      wait: '10h',
+      in: { in: { channels: Array.from({ length: 1_000 }, (_, i) => `/paged/${n}/${i}`) } },
+    })
+  const names: string[] = []
+  for (let cursor: string | null = '', pages = 0; cursor !== null; pages++) {
+    const { text } = await doors.ask('GET', `/v1/channels${cursor && `?cursor=${cursor}`}`)
+    const page = JSON.parse(text)
+    expect(page.channels.length).toBeLessThan(3_000)
+    names.push(...page.channels.map(({ name }: { name: string }) => name))
+    cursor = page.cursor
+  }
+  expect(names.filter((name) => name.startsWith('/paged/'))).toHaveLength(6_000)
+})

@@ -14,7 +14,10 @@ const partRow = ({ name, weight }: { name: string; weight: number }): string => 
 
 test('docs/limits.md has a row for every part of a call, and the budget', () => {
   const [, sums = ''] = page.split('## The sum of a call')
-  const rows = sums.split('## Each limit')[0]!.split('\n').filter((line) => /^\| [^-]+ \| [\d.]+ \|$/.test(line))
+  const rows = sums
+    .split('## Each limit')[0]!
+    .split('\n')
+    .filter((line) => /^\| [^-]+ \| [\d.]+ \|$/.test(line))
   const { bytes, ...counted } = parts
   expect(bytes.weight).toBe(1 / 1_024)
   expect(rows).toEqual(Object.values(counted).map(partRow))

@@ -60,13 +60,14 @@ async function filteredSlice(store: Store, filter: Filter, before: string): Prom
   return { ids: jobs.map(({ id }) => id), cursor }
 }
 
-const sliceOf = (ids: readonly number[], from: number): Slice => ({
-  ids: ids.slice(from, from + SLICE),
-  cursor: from + SLICE < ids.length ? String(from + SLICE) : null,
-})
+/** Jobs that were named, from the largest id down, as a filter lists them. */
+function namedSlice(ids: readonly number[], before = Number.POSITIVE_INFINITY): Slice {
+  const left = [...new Set(ids)].filter((id) => id < before).sort((a, b) => b - a)
+  return { ids: left.slice(0, SLICE), cursor: left.length > SLICE ? String(left[SLICE - 1]) : null }
+}
 
 /**
- * Performs runs of such jobs.
+ * Performs runs of such jobs. A script that has done enough stops within the slice, and sets the cursor itself.
  *
  * @example registry.serve(BULK, createBulk(store))
  */
@@ -75,14 +76,16 @@ export function createBulk(store: Store) {
     const { filter, ids: named, action } = JSON.parse(document.args!) as BulkInput
     const ended = { token: document.token!, n: 0 } as const
     const kept = stateFieldOf(document, 'cursor')
-    const from = kept === undefined ? undefined : (JSON.parse(kept) as string)
-    const page = named ? sliceOf(named, Number(from ?? 0)) : await filteredSlice(store, filter!, from ?? String(id))
-    const words: Words = ops.bulk({ act: action, jobs: page.ids.map(String) })
-    if (page.cursor !== null)
-      words.push(
-        ...ops.set({ field: 'cursor', value: store.vault.seal(encodeValue(page.cursor), stateField('cursor')) }),
-      )
-    return { ...ended, end: page.cursor === null ? 'completed' : 'again', words }
+    const before = kept === undefined ? undefined : (JSON.parse(kept) as string)
+    const slice = named
+      ? namedSlice(named, before === undefined ? undefined : Number(before))
+      : await filteredSlice(store, filter!, before ?? String(id))
+    const next = slice.cursor === null ? undefined : store.vault.seal(encodeValue(slice.cursor), stateField('cursor'))
+    const words: Words = [
+      ...(next === undefined ? [] : ops.set({ field: 'cursor', value: next })),
+      ...ops.bulk({ act: action, jobs: slice.ids.map(String) }),
+    ]
+    return { ...ended, end: next === undefined ? 'completed' : 'again', words }
   }
 }
 

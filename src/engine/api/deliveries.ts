@@ -261,6 +261,10 @@ export function createDeliveries(parts: Context): Deliveries {
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
+    async requeueAll(queue, jobs, { forgiven = false } = {}, call) {
+      await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
+    },
+
     async giveBack(deliveries, call) {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)

@@ -224,7 +224,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const again = () => delayWords(deciding)
   if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding)], again }
   const excess = excessOf(sumOfLists(changes.ops ?? []))
-  if (excess !== undefined) return { ...run, end: 'failed', words: [...tooLarge(excess), ...slotWords] }
+  if (excess !== undefined)
+    return { ...run, end: 'failed', words: [...tooLarge(excess), ...slotWords, ...logsOf(changes, deciding).flat()] }
   const { vault } = deciding
   const { result } = changes
   const logs = changes.ops?.some(({ op }) => op === 'log') ? { logs: () => logsOf(changes, deciding) } : {}

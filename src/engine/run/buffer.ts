@@ -4,7 +4,7 @@ import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import type { Changes, Op, Snapshot } from '../../core/run.ts'
-import { isText } from '../../core/schemas.ts'
+import { isText, VALUES } from '../../core/schemas.ts'
 import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
@@ -28,6 +28,20 @@ const nameOf = (name: string): string => {
     'BAD_REQUEST',
     `expected a name: text of at most 255 bytes without control characters, got ${JSON.stringify(name.slice(0, 50))}`,
   )
+}
+
+type Write = Extract<Op, { op: 'write' }>
+
+const isSameWrite = (one: Write, { values: _, to, ...other }: Write): boolean =>
+  Object.entries(other).every(([name, value]) => one[name as keyof Write] === value) &&
+  Object.keys(one).length === Object.keys(other).length + 2 &&
+  JSON.stringify(one.to) === JSON.stringify(to)
+
+/** Adds the values of a write to the one before it if both are for the same port; one op of many values costs less. */
+function joinWrite(last: Op | undefined, op: Write): boolean {
+  if (last?.op !== 'write' || last.values.length + op.values.length > VALUES || !isSameWrite(last, op)) return false
+  for (const value of op.values) last.values.push(value)
+  return true
 }
 
 type Reads = NonNullable<Changes['reads']>
@@ -129,7 +143,7 @@ export class RunBuffer {
     this.open()
     this.#log?.begin()
     if (!repeatable.has(op.op)) this.note(op.op)
-    this.#ops.push(op)
+    if (!(op.op === 'write' && joinWrite(this.#ops.at(-1), op))) this.#ops.push(op)
     this.#weigh(weightOf(op))
   }
 

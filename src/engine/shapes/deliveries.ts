@@ -83,6 +83,8 @@ export interface Deliveries {
   finishDelivery(job: Ref, end: DeliveryEnd): Promise<{ status: Status }>
   /** Back into the queue, whatever it was doing. */
   requeue(job: Ref, options?: { forgiven?: boolean; class?: string }, call?: Call): Promise<void>
+  /** Requeues jobs of one queue by their ids, in one step; others are passed over. */
+  requeueAll(queue: string, jobs: readonly Ref[], options?: { forgiven?: boolean }, call?: Call): Promise<void>
   /** Cancels or deletes a job, and takes it from its run, if it still is as it was seen. */
   withdrawJob(seen: DeliveredJob, act: 'cancel' | 'delete', call?: Call): Promise<void>
   updateDelivery(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void>

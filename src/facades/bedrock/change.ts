@@ -11,7 +11,7 @@ import { Refusal, refusals } from './refusal.ts'
 import { isTaken, stateOf } from './shown.ts'
 
 const MOST_DATA = 1024 * 1024
-/** Jobs that are requeued at the same time. */
+/** Jobs that are renamed and requeued at the same time. */
 const AT_ONCE = 20
 
 export async function updateJob(engine: Engine, from: Given, call: Call): Promise<void> {
@@ -70,6 +70,10 @@ export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
   const ids = listOf(from('jobIDs')).filter(isJob)
   if (ids.length > limits.requeued.most)
     throw new Refusal(402, `Expected at most ${limits.requeued.most} jobIDs, got ${ids.length}`)
+  if (name === undefined) {
+    if (ids.length > 0) await engine.requeueAll(QUEUE, ids, { forgiven })
+    return
+  }
   const requeue = async (id: string) => {
     const job = await wardOf(engine, id).catch(unknown)
     if (job) await engine.requeue(id, { forgiven, class: name }).catch(unknown)

@@ -22,8 +22,8 @@ local put = journal.put
 local int = numbers.int
 local now = time.now
 
--- How many jobs one run looks at, and about how many of the children of one at once.
-local BRANCHES, PAGE = 500, 250
+-- How many jobs one run looks at, and about how many of the children of one at once; how many changes it makes before it stops.
+local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 
 -- Some of the children that a job has in Redis, by their ids; where the next ones begin; how many were looked at.
 local function page(parent, cursor)
@@ -62,7 +62,7 @@ local function go_through(id, doc, act)
   local pushed, taken = ports.counts(doc, 'i', 'in')
   local line = lists.items(lists.of(id, doc, 'i', 'in', pushed - taken), math.min(pushed - taken, BRANCHES))
   local at_item, looked = 0, 0
-  while line[at_item + 1] and looked < BRANCHES do
+  while line[at_item + 1] and looked < BRANCHES and journal.puts < MOST_PUTS do
     at_item = at_item + 1
     local parent, cursor = line[at_item]:match('^="(%d+) (%d+)"$')
     local children, next_page, seen = page(parent, cursor)
@@ -110,7 +110,7 @@ end
 -- runs have to end first.
 local function erase_below(id, doc, force)
   local looked, done = 0, 0
-  while doc.family_before and looked < BRANCHES do
+  while doc.family_before and looked < BRANCHES and journal.puts < MOST_PUTS do
     local here, here_doc, cursor = doc.family_before, find(doc.family_before), doc.family_cursor or '0'
     local mark = id .. ':' .. (doc.family_round or '0') .. ','
     if not here_doc or (here_doc.family_before or ''):sub(1, #mark) ~= mark then

@@ -23,7 +23,7 @@ local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local get_value = values.get_value
-local change, del, find, hget, hset, need, queue = cache.change, cache.del, cache.find, cache.hget, cache.hset, cache.need, cache.queue
+local change, del, fetch_jobs, find, hget, hset, need, queue = cache.change, cache.del, cache.fetch_jobs, cache.find, cache.hget, cache.hset, cache.need, cache.queue
 local refuse = journal.refuse
 local int = numbers.int
 local now = time.now
@@ -61,6 +61,15 @@ end
 function verbs.requeue(me, id, doc, forgiven)
   rerun.requeue(id, doc, forgiven)
   me.answer = { id, states.of(doc) }
+end
+
+-- Requeues the jobs of one queue; others are passed over.
+function verbs.requeue_all(me, queue_name, forgiven, jobs)
+  fetch_jobs(jobs)
+  for _, id in ipairs(jobs) do
+    local doc = find(id)
+    if doc and doc.queue == queue_name then rerun.requeue(id, doc, forgiven) end
+  end
 end
 
 -- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two. Whoever

@@ -61,7 +61,10 @@ function verbs.terminate(me, id, doc, recursive)
   me.answer = { id, doc.gone or states.of(doc), rest or '' }
 end
 
--- One slice of a bulk job, which counts what it has done and what it has passed over, and shows it.
+-- Changes that one slice of a bulk job makes before it stops. The next slice continues after the last job.
+local MOST_PUTS = 12000
+
+-- One slice of a bulk job: acts on jobs in the order of falling ids, and counts those that it has changed and passed over.
 function verbs.bulk(me, act, jobs)
   -- Each answers whether there was something to do.
   local acts = {
@@ -73,9 +76,15 @@ function verbs.bulk(me, act, jobs)
   local doc = need(me.id)
   local done, passed = tonumber(doc['s:done']) or 0, tonumber(doc['s:passed']) or 0
   fetch_jobs(jobs)
-  for _, id in ipairs(jobs) do
+  local stop = journal.puts + MOST_PUTS
+  for i, id in ipairs(jobs) do
     local other = find(id)
     if other and acts[act](id, other) then done = done + 1 else passed = passed + 1 end
+    if journal.puts > stop and jobs[i + 1] then
+      set_value(me.id, doc, 's:cursor', '"' .. id .. '"')
+      me.ending = 'again'
+      break
+    end
   end
   change(me.id, doc, 's:done', int(done))
   change(me.id, doc, 's:passed', int(passed))

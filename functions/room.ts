@@ -1,0 +1,28 @@
+// How large one value may become, counted before or while it is built: what multiplies could fill the memory of an isolate.
+
+import { SidejobError } from '../src/index.ts'
+
+export const MAX_ELEMENTS = 100_000
+export const MAX_BYTES = 1_048_576
+
+/** The error of a value that would be too large. Its run is not retried. */
+export const tooLarge = (got: string): SidejobError =>
+  new SidejobError(
+    'TOO_LARGE',
+    `expected a value of at most ${MAX_BYTES} bytes and ${MAX_ELEMENTS} elements, got ${got}`,
+  )
+
+/** @throws TOO_LARGE if a value with so many elements and bytes cannot be written. */
+export function checkRoom({ elements = 0, bytes = 0 }: { elements?: number; bytes?: number }): void {
+  if (elements > MAX_ELEMENTS) throw tooLarge(`${elements} elements`)
+  if (bytes > MAX_BYTES) throw tooLarge(`at least ${bytes} bytes`)
+}
+
+/** At least how many bytes a value has as JSON, with the comma behind it. */
+export function sizeOf(value: unknown): number {
+  if (typeof value === 'string') return value.length + 3
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + sizeOf(one), 3)
+  if (value instanceof Uint8Array) return value.length
+  if (typeof value !== 'object' || value === null) return String(value).length + 1
+  return Object.entries(value).reduce((sum, [name, one]) => sum + name.length + 3 + sizeOf(one), 3)
+}
