@@ -82,7 +82,7 @@ local function show(id)
 end
 
 -- A page also ends where it has read so many bytes, whatever fits: jobs are read so many at a time.
-local MAX_READ, CHUNK, read_bytes = 2097152, 64, 0
+local MAX_READ, CHUNK, read_bytes = 1048576, 64, 0
 
 -- Whether another job may be read; notes how large this one is.
 local function admit_read(id)
