@@ -8,10 +8,10 @@ const lists = z.array(z.array(z.unknown()))
 const choices = (lists: unknown[][]): unknown[][] =>
   lists.reduce<unknown[][]>((all, list) => all.flatMap((chosen) => list.map((element) => [...chosen, element])), [[]])
 
-/** How many choices there are; checks first that one value can hold them. */
+/** The number of choices. Checks that one value can hold them. */
 function countChoices(lists: unknown[][]): number {
   const n = lists.reduce((size, { length }) => size * length, 1)
-  // Of each list, each element is part of as many choices as any other.
+  // Every element of a list is in the same number of choices.
   const bytes = lists.reduce((sum, list) => sum + (n / Math.max(1, list.length)) * sizeOf(list), 0)
   checkRoom({ elements: n * lists.length, bytes })
   return n

@@ -1,4 +1,4 @@
-// How large one value may become, counted before or while it is built: what multiplies could fill the memory of an isolate.
+// The size limit of one value, checked before or while it is built: products could fill the memory of an isolate.
 
 import { SidejobError } from '../src/index.ts'
 
@@ -12,7 +12,7 @@ export const tooLarge = (got: string): SidejobError =>
     `expected a value of at most ${MAX_BYTES} bytes and ${MAX_ELEMENTS} elements, got ${got}`,
   )
 
-/** @throws TOO_LARGE if a value with so many elements and bytes cannot be written. */
+/** @throws TOO_LARGE if a value of this size cannot be written. */
 export function checkRoom({ elements = 0, bytes = 0 }: { elements?: number; bytes?: number }): void {
   if (elements > MAX_ELEMENTS) throw tooLarge(`${elements} elements`)
   if (bytes > MAX_BYTES) throw tooLarge(`at least ${bytes} bytes`)

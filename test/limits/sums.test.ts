@@ -1,6 +1,6 @@
-// Each list has a limit of its own; a call that has many of them must not hold Redis for the sum. For every list in every
-// schema of a body: as many of it as fit into 10 MiB, with all lists within at half their maximum. The call is refused with
-// 413, or it is cheap; and so is the largest one like it that is not refused.
+// Each list has a limit, and the sum of all lists of a call must not hold Redis either. For every list in every schema, the
+// test sends the largest body that fits 10 MiB, with all lists in it at half their maximum. The call is refused with 413, or
+// it is cheap. The test then divides a refused call until it is accepted.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -35,7 +35,7 @@ const KNOWN: Record<string, unknown> = { queue: 'default', class: 'quick', end: 
 const TRIED = 12_345
 const leaves = new WeakMap<z.ZodType, (i: number) => unknown>()
 
-/** Different numbers or texts that a schema takes, or always the same where it takes no others. */
+/** Different numbers or texts that a schema accepts, or the same one if it accepts no others. */
 function leafOf(schema: z.ZodType): (i: number) => unknown {
   const known = leaves.get(schema)
   if (known) return known
@@ -48,7 +48,7 @@ function leafOf(schema: z.ZodType): (i: number) => unknown {
   return leaf
 }
 
-/** What stands around a list is left out of this many levels: a schema that holds itself ends. */
+/** Levels of a schema that the test enters. A recursive schema ends there. */
 const DEEPEST = 8
 
 /** The i-th of many different values that a schema takes, without what may be left out. */
@@ -87,13 +87,13 @@ function sample(schema: z.ZodType, i: number, depth = 0): unknown {
 
 const keyOf = (schema: z.ZodType | undefined, i: number): string => String(schema ? sample(schema, i) : `a${i}`)
 
-/** Half of the largest list that is taken; what stands around the list may bound it. */
+/** Half of the largest accepted length. The schemas around the list may limit it too. */
 function half(around: readonly z.ZodType[], of: (n: number) => unknown): number {
   const most = COUNTS.find((n) => around.every((schema) => takes(schema, of(n)))) ?? 1
   return Math.max(1, Math.floor(most / 2))
 }
 
-/** Bytes that are left of a body: what is built stops where it would be larger. */
+/** Bytes that are left of a body. */
 type Room = { left: number }
 
 const textSize = (value: unknown): number => JSON.stringify(value)?.length ?? 4
@@ -174,7 +174,7 @@ function halfOf(schema: z.ZodType, around: readonly z.ZodType[]): number {
   return n
 }
 
-/** Each list of a schema: alone, the others left out, and with all that its elements may have. */
+/** Each list of a schema, alone and with all optional members of its elements. */
 function* worst(schema: z.ZodType, path: string, around: readonly z.ZodType[] = [], depth = 0): Generator<Worst> {
   const def = defOf(schema)
   if (depth > DEEPEST) return
@@ -213,7 +213,7 @@ function* worst(schema: z.ZodType, path: string, around: readonly z.ZodType[] = 
   }
 }
 
-/** The same with at most so many in each list and map. */
+/** The same value with at most `most` entries in each list and map. */
 function shrunk(value: unknown, most: number): unknown {
   if (Array.isArray(value)) return value.slice(0, most).map((one) => shrunk(one, most))
   if (typeof value !== 'object' || value === null) return value
@@ -224,7 +224,7 @@ function shrunk(value: unknown, most: number): unknown {
   )
 }
 
-// What lasts by design, ends the clock, or is the tests' own.
+// Routes of the clock and of QStash.
 const LEFT_OUT = new Set(['/v1/test/clock', '/dispatch/:queue'])
 const asked = list.filter(({ path, only, body }) => body && !LEFT_OUT.has(path) && !only) as Route[]
 
@@ -264,7 +264,7 @@ async function pathOf({ path }: Route): Promise<string> {
   return made
 }
 
-/** Lists of the widest level, by how much of a refused call is asked for next. */
+/** The share of a refused call that the next attempt sends. */
 const STEPS = [1, 0.5, 0.2, 0.05, 0.01]
 
 const reduced = (value: unknown, by: number): unknown => {

@@ -122,7 +122,7 @@ const rule73: Facts = {
     await write(world, id, 'o', 'out', 9_000)
     expect((await published(world)) - before).toBeLessThan(20_100)
   },
-  async 'a page ends where it has read 1 MiB of documents, whatever fits'(world) {
+  async 'a page ends after 1 MiB of documents, also if no job matches'(world) {
     const ports = Object.fromEntries(
       Array.from({ length: 900 }, (_, i) => [`port${i}`, { default: `"${'x'.repeat(400)}"` as Encoded }]),
     )
