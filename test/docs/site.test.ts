@@ -65,7 +65,7 @@ test.skipIf(!program())('a search finds a section by its words, from a file and 
   await page.keyboard.type('debounc')
   const first = page.locator('#results a').first()
   await first.waitFor()
-  expect(await page.locator('#results a').allTextContents()).toContain('Once: unique, throttle, debounce: Debounce')
+  expect(await page.locator('#results a').allTextContents()).toContain('Unique jobs, throttle, debounce: Debounce')
   await page.keyboard.press('Enter')
   await page.waitForURL(/\/unique\.html#|\/recipes\.html#/)
   expect(faults).toEqual([])
