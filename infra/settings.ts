@@ -42,7 +42,8 @@ export const localSettings = {
   },
   SIDEJOB_PACKAGE: {
     of: 'the command line',
-    means: 'Version of sidejob, or path to a tarball, that `sidejob init` and `create` write into package.json.',
+    means:
+      'Version of sidejob that `sidejob init` and `create` write into package.json. `create` copies a tarball into the project.',
     without: 'the version that runs',
   },
   CLOUDFLARE_API_TOKEN: {

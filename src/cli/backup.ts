@@ -91,14 +91,16 @@ async function* readLinesOf(path: string, tell: (bytes: number) => void): AsyncG
 
 export const backup: Record<string, Command> = {
   export: {
-    does: 'writes everything of the namespace into a file, a line for each key; goes on where it was interrupted',
+    does: 'Write all data of the namespace to a file; continue an interrupted export',
+    flags: ['json', 'help'],
     takes: ['file'],
     run: (_, __, io, [path = '']) => write(path, io),
   },
   import: {
-    does: 'puts an export into an empty namespace; goes on where it was interrupted',
+    does: 'Load an export into an empty namespace; continue an interrupted import',
+    flags: ['json', 'help'],
     takes: ['file'],
-    options: { over: { type: 'boolean', does: 'replaces what is in the namespace: all of it is removed' } },
+    options: { over: { type: 'boolean', does: 'remove all data of the namespace first' } },
     async run(_, { over }, { note, tell, progress }, [path = '']) {
       const size = (await stat(path)).size
       let read = 0

@@ -26,13 +26,13 @@ async function follow(client: Client, id: number, fits: number, { progress }: Io
 }
 
 const bulk = (action: Input['action']): Command => ({
-  does: `${action} for all jobs that fit; without --yes it says how many they are`,
+  does: `${action[0]!.toUpperCase()}${action.slice(1)} all matching jobs; without --yes, count them`,
   options: {
-    status: { type: 'string', short: 's', does: 'only those with this status' },
-    queue: { type: 'string', short: 'q', does: 'only of this queue' },
-    class: { type: 'string', short: 'c', does: 'only of this class' },
-    group: { type: 'string', does: 'only of this group' },
-    wait: { type: 'boolean', short: 'w', does: 'waits until it is done, as it does in a terminal' },
+    status: { type: 'string', short: 's', does: 'only jobs with this status' },
+    queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
+    group: { type: 'string', does: 'only jobs of this group' },
+    wait: { type: 'boolean', short: 'w', does: 'wait until it is done; the default in a terminal' },
     yes,
   },
   async run(client, given, io) {

@@ -22,8 +22,8 @@ async function failedOnes(client: Client, host: string | undefined): Promise<Fai
 }
 
 export const callbacksResend: Command = {
-  does: 'sends the callbacks again that were given up',
-  options: { host: { type: 'string', does: 'only those to this host' }, yes },
+  does: 'Send callbacks again that have failed',
+  options: { host: { type: 'string', does: 'only callbacks to this host' }, yes },
   async run(client, { host, yes: really }, { row, tell, progress }) {
     const found = await failedOnes(client, host as string | undefined)
     for (const { of, url, attempts, lastError } of found)

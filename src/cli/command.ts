@@ -1,5 +1,6 @@
 // What a command is, and what it works with.
 
+import { readFile } from 'node:fs/promises'
 import type { Client } from '../client/index.ts'
 
 export type Option = { type: 'string' | 'boolean'; short?: string; default?: string; multiple?: true; does: string }
@@ -27,16 +28,21 @@ export type Io = {
   json: boolean
 }
 
+export type CommonFlag = 'url' | 'key' | 'profile' | 'json' | 'help'
+
 export type Command = {
+  /** One imperative line. */
   does: string
-  /** What stands behind its name: `job`, `[class]` where it may be left out, `values…` for any number. */
+  /** Its arguments: `job`, `[class]` if it is optional, `values…` for any number. */
   takes?: readonly string[]
   options?: Record<string, Option>
+  /** The common options that it uses; all of them by default. */
+  flags?: readonly CommonFlag[]
   /** Answers the exit code; nothing is 0. */
   run: (client: Client, given: Given, io: Io, words: string[]) => Promise<number | undefined> | Promise<void>
 }
 
-/** What was given in a way that the command does not take. */
+/** The command line is wrong: exit code 2. */
 export class UsageError extends Error {}
 
 /** @example count({ limit: '4' }, 'limit') // 4 */
@@ -55,11 +61,42 @@ export function jsonOf(text: string, name: string): unknown {
   }
 }
 
+/**
+ * JSON from the command line, from a file (`@args.json`) or from the input (`-`).
+ *
+ * @example await jsonFrom('@args.json', '--args', io)
+ */
+export async function jsonFrom(text: string, name: string, { lines }: Pick<Io, 'lines'>): Promise<unknown> {
+  if (text === '-') return parsedIn(await allOf(lines), `${name}: the input`)
+  if (!text.startsWith('@')) return jsonOf(text, name)
+  const file = text.slice(1)
+  const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${name}: cannot read ${file} (${error.code})`)
+  })
+  return parsedIn(content, `${name}: ${file}`)
+}
+
+function parsedIn(text: string, place: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`${place}: expected JSON: ${(error as Error).message}`)
+  }
+}
+
+async function allOf(lines: AsyncIterable<string>): Promise<string> {
+  const all: string[] = []
+  for await (const line of lines) all.push(line)
+  return all.join('\n')
+}
+
+export const JSON_HELP = 'JSON, @file or - for the input'
+
 /** The options that were given, under their own names. */
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
 
-export const yes: Option = { type: 'boolean', short: 'y', does: 'does it; without this it only says what it would do' }
+export const yes: Option = { type: 'boolean', short: 'y', does: 'do it; without this, only show what would be done' }
 
 /** Does something for all, some at once. */
 export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {

@@ -27,7 +27,8 @@ function bash(commands: Record<string, Command>): string[] {
 }
 
 export const completion = (commands: Record<string, Command>): Command => ({
-  does: 'prints a completion script: source <(sidejob completion bash)',
+  does: 'Print a completion script: source <(sidejob completion bash)',
+  flags: ['help'],
   takes: ['shell'],
   async run(_client, _given, { print }, [shell]) {
     if (shell !== 'bash' && shell !== 'zsh') throw new UsageError(`expected bash or zsh, got ${shell}`)

@@ -44,10 +44,10 @@ async function mend(client: Client, { row, tell }: Io): Promise<number> {
 }
 
 export const doctor: Command = {
-  does: 'looks at every job for what is not as it must be; exit code 1 when something is',
+  does: 'Check the data of every job; exit code 1 if there is a fault',
   options: {
-    repair: { type: 'boolean', does: 'says what would put it right; with --yes it is done' },
-    yes: { type: 'boolean', short: 'y', does: 'repairs, without asking' },
+    repair: { type: 'boolean', does: 'show the repair of each fault; with --yes, do it' },
+    yes: { type: 'boolean', short: 'y', does: 'repair without asking' },
   },
   async run(client, { repair, yes }, io) {
     if (yes && !repair) throw new UsageError('--yes is said with --repair')

@@ -79,13 +79,13 @@ async function follow(
 }
 
 export const download: Command = {
-  does: 'submits the URLs of its input, one a line, and prints the id of each file',
+  does: 'Download the URLs of the input, one a line, and print the id of each file',
   options: {
-    aggregation: { type: 'string', short: 'a', does: 'what they are downloaded under; by default the host of each' },
-    limit: { type: 'string', short: 'l', default: '4', does: 'how many of an aggregation at once' },
-    callback: { type: 'string', short: 'c', does: 'a URL that is called at the end of each' },
-    dedup: { type: 'boolean', does: 'does not store again what has not changed' },
-    wait: { type: 'boolean', does: 'waits for each, as usual; --no-wait only prints the id of each job' },
+    aggregation: { type: 'string', short: 'a', does: 'group of the downloads; by default the host of each URL' },
+    limit: { type: 'string', short: 'l', default: '4', does: 'maximum number of downloads of a group at once' },
+    callback: { type: 'string', short: 'c', does: 'URL that is called at the end of each download' },
+    dedup: { type: 'boolean', does: 'do not store unchanged files again' },
+    wait: { type: 'boolean', does: 'wait for each download (default); --no-wait prints only the ids of the jobs' },
   },
   async run(client, given, io) {
     const urls = await urlsOf(io.lines)

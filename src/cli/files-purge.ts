@@ -46,10 +46,10 @@ async function chooser(given: Given, lines: AsyncIterable<string>): Promise<(fil
 const MiB = 1024 * 1024
 
 export const filesPurge: Command = {
-  does: 'removes stored files',
+  does: 'Remove stored files',
   options: {
-    'older-than': { type: 'string', does: 'those that were stored so long ago: 7d, 12h' },
-    named: { type: 'boolean', does: 'those that the input names: ids, addresses or lines of an access log' },
+    'older-than': { type: 'string', does: 'files stored before this time: 7d, 12h' },
+    named: { type: 'boolean', does: 'files named in the input: ids, addresses or lines of an access log' },
     yes,
   },
   async run(client, given, { lines, row, tell, progress }) {

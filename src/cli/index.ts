@@ -1,6 +1,24 @@
 #!/usr/bin/env node
-// sidejob <command>: what people do from a shell. Everything but the commands for a project goes over the API.
+// sidejob <command>: what people do from a shell. Every command calls the API, except those for a project.
 
-import { main } from './main.ts'
+// Loaded later: an older Node would fail on a module before it could print this sentence.
+const OLDEST = 22
+const major = Number(process.versions.node.split('.')[0])
+if (major < OLDEST) {
+  console.error(
+    `sidejob needs Node ${OLDEST} or newer, this is ${process.version}. Install a newer one from https://nodejs.org or with your version manager (nvm install ${OLDEST})`,
+  )
+  process.exit(1)
+}
 
+// A reader such as `head` closes the pipe when it has enough lines.
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0)
+    throw error
+  })
+
+const { main } = await import('./main.ts')
 process.exitCode = await main(process.argv.slice(2))
+
+export {}

@@ -1,26 +1,30 @@
 // sidejob run, ls, show, why, …: one job, or a page of them.
 
 import { ApiError, type Client } from '../client/index.ts'
-import { type Command, chosen, count, type Given, type Io, jsonOf, UsageError } from './command.ts'
+import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, UsageError } from './command.ts'
+import { jobPage } from './pages.ts'
+import { targetOf } from './target.ts'
 
 const ended = ['completed', 'failed', 'terminated']
 const WAIT = '20s'
+/** Values of each port that `run --wait` shows. */
+const OUTPUTS = 100
 /** How many jobs further `why` looks. */
 const DEEP = 3
 
 /** `port=json`, each a value for that input port. */
-function inputsOf(given: string[]): Record<string, unknown[]> {
+async function inputsOf(given: string[], io: Io): Promise<Record<string, unknown[]>> {
   const inputs: Record<string, unknown[]> = {}
   for (const one of given) {
     const [, port, text] = /^(\w+)=(.*)$/s.exec(one) ?? []
     if (!port) throw new UsageError(`--input: expected port=json, got ${one}`)
-    const value = jsonOf(text!, `--input ${port}`)
+    const value = await jsonFrom(text!, `--input ${port}`, io)
     inputs[port] = [...(inputs[port] ?? []), value]
   }
   return inputs
 }
 
-/** Waits until a job has ended; answers its result as the API does. */
+/** Waits until a job has ended; returns its result as the API does. */
 async function resultOf(client: Client, job: number | string, query: Record<string, string | boolean>) {
   for (;;) {
     const result = await client.jobs.result(job, { wait: WAIT, ...query })
@@ -28,43 +32,88 @@ async function resultOf(client: Client, job: number | string, query: Record<stri
   }
 }
 
+/** The first values that wait at each output port; they stay there. */
+async function outputsOf(
+  client: Client,
+  id: number,
+  ports: Record<string, unknown>,
+): Promise<Record<string, unknown[]>> {
+  const outputs = await Promise.all(
+    Object.keys(ports).map(async (port): Promise<[string, unknown[]]> => {
+      const { values } = await client.ports.look(id, 'out', port, { limit: OUTPUTS })
+      return [port, values.map(({ data }) => data)]
+    }),
+  )
+  return Object.fromEntries(outputs.filter(([, values]) => values.length > 0))
+}
+
+type Ended = {
+  id: number
+  class: string
+  status: string
+  result?: unknown
+  error?: unknown
+  out: Record<string, unknown[]>
+}
+
+/** A job that has ended, as lines: its status, its result or error, its outputs, and its page. */
+function endedLines({ id, class: name, status, result, error, out }: Ended, page: string | undefined): string[] {
+  const { message } = (error ?? {}) as { message?: string }
+  return [
+    `#${id} ${name} ${status}`,
+    ...(message === undefined ? [] : [`error: ${message}`]),
+    ...(result === undefined || result === null ? [] : [`result: ${JSON.stringify(result)}`]),
+    ...Object.entries(out).map(
+      ([port, values]) => `${port}: ${values.map((value) => JSON.stringify(value)).join(', ')}`,
+    ),
+    ...(page === undefined ? [] : [page]),
+  ]
+}
+
+async function waitFor(client: Client, id: number, given: Given, { show, print, note, json }: Io): Promise<number> {
+  if (!json) note(`#${id} waiting for its end`)
+  const result = await resultOf(client, id, { peek: true })
+  const job = await client.jobs.get(id)
+  const [out, page] = await Promise.all([outputsOf(client, id, job.out), jobPage(targetOf(given), id)])
+  const { class: name, status, error } = job
+  const value = (result as { result?: unknown } | null)?.result
+  if (json) show({ ...result, id, class: name, status, out, ...(page ? { page } : {}) })
+  else for (const line of endedLines({ id, class: name, status, result: value, error, out }, page)) print(line)
+  return status === 'completed' ? 0 : 1
+}
+
 const run: Command = {
-  does: 'makes a job; with --wait, waits for its end and shows its result',
+  does: 'Create a job; with --wait, wait for its end and show its outputs',
   takes: ['class'],
   options: {
-    args: { type: 'string', short: 'a', does: 'its arguments, as JSON' },
+    args: { type: 'string', short: 'a', does: `its arguments: ${JSON_HELP}` },
     input: {
       type: 'string',
       short: 'i',
       multiple: true,
-      does: 'port=json: a first value of an input port; again and again',
+      does: `a first value of an input port, port=value; repeatable. The value is ${JSON_HELP}`,
     },
     queue: { type: 'string', short: 'q', does: 'its queue' },
-    delay: { type: 'string', does: "when it begins: '5m', '2 days'" },
-    unique: { type: 'string', does: 'a key that only one job of its class has' },
-    wait: { type: 'boolean', short: 'w', does: 'waits for its end; exit code 1 when it has failed' },
+    delay: { type: 'string', does: "time until it begins: '5m', '2 days'" },
+    unique: { type: 'string', does: 'a key that only one job of its class has at a time' },
+    wait: { type: 'boolean', short: 'w', does: 'wait for its end; exit code 1 unless it completes' },
   },
-  async run(client, given, { show, note, tell }, [name]) {
+  async run(client, given, io, [name]) {
     const input = given.input as unknown as string[] | undefined
     const made = await client.jobs.enqueue({
       class: name!,
       ...chosen(given, 'queue', 'unique'),
-      ...(given.args ? { args: jsonOf(String(given.args), '--args') } : {}),
-      ...(input ? { inputs: inputsOf(input) } : {}),
+      ...(given.args ? { args: await jsonFrom(String(given.args), '--args', io) } : {}),
+      ...(input ? { inputs: await inputsOf(input, io) } : {}),
       ...(given.delay ? { wait: String(given.delay) } : {}),
       ...(given.wait ? { keepResult: true } : {}),
     })
-    if (!given.wait) return void show(made)
+    if (!given.wait) return void io.show(made)
     try {
-      const result = await resultOf(client, made.id, {})
-      const { id, status } = await client.jobs.get(made.id)
-      show(result ?? { id, status })
-      if (status === 'completed') return 0
-      note(`job ${id} is ${status}`)
-      return 1
+      return await waitFor(client, made.id, given, io)
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 404) throw error
-      tell({ id: made.id, status: 'gone' }, `job ${made.id} has ended, and its class keeps no jobs that have`)
+      io.tell({ id: made.id, status: 'gone' }, `#${made.id} has ended. Its class keeps no ended jobs`)
       return 0
     }
   },
@@ -81,17 +130,21 @@ function argsIn(given: readonly string[] = []): { args?: Record<string, string> 
 }
 
 const ls: Command = {
-  does: 'lists jobs, newest first',
+  does: 'List jobs, newest first',
   options: {
-    status: { type: 'string', short: 's', does: 'only these: queued, running, suspended, completed, failed, …' },
-    queue: { type: 'string', short: 'q', does: 'only of this queue' },
-    class: { type: 'string', short: 'c', does: 'only of this class' },
-    group: { type: 'string', does: 'only of this group' },
-    parent: { type: 'string', does: 'only the children of this job' },
-    arg: { type: 'string', multiple: true, does: 'only with this at a path in its args: order.id=4711' },
-    sort: { type: 'string', does: 'ended: those that have ended, the newest end first' },
-    limit: { type: 'string', short: 'n', default: '20', does: 'how many' },
-    cursor: { type: 'string', does: 'goes on where the page before ended' },
+    status: {
+      type: 'string',
+      short: 's',
+      does: 'only jobs with this status: queued, running, suspended, completed, failed, …',
+    },
+    queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
+    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
+    group: { type: 'string', does: 'only jobs of this group' },
+    parent: { type: 'string', does: 'only children of this job' },
+    arg: { type: 'string', multiple: true, does: 'only jobs with this value at a path of their args: order.id=4711' },
+    sort: { type: 'string', does: 'ended: only ended jobs, the newest end first' },
+    limit: { type: 'string', short: 'n', default: '20', does: 'maximum number of jobs' },
+    cursor: { type: 'string', does: 'cursor of the next page' },
   },
   async run(client, given, { show, note, json }) {
     const query = chosen(given, 'status', 'queue', 'class', 'group', 'parent', 'sort', 'limit', 'cursor')
@@ -100,12 +153,12 @@ const ls: Command = {
     if (json) return show(page)
     const moment = given.sort === 'ended' ? 'endedAt' : 'createdAt'
     show(page.jobs, ['id', 'class', 'queue', 'status', 'attempt', moment, 'error'])
-    if (page.looked !== undefined) note(`${page.jobs.length} of ${page.looked} jobs that were looked through fit`)
+    if (page.looked !== undefined) note(`${page.jobs.length} of ${page.looked} jobs match`)
     if (page.cursor) note(`more with --cursor ${page.cursor}`)
   },
 }
 
-/** A verb that asks for one job and shows the answer. */
+/** A verb that shows the answer about one job. */
 const one = (does: string, ask: (client: Client, job: string) => Promise<unknown>, columns?: string[]): Command => ({
   does,
   takes: ['job'],
@@ -114,7 +167,7 @@ const one = (does: string, ask: (client: Client, job: string) => Promise<unknown
   },
 })
 
-/** A verb that is done to each of some jobs. */
+/** A verb for each of several jobs. */
 const each = (
   does: string,
   act: (client: Client, job: string, given: Given) => Promise<unknown>,
@@ -138,7 +191,7 @@ const treeLines = (
 ]
 
 const tree: Command = {
-  does: 'shows a job with all below it',
+  does: 'Show a job and all jobs below it',
   takes: ['job'],
   async run(client, _, { show, print, json }, [job]) {
     const found = await client.jobs.tree(job!)
@@ -155,11 +208,11 @@ const logLine = ({ at, job, level, entry }: Entry) =>
 const FOLLOW = 1_000
 
 const log: Command = {
-  does: "shows a job's log, oldest first; with --follow, what comes after as well",
+  does: "Show a job's log, oldest first",
   takes: ['job'],
   options: {
-    follow: { type: 'boolean', short: 'f', does: 'goes on until the job has ended' },
-    limit: { type: 'string', short: 'n', default: '100', does: 'how many entries' },
+    follow: { type: 'boolean', short: 'f', does: 'show new entries until the job has ended' },
+    limit: { type: 'string', short: 'n', default: '100', does: 'maximum number of entries' },
   },
   async run(client, { follow, limit }, { show, print, json }, [job]) {
     const seen = new Set<string>()
@@ -199,11 +252,11 @@ async function told(
 }
 
 const tail: Command = {
-  does: 'tells of every job whose status changes, until it is stopped',
+  does: 'Show each change of status until you stop it',
   options: {
-    class: { type: 'string', short: 'c', does: 'only of this class' },
-    failed: { type: 'boolean', does: 'only those that fail' },
-    count: { type: 'string', short: 'n', does: 'ends after so many' },
+    class: { type: 'string', short: 'c', does: 'only jobs of this class' },
+    failed: { type: 'boolean', does: 'only failures' },
+    count: { type: 'string', short: 'n', does: 'stop after this many changes' },
   },
   async run(client, given, io) {
     let left = given.count === undefined ? Number.POSITIVE_INFINITY : count(given, 'count')
@@ -221,21 +274,22 @@ const tail: Command = {
 }
 
 const send: Command = {
-  does: 'writes values to an input port of a job',
+  does: `Write values to an input port of a job: ${JSON_HELP}`,
   takes: ['job', 'port', 'values…'],
-  async run(client, _, { show }, [job, port, ...texts]) {
-    const values = texts.map((text) => jsonOf(text, 'value'))
-    show(await client.ports.write(job!, 'in', port!, { values }))
+  async run(client, _, io, [job, port, ...texts]) {
+    const values: unknown[] = []
+    for (const text of texts) values.push(await jsonFrom(text, 'value', io))
+    io.show(await client.ports.write(job!, 'in', port!, { values }))
   },
 }
 
 const read: Command = {
-  does: 'takes values from an output port of a job; with --peek, leaves them there',
+  does: 'Read values from an output port of a job and remove them',
   takes: ['job', 'port'],
   options: {
-    max: { type: 'string', short: 'n', default: '100', does: 'how many at most' },
-    peek: { type: 'boolean', does: 'leaves them there' },
-    in: { type: 'boolean', does: 'of an input port' },
+    max: { type: 'string', short: 'n', default: '100', does: 'maximum number of values' },
+    peek: { type: 'boolean', does: 'do not remove them' },
+    in: { type: 'boolean', does: 'read an input port' },
   },
   async run(client, { max, peek, in: isIn }, { show, print, json }, [job, port]) {
     const dir = isIn ? 'in' : 'out'
@@ -249,27 +303,27 @@ const read: Command = {
 }
 
 const result: Command = {
-  does: 'waits for the end of a job and shows its result, which stays',
+  does: 'Wait for the end of a job and show its result',
   takes: ['job'],
   async run(client, _, { show }, [job]) {
     show(await resultOf(client, job!, { peek: true }))
   },
 }
 
-const force = { force: { type: 'boolean', does: 'terminates it first' } } as const
-const recursive = { recursive: { type: 'boolean', short: 'r', does: 'all below it, too' } } as const
+const force = { force: { type: 'boolean', does: 'terminate it first' } } as const
+const recursive = { recursive: { type: 'boolean', short: 'r', does: 'also all jobs below it' } } as const
 
 export const jobs: Record<string, Command> = {
   run,
   ls,
-  show: one('shows everything about a job', (client, job) => client.jobs.get(job)),
+  show: one('Show everything about a job', (client, job) => client.jobs.get(job)),
   why: {
-    does: 'says why a job is not running, the immediate cause first, and why the jobs behind it are not',
+    does: 'Explain why a job is not running, the immediate cause first',
     takes: ['job'],
     async run(client, _, { show, print, json }, [job]) {
       const found = await client.jobs.why(job!, { deep: DEEP })
       if (json) return show(found)
-      if (found.running) print('it is running')
+      if (found.running) print('The job is running.')
       for (const { code, message } of found.reasons) print(`${code}: ${message}`)
       for (const link of found.chain ?? []) {
         print(`  job ${link.job} (${link.class}, ${link.status}):`)
@@ -279,7 +333,7 @@ export const jobs: Record<string, Command> = {
   },
   tree,
   runs: {
-    does: "shows a job's last runs; of a job with a history with their numbers, and since when it was ready",
+    does: "Show a job's last runs",
     takes: ['job'],
     async run(client, _, { show, json }, [job]) {
       const found = await client.jobs.runs(job!, { details: true })
@@ -291,14 +345,14 @@ export const jobs: Record<string, Command> = {
   send,
   read,
   result,
-  retry: each('runs failed jobs again, with their attempts counted anew', (client, job) => client.jobs.retry(job)),
+  retry: each('Retry failed jobs, with all attempts again', (client, job) => client.jobs.retry(job)),
   terminate: each(
-    'ends jobs for good, after their shutdown run',
+    'Terminate jobs, after their shutdown run',
     (client, job, { recursive }) => client.jobs.terminate(job, { recursive: recursive === true }),
     recursive,
   ),
   delete: each(
-    'deletes jobs that are terminated, with all below them',
+    'Delete terminated jobs and all jobs below them',
     (client, job, { force }) => client.jobs.remove(job, { force: force === true }),
     force,
   ),

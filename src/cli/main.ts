@@ -1,23 +1,24 @@
-// The table of commands, and how one of them is found, helped with and run.
+// The table of commands: finds one, shows help, runs it.
 
 import { parseArgs } from 'node:util'
-import { ApiError, createClient } from '../client/index.ts'
-import { SidejobError } from '../core/errors.ts'
+import { createClient } from '../client/index.ts'
 import { backup } from './backup.ts'
 import { callbacksResend } from './callbacks-resend.ts'
-import { type Command, type Given, type Io, type Option, UsageError } from './command.ts'
+import { type Command, type CommonFlag, type Given, type Io, type Option, UsageError } from './command.ts'
 import { completion } from './completion.ts'
 import { doctor } from './doctor.ts'
 import { download } from './download.ts'
+import { messageOf } from './failures.ts'
 import { filesPurge } from './files-purge.ts'
 import { createIo } from './io.ts'
 import { jobs } from './jobs.ts'
+import { nearest } from './nearest.ts'
 import { projectCommands } from './project/index.ts'
 import { resources } from './resources.ts'
-import { profileCommands, targetOf } from './target.ts'
+import { profileCommands, type Target, targetOf } from './target.ts'
 import { version } from './version.ts'
 
-/** Every command, by what one types. */
+/** Every command by its words. */
 export const commands: Record<string, Command> = {
   ...projectCommands,
   ...jobs,
@@ -32,25 +33,36 @@ export const commands: Record<string, Command> = {
 }
 commands.completion = completion(commands)
 
-/** What every command takes. */
-export const common: Record<string, Option> = {
-  url: { type: 'string', does: 'the address of sidejob (SIDEJOB_URL)' },
-  key: { type: 'string', does: 'the API key (SIDEJOB_API_KEY)' },
-  profile: { type: 'string', does: 'an address and key that are kept under a name' },
-  json: { type: 'boolean', does: 'JSON in place of tables' },
-  help: { type: 'boolean', short: 'h', does: 'says this' },
+/** Options of every command that uses them. */
+export const common: Record<CommonFlag, Option> = {
+  url: { type: 'string', does: 'address of sidejob (SIDEJOB_URL)' },
+  key: { type: 'string', does: 'API key (SIDEJOB_API_KEY)' },
+  profile: { type: 'string', does: 'name of a saved address and key' },
+  json: { type: 'boolean', does: 'print JSON instead of tables' },
+  help: { type: 'boolean', short: 'h', does: 'show this help' },
 }
 
-/** The options of every command that stand before it, as in `--profile production stats`, and the words from it on. */
+/** For commands that call nothing. */
+const NO_TARGET: Target = { url: 'http://127.0.0.1:8787', key: '' }
+
+const flagNames = Object.keys(common) as CommonFlag[]
+
+/** The options of a command, its own and the common ones that it uses. */
+export function optionsOf({ options = {}, flags = flagNames }: Command): Record<string, Option> {
+  const used = flagNames.filter((name) => flags.includes(name) && !(name in options))
+  return { ...options, ...Object.fromEntries(used.map((name) => [name, common[name]])) }
+}
+
+/** Common options before the command, as in `--profile production stats`, and the words after them. */
 function optionsBefore(words: string[]): [options: string[], asked: string[]] {
-  const optionAt = (i: number) => common[/^--(\w+)/.exec(words[i] ?? '')?.[1] ?? '']
+  const optionAt = (i: number) => common[/^--(\w+)/.exec(words[i] ?? '')?.[1] as CommonFlag]
   let end = 0
   for (let option = optionAt(0); option; option = optionAt(end))
     end += option.type === 'string' && !words[end]!.includes('=') ? 2 : 1
   return [words.slice(0, end), words.slice(end)]
 }
 
-/** The command that words begin with; a resource alone lists what there is of it. */
+/** The command that words begin with; a resource alone is its `ls`. */
 function commandOf(words: string[]): [name: string, command: Command, rest: string[]] | undefined {
   const [first = '', second = '-'] = words
   const asked = second.startsWith('-') && commands[`${first} ls`] ? [first, 'ls', ...words.slice(1)] : words
@@ -58,44 +70,56 @@ function commandOf(words: string[]): [name: string, command: Command, rest: stri
   return name === undefined ? undefined : [name, commands[name]!, asked.slice(name.split(' ').length)]
 }
 
-/** Commands of one word that are about no job. */
-const others = ['stats', 'download', 'doctor', 'export', 'import', 'version', 'completion']
+const usageOf = (name: string, { takes = [] }: Command): string =>
+  [name, ...takes.map((one) => (one.startsWith('[') ? one : `<${one}>`))].join(' ')
 
-/** All commands, by what they are about; it fits a screen. */
+/** Commands of one word that are not about a job. */
+const isSingle = (name: string) => !name.includes(' ') && !(name in jobs) && !(name in projectCommands)
+
+/** All commands by subject, each with a line. */
 function overview(): string[] {
-  const about = Map.groupBy(
-    Object.keys(commands).filter((name) => name.includes(' ')),
-    (name) => name.split(' ')[0]!,
-  )
-  const rows = [
-    ['project', Object.keys(projectCommands)] as const,
-    ['jobs', Object.keys(jobs)] as const,
-    ...[...about].map(([of, names]) => [of, names.map((name) => name.split(' ')[1]!)] as const),
-    ['others', others] as const,
+  const names = Object.keys(commands)
+  const resourceNames = [...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]!))]
+  const groups: [title: string, names: string[]][] = [
+    ['Projects', Object.keys(projectCommands)],
+    ['Jobs', Object.keys(jobs)],
+    ...resourceNames.map((of): [string, string[]] => [
+      `${of[0]!.toUpperCase()}${of.slice(1)}`,
+      names.filter((name) => name.startsWith(`${of} `)),
+    ]),
+    ['Other', names.filter(isSingle)],
   ]
+  const width = Math.max(...names.map((name) => usageOf(name, commands[name]!).length))
   return [
-    'sidejob <command>, as in: sidejob run count_words --wait, sidejob queues pause media',
-    ...rows.map(([of, names]) => `  ${of.padEnd(11)} ${names.join(', ')}`),
-    'sidejob <command> --help says more. The commands of project, jobs and others stand alone.',
+    'sidejob <command> [options]',
+    '  sidejob run double -i n=1 --wait',
+    '  sidejob queues pause media',
+    ...groups.flatMap(([title, of]) => [
+      '',
+      title,
+      ...of.map((name) => `  ${usageOf(name, commands[name]!).padEnd(width)}  ${commands[name]!.does}`),
+    ]),
+    '',
+    'sidejob <command> --help shows the options of a command.',
   ]
 }
 
 /** The names of all commands. */
 export const commandNames = (): string[] => Object.keys(commands)
 
-function help(name: string, { does, takes = [], options = {} }: Command): string[] {
-  const rows = Object.entries({ ...options, ...common }).map(([option, { type, short, default: usual, does }]) => {
+function help(name: string, command: Command): string[] {
+  const rows = Object.entries(optionsOf(command)).map(([option, { type, short, default: usual, does }]) => {
     const words = `${short ? `-${short}, ` : ''}--${option}${type === 'string' ? ' <…>' : ''}`
-    return `  ${words.padEnd(24)} ${does}${usual ? ` (${usual})` : ''}`
+    return `  ${words.padEnd(24)} ${does}${usual ? ` (default: ${usual})` : ''}`
   })
-  const usage = ['sidejob', name, ...takes.map((one) => (one.startsWith('[') ? one : `<${one}>`))].join(' ')
-  return [`${usage}: ${does}`, ...rows]
+  return [`sidejob ${usageOf(name, command)}`, `  ${command.does}`, '', 'Options', ...rows]
 }
 
-function given(rest: string[], { options, takes = [] }: Command): { values: Given; words: string[] } {
+function given(rest: string[], command: Command): { values: Given; words: string[] } {
+  const { takes = [] } = command
   const parsed = (() => {
     try {
-      return parseArgs({ args: rest, options: { ...common, ...options }, allowPositionals: true, allowNegative: true })
+      return parseArgs({ args: rest, options: optionsOf(command), allowPositionals: true, allowNegative: true })
     } catch (error) {
       throw new UsageError((error as Error).message)
     }
@@ -109,46 +133,60 @@ function given(rest: string[], { options, takes = [] }: Command): { values: Give
   return { values, words }
 }
 
-/** The command that was meant, as far as one can tell. */
-function unknown(words: string[]): string {
-  const [first = ''] = words
-  const verbs = Object.keys(commands).filter((name) => name.startsWith(`${first} `))
-  if (verbs.length)
-    return `sidejob ${first}: expected ${verbs.map((name) => name.split(' ')[1]).join(', ')}, got ${words[1] ?? 'nothing'}`
-  return `sidejob: there is no command ${first}; sidejob --help lists them`
+/** Names the commands that may have been meant. */
+function unknown([first = '', second]: string[]): string {
+  const verbs = Object.keys(commands).flatMap((name) => (name.startsWith(`${first} `) ? [name.split(' ')[1]!] : []))
+  if (verbs.length > 0) {
+    const meant = second === undefined ? undefined : nearest(second, verbs)
+    const hint = meant ? ` Did you mean "sidejob ${first} ${meant}"?` : ''
+    return `sidejob ${first}: expected ${verbs.join(', ')}, got ${second ?? 'nothing'}.${hint}`
+  }
+  const names = Object.keys(commands)
+  const meant = nearest(first, [...names, ...new Set(names.map((name) => name.split(' ')[0]!))])
+  const hint = meant ? `Did you mean "sidejob ${meant}"?` : 'sidejob --help lists all commands'
+  return `sidejob: unknown command "${first}". ${hint}`
+}
+
+/** `help`, `help run`, `--help`, and no words at all. */
+function helpOf(words: string[]): string[] | undefined {
+  const [first, ...rest] = words
+  if (first === undefined) return overview()
+  if (!['help', '--help', '-h'].includes(first)) return undefined
+  const found = commandOf(rest)
+  return found ? help(found[0], found[1]) : overview()
 }
 
 /**
- * Runs a command; answers its exit code.
+ * Runs a command and returns its exit code.
  *
  * @example process.exitCode = await main(['ls', '--json'])
  */
 export async function main(words: string[], io: (json: boolean) => Io = createIo): Promise<number> {
+  const plain = io(words.includes('--json'))
+  const shown = helpOf(words)
+  if (shown) {
+    for (const line of shown) plain.print(line)
+    return 0
+  }
   const [before, asked] = optionsBefore(words)
   const found = commandOf(asked[0] === '--version' || asked[0] === '-v' ? ['version'] : asked)
-  const plain = io(words.includes('--json'))
   if (!found) {
-    const isHelp = words.length === 0 || words[0] === '--help' || words[0] === '-h'
-    for (const line of isHelp ? overview() : [unknown(asked)]) plain.note(line)
-    return isHelp ? 0 : 2
+    plain.note(unknown(asked))
+    return 2
   }
   const [name, command, rest] = found
+  let target: Target | undefined
   try {
     const { values, words } = given([...before, ...rest], command)
     if (values.help) {
-      for (const line of help(name, command)) plain.note(line)
+      for (const line of help(name, command)) plain.print(line)
       return 0
     }
-    return (await command.run(createClient(targetOf(values)), values, plain, words)) ?? 0
+    const isLocal = command.flags && !command.flags.includes('url')
+    if (!isLocal) target = targetOf(values)
+    return (await command.run(createClient(target ?? NO_TARGET), values, plain, words)) ?? 0
   } catch (error) {
-    plain.note(`sidejob ${name}: ${messageOf(error)}`)
+    plain.note(`sidejob ${name}: ${await messageOf(error, target)}`)
     return error instanceof UsageError ? 2 : 1
   }
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return `${error.status} ${error.message}`
-  if (error instanceof UsageError || error instanceof SidejobError) return error.message
-  const { message, cause } = error as Error & { cause?: Error }
-  return cause ? `${message}: ${cause.message}` : message
 }

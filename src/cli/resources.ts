@@ -1,8 +1,11 @@
 // sidejob queues, limits, schedules, …: what is beside jobs.
 
 import type { Client } from '../client/index.ts'
+import { missedWays } from '../core/repeat.ts'
 import { bulkCommands } from './bulk.ts'
-import { type Command, chosen, type Given, type Io, jsonOf } from './command.ts'
+import { type Command, chosen, type Given, type Io, JSON_HELP, jsonFrom, UsageError } from './command.ts'
+
+type MissedWay = (typeof missedWays)[number]
 
 /** Shows a list under one member of an answer. */
 const list = (does: string, ask: (client: Client) => Promise<object>, member: string, columns: string[]): Command => ({
@@ -27,9 +30,9 @@ const act = (does: string, takes: string, perform: Act, options: Command['option
 })
 
 const queueOptions = {
-  lanes: { type: 'string', does: "how many lanes may serve it; 'usual' as it would be" },
-  batch: { type: 'string', does: "how many jobs a lane takes at once; 'usual' as it would be" },
-  ageing: { type: 'string', does: "how long a wait is worth one step of priority: '1m'; 'none'" },
+  lanes: { type: 'string', does: "maximum number of lanes; 'usual' for the default" },
+  batch: { type: 'string', does: "jobs that a lane claims at once; 'usual' for the default" },
+  ageing: { type: 'string', does: "waiting time that counts as one step of priority: '1m', or 'none'" },
   mode: { type: 'string', does: 'push: lanes serve it; pull: programs claim its jobs' },
 } as const
 
@@ -43,17 +46,31 @@ const queuePatchOf = ({ lanes, batch, ageing, mode }: Given) => ({
 })
 
 const limitOptions = {
-  concurrency: { type: 'string', does: 'how many may run at once' },
-  rate: { type: 'string', does: 'how many may start in a period' },
+  concurrency: { type: 'string', does: 'maximum number of jobs that run at once' },
+  rate: { type: 'string', does: 'maximum number of jobs that start in a period' },
   per: { type: 'string', default: '1s', does: "the period: '1s', '1m'" },
 } as const
 
-const settingsOf = ({ concurrency, rate, per }: Given) => ({
-  ...(concurrency ? { concurrency: Number(concurrency) } : {}),
-  ...(rate ? { rate: { limit: Number(rate), period: String(per) } } : {}),
-})
+function settingsOf({ concurrency, rate, per }: Given) {
+  if (concurrency === undefined && rate === undefined)
+    throw new UsageError('expected --concurrency or --rate, got neither: a limit without both would limit nothing')
+  return {
+    ...(concurrency === undefined ? {} : { concurrency: Number(concurrency) }),
+    ...(rate === undefined ? {} : { rate: { limit: Number(rate), period: String(per) } }),
+  }
+}
 
-const graph: Command = act('shows the graph of a flow', 'job', (client, job) => client.flows.graph(job))
+/** The repeat of `schedules add`. */
+function repeatOf({ cron, tz, missed }: Given) {
+  if (cron === undefined) throw new UsageError("expected --cron, such as --cron '0 2 * * *', got nothing")
+  return {
+    cron: String(cron),
+    ...(tz === undefined ? {} : { tz: String(tz) }),
+    ...(missed === undefined ? {} : { missed: missed as MissedWay }),
+  }
+}
+
+const graph: Command = act('Show the graph of a flow', 'job', (client, job) => client.flows.graph(job))
 
 /** Each process with its jobs as a list of ids. */
 async function processesOf(client: Client) {
@@ -107,7 +124,7 @@ const scopes = ['read', 'write', 'work', 'admin'] as const
 type Scope = (typeof scopes)[number]
 
 export const resources: Record<string, Command> = {
-  'queues ls': list('lists the queues with their counts', (client) => client.queues.list(), 'queues', [
+  'queues ls': list('List the queues with their counts', (client) => client.queues.list(), 'queues', [
     'name',
     'mode',
     'paused',
@@ -115,20 +132,18 @@ export const resources: Record<string, Command> = {
     'counts',
     'oldestReady',
   ]),
-  'queues pause': act('stops serving a queue', 'queue', (client, queue) =>
-    client.queues.patch(queue, { paused: true }),
-  ),
+  'queues pause': act('Stop serving a queue', 'queue', (client, queue) => client.queues.patch(queue, { paused: true })),
   'queues set': act(
-    'changes what is given of how a queue is served, and shows how that was',
+    'Change the settings of a queue and show the previous ones',
     'queue',
     async (client, queue, given) =>
       (await client.queues.patch(queue, queuePatchOf(given), { query: { details: true } })).was,
     queueOptions,
   ),
-  'queues resume': act('serves a queue again', 'queue', (client, queue) =>
+  'queues resume': act('Serve a queue again', 'queue', (client, queue) =>
     client.queues.patch(queue, { paused: false }),
   ),
-  'processes ls': list('shows who is at work, and how much each has', processesOf, 'processes', [
+  'processes ls': list('List lanes and pull workers with their jobs', processesOf, 'processes', [
     'id',
     'kind',
     'queues',
@@ -137,10 +152,10 @@ export const resources: Record<string, Command> = {
     'jobs',
     'seenAt',
   ]),
-  'processes quiet': signal('quiet', 'tells a process to take no new jobs'),
-  'processes stop': signal('stop', 'tells a process to end when it has done what it has'),
-  'processes resume': signal(null, 'tells a process to go on'),
-  'limits ls': list('lists the limits with what is in use', (client) => client.limits.list(), 'limits', [
+  'processes quiet': signal('quiet', 'Ask a pull worker to claim no new jobs'),
+  'processes stop': signal('stop', 'Ask a pull worker to finish its jobs and stop'),
+  'processes resume': signal(null, 'Ask a pull worker to claim jobs again'),
+  'limits ls': list('List the limits with their use', (client) => client.limits.list(), 'limits', [
     'key',
     'concurrency',
     'rate',
@@ -148,20 +163,20 @@ export const resources: Record<string, Command> = {
     'waiting',
   ]),
   'limits set': act(
-    'sets a limit',
+    'Set a limit',
     'key',
     (client, key, given) => client.limits.set(key, settingsOf(given)),
     limitOptions,
   ),
-  'limits rm': act('removes a limit', 'key', (client, key) => client.limits.remove(key)),
-  'groups ls': list('lists the groups that have jobs', (client) => client.groups.list(), 'groups', [
+  'limits rm': act('Remove a limit', 'key', (client, key) => client.limits.remove(key)),
+  'groups ls': list('List the groups that have jobs', (client) => client.groups.list(), 'groups', [
     'id',
     'concurrency',
     'active',
     'waiting',
     'jobs',
   ]),
-  'schedules ls': list('lists the jobs that repeat', (client) => client.schedules.list(), 'schedules', [
+  'schedules ls': list('List the jobs that repeat', (client) => client.schedules.list(), 'schedules', [
     'job',
     'class',
     'status',
@@ -169,28 +184,34 @@ export const resources: Record<string, Command> = {
     'repeat',
     'next',
   ]),
-  'schedules show': act('shows a schedule', 'job', (client, job) => client.schedules.get(job)),
-  'schedules add': act(
-    'makes a job that repeats',
-    'class',
-    (client, name, { cron, tz, queue, unique }) =>
-      client.schedules.add({
-        class: name,
-        repeat: { cron: String(cron), ...(tz ? { tz: String(tz) } : {}) },
-        ...chosen({ queue, unique }, 'queue', 'unique'),
-      }),
-    {
-      cron: { type: 'string', does: "when: '0 2 * * *'" },
-      tz: { type: 'string', does: "the zone of its times: 'Europe/Berlin'" },
+  'schedules show': act('Show a schedule', 'job', (client, job) => client.schedules.get(job)),
+  'schedules add': {
+    does: 'Create a job that repeats',
+    takes: ['class'],
+    options: {
+      cron: { type: 'string', does: "when it runs: '0 2 * * *'" },
+      tz: { type: 'string', does: "time zone: 'Europe/Berlin'" },
+      missed: { type: 'string', does: `treatment of missed slots: ${missedWays.join(', ')}` },
+      args: { type: 'string', short: 'a', does: `arguments of its runs: ${JSON_HELP}` },
       queue: { type: 'string', short: 'q', does: 'its queue' },
-      unique: { type: 'string', does: 'a key, so that it is made once' },
+      unique: { type: 'string', does: 'a key, so that the schedule is created once' },
     },
-  ),
-  'schedules pause': act('pauses a schedule', 'job', (client, job) => client.schedules.pause(job)),
-  'schedules resume': act('goes on with a schedule', 'job', (client, job) => client.schedules.resume(job)),
-  'schedules run': act('runs the job of a schedule now', 'job', (client, job) => client.schedules.run(job)),
-  'schedules rm': act('stops repeating', 'job', (client, job) => client.schedules.remove(job)),
-  'workers ls': list('lists the job classes and who serves them', (client) => client.workers.list(), 'workers', [
+    async run(client, given, io, [name]) {
+      io.show(
+        await client.schedules.add({
+          class: name!,
+          repeat: repeatOf(given),
+          ...(given.args === undefined ? {} : { args: await jsonFrom(String(given.args), '--args', io) }),
+          ...chosen(given, 'queue', 'unique'),
+        }),
+      )
+    },
+  },
+  'schedules pause': act('Pause a schedule', 'job', (client, job) => client.schedules.pause(job)),
+  'schedules resume': act('Resume a schedule', 'job', (client, job) => client.schedules.resume(job)),
+  'schedules run': act('Run the job of a schedule now', 'job', (client, job) => client.schedules.run(job)),
+  'schedules rm': act('Stop repeating a job', 'job', (client, job) => client.schedules.remove(job)),
+  'workers ls': list('List the job classes and their workers', (client) => client.workers.list(), 'workers', [
     'queue',
     'class',
     'local',
@@ -198,34 +219,34 @@ export const resources: Record<string, Command> = {
     'description',
   ]),
   'workers change': {
-    does: 'merges a JSON merge patch into the definition of a registered class',
+    does: 'Apply a JSON merge patch to the definition of a registered class',
     takes: ['queue', 'class', 'patch'],
-    async run(client, _, { show }, [queue, name, patch]) {
-      show(await client.workers.patch(queue!, name!, jsonOf(patch!, '<patch>') as object))
+    async run(client, _, io, [queue, name, patch]) {
+      io.show(await client.workers.patch(queue!, name!, (await jsonFrom(patch!, '<patch>', io)) as object))
     },
   },
   'flows graph': graph,
   'errors ls': {
-    does: 'shows failed jobs by kinds of errors, the most frequent first',
-    options: { muted: { type: 'boolean', does: 'with the kinds that are muted' } },
+    does: 'List the kinds of errors of failed jobs, the most frequent first',
+    options: { muted: { type: 'boolean', does: 'also muted kinds' } },
     async run(client, { muted }, { show, json }) {
       const page = await client.errors.list(muted ? { muted: 'true' } : {})
       show(json ? page : page.errors.map(errorRow), ['error', 'class', 'count', 'lastAt', 'message', 'muted'])
     },
   },
   'errors mute': act(
-    'has a kind of errors not told of, which somebody knows of',
+    'Mute a kind of errors',
     'kind',
     (client, kind, given) => client.errors.patch(kind, { muted: true, ...chosen(given, 'until') }),
-    { until: { type: 'string', does: "until when: '2027-01-15T08:00:00Z'; without this until it is unmuted" } },
+    { until: { type: 'string', does: "end of the mute: '2027-01-15T08:00:00Z'; by default until you unmute it" } },
   ),
-  'errors unmute': act('has a kind of errors told of again', 'kind', (client, kind) =>
+  'errors unmute': act('Unmute a kind of errors', 'kind', (client, kind) =>
     client.errors.patch(kind, { muted: false }),
   ),
   'channels ls': {
-    does: 'shows who listens to which channel',
+    does: 'List channels with their subscribers',
     options: {
-      last: { type: 'boolean', does: 'with the last message of each, where it is kept, and how many come in a minute' },
+      last: { type: 'boolean', does: 'also the kept last message and the rate of each channel' },
     },
     async run(client, { last }, { show, json }) {
       const channels: ChannelView[] = []
@@ -239,19 +260,19 @@ export const resources: Record<string, Command> = {
     },
   },
   'channels publish': {
-    does: 'sends a message to a channel and to all above it',
+    does: 'Publish a message to a channel and to all channels above it',
     takes: ['channel', 'message'],
     options: {
-      keep: { type: 'boolean', does: "keeps it as the channel's last message" },
-      forget: { type: 'boolean', does: 'forgets what is kept of the channel' },
+      keep: { type: 'boolean', does: "keep it as the channel's last message" },
+      forget: { type: 'boolean', does: 'remove the kept message of the channel' },
     },
-    async run(client, { keep, forget }, { show }, [channel, text]) {
-      const message = jsonOf(text!, '<message>')
+    async run(client, { keep, forget }, io, [channel, text]) {
+      const message = await jsonFrom(text!, '<message>', io)
       const kept = keep ? { keep: 1 as const } : forget ? { keep: 0 as const } : {}
-      show(await client.channels.publish({ channel: channel!, message, ...kept }))
+      io.show(await client.channels.publish({ channel: channel!, message, ...kept }))
     },
   },
-  'callbacks ls': list('lists the callbacks', (client) => client.callbacks.list(), 'callbacks', [
+  'callbacks ls': list('List the callbacks', (client) => client.callbacks.list(), 'callbacks', [
     'job',
     'of',
     'state',
@@ -259,22 +280,22 @@ export const resources: Record<string, Command> = {
     'url',
     'lastError',
   ]),
-  'files ls': list('lists the stored files', (client) => client.files.list(), 'files', ['id', 'size', 'storedAt']),
-  'keys ls': list('lists the API keys', (client) => client.keys.list(), 'keys', ['id', 'name', 'scopes']),
+  'files ls': list('List the stored files', (client) => client.files.list(), 'files', ['id', 'size', 'storedAt']),
+  'keys ls': list('List the API keys', (client) => client.keys.list(), 'keys', ['id', 'name', 'scopes']),
   'keys add': act(
-    'makes an API key, and shows it this once',
+    'Create an API key and show it once',
     'name',
     (client, name, { scope }) => client.keys.add({ name, scopes: String(scope).split(',') as Scope[] }),
-    { scope: { type: 'string', default: 'read', does: 'what it may do: read,write,work,admin' } },
+    { scope: { type: 'string', default: 'read', does: 'its scopes: read,write,work,admin' } },
   ),
-  'keys rm': act('removes an API key', 'id', (client, id) => client.keys.remove(id)),
+  'keys rm': act('Revoke an API key', 'id', (client, id) => client.keys.remove(id)),
   ...bulkCommands,
   stats: {
-    does: 'shows what has happened, today and ever; with --days, day by day',
+    does: 'Show the counts of today and in total',
     options: {
-      days: { type: 'string', does: 'so many days, from today back' },
-      classes: { type: 'boolean', does: 'what was counted today by class, how long jobs waited and runs took' },
-      hours: { type: 'boolean', does: 'what happened to each class in each hour of today' },
+      days: { type: 'string', does: 'counts of each day, for this many days' },
+      classes: { type: 'boolean', does: 'counts of today by class, with waiting times and run times' },
+      hours: { type: 'boolean', does: 'counts of today by class and hour' },
     },
     async run(client, { days, classes, hours }, io) {
       if (classes || hours) return classCounts(client, hours === true, io)

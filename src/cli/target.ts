@@ -58,7 +58,8 @@ function save(all: Profiles): void {
 
 export const profileCommands: Record<string, Command> = {
   'profiles ls': {
-    does: 'lists the profiles: addresses and keys under a name',
+    does: 'List the saved addresses and keys',
+    flags: ['json', 'help'],
     async run(_client, _given, { show }) {
       show(
         Object.entries(profiles()).map(([name, { url }]) => ({ name, url })),
@@ -67,21 +68,22 @@ export const profileCommands: Record<string, Command> = {
     },
   },
   'profiles set': {
-    does: 'keeps --url and --key under a name',
+    does: 'Save --url and --key under a name',
     takes: ['name'],
     async run(_client, given, { tell }, [name]) {
       save({ ...profiles(), [name!]: targetOf(given) })
-      tell({ name, kept: true }, `profile ${name} is kept: sidejob --profile ${name} …`)
+      tell({ name, kept: true }, `Saved profile ${name}. Use it with sidejob --profile ${name} …`)
     },
   },
   'profiles rm': {
-    does: 'forgets a profile',
+    does: 'Delete a saved address and key',
+    flags: ['json', 'help'],
     takes: ['name'],
     async run(_client, _given, { tell }, [name]) {
       profile(name!)
       const { [name!]: _gone, ...rest } = profiles()
       save(rest)
-      tell({ name, kept: false }, `profile ${name} is gone`)
+      tell({ name, kept: false }, `Deleted profile ${name}`)
     },
   },
 }

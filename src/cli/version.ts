@@ -20,7 +20,7 @@ export const ownVersion = (): string =>
   (JSON.parse(readFileSync(join(packageFolder(), 'package.json'), 'utf8')) as { version: string }).version
 
 export const version: Command = {
-  does: 'says which version this is, and which one answers',
+  does: 'Show the version of this program and of the server',
   async run(client, _, { show }) {
     const server = await client.system.health().then(
       ({ version }) => version,

@@ -1,6 +1,6 @@
 """A pull worker in Python's standard library: serves the job class `shout` of the queue `python`.
 
-It asks for work, does it, and commits what came of it: all of a run or nothing.
+It claims runs, performs them and commits the changes of each run: all of them or none.
 """
 
 import json
@@ -13,7 +13,7 @@ import urllib.request
 
 URL = os.environ.get("SIDEJOB_URL", "http://127.0.0.1:8787")
 KEY = os.environ.get("SIDEJOB_API_KEY", "dev")
-# Under this name `sidejob processes` shows it, and `sidejob processes stop` ends it.
+# Name of this process in `sidejob processes` and `sidejob processes stop`.
 NAME = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
 
 
@@ -36,7 +36,7 @@ CLASSES = {"shout": shout}
 def perform(snapshot: dict) -> dict:
     try:
         return CLASSES[snapshot["job"]["class"]](snapshot)
-    except Exception as error:  # whatever it is, the job is told of it and tried again
+    except Exception as error:  # the job fails with this error and is retried
         return {"end": "failed", "error": {"message": f"{type(error).__name__}: {error}"}}
 
 

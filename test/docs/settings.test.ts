@@ -43,8 +43,8 @@ test('what is said to be required is what a deployment asks for', () => {
   expect(asked).toContain(`not configured: ${required.map(([name]) => name).join(', ')} (`)
 })
 
-/** Of the shell, a binding, the bundler's, and one of an example. */
-const others = ['PATH', 'FILES', 'NODE_ENV', 'STRIPE_KEY']
+/** Variables of the shell, npm, a binding, the bundler and an example. */
+const others = ['PATH', 'INIT_CWD', 'FILES', 'NODE_ENV', 'STRIPE_KEY']
 
 test('every variable that a program here reads is in one of the tables', () => {
   const files = ['src', 'infra', 'functions'].flatMap((folder) =>

@@ -1,6 +1,15 @@
 // sidejob create, and `npm create sidejob`: a project from one of the templates.
 
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { type Command, UsageError } from '../command.ts'
 import { ownVersion, packageFolder } from '../version.ts'
@@ -10,7 +19,7 @@ const templates = () =>
     entry.isDirectory() ? [entry.name] : [],
   )
 
-/** A name that npm and Cloudflare take. */
+/** A name that npm and Cloudflare accept. */
 const nameOf = (folder: string): string =>
   basename(folder)
     .toLowerCase()
@@ -20,21 +29,30 @@ const nameOf = (folder: string): string =>
 const replaceIn = (path: string, from: string, to: string) =>
   writeFileSync(path, readFileSync(path, 'utf8').replaceAll(from, to))
 
-/** Makes the project; what is there already is never written over. */
+/** The version of sidejob to depend on. A tarball is copied into the project, so that the project works on other machines. */
+function dependencyIn(folder: string): string {
+  const { SIDEJOB_PACKAGE: version = `^${ownVersion()}` } = process.env
+  if (!/^[^:]+\.tgz$/.test(version)) return version
+  const path = join('vendor', basename(version))
+  mkdirSync(join(folder, 'vendor'), { recursive: true })
+  copyFileSync(version, join(folder, path))
+  return `file:${path}`
+}
+
+/** Creates the project; existing files are never overwritten. */
 export function createProject(folder: string, template: string): string[] {
   const known = templates()
   if (!known.includes(template)) throw new UsageError(`--template: expected ${known.join(', ')}, got ${template}`)
   if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UsageError(`${folder} is not empty: expected a new folder, or sidejob init for a Worker that is there`)
+    throw new UsageError(`${folder} is not empty. Choose a new folder, or use sidejob init for an existing Worker`)
   cpSync(join(packageFolder(), 'templates', template), folder, { recursive: true })
   // npm leaves a .gitignore out of every package.
   renameSync(join(folder, 'gitignore'), join(folder, '.gitignore'))
   for (const file of ['package.json', 'wrangler.jsonc', 'README.md'])
     replaceIn(join(folder, file), 'my-jobs', nameOf(folder))
-  const { SIDEJOB_PACKAGE: version = `^${ownVersion()}` } = process.env
   const path = join(folder, 'package.json')
   const settings = JSON.parse(readFileSync(path, 'utf8')) as { dependencies: Record<string, string> }
-  settings.dependencies.sidejob = version
+  settings.dependencies.sidejob = dependencyIn(folder)
   writeFileSync(path, `${JSON.stringify(settings, null, 2)}\n`)
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((entry) =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : [],
@@ -42,15 +60,14 @@ export function createProject(folder: string, template: string): string[] {
 }
 
 export const create: Command = {
-  does: 'makes a project: a Worker with jobs, tests and types',
+  does: 'Create a project: a Worker with jobs, tests, types and a dashboard',
   takes: ['folder'],
+  flags: ['json', 'help'],
   options: { template: { type: 'string', short: 't', default: 'worker', does: 'worker, hono or python' } },
   async run(_client, { template }, { show, note, json }, [folder]) {
     const files = createProject(resolve(folder!), String(template))
     if (json) return show({ folder: resolve(folder!), files })
-    note(`${files.length} files are in ${folder}. Go on with:`)
-    if (Number(process.versions.node.split('.')[0]) < 22)
-      note(`It needs Node 22 or newer, as wrangler does; this is ${process.version}`)
+    note(`Created ${files.length} files in ${folder}. Next:`)
     for (const line of [`cd ${folder}`, 'npm install', 'npm test', 'npx sidejob dev']) note(`  ${line}`)
   },
 }

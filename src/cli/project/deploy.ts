@@ -30,9 +30,10 @@ async function optionsOf(given: Given, folder: string, say: (line: string) => vo
 export const deploy: Command = {
   does: 'Deploy the Worker of this folder with its secrets and schedule, and check that it works',
   takes: ['[folder]'],
+  flags: ['help'],
   options: {
     name: nameOption,
-    'dry-run': { type: 'boolean', does: 'only prints the plan and missing settings' },
+    'dry-run': { type: 'boolean', does: 'only print the plan and missing settings' },
     cron: {
       type: 'boolean',
       does: 'default; --no-cron leaves the tick to QStash and removes its cron trigger, not yours',
@@ -56,6 +57,7 @@ export const deploy: Command = {
 export const destroy: Command = {
   does: 'Remove a deployment; its data in Redis and R2 stays',
   takes: ['[folder]'],
+  flags: ['help'],
   options: { name: nameOption, yes: { type: 'boolean', short: 'y', does: 'remove it without asking' } },
   async run(_client, given, { print, note, confirm }, [folder = '.']) {
     const options = await optionsOf(given, folder, print)

@@ -1,8 +1,6 @@
-// sidejob dev: the Worker of this folder with everything it needs, built anew as its files change.
+// sidejob dev: the Worker of this folder with everything it needs, reloaded after each change of its files.
 
 import { type Command, count } from '../command.ts'
-
-const TOO_OLD = 22
 
 /** Stops at the first signal, and when the process that started this one has ended. */
 function stopping() {
@@ -16,17 +14,32 @@ function stopping() {
   return { signal, stopped }
 }
 
+type Started = { url: string; apiKey: string; redis: { describe: string } }
+
+/** The last line is the one to click on. */
+const introduction = ({ url, apiKey, redis }: Started, login: string | undefined): string[] => [
+  `Redis      ${redis.describe}`,
+  `API key    ${apiKey}`,
+  `API        ${url}/docs`,
+  `Ready on   ${url}`,
+  login
+    ? `Dashboard  ${login} (logs in once, within an hour; later: npx sidejob open)`
+    : 'Dashboard  none: add dashboard: dashboard() to createWorker to have one',
+]
+
 export const dev: Command = {
-  does: 'runs the Worker of this folder with Redis and QStash, and reloads as files change',
+  does: 'Run the Worker of this folder with Redis and QStash, and reload it as files change',
   takes: ['[folder]'],
+  flags: ['key', 'help'],
   options: {
-    port: { type: 'string', short: 'p', default: process.env.PORT ?? '8787', does: 'where it listens' },
-    redis: { type: 'string', does: 'embedded, server or redis://…; without it what this machine has' },
-    memory: { type: 'boolean', does: 'nothing outlives it' },
+    port: { type: 'string', short: 'p', default: process.env.PORT ?? '8787', does: 'port of the Worker' },
+    redis: {
+      type: 'string',
+      does: 'embedded, server or redis://…; by default redis-server if installed, else embedded',
+    },
+    memory: { type: 'boolean', does: 'keep no data after the end' },
   },
   async run(_client, given, { print, note }, [project = '.']) {
-    if (Number(process.versions.node.split('.')[0]) < TOO_OLD)
-      throw new Error(`expected Node ${TOO_OLD} or newer, which wrangler needs as well; this is ${process.version}`)
     const { startDev } = await import('../../../infra/dev/index.ts')
     const { signal, stopped } = stopping()
     const starting = startDev({
@@ -44,12 +57,7 @@ export const dev: Command = {
       throw error
     })
     if (!stack) return
-    note(`Redis      ${stack.redis.describe}`)
-    note(`API key    ${stack.apiKey}`)
-    note(`API        ${stack.url}/docs`)
-    const login = await stack.login()
-    if (login) note(`Dashboard  ${login} (once, within an hour)`)
-    note(`ready on   ${stack.url}`)
+    for (const line of introduction(stack, await stack.login())) note(line)
     await Promise.race([stopped, stack.gone])
     await stack.close()
   },

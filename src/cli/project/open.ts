@@ -1,18 +1,30 @@
-// sidejob open: the page of the sidejob that one talks to, in a browser.
+// sidejob open: the dashboard in a browser, logged in.
 
 import { spawn } from 'node:child_process'
 import type { Command } from '../command.ts'
+import { loginLink } from '../pages.ts'
 import { targetOf } from '../target.ts'
 
 const openers: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'explorer' }
 
+const NONE = `This Worker has no dashboard. Add it to the entry:
+  import { dashboard } from 'sidejob/dashboard'
+  createWorker({ …, dashboard: dashboard() })`
+
 export const open: Command = {
-  does: 'opens its page in a browser, or prints the address where there is none',
-  async run(_client, given, { print }) {
-    const { url } = targetOf(given)
-    print(url)
-    const browser = spawn(openers[process.platform] ?? 'xdg-open', [url], { stdio: 'ignore', detached: true })
+  does: 'Open the dashboard, or the page of a job, in a browser and log in',
+  takes: ['[job]'],
+  flags: ['url', 'key', 'profile', 'help'],
+  async run(_client, given, { print, note }, [job]) {
+    const link = await loginLink(targetOf(given), job === undefined ? '/' : `/jobs/${encodeURIComponent(job)}`)
+    if (link === undefined) {
+      note(NONE)
+      return 1
+    }
+    print(link)
+    const browser = spawn(openers[process.platform] ?? 'xdg-open', [link], { stdio: 'ignore', detached: true })
     browser.once('error', () => undefined)
     browser.unref()
+    return 0
   },
 }

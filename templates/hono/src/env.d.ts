@@ -1,4 +1,4 @@
-// What this Worker is given; `npx wrangler types` can write it for you.
+// Types of the variables and bindings of this Worker; `npx wrangler types` can write this file for you.
 
 interface Env {
   /** `job.env.GREETING` in a function. */

@@ -1,8 +1,9 @@
 import { Hono } from 'hono'
 import { createWorker } from 'sidejob/cloudflare'
+import { dashboard } from 'sidejob/dashboard'
 import { functions } from './jobs/index.ts'
 
-const jobs = createWorker<Env>({ functions, mount: '/_sidejob' })
+const jobs = createWorker<Env>({ functions, mount: '/_sidejob', dashboard: dashboard() })
 
 const app = new Hono<{ Bindings: Env }>()
 

@@ -20,5 +20,5 @@ test('without one it is refused after three days', async () => {
   const job = sandbox(approval)
   await job.settle()
   job.advance('3 days')
-  expect((await job.settle())?.result).toEqual({ approved: false, by: 'nobody' })
+  expect((await job.settle())?.result).toEqual({ approved: false, by: 'timeout' })
 })

@@ -1,4 +1,5 @@
 import { createWorker } from 'sidejob/cloudflare'
+import { dashboard } from 'sidejob/dashboard'
 import { functions } from './jobs/index.ts'
 
-export default createWorker({ functions })
+export default createWorker({ functions, dashboard: dashboard() })

@@ -1,9 +1,12 @@
 // The command line as a person uses it: processes of their own, against the stack as it is deployed.
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { stripTypeScriptTypes } from 'node:module'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { commandNames } from '../../../src/cli/main.ts'
 import { type Receiver, startReceiver } from '../../kit/receiver.ts'
 import { startWorkerd, type Workerd } from '../workerd/kit.ts'
 
@@ -101,20 +104,75 @@ test('files purge does nothing before it knows which', async () => {
   expect(await run('files purge --older-than soon --yes')).toMatchObject({ exit: 1, printed: '' })
 })
 
-test('what it does not know it says, with what it knows', async () => {
-  const { noted } = await run('--help')
-  for (const command of ['download', 'callbacks   ls, resend', 'files       ls, purge'])
-    expect(noted).toContain(command)
+test('an unknown option or an incomplete command is refused with the expected ones', async () => {
   expect(await run('bulk')).toMatchObject({ exit: 2, noted: expect.stringContaining('expected retry, terminate') })
-  expect(await run('bluk')).toMatchObject({ exit: 2, noted: expect.stringContaining('there is no command bluk') })
   expect(await run('download --fast')).toMatchObject({ exit: 2, noted: expect.stringContaining('--fast') })
-  expect(await run('download --help')).toMatchObject({ exit: 0, noted: expect.stringContaining('--aggregation') })
+  expect(await run('download --help')).toMatchObject({ exit: 0, printed: expect.stringContaining('--aggregation') })
 })
 
-test('a server that is not there is said', async () => {
-  const { exit, noted } = await run('callbacks resend', '', 'http://127.0.0.1:9')
+test('an address at which nothing listens is explained', async () => {
+  const { exit, noted } = await run('callbacks resend', '', 'http://127.0.0.1:18999')
+  expect([exit, noted]).toEqual([
+    1,
+    'sidejob callbacks resend: Cannot reach http://127.0.0.1:18999 (ECONNREFUSED). Is `sidejob dev` running? If it is elsewhere, set --url\n',
+  ])
+})
+
+test('help has a line for each command, and --help of a command only options that it uses', async () => {
+  const { printed } = await run('--help')
+  for (const name of commandNames()) expect(printed).toMatch(new RegExp(`^ {2}${name}( .*)? {2}[A-Z].{5,}$`, 'm'))
+  expect(await run('help')).toMatchObject({ exit: 0, printed })
+  expect(await run('')).toMatchObject({ exit: 0, printed })
+  expect((await run('help run')).printed).toBe((await run('run --help')).printed)
+  for (const name of ['create', 'completion', 'dev'])
+    expect((await run(`${name} --help`)).printed).not.toMatch(/--(url|profile)\b/)
+  expect(await run('create x --url http://127.0.0.1:1')).toMatchObject({
+    exit: 2,
+    noted: expect.stringContaining('--url'),
+  })
+})
+
+test.each([
+  ['lst', 'sidejob: unknown command "lst". Did you mean "sidejob ls"?'],
+  ['logs 7', 'sidejob: unknown command "logs". Did you mean "sidejob log"?'],
+  ['jobs ls', 'sidejob: unknown command "jobs". Did you mean "sidejob ls"?'],
+  ['queues paus x', 'sidejob queues: expected ls, pause, set, resume, got paus. Did you mean "sidejob queues pause"?'],
+  ['xyzzy', 'sidejob: unknown command "xyzzy". sidejob --help lists all commands'],
+])('`sidejob %s` suggests the nearest command', async (words, noted) => {
+  expect(await run(words)).toMatchObject({ exit: 2, noted: `${noted}\n`, printed: '' })
+})
+
+test('an address without the mount is answered with the mount', async () => {
+  const app = await startReceiver(({ path }, response) => {
+    const isKnown = path === '/.well-known/sidejob'
+    response.writeHead(isKnown ? 200 : 404).end(isKnown ? '{"mount":"/_sidejob"}' : '404 Not Found')
+  })
+  const { exit, noted } = await run('ls', '', app.url)
+  await app.close()
   expect(exit).toBe(1)
-  expect(noted).toMatch(/^sidejob callbacks resend: fetch failed/)
+  expect(noted).toContain('got 404 Not Found. This Worker has sidejob below /_sidejob: use --url ')
+  expect(noted).toContain(`${app.url}/_sidejob`)
+})
+
+test('a reader that closes the pipe ends the command without an error', async () => {
+  const command = `"${process.execPath}" "${CLI}" --help | head -1`
+  const child = spawn('bash', ['-o', 'pipefail', '-c', command])
+  const exit = new Promise((resolve) => child.once('close', resolve))
+  const [printed, noted] = await Promise.all([text(child.stdout), text(child.stderr)])
+  expect([await exit, printed, noted]).toEqual([0, 'sidejob <command> [options]\n', ''])
+})
+
+const OLD = '/usr/bin/node'
+const oldVersion = spawnSync(OLD, ['--version'], { encoding: 'utf8' }).stdout?.trim() ?? ''
+
+test.skipIf(!/^v(18|20)\./.test(oldVersion))('an old Node is refused in one sentence', () => {
+  // As the package has it: JavaScript, which an old Node can read.
+  const code = stripTypeScriptTypes(readFileSync(CLI, 'utf8'))
+  const { status, stderr } = spawnSync(OLD, ['--input-type=module', '-e', code], { encoding: 'utf8' })
+  expect([status, stderr]).toEqual([
+    1,
+    `sidejob needs Node 22 or newer, this is ${oldVersion}. Install a newer one from https://nodejs.org or with your version manager (nvm install 22)\n`,
+  ])
 })
 
 test('doctor finds nothing where all is as it must be', async () => {

@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createIo, talking } from '../../../src/cli/io.ts'
 import { commandNames, main } from '../../../src/cli/main.ts'
+import { startReceiver } from '../../kit/receiver.ts'
 import { startWorkerd, type Workerd } from '../workerd/kit.ts'
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 })
@@ -70,6 +71,35 @@ test('run makes a job, and with --wait shows what it gave', async () => {
     noted: expect.stringContaining('class nobody is not registered'),
   })
   expect(await run('run')).toMatchObject({ exit: 2, noted: 'sidejob run: expected <class>, got nothing\n' })
+})
+
+test('run --wait prints id, status, outputs, result and the page, and exits with 1 if the job fails', async () => {
+  const { exit, printed, noted } = await run('run', 'count_words', '-i', 'text="a b a"', '--wait')
+  const [, id] = /^#(\d+) /.exec(printed)!
+  expect([exit, noted]).toEqual([0, `#${id} waiting for its end\n`])
+  expect(printed).toBe(`#${id} count_words completed\ncounts: {"a":2,"b":1}\n${kit.stack.url}/ui/jobs/${id}\n`)
+  expect(await json('read', id!, 'counts')).toEqual([{ a: 2, b: 1 }])
+  const made = await json('run', 'count_words', '-i', 'text="a"', '--wait')
+  expect(made).toMatchObject({
+    status: 'completed',
+    out: { counts: [{ a: 1 }] },
+    page: expect.stringContaining('/ui/jobs/'),
+  })
+})
+
+test('JSON comes from the command line, from a file or from the input', async () => {
+  const file = join(home, 'args.json')
+  writeFileSync(file, '{ "order": { "id": 1 } }\n')
+  const argsOf = async (id: number) => (await kit.client.jobs.get(id)).args
+  expect(await argsOf(await made('noop', '--delay', '1h', '--args', `@${file}`))).toEqual({ order: { id: 1 } })
+  lines.push('{ "order":', '{ "id": 2 } }')
+  expect(await argsOf(await made('noop', '--delay', '1h', '--args', '-'))).toEqual({ order: { id: 2 } })
+  expect(await run('run', 'noop', '--args', '@nothing.json')).toMatchObject({
+    exit: 2,
+    noted: 'sidejob run: --args: cannot read nothing.json (ENOENT)\n',
+  })
+  writeFileSync(file, '{ order')
+  expect((await run('run', 'noop', '--args', `@${file}`)).noted).toContain(`--args: ${file}: expected JSON: `)
 })
 
 test('ls, show, why, tree, runs, log, result look at jobs', async () => {
@@ -138,6 +168,12 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
   expect(await json('schedules', 'resume', String(id))).toMatchObject({ paused: false })
   expect(await json('schedules', 'run', String(id))).toMatchObject({ id })
   expect(await json('schedules', 'rm', String(id))).toEqual({})
+  const args = ['--cron', '0 2 * * *', '--missed', 'skip', '--args', '{"n":1}']
+  const nightly = await json<{ id: number }>('schedules', 'add', 'noop', ...args)
+  expect(await kit.client.jobs.get(nightly.id)).toMatchObject({ args: { n: 1 }, repeat: { missed: 'skip' } })
+  await json('schedules', 'rm', String(nightly.id))
+  expect((await run('schedules', 'add', 'noop')).noted).toContain("expected --cron, such as --cron '0 2 * * *'")
+  expect((await run('limits', 'set', 'mine')).noted).toContain('expected --concurrency or --rate, got neither')
   expect((await run('workers')).printed).toMatch(/noop/)
   expect(await json('channels')).toEqual({ channels: [] })
   expect(await json('channels', 'publish', '/shop', '{"n":12}', '--keep')).toEqual({ subscribers: 0 })
@@ -233,7 +269,7 @@ test('what every command takes may stand before it', async () => {
   const url = kit.stack.url
   expect(JSON.parse((await run('--url', url, '--json', 'queues')).printed)).toHaveProperty('queues')
   expect(await run(`--url=${url}`, 'stats', '--json')).toMatchObject({ exit: 0 })
-  expect((await run('--help', 'ls')).noted).toMatch(/^sidejob ls: /)
+  expect((await run('--help', 'ls')).printed).toMatch(/^sidejob ls\n/)
   expect(await run('--json')).toMatchObject({ exit: 2 })
 })
 
@@ -254,17 +290,13 @@ test('profiles keep an address and a key under a name', async () => {
   })
 })
 
-test('a shell completes what it knows, and the help of each fits a screen', async () => {
+test('a shell completes the commands, and the help of each fits a screen', async () => {
   expect((await run('completion', 'bash')).printed).toMatch(/queues\) words="ls pause set resume"/)
-  const overview = await run('--help')
-  expect(overview.noted.split('\n').length).toBeLessThanOrEqual(24)
-  const words = new Set(overview.noted.split(/[\s,]+/))
-  expect(commandNames().flatMap((name) => name.split(' ').filter((word) => !words.has(word)))).toEqual([])
   for (const name of commandNames()) {
-    const { exit, noted } = await run(...name.split(' '), '--help')
+    const { exit, printed } = await run(...name.split(' '), '--help')
     expect([name, exit]).toEqual([name, 0])
-    expect(noted.split('\n').length, name).toBeLessThanOrEqual(24)
-    for (const line of noted.split('\n')) expect(line.length, line).toBeLessThanOrEqual(140)
+    expect(printed.split('\n').length, name).toBeLessThanOrEqual(24)
+    for (const line of printed.split('\n')) expect(line.length, line).toBeLessThanOrEqual(140)
   }
 })
 
@@ -417,12 +449,29 @@ test('bulk retry, requeue and delete do what they say to all that fit, and to no
   })
 })
 
-test('open asks the browser for the page, and prints where it is', async () => {
+test('open opens the dashboard in a browser, logged in, also at the page of a job', async () => {
   const opened = join(home, 'opened')
   writeFileSync(join(home, 'xdg-open'), `#!/bin/sh\necho "$1" > ${opened}\n`, { mode: 0o755 })
   vi.stubEnv('PATH', `${home}:${process.env.PATH}`)
-  expect(await run('open')).toMatchObject({ exit: 0, printed: `${kit.stack.url}\n` })
-  await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toBe(`${kit.stack.url}\n`), 10_000)
+  for (const [words, page] of [
+    [[], '/ui/'],
+    [['7'], '/ui/jobs/7'],
+  ] as const) {
+    const { exit, printed } = await run('open', ...words)
+    expect(exit).toBe(0)
+    await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toBe(printed), 10_000)
+    const login = await fetch(printed.trim(), { redirect: 'manual' })
+    expect([login.status, login.headers.get('location')]).toEqual([303, expect.stringContaining(page.slice(0, -1))])
+    expect(login.headers.get('set-cookie')).toBeTruthy()
+  }
+})
+
+test('open shows how to add a dashboard, if the Worker has none', async () => {
+  const bare = await startReceiver((_, response) => response.writeHead(404).end('{}'))
+  const { exit, noted, printed } = await run('open', '--url', bare.url)
+  await bare.close()
+  expect([exit, printed]).toEqual([1, ''])
+  expect(noted).toContain('createWorker({ …, dashboard: dashboard() })')
 })
 
 test('deploy says what is missing before it does anything, and destroy asks', async () => {

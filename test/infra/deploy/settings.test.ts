@@ -12,7 +12,7 @@ import { describe, namesOf, planOf } from '../../../infra/deploy/settings.ts'
 import { probe } from '../../../infra/probe/index.ts'
 import { development } from '../../../infra/qstash.ts'
 import { EVERY_TEN_MINUTES } from '../../../infra/tick.ts'
-import { planOf as initPlan } from '../../../src/cli/project/init.ts'
+import { planOf as initPlan } from '../../../src/cli/project/init/plan.ts'
 import { flagsFor, observability } from '../../../src/cli/project/recommended.ts'
 import { settings } from '../../../src/settings.ts'
 import { placements, regions } from './placement.ts'
@@ -196,17 +196,23 @@ test('init adds the same flags and observability to every configuration in JSON'
   }
 })
 
-test('init advises a configuration in TOML to have them', () => {
-  const folder = folderWith({ 'wrangler.toml': 'name = "mine"\ncompatibility_date = "2026-10-20"\n' })
-  expect(initPlan(folder, '/_sidejob').advice).toEqual([
-    'compatibility_flags = ["enable_request_signal","global_fetch_strictly_public"]',
-    '[triggers]',
-    'crons = ["* * * * *"]',
-    '[observability]',
-    'enabled = true',
-    'redact_query_string = true',
-  ])
-  rmSync(folder, { recursive: true })
+test('init writes a configuration in TOML that has them', () => {
+  const texts = [
+    'name = "mine"\ncompatibility_date = "2026-10-20"\n',
+    'name = "mine"\ncompatibility_date = "2025-01-01"\ncompatibility_flags = [\n  "nodejs_compat",\n]\n\n[observability]\nenabled = true\n\n[vars]\nX = "1"\n',
+  ]
+  for (const text of texts) {
+    const folder = folderWith({ 'wrangler.toml': text })
+    const path = join(folder, 'wrangler.toml')
+    const change = initPlan(folder, '/_sidejob').changes.find((one) => one.path === path)!
+    writeFileSync(path, change.after)
+    const { raw } = readProject(path)
+    expect(raw.compatibility_flags?.toSorted()).toEqual(flagsFor(String(raw.compatibility_date)).toSorted())
+    expect(raw.observability).toEqual({ enabled: true, redact_query_string: true })
+    expect(raw.triggers?.crons).toEqual(['* * * * *'])
+    expect(warningsFor(readProject(path))).toEqual([])
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test.each([

@@ -1,4 +1,4 @@
-// The job classes that this Worker serves itself; `shout` is served by worker.py.
+// The job classes that this Worker serves; worker.py serves the class `shout`.
 
 import { report } from './report.ts'
 

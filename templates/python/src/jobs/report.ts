@@ -1,6 +1,6 @@
 import { defineWorker } from 'sidejob'
 
-/** Has a text shouted by the Python worker, and reports what came of it. */
+/** Calls the Python worker and reports its result. */
 export const report = defineWorker({
   class: 'report',
   async perform(job) {

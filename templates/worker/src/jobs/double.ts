@@ -1,7 +1,7 @@
 import { defineWorker, port } from 'sidejob'
 import * as z from 'zod'
 
-/** Doubles every number that it is given. */
+/** Doubles each number of its input port. */
 export const double = defineWorker({
   class: 'double',
   in: { n: port(z.number()) },

@@ -1,4 +1,4 @@
-// The job classes of this Worker: add yours to the list.
+// The job classes of this Worker. Add yours to the list.
 
 import { approval } from './approval.ts'
 import { double } from './double.ts'

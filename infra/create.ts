@@ -1,0 +1,42 @@
+// `npm run create -- ../my-jobs`: a project that depends on this repository's own package, packed into the project. It is
+// the same as `npm create sidejob my-jobs`, for as long as the package is not in the registry.
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { main } from '../src/cli/main.ts'
+
+const root = resolve(import.meta.dirname, '..')
+const OLDEST = 22
+
+/** npm runs scripts with the Node of this repository; the project gets the Node of the person. */
+function checkNode(): void {
+  const { npm_node_execpath: node } = process.env
+  if (!node) return
+  const version = execFileSync(node, ['--version'], { encoding: 'utf8' }).trim()
+  if (Number(/^v(\d+)/.exec(version)?.[1]) < OLDEST)
+    throw new Error(
+      `A project needs Node ${OLDEST} or newer, this is ${version}. Install a newer one from https://nodejs.org`,
+    )
+}
+
+function pack(folder: string): string {
+  console.error('Packing sidejob …')
+  const out = execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root, encoding: 'utf8' })
+  return join(folder, out.trim().split('\n').at(-1)!)
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'sidejob-create-'))
+try {
+  checkNode()
+  process.chdir(process.env.INIT_CWD ?? root)
+  const words = process.argv.slice(2)
+  if (!words.some((word) => word === '--help' || word === '-h')) process.env.SIDEJOB_PACKAGE = pack(scratch)
+  process.exitCode = await main(['create', ...words])
+} catch (error) {
+  console.error(`sidejob create: ${(error as Error).message}`)
+  process.exitCode = 1
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}

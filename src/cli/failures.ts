@@ -1,0 +1,48 @@
+// Explains why a command failed: the problem, then the remedy.
+
+import { ApiError } from '../client/index.ts'
+import { SidejobError } from '../core/errors.ts'
+import { UsageError } from './command.ts'
+import type { Target } from './target.ts'
+
+const LOCAL = /^http:\/\/(127\.|localhost|\[::1\])/
+
+/** A connection that failed, by the code of the system. */
+function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
+  const why = cause.code ?? cause.message
+  const remedy = LOCAL.test(url)
+    ? 'Is `sidejob dev` running? If it is elsewhere, set --url'
+    : 'Check --url, SIDEJOB_URL or the profile'
+  return `Cannot reach ${url} (${why}). ${remedy}`
+}
+
+/** The path below which sidejob answers in a Worker with routes of its own. */
+async function mountAt(url: string): Promise<string | undefined> {
+  const answer = await fetch(new URL('/.well-known/sidejob', url), { signal: AbortSignal.timeout(3_000) }).catch(
+    () => undefined,
+  )
+  if (!answer?.ok) return undefined
+  const { mount } = (await answer.json().catch(() => ({}))) as { mount?: string }
+  return mount || undefined
+}
+
+async function refused(error: ApiError, { url }: Target): Promise<string> {
+  const text = `${error.status} ${error.message}`
+  if (error.status !== 404 || error.code !== 'UNKNOWN') return text
+  const mount = await mountAt(url)
+  if (!mount) return text
+  return `${text}. This Worker has sidejob below ${mount}: use --url ${new URL(mount, url)}`
+}
+
+/**
+ * The text that is printed about an error.
+ *
+ * @example await messageOf(error, { url: 'http://127.0.0.1:8787', key: 'dev' })
+ */
+export async function messageOf(error: unknown, target: Target | undefined): Promise<string> {
+  if (error instanceof ApiError && target) return refused(error, target)
+  if (error instanceof UsageError || error instanceof SidejobError) return error.message
+  const { message, cause } = error as Error & { cause?: NodeJS.ErrnoException }
+  if (message === 'fetch failed' && cause && target) return unreachable(target, cause)
+  return cause ? `${message}: ${cause.message}` : message
+}

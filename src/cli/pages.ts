@@ -1,0 +1,29 @@
+// Addresses of the dashboard.
+
+import type { Target } from './target.ts'
+
+const PATIENCE_MS = 10_000
+
+/**
+ * A link that logs in once and leads to a page; undefined if the Worker has no dashboard.
+ *
+ * @example await loginLink(target, '/jobs/7')
+ */
+export async function loginLink({ url, key }: Target, path: string): Promise<string | undefined> {
+  const answer = await fetch(`${url}/ui/login-links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  })
+  const body = (await answer.json().catch(() => ({}))) as { url?: string; error?: { message: string } }
+  if (answer.status === 404) return undefined
+  if (!body.url) throw new Error(`${answer.status} ${body.error?.message ?? 'no login link'}`)
+  return path === '/' ? body.url : `${body.url}&to=${encodeURIComponent(path)}`
+}
+
+/** The page of a job; undefined if the Worker has no dashboard. */
+export async function jobPage({ url }: Target, job: number): Promise<string | undefined> {
+  const login = await fetch(`${url}/ui/login`, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined)
+  await login?.body?.cancel()
+  return login?.ok ? `${url}/ui/jobs/${job}` : undefined
+}

@@ -1,0 +1,60 @@
+// Edits TOML as text: adds an item to a list, or the list itself. Comments and layout stay.
+
+const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** The part of the text that belongs to a table; the part before the first header for no table. */
+function partOf(text: string, table: string | undefined): { from: number; to: number } | undefined {
+  const headers = [...text.matchAll(/^[ \t]*\[{1,2}([^\]]+)\]{1,2}[^\n]*\n?/gm)]
+  const ends = [...headers.map(({ index }) => index), text.length]
+  if (table === undefined) return { from: 0, to: ends[0]! }
+  const at = headers.findIndex(([, name]) => name!.trim() === table)
+  if (at < 0) return undefined
+  return { from: headers[at]!.index + headers[at]![0].length, to: ends[at + 1]! }
+}
+
+/**
+ * The text with an item in the list of a key.
+ *
+ * @example withTomlItem('name = "x"\n', undefined, 'compatibility_flags', 'nodejs_compat')
+ */
+export function withTomlItem(text: string, table: string | undefined, key: string, item: string): string {
+  const part = partOf(text, table)
+  const line = `${key} = [${JSON.stringify(item)}]\n`
+  if (!part) return `${text.trimEnd()}\n\n[${table}]\n${line}`
+  const body = text.slice(part.from, part.to)
+  const list = new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=[ \\t]*\\[([^\\]]*)\\]`, 'm').exec(body)
+  if (!list) {
+    const end = body.trimEnd()
+    const after = body.slice(end.length)
+    const next = `${end}${end ? '\n' : ''}${line}${after.replace(/^\n/, '')}`
+    return text.slice(0, part.from) + next + text.slice(part.to)
+  }
+  const items = list[1]!
+  if (items.includes(JSON.stringify(item)) || items.includes(`'${item}'`)) return text
+  const kept = items.trimEnd().replace(/,$/, '')
+  const space = /\n([ \t]*)\S/.exec(items)
+  const added = kept.trim() ? `${kept},${space ? `\n${space[1]}` : ' '}${JSON.stringify(item)}` : JSON.stringify(item)
+  const closing = space ? `${items.trim().endsWith(',') ? ',' : ''}\n` : ''
+  const at = part.from + list.index + list[0].length - 1 - items.length
+  return text.slice(0, at) + added + closing + text.slice(at + items.length)
+}
+
+/**
+ * The text with a member of a table, unless the table has it.
+ *
+ * @example withTomlMember('name = "x"\n', 'observability', 'enabled', true)
+ */
+export function withTomlMember(text: string, table: string, key: string, value: boolean): string {
+  const part = partOf(text, table)
+  if (!part) return `${text.trimEnd()}\n\n[${table}]\n${key} = ${value}\n`
+  const body = text.slice(part.from, part.to)
+  if (new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=`, 'm').test(body)) return text
+  const end = body.trimEnd()
+  return `${text.slice(0, part.from)}${end}${end ? '\n' : ''}${key} = ${value}\n${body.slice(end.length).replace(/^\n/, '')}${text.slice(part.to)}`
+}
+
+/** The text of a key before the first table. */
+export const tomlText = (text: string, key: string): string | undefined =>
+  new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=[ \\t]*["']([^"'\\n]*)["']`, 'm').exec(
+    text.slice(0, partOf(text, undefined)!.to),
+  )?.[1]
