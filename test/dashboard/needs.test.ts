@@ -1,6 +1,6 @@
 // What needs a look: each rule speaks where it should, and is silent beside that.
 
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { waitBelow } from '../../src/core/waits.ts'
 import { laneOf, movedBy, passedWords, placeOf, shownIn, ticksOf } from '../../src/dashboard/words/calendar.ts'
@@ -133,33 +133,87 @@ test('a schedule is told with how often in a row it failed, since its last run, 
   expect(stopped!.text).toBe('Schedule {} has failed, and repeats no more.')
 })
 
-test('most of what fails is of one kind: its class is named with its error, and all of it can be retried', () => {
-  const points = [point(2 * MINUTE, { failed: 30, completed: 70 })]
-  const kind = (n: number, ago: number) => ({
-    ...{
-      error: 'e1',
-      class: 'resize',
-      queues: ['media'],
-      message: 'no answer within #',
-      example: 'no answer within 30 s',
-    },
-    ...{ frame: null, count: 412, firstAt: NOW - 48 * MINUTE, lastAt: NOW, jobs: [1] },
-    minutes: [{ at: NOW - ago, count: n }],
+const kindOf15 = (about: { class?: string; error?: string; n: number; ago?: number }) => ({
+  ...{ error: about.error ?? 'e1', class: about.class ?? 'resize', queues: ['media'] },
+  ...{ message: 'no answer within #', example: 'no answer within 30 s', frame: null, count: 412 },
+  ...{ firstAt: NOW - 48 * MINUTE, lastAt: NOW, jobs: [1] },
+  minutes: [{ at: NOW - (about.ago ?? 2 * MINUTE), count: about.n }],
+})
+
+const hoursOf = (name: string, completed: number, queue = 'media') => ({
+  ...{ queue, class: name, counts: {}, waited: null, took: null },
+  hours: [{ at: Math.floor(NOW / HOUR) * HOUR, completed, failed: 0, lost: 0 }],
+})
+
+describe('a class that fails', () => {
+  const busy = [point(2 * MINUTE, { failed: 200, completed: 20_000 })]
+  const told = (known: object) =>
+    needs
+      .needsOf({ ...quiet, points: busy, pointsByQueue: { media: busy }, ...known } as never)
+      .map(({ name, text }) => [name, text])
+
+  test('is named although 20,000 jobs of other classes in its queue completed', () => {
+    const kinds = [
+      kindOf15({ class: 'parse_csv', error: 'a', n: 12 }),
+      kindOf15({ class: 'charge_card', error: 'b', n: 40 }),
+      kindOf15({ class: 'sync_customer', error: 'c', n: 104 }),
+    ]
+    const classes = [hoursOf('parse_csv', 0), hoursOf('charge_card', 20), hoursOf('sync_customer', 9_896)]
+    expect(told({ kinds, classes })).toEqual([
+      ['sync_customer', '{} fails: 104 jobs in the last 15 minutes, at least 1.0 % of those that ended.'],
+      ['charge_card', '{} fails: 40 jobs in the last 15 minutes, at least 67 % of those that ended.'],
+      ['parse_csv', '{} fails: 12 jobs in the last 15 minutes, and none completed.'],
+    ])
   })
-  const [need] = needs.needsOf({ ...quiet, points, kinds: [kind(25, 2 * MINUTE)] } as never)
+
+  test.each([
+    ['5 of 5', 5, 0, 1],
+    ['4 of 4', 4, 0, 0],
+    ['19 of 20', 19, 1, 0],
+    ['20 of 1,999', 20, 1_979, 1],
+    ['20 of 2,000', 20, 1_980, 0],
+  ])('%s failed: %i failed, %i completed', (_, n, completed, lines) => {
+    expect(told({ kinds: [kindOf15({ n })], classes: [hoursOf('resize', completed)] })).toHaveLength(lines)
+  })
+
+  test('is not named for failures of 20 minutes ago', () => {
+    expect(told({ kinds: [kindOf15({ n: 99, ago: 20 * MINUTE })], classes: [hoursOf('resize', 0)] })).toEqual([])
+  })
+
+  test('is named by its queue alone until the counts of classes are known', () => {
+    const alone = [point(2 * MINUTE, { failed: 12 })]
+    expect(told({ kinds: [kindOf15({ n: 12 })], pointsByQueue: { media: alone } })).toHaveLength(1)
+    expect(told({ kinds: [kindOf15({ n: 12 })] })).toEqual([])
+  })
+
+  test('offers a retry if it has one kind of error, and otherwise the list of its failed jobs', () => {
+    const known = (kinds: object[]) => ({ ...quiet, kinds, classes: [hoursOf('resize', 0)] }) as never
+    const [one] = needs.needsOf(known([kindOf15({ n: 25 })]))
+    expect(one).toMatchObject({ name: 'resize', since: NOW - 2 * MINUTE, more: '“no answer within 30 s”' })
+    expect(one!.buttons).toMatchObject([
+      { to: '/jobs?status=failed&error=e1', text: 'See failed jobs' },
+      { act: 'retryKind', at: '/jobs', scope: 'admin', text: 'Retry all', fields: { error: 'e1' } },
+    ])
+    const [two] = needs.needsOf(known([kindOf15({ n: 25 }), kindOf15({ n: 3, error: 'e2' })]))
+    expect(two).toMatchObject({ more: '“no answer within 30 s” and 1 other error' })
+    expect(two!.buttons).toEqual([{ to: '/jobs?status=failed&class=resize', text: 'See failed jobs' }])
+  })
+
+  test('classes of lost runs are named', () => {
+    const classes = [{ ...hoursOf('resize', 0), hours: [{ at: Math.floor(NOW / HOUR) * HOUR, completed: 0, lost: 3 }] }]
+    const [need] = needs.needsOf({ ...quiet, classes, points: [point(MINUTE, { lost: 3 })] } as never)
+    expect(need).toMatchObject({ name: '3 runs', more: expect.stringMatching(/^Classes: resize\. /) })
+  })
+})
+
+test('a pull class without a pull worker is named, not its lanes', () => {
+  const queues = [queue({ name: 'core', oldestReady: NOW - 10 * MINUTE, lanes: 1, counts: { queued: 3 } })]
+  const [need] = needs.needsOf({ ...quiet, queues, unclaimed: new Map([['core', ['render']]]) })
   expect(need).toMatchObject({
-    ...{ rule: 'failing', name: 'resize', since: NOW - 48 * MINUTE, more: '“no answer within 30 s”' },
-    text: '{} fails: 25 of 100 jobs that ended in the last 15 minutes.',
+    ...{ rule: 'unclaimed', name: 'render', more: '3 jobs in the queue' },
+    text: 'No pull worker takes {} from queue core: a job has been ready for 10 min.',
+    buttons: [{ to: '/jobs?status=queued&queue=core&class=render', text: 'See the jobs' }],
   })
-  expect(need!.buttons).toMatchObject([
-    { to: '/jobs?status=failed&error=e1', text: 'See 412 jobs' },
-    { act: 'retryKind', at: '/jobs', scope: 'admin', text: 'Retry all', fields: { error: 'e1' } },
-  ])
-  // One that failed before, or is few of them, is not to blame.
-  for (const other of [kind(25, 20 * MINUTE), kind(12, MINUTE)]) {
-    const [told] = needs.needsOf({ ...quiet, points, kinds: [other] } as never)
-    expect(told!.name).toBe('30 of 100 jobs')
-  }
 })
 
 test('what is muted needs no look: what failed is told without it, also where more has failed than was looked at', () => {
@@ -182,11 +236,11 @@ test('what is muted needs no look: what failed is told without it, also where mo
   expect(told(30, { kinds: [], muted: [kind(30)] })).toEqual([])
   expect(told(4_000, { kinds: [], muted: [kind(1_000)] })).toEqual([])
   expect(told(40, { kinds: [kind(15)], muted: [kind(25)] })).toEqual([])
-  const rest = '{} fails: 25 of 50 jobs that ended in the last 15 minutes.'
-  expect(told(40, { kinds: [kind(25)], muted: [kind(15)] })).toEqual([['resize', rest]])
+  const rest = '{} failed in the last 15 minutes.'
+  expect(told(40, { kinds: [kind(25)], muted: [kind(15)] })).toEqual([['25 of 50 jobs', rest]])
   // Of 2,000 that failed a half is muted, of those that were looked at.
   expect(told(2_000, { kinds: Array.from({ length: 5 }, () => kind(100)), muted: [kind(500)] })).toEqual([
-    ['1,000 of 2,010 jobs', '{} failed for good in the last 15 minutes.'],
+    ['1,000 of 2,010 jobs', '{} failed in the last 15 minutes.'],
   ])
   // Which of them are muted comes with the next look.
   expect(told(30, { isUntold: true })).toEqual([])
@@ -211,10 +265,10 @@ test('callbacks given up are told once a host, and can be sent again', () => {
   expect(need!.buttons.map(({ text }) => text)).toEqual(['See them', 'Send again'])
 })
 
-test('the worst comes first, and six at most', () => {
+test('the worst comes first, and all are counted', () => {
   const queues = Array.from({ length: 9 }, (_, i) => queue({ name: `q${i}`, paused: true, counts: { queued: 1 } }))
   const found = needs.needsOf({ ...quiet, queues, points: [point(MINUTE, { failed: 30 })] })
-  expect(found).toHaveLength(6)
+  expect(found).toHaveLength(10)
   expect(found[0]!.rule).toBe('failing')
 })
 

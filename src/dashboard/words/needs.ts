@@ -3,6 +3,7 @@
 import type { Point } from '../../core/series.ts'
 import type {
   CallbackView,
+  Engine,
   ErrorKind,
   Health,
   OpenBreaker,
@@ -11,6 +12,7 @@ import type {
   Stats,
   WaitedLimit,
 } from '../../engine/engine.ts'
+import { FAILURES, type FailingClass, failingClasses, recentOf } from './failing.ts'
 import { isFull } from './limit.ts'
 import { count, many, percent } from './number.ts'
 import { about } from './time.ts'
@@ -22,7 +24,15 @@ export type Known = {
   limits: readonly WaitedLimit[]
   /** What happened in all queues, a minute a point. */
   points: readonly Point[]
+  /** The same, of each queue. */
+  pointsByQueue?: Readonly<Record<string, readonly Point[]>>
+  /** Counts by class with their hours, once they are known. */
+  classes?: Awaited<ReturnType<Engine['classes']>>['classes']
+  /** Queues in which jobs wait for a pull worker, with their classes. */
+  unclaimed?: ReadonlyMap<string, readonly string[]>
   givenUp: readonly CallbackView[]
+  /** Older callbacks that were given up are not among them. */
+  moreGivenUp?: boolean
   schedules: readonly ScheduleRow[]
   bells?: Stats['bells']
   restored?: Health['restored']
@@ -61,8 +71,6 @@ export type Need = {
 type Rule = (known: Known) => Need[]
 
 const MINUTE = 60_000
-/** Failures are looked at over so long, from so many on, and above this share. */
-const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01 }
 /** A job that is ready should not wait for longer. */
 const OLDEST = MINUTE
 
@@ -70,10 +78,6 @@ const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): n
   points.reduce((all, point) => all + point[name], 0)
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
-
-/** How many jobs of a kind failed lately. */
-const recentOf = (kind: ErrorKind, now: number): number =>
-  (kind.minutes ?? []).filter(({ at }) => at > now - FAILURES.span).reduce((all, { count: n }) => all + n, 0)
 
 /** What failed without what is muted: by the share of those that were looked at, for others have failed since. */
 function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): number {
@@ -84,48 +88,68 @@ function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): n
   return silent === 0 ? failed : Math.round((failed * told) / (told + silent))
 }
 
-/** The kind that most of what failed lately is of, where there is one, and how many that are. */
-function worstOf({ kinds = [], now }: Known, failed: number): { kind: ErrorKind; n: number } | undefined {
-  const [worst] = kinds.map((kind) => ({ kind, n: recentOf(kind, now) })).sort((a, b) => b.n - a.n)
-  return worst && worst.n >= FAILURES.least && worst.n * 2 > failed ? worst : undefined
+/** The share of the jobs that ended, as far as it is known. */
+function shareText({ failed, completed }: FailingClass): string {
+  if (completed === 0) return ', and none completed'
+  if (!Number.isFinite(completed)) return ''
+  return `, at least ${percent(failed / (failed + completed))} of those that ended`
 }
 
-/** A class by its name, with its error, where one kind is to blame. */
-function failingOf({ kind, n }: { kind: ErrorKind; n: number }, all: number): Need {
-  const { error, class: name, message, example, count: jobs, firstAt } = kind
+/** A line for a class that fails, with its most frequent error. */
+function failingOf(failing: FailingClass): Need {
+  const { class: name, failed, firstAt, kinds } = failing
+  const [{ kind }] = kinds as [FailingClass['kinds'][number]]
+  const { error, message, example } = kind
+  const isOne = kinds.length === 1
+  const retry = {
+    ...{ act: 'retryKind', at: '/jobs', fields: { error } },
+    ...{ scope: 'admin' as const, icon: 'retry', text: 'Retry all' },
+  }
   return {
-    ...{ rule: 'failing', weight: 100, kind: 'failed', icon: 'stop', name },
-    text: `{} fails: ${count(n)} of ${many(all, 'job')} that ended in the last 15 minutes.`,
-    more: `“${example || message}”`,
+    ...{ rule: 'failing', weight: 100 + Math.min(9, failed / 1_000), kind: 'failed', icon: 'stop', name },
+    text: `{} fails: ${many(failed, 'job')} in the last 15 minutes${shareText(failing)}.`,
+    more: `“${example || message}”${isOne ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`,
     since: firstAt,
     buttons: [
-      { to: `/jobs?status=failed&error=${error}`, text: `See ${many(jobs, 'job')}` },
       {
-        ...{ act: 'retryKind', at: '/jobs', fields: { error } },
-        ...{ scope: 'admin', icon: 'retry', text: 'Retry all' },
+        to: `/jobs?status=failed&${isOne ? `error=${error}` : `class=${encodeURIComponent(name)}`}`,
+        text: 'See failed jobs',
       },
+      ...(isOne ? [retry] : []),
     ],
   }
 }
 
 export const failing: Rule = (known) => {
   if (known.isUntold) return []
+  const { kinds = [], classes, pointsByQueue: points = {}, now } = known
+  const byClass = failingClasses({ kinds, classes, points, now })
+  if (byClass.length > 0) return byClass.map(failingOf)
   const recent = within(known, FAILURES.span)
   const failed = withoutMuted(known, sum(recent, 'failed'))
   const all = sum(recent, 'failed') + sum(recent, 'completed')
   if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
-  const worst = worstOf(known, failed)
-  if (worst) return [failingOf(worst, all)]
   const first = recent.find((point) => point.failed > 0)
   return [
     {
       ...{ rule: 'failing', weight: 100, kind: 'failed', icon: 'stop', name: `${count(failed)} of ${count(all)} jobs` },
-      text: '{} failed for good in the last 15 minutes.',
-      more: `${percent(failed / all)} of what ended`,
+      text: '{} failed in the last 15 minutes.',
+      more: `${percent(failed / all)} of the jobs that ended`,
       since: first?.at,
-      buttons: [{ to: '/jobs?status=failed', text: `See ${count(failed)} jobs` }],
+      buttons: [{ to: '/jobs?status=failed', text: 'See failed jobs' }],
     },
   ]
+}
+
+/** Classes whose runs were lost in this hour and the one before, most first. */
+function lostByClass({ classes = [], now }: Known): string {
+  const from = Math.floor(now / (60 * MINUTE) - 1) * 60 * MINUTE
+  const lost = new Map<string, number>()
+  for (const { class: name, hours = [] } of classes)
+    for (const hour of hours)
+      if (name !== null && hour.at >= from && hour.lost > 0) lost.set(name, (lost.get(name) ?? 0) + hour.lost)
+  const most = [...lost].sort(([, a], [, b]) => b - a).slice(0, 3)
+  return most.length > 0 ? `Classes: ${most.map(([name]) => name).join(', ')}. ` : ''
 }
 
 export const lostRuns: Rule = (known) => {
@@ -135,20 +159,20 @@ export const lostRuns: Rule = (known) => {
     {
       ...{ rule: 'lost', weight: 90, kind: 'failed', icon: 'alert', name: many(lost, 'run') },
       text: '{} lost in the last hour.',
-      more: 'No commit arrived before their leases ended: a lane or worker stopped, or could not commit. They are retried',
+      more: `${lostByClass(known)}No commit arrived before their leases ended: a lane or worker stopped, or could not commit. They are retried`,
       since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
-      buttons: [{ to: '/log', text: 'Look at the log' }],
+      buttons: [{ to: '/log', text: 'Open the log' }],
     },
   ]
 }
 
-export const callbacksGivenUp: Rule = ({ givenUp }) => {
+export const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
   const hosts = Map.groupBy(givenUp, ({ url }) => (URL.canParse(url) ? new URL(url).host : url))
   return [...hosts].map(([host, failed]): Need => {
     const error = failed[0]!.lastError
     return {
       ...{ rule: 'callbacks', weight: 80, kind: 'failed', icon: 'callbacks', name: host },
-      text: `${many(failed.length, 'callback')} to {} ${failed.length === 1 ? 'was' : 'were'} given up.`,
+      text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ${failed.length === 1 ? 'was' : 'were'} given up.`,
       more: error ? `The last answer: ${error}` : undefined,
       since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
       buttons: [
@@ -219,21 +243,46 @@ export const pausedQueues: Rule = ({ queues, now }) =>
       }),
     )
 
-export const slowQueues: Rule = ({ queues, now }) =>
+/** Jobs of a queue of lanes that only a pull worker can take, because their class is a pull class. */
+function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly string[], now: number): Need {
+  return {
+    ...{ rule: 'unclaimed', weight: 62, kind: 'suspended', icon: 'queues', name: classes.join(', ') },
+    text: `No pull worker takes {} from queue ${name}: a job has been ready for ${about(now - oldestReady!)}.`,
+    more: `${many(counts.queued - counts.scheduled, 'job')} in the queue`,
+    since: oldestReady!,
+    buttons: [
+      {
+        to: `/jobs?status=queued&queue=${encodeURIComponent(name)}&class=${encodeURIComponent(classes[0]!)}`,
+        text: 'See the jobs',
+      },
+    ],
+  }
+}
+
+function slowOf(queue: QueueView, now: number): Need {
+  const { name, lanes, maxLanes, mode, oldestReady } = queue
+  const isBusy = mode === 'push' && lanes >= maxLanes
+  const why =
+    mode === 'pull' ? 'No pull worker takes it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
+  return {
+    ...{ rule: isBusy ? 'busy' : 'slow', weight: isBusy ? 45 : 60, kind: 'suspended', icon: 'queues', name },
+    text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
+    more: `${why}; ${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
+    since: oldestReady!,
+    buttons: [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }],
+  }
+}
+
+/** True if a job of the queue has been ready for too long. */
+export const isSlow = ({ paused, oldestReady }: QueueView, now: number): boolean =>
+  !paused && oldestReady !== null && now - oldestReady > OLDEST
+
+export const slowQueues: Rule = ({ queues, unclaimed, now }) =>
   queues
-    .filter(({ paused, oldestReady }) => !paused && oldestReady !== null && now - oldestReady > OLDEST)
-    .map((queue): Need => {
-      const { name, lanes, maxLanes, mode, oldestReady } = queue
-      const isBusy = mode === 'push' && lanes >= maxLanes
-      const why =
-        mode === 'pull' ? 'Nobody claims it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
-      return {
-        ...{ rule: isBusy ? 'busy' : 'slow', weight: isBusy ? 45 : 60, kind: 'suspended', icon: 'queues', name },
-        text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
-        more: `${why}; ${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
-        since: oldestReady!,
-        buttons: [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }],
-      }
+    .filter((queue) => isSlow(queue, now))
+    .map((queue) => {
+      const classes = unclaimed?.get(queue.name) ?? []
+      return classes.length > 0 ? unclaimedOf(queue, classes, now) : slowOf(queue, now)
     })
 
 export const silentBells: Rule = ({ bells }) =>
@@ -336,12 +385,8 @@ const rules: readonly Rule[] = [
   pausedQueues,
 ]
 
-/** So many are told. */
-const MOST = 6
-
 /** @example needsOf(known)[0] // the worst */
 export const needsOf = (known: Known): Need[] =>
   rules
     .flatMap((rule) => rule(known))
     .sort((a, b) => b.weight - a.weight || (a.since ?? known.now) - (b.since ?? known.now))
-    .slice(0, MOST)

@@ -6,7 +6,7 @@ import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Choice, Head } from '../../parts/layout.tsx'
-import { IN_A_ROW, type Known, type Need, needsOf } from '../../words/needs.ts'
+import { IN_A_ROW, isSlow, type Known, type Need, needsOf } from '../../words/needs.ts'
 import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
@@ -42,11 +42,28 @@ const [LATER, SELDOM] = [10_000, 60_000]
 const LONGEST = 6
 
 const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKnown: true }
-const NO_CALLBACKS: { callbacks: Known['givenUp'] } = { callbacks: [] }
+/** Slow queues of which the next jobs are read. */
+const MOST_SLOW = 3
+const HOUR = 3_600_000
+const NO_CLASSES: Awaited<ReturnType<Asked['engine']['classes']>> | undefined = undefined
+const NONE_UNCLAIMED: NonNullable<Known['unclaimed']> = new Map()
+
+/** Classes of the jobs that wait for a pull worker, by queue. */
+async function unclaimedIn(engine: Asked['engine'], queues: readonly QueueView[]) {
+  const found = await Promise.all(queues.map(({ name }) => engine.queue(name).catch(() => undefined)))
+  const classes = found.flatMap((queue) => {
+    if (!queue || queue.next.some(({ pull }) => !pull)) return []
+    return [[queue.name, [...new Set(queue.next.map((job) => job.class))]] as const]
+  })
+  return new Map(classes.filter(([, names]) => names.length > 0))
+}
+
+const NO_CALLBACKS: { callbacks: Known['givenUp']; cursor: string | null } = { callbacks: [], cursor: null }
 const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
 /** What is shared under which name. */
 const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
+const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes']
 /** So much of it is asked for at a look. */
 const AT_ONCE = 1
 
@@ -74,16 +91,25 @@ async function load(asked: Asked): Promise<OverviewData> {
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failed(true) || failed(false)
+  const slow = glance.stats.queues.filter((queue) => isSlow(queue, look.now)).slice(0, MOST_SLOW)
   const later = laterOf(asked, glance.isNew, {
     [GIVEN_UP]: failed(true),
     [FAILING]: glance.hasSchedules,
     [KINDS]: hasFailed,
+    [MINUTES]: range.step === 'hour' || range.to !== undefined,
+    [CLASSES]: hasFailed || glance.series.points.some(({ lost }) => lost > 0),
+    [UNCLAIMED]: slow.length > 0,
   })
   const [stats, health] =
     glance.isNew || later.asks ? [glance.stats, glance.health] : await Promise.all([asked.stats(), engine.health()])
   const { limits, processes, others, series } = glance
   const { queues } = stats
-  const [{ callbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
+  const [minutes, classes, unclaimed] = await Promise.all([
+    later.take(MINUTES, LATER, () => engine.series({ step: 'minute', details: true, from: look.now - HOUR }), series),
+    later.take(CLASSES, SELDOM, () => engine.classes({ hours: true }), NO_CLASSES),
+    later.take(UNCLAIMED, LATER, () => unclaimedIn(engine, slow), NONE_UNCLAIMED),
+  ])
+  const [{ callbacks, cursor: moreCallbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
     later.take(GIVEN_UP, LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 }), NO_CALLBACKS),
     later.take(FAILING, SELDOM, () => engine.schedules({ failing: true, inARow: IN_A_ROW, limit: 10 }), NO_SCHEDULES),
     hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
@@ -94,8 +120,12 @@ async function load(asked: Asked): Promise<OverviewData> {
     now: look.now,
     queues,
     limits,
-    points: series.points,
+    points: minutes.points,
+    pointsByQueue: minutes.queues,
+    classes: classes?.classes,
+    unclaimed,
     givenUp: callbacks,
+    moreGivenUp: moreCallbacks !== null,
     schedules,
     bells: stats.bells,
     restored: health.restored,
@@ -111,7 +141,7 @@ async function load(asked: Asked): Promise<OverviewData> {
   return {
     ...(wasUsed && query.get('first') === null ? {} : { first: await firstMinuteOf(asked, health, queues) }),
     needs: needsOf(known),
-    isWhole: !later.waits(GIVEN_UP) && !later.waits(FAILING) && !known.isUntold,
+    isWhole: ![GIVEN_UP, FAILING, KINDS, CLASSES, MINUTES].some(later.waits) && !known.isUntold,
     range,
     points: columnsOf(series.points, range, look.now),
     ends: { of: series.queues ?? {}, range },

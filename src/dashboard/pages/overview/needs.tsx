@@ -5,7 +5,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import type { Button, Need } from '../../words/needs.ts'
-import { many } from '../../words/number.ts'
+import { count, many } from '../../words/number.ts'
 
 function NeedButton({ button }: { button: Button }) {
   if ('to' in button)
@@ -49,6 +49,9 @@ function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need
   )
 }
 
+/** Lines that are shown; the rest opens. */
+const SHOWN = 6
+
 /** `waits`: how long who is ready has waited; nothing while something was not looked at yet. */
 export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
   if (needs.length === 0)
@@ -69,10 +72,20 @@ export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
         <h2 id="look">{`${many(needs.length, 'thing')} ${needs.length === 1 ? 'needs' : 'need'} a look`}</h2>
       </header>
       <ul>
-        {needs.map((need) => (
+        {needs.slice(0, SHOWN).map((need) => (
           <Line need={need} />
         ))}
       </ul>
+      {needs.length > SHOWN && (
+        <details class="rest">
+          <summary>{count(needs.length - SHOWN)} more</summary>
+          <ul>
+            {needs.slice(SHOWN).map((need) => (
+              <Line need={need} />
+            ))}
+          </ul>
+        </details>
+      )}
     </section>
   )
 }

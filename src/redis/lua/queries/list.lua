@@ -179,13 +179,12 @@ local function asked_queues()
   return names
 end
 
+-- A page looks through all ids of a small namespace.
+local function is_small() return tonumber(text_at(ns .. 'jobs:last_id') or 0) <= scan end
+
 -- True if indexes hold all matching jobs. Jobs that wait at limits are in none of a queue's indexes.
 local function has_indexes(names)
-  if status == '' then
-    -- A page looks through all ids of a small namespace.
-    if queue_name == '' or tonumber(text_at(ns .. 'jobs:last_id') or 0) <= scan then return false end
-    for one in pairs(places) do wanted[one] = true end
-  end
+  for one in pairs(status == '' and places or {}) do wanted[one] = true end
   for _, name in ipairs(names) do
     if wanted.queued and (queue(name).at_limits or 0) > 0 then return false end
   end
@@ -194,7 +193,7 @@ end
 
 -- The ids in the indexes of the statuses, newest first; nil if no index has them or they are too many to sort.
 local function indexed()
-  if queue_name == '' and status == '' then return nil end
+  if status == '' and (queue_name == '' or is_small()) then return nil end
   local names, n, ids, from = asked_queues(), 0, {}, {}
   if not has_indexes(names) then return nil end
   for _, name in ipairs(names) do

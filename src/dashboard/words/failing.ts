@@ -1,0 +1,87 @@
+// Classes that fail: failures of the last 15 minutes by class, and an upper bound of the jobs that completed in that time.
+
+import type { Point } from '../../core/series.ts'
+import type { Engine, ErrorKind } from '../../engine/engine.ts'
+
+type ClassRow = Awaited<ReturnType<Engine['classes']>>['classes'][number]
+
+const [MINUTE, HOUR] = [60_000, 3_600_000]
+
+/** A class fails if this many of its jobs failed and they are more than this share of the jobs that ended; or if all failed. */
+export const FAILURES = { span: 15 * MINUTE, least: 20, share: 0.01, all: 5 }
+
+export type FailingClass = {
+  class: string
+  failed: number
+  /** At most this many jobs of the class completed in the same time. */
+  completed: number
+  firstAt: number
+  /** Kinds of its errors in that time, most frequent first. */
+  kinds: { kind: ErrorKind; n: number }[]
+}
+
+type Known = {
+  now: number
+  /** Kinds of errors of the newest failed jobs that are not muted, with the minutes of each. */
+  kinds: readonly ErrorKind[]
+  /** Counts by class, with hours; undefined if they are not known yet. */
+  classes?: readonly ClassRow[]
+  /** Points of each queue, a minute each. */
+  points: Readonly<Record<string, readonly Point[]>>
+}
+
+/** Number of failures of a kind in the last 15 minutes. */
+export const recentOf = ({ minutes = [] }: ErrorKind, now: number): number =>
+  minutes.filter(({ at }) => at > now - FAILURES.span).reduce((sum, { count }) => sum + count, 0)
+
+/** Jobs of a class that completed in the hours which the last 15 minutes touch; infinite if that is not known. */
+function completedByHours(rows: readonly ClassRow[] | undefined, now: number): number {
+  if (!rows || rows.length === 0 || rows.some(({ hours }) => !hours)) return Number.POSITIVE_INFINITY
+  const from = Math.floor((now - FAILURES.span) / HOUR) * HOUR
+  return rows.flatMap(({ hours }) => hours!).reduce((sum, { at, completed }) => sum + (at >= from ? completed : 0), 0)
+}
+
+/** Jobs of any class that completed in the queues in the last 15 minutes; infinite if a queue is not known. */
+function completedInQueues(queues: ReadonlySet<string>, { points, now }: Known): number {
+  let sum = 0
+  for (const name of queues) {
+    const own = points[name]
+    if (!own) return Number.POSITIVE_INFINITY
+    for (const { at, completed } of own) if (at > now - FAILURES.span - MINUTE) sum += completed
+  }
+  return sum
+}
+
+function failuresOf(name: string, own: readonly ErrorKind[], known: Known): FailingClass {
+  const { now, classes } = known
+  const kinds = own
+    .map((kind) => ({ kind, n: recentOf(kind, now) }))
+    .filter(({ n }) => n > 0)
+    .sort((a, b) => b.n - a.n)
+  const rows = classes?.filter((row) => row.class === name)
+  const queues = new Set([...own.flatMap((kind) => kind.queues), ...(rows ?? []).map(({ queue }) => queue)])
+  const minutes = kinds.flatMap(({ kind }) => kind.minutes ?? []).filter(({ at }) => at > now - FAILURES.span)
+  return {
+    class: name,
+    failed: kinds.reduce((sum, { n }) => sum + n, 0),
+    completed: Math.min(completedByHours(rows, now), completedInQueues(queues, known)),
+    firstAt: Math.min(now, ...minutes.map(({ at }) => at)),
+    kinds,
+  }
+}
+
+/**
+ * Classes of which too many jobs failed in the last 15 minutes, the one with most failures first.
+ *
+ * @example failingClasses({ now, kinds, classes, points })[0]?.class // 'charge_card'
+ */
+export function failingClasses(known: Known): FailingClass[] {
+  const byClass = Map.groupBy(known.kinds, (kind) => kind.class)
+  return [...byClass]
+    .map(([name, own]) => failuresOf(name, own, known))
+    .filter(({ failed, completed }) => {
+      if (failed >= FAILURES.least) return failed / (failed + completed) > FAILURES.share
+      return failed >= FAILURES.all && completed === 0
+    })
+    .sort((a, b) => b.failed - a.failed)
+}
