@@ -18,7 +18,9 @@ export const callbacks = {
         limit: count(1, 1_000).optional(),
         cursor: cursor.optional(),
       }),
-      answers: { 200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable() }) },
+      answers: {
+        200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable(), newest: z.int().optional() }),
+      },
     },
     ({ engine, query }) => engine.callbacks(query),
   ),

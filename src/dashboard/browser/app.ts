@@ -2,6 +2,7 @@
 
 import { startDoctor } from './app/doctor.ts'
 import { startForms } from './app/forms.ts'
+import { startFurther } from './app/further.ts'
 import { startKeys } from './app/keys.ts'
 import { startList } from './app/list.ts'
 import { startListening } from './app/listen.ts'
@@ -22,6 +23,7 @@ startSession()
 startForms()
 startSelection()
 startList()
+startFurther()
 startViews()
 startPreviews()
 startTryIt()

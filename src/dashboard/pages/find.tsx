@@ -46,7 +46,9 @@ async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
     ...groups.map((id) => ({ icon: 'limits', text: id, what: 'group', to: `/groups/${at(id)}` })),
     ...channels.map((name) => ({ icon: 'channels', text: name, what: 'channel', to: `/channels?at=${at(name)}` })),
     ...limits.map((key) => ({ icon: 'limits', text: key, what: 'limit', to: `/limits?open=${at(key)}` })),
-  ].slice(0, MOST)
+  ]
+    .slice(0, MOST)
+    .concat({ icon: 'search', text: `Search args and errors for ${text}`, what: 'jobs', to: `/jobs?text=${at(text)}` })
 }
 
 async function load(asked: Asked): Promise<FindData> {
@@ -65,15 +67,10 @@ export const find = page<FindData>({
   crumbs: ({ text }) => [{ name: 'Search', to: '/find' }, ...(text ? [{ name: cut(text) }] : [])],
   View: ({ data: { text, lines } }) => (
     <>
-      <Head title="Search" note={text && `${lines.length} for “${cut(text)}”`} />
+      <Head title="Search" note={text && `${Math.max(0, lines.length - 1)} for “${cut(text)}”`} />
       <Card>
-        {lines.length === 0 && (
-          <Empty>
-            {text
-              ? 'Nothing is called like that. Args and logs are not searched.'
-              : 'Type an id, an alias, a class, a queue, a channel or a limit above.'}
-          </Empty>
-        )}
+        {lines.length === 0 && <Empty>Type an id, an alias, a class, a queue, a channel or a limit above.</Empty>}
+        {lines.length === 1 && <Empty>No name contains this text.</Empty>}
         <ul class="checks next found">
           {lines.map(({ icon, text, what, to }) => (
             <li>

@@ -88,7 +88,12 @@ export function createCallbackVerbs({
       const status = state && callbackStatuses[state]
       const group = host === undefined ? undefined : callbackGroup(host)
       const page = await store.list({ mode: 'all', queue, status, class: name, group, before: cursor, limit })
-      return { callbacks: page.jobs.map(({ id, document }) => callbackView(id, document)), cursor: page.cursor }
+      const { jobs, cursor: next, newest } = page
+      return {
+        callbacks: jobs.map(({ id, document }) => callbackView(id, document)),
+        cursor: next,
+        ...(newest === undefined ? {} : { newest }),
+      }
     },
 
     async resend(job, call) {

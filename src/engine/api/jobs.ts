@@ -100,10 +100,14 @@ export function createJobs({
       return searched(look, { text, args, limit, before })
     }
     if (error === undefined) return store.list({ ...ask, status: statuses })
-    const { jobs, cursor } = await store.list({ ...ask, status: 'failed', limit: LOOKED_AT })
+    const { jobs, cursor, newest } = await store.list({ ...ask, status: 'failed', limit: LOOKED_AT })
     const fits = jobs.filter(({ document }) => kindOfJob(document).fingerprint === error)
     const left = fits.slice(limit)
-    return { jobs: fits.slice(0, limit), cursor: left.length > 0 ? String(left[0]!.id + 1) : cursor }
+    return {
+      jobs: fits.slice(0, limit),
+      cursor: left.length > 0 ? String(left[0]!.id + 1) : cursor,
+      ...(newest === undefined ? {} : { newest }),
+    }
   }
 
   /** Moves a job to another group: its limits are worked out anew. */

@@ -42,16 +42,19 @@ export async function searched(
   const wanted = { text: text?.toLowerCase(), args }
   const jobs: Seen[] = []
   let [looked, from] = [0, before]
+  let newest: number | undefined
   for (let n = 0; n < PAGES; n++) {
-    const { jobs: found, cursor } = await page(from)
+    const { jobs: found, cursor, newest: last } = await page(from)
+    newest = last ?? newest
+    const far = newest === undefined ? {} : { newest }
     for (const job of found) {
       looked++
       if (!holds(job, wanted)) continue
       jobs.push(job)
-      if (jobs.length === limit) return { jobs, cursor: String(job.id), looked }
+      if (jobs.length === limit) return { jobs, cursor: String(job.id), looked, ...far }
     }
     if (cursor === null) return { jobs, cursor, looked }
     from = cursor
   }
-  return { jobs, cursor: from!, looked }
+  return { jobs, cursor: from!, looked, ...(newest === undefined ? {} : { newest }) }
 }

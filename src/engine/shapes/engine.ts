@@ -111,7 +111,7 @@ export interface Engine extends Deliveries, Access {
     host?: string
     limit?: number
     cursor?: string
-  }): Promise<{ callbacks: CallbackView[]; cursor: string | null }>
+  }): Promise<{ callbacks: CallbackView[]; cursor: string | null; newest?: number }>
   /** How many callbacks are in each state. */
   callbackCounts(): Promise<Record<CallbackState, number>>
   /** The last ten tries of telling of a job's end, newest first. */

@@ -5,7 +5,10 @@ import { base, tell } from './page.ts'
 
 const FROM = 'sidejob-list'
 
-const rowsOf = (root: ParentNode): HTMLElement[] => [...root.querySelectorAll<HTMLElement>('#rows > [data-row]')]
+const rowsOf = (root: ParentNode, older = ''): HTMLElement[] => [
+  ...root.querySelectorAll<HTMLElement>(`#rows > [data-row]${older}`),
+]
+const allRows = (): HTMLElement[] => rowsOf(document, ', tbody[data-older] > [data-row]')
 
 /** Takes those rows out of a fresh page that would push down what is shown; answers how many. */
 export function holdBack(fresh: Document): number {
@@ -30,7 +33,7 @@ type From = { to: string; ids: string[] }
 
 /** The list is remembered as it is shown, so that the page of a job can lead on in it. */
 function remember(): void {
-  const ids = rowsOf(document).map(({ dataset }) => dataset.row!)
+  const ids = allRows().map(({ dataset }) => dataset.row!)
   if (ids.length === 0) return
   const from: From = { to: `${location.pathname}${location.search}`, ids }
   sessionStorage.setItem(FROM, JSON.stringify(from))
@@ -104,6 +107,7 @@ export function startList(): void {
     remember()
     showNeighbours()
   })
+  document.addEventListener('appended', remember)
   remember()
   showNeighbours()
 }

@@ -4,11 +4,13 @@ import { SidejobError } from '../../../core/errors.ts'
 import type { CallbackView, Engine, OpenBreaker } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { queryWith, useLook } from '../../look.ts'
-import { type Act, type ActAsked, page } from '../../page.ts'
+import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
+import { Further } from '../../parts/further.tsx'
 import { Card, Choice, Empty, Head, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
 import { idsIn, idsText } from '../../words/ids.ts'
 import { count, many } from '../../words/number.ts'
@@ -19,6 +21,7 @@ type State = CallbackView['state']
 type CallbacksData = {
   callbacks: CallbackView[]
   cursor: string | null
+  newest?: number
   counts: Record<State, number>
   state?: State
   host?: string
@@ -92,7 +95,7 @@ const resend: Act = {
 function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
   const { of, url, state, attempts, lastError, createdAt } = callback
   return (
-    <tr>
+    <tr id={`row-${of}`}>
       <td>
         <StateOf state={state} />
       </td>
@@ -151,13 +154,16 @@ function HostFilter({ host, all }: { host: string; all: string }) {
   )
 }
 
-function View({ data: { callbacks, cursor, counts, breakers, state, host, opened } }: { data: CallbacksData }) {
+function View({ data: { callbacks, cursor, newest, counts, breakers, state, host, opened } }: { data: CallbacksData }) {
   const { here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
   const to = (state?: string) => `/callbacks${queryWith(search, { state, cursor: undefined })}`
   return (
     <>
-      <Head title="Callbacks" note={`${count(callbacks.length)} on this page`}>
+      <Head
+        title="Callbacks"
+        note={cursor === null ? many(callbacks.length, 'callback') : `${count(callbacks.length)} so far`}
+      >
         <Choice
           label="State"
           options={[
@@ -174,7 +180,7 @@ function View({ data: { callbacks, cursor, counts, breakers, state, host, opened
         </Card>
       )}
       <Card>
-        {callbacks.length === 0 ? (
+        {callbacks.length === 0 && cursor === null ? (
           <Empty
             act={
               state || host ? (
@@ -184,7 +190,9 @@ function View({ data: { callbacks, cursor, counts, breakers, state, host, opened
               ) : undefined
             }
           >
-            No callback fits. A job with `callback` has one when it ends.
+            {state || host
+              ? 'No callback matches.'
+              : 'No callbacks yet. A job that has the option callback sends one when it ends.'}
           </Empty>
         ) : (
           <table class="tbl">
@@ -204,20 +212,21 @@ function View({ data: { callbacks, cursor, counts, breakers, state, host, opened
                 </th>
               </tr>
             </thead>
-            <tbody>
+            <tbody data-found>
               {callbacks.map((callback) => (
                 <Row callback={callback} tries={`/callbacks${queryWith(search, { open: String(callback.of) })}`} />
               ))}
             </tbody>
+            <tbody data-older data-island />
           </table>
         )}
-        {cursor && (
-          <p class="further">
-            <To kind="btn small" to={`/callbacks${queryWith(search, { cursor })}`}>
-              Look further back
-            </To>
-          </p>
-        )}
+        <Further
+          to={`/callbacks${queryWith(search, { cursor: cursor ?? undefined })}`}
+          rows={callbacks.length}
+          limit={MOST}
+          cursor={cursor}
+          newest={newest}
+        />
       </Card>
     </>
   )
@@ -229,22 +238,35 @@ const none = (error: unknown): undefined => {
   throw error
 }
 
+const found = (asked: Asked, filter: { state?: State; host?: string; cursor?: string }) =>
+  searchOn<CallbackView>(asked, {
+    name: JSON.stringify(['callbacks', filter]),
+    limit: MOST,
+    cursor: filter.cursor,
+    idOf: ({ job }) => job,
+    async step(cursor) {
+      const { callbacks, ...more } = await asked.engine.callbacks({ ...filter, cursor, limit: MOST })
+      return { rows: callbacks, ...more }
+    },
+  })
+
 export const callbacks = page<CallbacksData>({
   path: '/callbacks',
   nav: 'callbacks',
   every: 10_000,
-  async load({ engine, query, shared }) {
+  async load(asked) {
+    const { engine, query, shared } = asked
     const state = states.find((one) => one === query.get('state'))
     const host = query.get('host') ?? undefined
     const open = query.get('open')
-    const [{ callbacks, cursor }, counts, { breakers }, near] = await Promise.all([
-      engine.callbacks({ state, host, limit: MOST, cursor: query.get('cursor') ?? undefined }),
+    const [{ rows: callbacks, cursor, newest }, counts, { breakers }, near] = await Promise.all([
+      found(asked, { state, host, cursor: query.get('cursor') ?? undefined }),
       shared('callback counts', COUNTED, () => engine.callbackCounts()),
       shared('breakers', COUNTED, () => engine.breakers()),
       open ? engine.callback(open).catch(none) : undefined,
     ])
     return {
-      ...{ callbacks, cursor, counts, state, host },
+      ...{ callbacks, cursor, newest, counts, state, host },
       breakers: breakers.filter(({ of }) => of === 'callbacks'),
       ...(near ? { opened: near } : {}),
     }

@@ -15,7 +15,23 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
   const { query, look } = asked
   const isSince = ['since', 'until'].some((name) => query.get(name) === DEPLOY)
   const deployedAt = isSince ? lastDeploy(await deploymentsOf(asked)) : undefined
-  return filterOf(query, { now: look.now, deployedAt })
+  const filter = filterOf(query, { now: look.now, deployedAt })
+  if (filter.class === undefined || filter.queue !== undefined || filter.parent !== undefined) return filter
+  const queue = await queueOf(asked, filter.class)
+  return queue === undefined ? filter : { ...filter, queue }
+}
+
+/** For this long the classes of all queues are taken as they were. */
+const FRESH = 60_000
+
+/** The queue of a class that is in one queue only: a queue has indexes, which classes lack. */
+async function queueOf({ engine, shared }: Asked, name: string): Promise<string | undefined> {
+  const [{ workers }, { classes }] = await Promise.all([
+    shared('workers', FRESH, () => engine.workers()),
+    shared('classes today', FRESH, () => engine.classes({})),
+  ])
+  const queues = new Set([...workers, ...classes].filter((one) => one.class === name).map(({ queue }) => queue))
+  return queues.size === 1 ? [...queues][0] : undefined
 }
 
 export function Filter({ tokens, sorted }: { tokens: Token[]; sorted: boolean }) {

@@ -2,14 +2,15 @@
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { Status } from '../../../core/job.ts'
-import type { JobRow, JobView } from '../../../engine/engine.ts'
+import type { JobFilter, JobRow, JobView } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
 import { type Asked, Elsewhere, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Head } from '../../parts/layout.tsx'
+import { searchOn } from '../../search-on.ts'
 import { type Counted, countsOf, sumOf } from '../../words/counts.ts'
 import { isSorted, stretchIn, tokensOf, typed } from '../../words/filter.ts'
-import { count } from '../../words/number.ts'
+import { count, many } from '../../words/number.ts'
 import { cut, title } from '../../words/text.ts'
 import { acts } from './acts.ts'
 import { Bulk, BulkProgress } from './bulk.tsx'
@@ -33,8 +34,8 @@ export type JobsData = {
   cursor: string | null
   /** How many fit, where an index says it. */
   total?: number
-  /** How many were looked through for a text. */
-  looked?: number
+  /** The newest id, if the list is a search that continues by ids. */
+  newest?: number
   counts: Counted
   /** Queues that are paused: none of what is ready there runs. */
   paused: ReadonlySet<string>
@@ -86,6 +87,21 @@ function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOB
   return { jobs: fit, cursor: isBelow ? null : cursor }
 }
 
+/** A page of matches: searched until it is full, for up to a second. */
+async function found(asked: Asked, filter: JobFilter): Promise<typeof NO_JOBS> {
+  const { rows, ...more } = await searchOn<JobRow>(asked, {
+    name: JSON.stringify({ ...filter, since: asked.query.get('since'), until: asked.query.get('until') }),
+    limit: ROWS,
+    ...(filter.cursor === undefined ? {} : { cursor: filter.cursor }),
+    idOf: ({ id }) => id,
+    async step(cursor) {
+      const { jobs, ...more } = await asked.engine.rows({ ...filter, cursor, limit: ROWS })
+      return { rows: jobs, ...more }
+    },
+  })
+  return { jobs: rows, ...more }
+}
+
 async function load(asked: Asked): Promise<JobsData> {
   settle(asked)
   await named(asked)
@@ -95,21 +111,21 @@ async function load(asked: Asked): Promise<JobsData> {
   const isOfKinds =
     !isByClass && query.get('status') === 'failed' && !['error', 'group', 'ended'].some((name) => query.has(name))
   const filter = await filterFor(asked)
-  const [found, { queues }, { views }, kinds, doing, classes] = await Promise.all([
-    isByClass ? NO_JOBS : engine.rows({ ...filter, limit: ROWS }),
+  const [listed, { queues }, { views }, kinds, doing, classes] = await Promise.all([
+    isByClass ? NO_JOBS : found(asked, filter),
     asked.stats(),
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.get(bulk).catch(() => undefined) : undefined,
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
   ])
-  const { jobs, cursor, total, looked } = within(asked, found)
+  const { jobs, cursor, total, newest } = within(asked, listed)
   const counts = countsOf(queues, query.get('queue'))
   return {
     jobs,
     cursor,
     ...(total === undefined ? {} : { total }),
-    ...(looked === undefined ? {} : { looked }),
+    ...(newest === undefined ? {} : { newest }),
     counts,
     paused: new Set(queues.filter(({ paused }) => paused).map(({ name }) => name)),
     views,
@@ -125,11 +141,12 @@ export const nameOf = (query: URLSearchParams): string => {
   return tokens.length === 0 ? 'All' : title(cut(tokens.map(({ value }) => value).join(', '), 60))
 }
 
-/** How many fit, as far as that is known. */
-function noteOf({ jobs, looked, classes }: JobsData, fit: number | undefined, all: number): string {
+/** The number of matches, as far as it is known. */
+function noteOf({ jobs, classes, cursor }: JobsData, matches: number | undefined, status: string | null): string {
   if (classes) return `${count(classes.classes.length)} classes`
-  if (looked !== undefined) return `${count(jobs.length)} of ${count(looked)} that were looked through fit`
-  return fit === undefined ? `${count(jobs.length)} on this page` : `${count(fit)} of ${count(all)} fit`
+  const kind = status && !status.includes(',') ? `${status} job` : 'job'
+  if (matches !== undefined) return many(matches, kind)
+  return cursor === null ? many(jobs.length, kind) : `${count(jobs.length)} so far`
 }
 
 /** Which rows are selected, and the rest of the address, which leads on without them. */
@@ -146,8 +163,8 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
   const status = query.get('status')
   const isCounted = tokens.every(({ name }) => name === 'status' || name === 'queue')
   const counted = status?.split(',').reduce((sum, one) => sum + (data.counts[one as Status] ?? 0), 0) ?? all
-  const fit = isCounted ? counted : data.total
-  const note = noteOf(data, fit, all)
+  const matches = isCounted ? counted : data.total
+  const note = noteOf(data, matches, status)
   return (
     <>
       <Head title="Jobs" note={note}>
@@ -165,7 +182,16 @@ function View({ data, query: given }: { data: JobsData; query: URLSearchParams }
         <ByClass data={data.classes} query={query} />
       ) : (
         <Card kind="list">
-          <Rows jobs={data.jobs} cursor={data.cursor} query={query} selected={selected} paused={data.paused} />
+          <Rows
+            jobs={data.jobs}
+            cursor={data.cursor}
+            newest={data.newest}
+            limit={ROWS}
+            hasJobs={all > 0}
+            query={query}
+            selected={selected}
+            paused={data.paused}
+          />
         </Card>
       )}
       {!data.classes && <Bulk query={query} />}

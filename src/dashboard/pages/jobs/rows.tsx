@@ -2,6 +2,7 @@
 
 import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
+import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
@@ -113,6 +114,11 @@ function Wider({ query }: { query: URLSearchParams }) {
 type RowsProps = {
   jobs: JobRow[]
   cursor: string | null
+  newest?: number
+  /** Rows that fill a page. */
+  limit: number
+  /** True if the deployment has any job. */
+  hasJobs: boolean
   query: URLSearchParams
   /** Ids of those that the address selects. */
   selected: ReadonlySet<string>
@@ -120,24 +126,21 @@ type RowsProps = {
   paused: ReadonlySet<string>
 }
 
-export function Rows({ jobs, cursor, query, selected, paused }: RowsProps) {
+export function Rows({ jobs, cursor, newest, limit, query, selected, paused, hasJobs }: RowsProps) {
   const further = `/jobs${queryWith(query.toString(), { cursor: cursor ?? undefined })}`
-  if (jobs.length === 0)
+  if (jobs.length === 0 && cursor === null && !hasJobs)
     return (
       <Empty
         act={
-          cursor ? (
-            <To kind="btn" to={further}>
-              Look further back
-            </To>
-          ) : (
-            <Wider query={query} />
-          )
+          <To kind="btn" to="/jobs/new">
+            New job
+          </To>
         }
       >
-        {cursor ? 'None of the newest jobs fit.' : 'No job fits.'}
+        No jobs yet.
       </Empty>
     )
+  if (jobs.length === 0 && cursor === null) return <Empty act={<Wider query={query} />}>No job matches.</Empty>
   return (
     <>
       <button class="newrows" id="new-rows" type="button" hidden>
@@ -168,19 +171,14 @@ export function Rows({ jobs, cursor, query, selected, paused }: RowsProps) {
             <Moment query={query} />
           </tr>
         </thead>
-        <tbody id="rows">
+        <tbody id="rows" data-found>
           {jobs.map((job) => (
             <Row job={job} isSelected={selected.has(String(job.id))} paused={paused} />
           ))}
         </tbody>
+        <tbody data-older data-island />
       </table>
-      {cursor && (
-        <p class="further">
-          <To kind="btn small" to={further}>
-            Look further back
-          </To>
-        </p>
-      )}
+      <Further to={further} rows={jobs.length} limit={limit} cursor={cursor} newest={newest} />
     </>
   )
 }

@@ -1,0 +1,99 @@
+// A list that has more: older rows are appended. While a list is not full this goes on by itself for up to three seconds.
+
+import { furtherText } from '../../words/further.ts'
+import { tell } from './page.ts'
+
+const BY_ITSELF = 3_000
+
+type State = { for: string; next: string | null; rows: Element[]; attributes: DOMStringMap; until: number }
+
+let state: State | undefined
+let isRunning = false
+
+/** Selected rows and progress of a bulk job are no other list. */
+function listOf(): string {
+  const url = new URL(location.href)
+  for (const name of ['sel', 'bulk']) url.searchParams.delete(name)
+  return url.pathname + url.search
+}
+
+const box = (): HTMLElement | null => document.getElementById('further')
+const older = (): HTMLElement | null => document.querySelector('tbody[data-older]')
+const rowsIn = (root: ParentNode): Element[] => [...root.querySelectorAll('tbody[data-found] > tr')]
+
+/** Shows rows and progress that were found since the page was drawn. */
+function show(): void {
+  const [at, into] = [box(), older()]
+  if (!state || !into) return
+  const known = new Set(rowsIn(document).map(({ id }) => id))
+  into.replaceChildren(...state.rows.filter(({ id }) => !id || !known.has(id)))
+  if (!at) return
+  at.hidden = state.next === null
+  const { searched, of } = state.attributes
+  const word = at.querySelector('.word')
+  const rows = rowsIn(document).length + into.childElementCount
+  if (word && searched && of) word.textContent = furtherText({ rows, searched: Number(searched), of: Number(of) })
+  const bar = at.querySelector('progress')
+  if (bar && searched) bar.value = Number(searched)
+  const link = at.querySelector('a')
+  if (link && state.next !== null) link.href = state.next
+}
+
+async function step(): Promise<void> {
+  const from = state!
+  const answer = await fetch(from.next!, { headers: { accept: 'text/html' }, cache: 'no-store' })
+  if (!answer.ok) throw new Error(`the answer was ${answer.status}`)
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+  if (state !== from) return
+  const next = page.getElementById('further')
+  from.rows.push(...rowsIn(page).map((row) => document.importNode(row, true)))
+  from.next = next?.querySelector('a')?.getAttribute('href') ?? null
+  from.attributes = next ? { ...next.dataset } : {}
+  show()
+  tell('appended')
+}
+
+async function run(wanted: number): Promise<void> {
+  if (isRunning || !state) return
+  isRunning = true
+  const own = state
+  box()?.classList.add('busy')
+  const had = own.rows.length
+  try {
+    while (state === own && own.next !== null && own.rows.length - had < wanted && Date.now() < own.until) await step()
+  } catch (error) {
+    console.warn('older rows were not found', error)
+  }
+  isRunning = false
+  box()?.classList.remove('busy')
+  if (state !== own) begin()
+}
+
+/** The list as it was drawn; another list begins from its own end. */
+function begin(): void {
+  const at = box()
+  if (state?.for === listOf()) {
+    show()
+    return
+  }
+  state = undefined
+  older()?.replaceChildren()
+  if (!at) return
+  const next = at.querySelector('a')?.getAttribute('href') ?? null
+  state = { for: listOf(), next, rows: [], attributes: { ...at.dataset }, until: Date.now() + BY_ITSELF }
+  if (at.dataset.more) void run(Number(at.dataset.more))
+}
+
+export function startFurther(): void {
+  document.addEventListener('click', (event) => {
+    const link = (event.target as Element).closest('#further a')
+    if (!link || !older() || event.ctrlKey || event.metaKey || event.shiftKey) return
+    begin()
+    if (!state || isRunning) return
+    event.preventDefault()
+    state.until = Date.now() + BY_ITSELF
+    void run(Number(box()?.dataset.limit ?? 50))
+  })
+  document.addEventListener('drawn', begin)
+  begin()
+}

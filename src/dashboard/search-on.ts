@@ -1,0 +1,74 @@
+// Lists that search: a request looks through 1,000 jobs at a time until its page is full. Rows behind the first step are shared
+// for a while, so that an open page does not search again at every look.
+
+import type { Asked } from './page.ts'
+
+/** One request searches for this long; the browser then continues. */
+const SEARCHES_FOR = 1_000
+/** Platforms bound the requests that one invocation may send. */
+const STEPS = 20
+/** For this long found rows are taken as they were. */
+const FRESH = 60_000
+
+/** A step of a search. `newest`: the newest id, if the search goes by ids. */
+export type Step<Row> = { rows: Row[]; cursor: string | null; total?: number; newest?: number }
+
+type Search<Row> = {
+  /** Name of the search: equal for equal filters. */
+  name: string
+  limit: number
+  cursor?: string
+  idOf: (row: Row) => number
+  step: (cursor?: string) => Promise<Step<Row>>
+}
+
+/** Continues behind a step until the page is full or the time is over. */
+async function onwards<Row>({ step, limit }: Search<Row>, first: Step<Row>): Promise<Step<Row>> {
+  const until = Date.now() + SEARCHES_FOR
+  const rows: Row[] = []
+  let { cursor, newest } = first
+  for (let n = 1; n < STEPS && cursor !== null && first.rows.length + rows.length < limit && Date.now() < until; n++) {
+    const found = await step(cursor)
+    rows.push(...found.rows)
+    cursor = found.cursor
+    newest = Math.max(newest ?? 0, found.newest ?? 0) || undefined
+  }
+  return { rows, cursor, ...(newest === undefined ? {} : { newest }) }
+}
+
+const isByIds = (cursor: string | null): cursor is string => cursor !== null && /^\d+$/.test(cursor)
+
+/**
+ * A page of matches.
+ *
+ * @example await searchOn(asked, { name: '?class=mail', limit: 50, idOf: ({ id }) => id, step: (cursor) => engine.rows({ cursor }) })
+ */
+export async function searchOn<Row>({ shared }: Asked, search: Search<Row>): Promise<Step<Row>> {
+  const { name, limit, cursor, idOf, step } = search
+  let first = await step(cursor)
+  if (first.rows.length >= limit || !isByIds(first.cursor)) return first
+  const begun = first
+  const older = await shared(`search ${name} ${cursor ?? ''}`, FRESH, async () => ({
+    from: Number(begun.cursor),
+    found: await onwards(search, begun),
+  }))
+  // New jobs moved the end of the first step: what lies between it and the rows that are known is searched now.
+  for (let n = 1; n < STEPS && isByIds(first.cursor) && Number(first.cursor) > older.from; n++) {
+    const next = await step(first.cursor)
+    first = { ...first, rows: [...first.rows, ...next.rows], cursor: next.cursor }
+  }
+  const rows = [...first.rows, ...older.found.rows.filter((row) => idOf(row) < older.from)]
+  const { newest = older.found.newest } = first
+  return {
+    rows: rows.slice(0, limit),
+    cursor: rows.length > limit ? String(idOf(rows[limit - 1]!)) : older.found.cursor,
+    ...(newest === undefined ? {} : { newest }),
+    ...(first.total === undefined ? {} : { total: first.total }),
+  }
+}
+
+/** How far a search has come. @example searchedOf({ cursor: '16001', newest: 20_000 }) // { searched: 4_000, of: 20_000 } */
+export function searchedOf({ cursor, newest }: Pick<Step<unknown>, 'cursor' | 'newest'>) {
+  if (!isByIds(cursor) || newest === undefined) return undefined
+  return { searched: Math.max(0, newest - Number(cursor) + 1), of: newest }
+}

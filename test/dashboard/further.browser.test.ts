@@ -1,0 +1,63 @@
+// A search that is not complete continues in the browser: it shows its progress and appends matches.
+
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { program, startBrowser } from './browser.ts'
+import { KEY } from './kit.ts'
+import { waits } from './seed-jobs.ts'
+import { serve } from './served.ts'
+import { visit } from './visit.ts'
+
+const [CALLS, AT_ONCE] = [60, 1_000]
+
+describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
+  let served: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let oldest = 0
+
+  beforeAll(async () => {
+    served = await serve({ workers: [waits] })
+    await served.engine.register('many', 'idle', { pull: true })
+    oldest = await served.make('waits', { args: '{"order":"ORD-7003"}', group: { id: 'rare' } })
+    const jobs = Array.from({ length: AT_ONCE }, () => ({ queue: 'many', class: 'idle' }))
+    for (let i = 0; i < CALLS; i++) await served.engine.enqueue(jobs)
+    browser = await startBrowser()
+  }, 90_000)
+  afterAll(async () => {
+    await browser?.close()
+    await served?.close()
+  })
+
+  const at = (path: string, use: (page: Page) => Promise<void>) =>
+    visit(browser, served, { path, as: KEY, still: true }, use)
+
+  test('comes to the oldest job without a click or with one on "Search older jobs"', () =>
+    at('/jobs?args.order=ORD-7003', async (page) => {
+      const row = page.locator(`#row-${oldest}`)
+      const older = page.getByRole('link', { name: 'Search older jobs' })
+      const begun = Date.now()
+      while (!(await row.isVisible()) && Date.now() - begun < 30_000) {
+        const text = await page.locator('#further .word').textContent()
+        expect(text).toMatch(/^(No match|1 match) in the newest [\d,]+ of 60,00\d$/)
+        await row.waitFor({ timeout: 4_000 }).catch(() => undefined)
+        if (!(await row.isVisible())) await older.click()
+      }
+      expect(await row.isVisible()).toBe(true)
+      // The next look at the page keeps the row.
+      await page.waitForTimeout(3_000)
+      expect(await row.isVisible()).toBe(true)
+      expect(new URL(page.url()).search).toBe('?args.order=ORD-7003')
+    }))
+
+  test('ends with a sentence and the button if there is no match', () =>
+    at('/jobs?group=none&class=waits', async (page) => {
+      await page.getByText('No job matches.').waitFor()
+    }))
+
+  test('of another filter begins again', () =>
+    at('/jobs?group=rare', async (page) => {
+      await page.locator(`#row-${oldest}`).waitFor({ timeout: 20_000 })
+      await page.goto(`${new URL(page.url()).origin}/ui/jobs?group=none`)
+      expect(await page.locator(`#row-${oldest}`).count()).toBe(0)
+    }))
+})

@@ -1,0 +1,3 @@
+import { suite } from './many.ts'
+
+suite(12_000)

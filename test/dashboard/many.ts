@@ -1,0 +1,147 @@
+// Pages of a deployment with many jobs, compared with the API: old jobs of interest lie behind many newer ones.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { defineWorker } from '../../src/index.ts'
+import { startReceiver } from '../kit/receiver.ts'
+import { startPages, type Visitor } from './kit.ts'
+
+const charge = defineWorker({
+  class: 'charge',
+  retry: { max: 0 },
+  perform(job) {
+    if ((job.args as { fails: boolean }).fails) throw Object.assign(new Error('card declined'), { stack: '' })
+  },
+})
+const AT_ONCE = 1_000
+
+type Listed = { ids: number[]; pages: number; progress: string[]; note: string }
+
+/** `size`: number of newer jobs, in calls of 1,000. */
+export function suite(size: number): void {
+  let pages: Awaited<ReturnType<typeof startPages>>
+  let reader: Visitor
+  let receiver: Awaited<ReturnType<typeof startReceiver>>
+  const made: number[] = []
+
+  beforeAll(async () => {
+    pages = await startPages({ workers: [charge] })
+    await pages.engine.register('many', 'waits', { pull: true })
+    await pages.engine.register('few', 'waits', { pull: true })
+    receiver = await startReceiver((_, response) => response.writeHead(410).end())
+    for (let i = 0; i < 12; i++) {
+      const about = i < 2 ? { callback: { url: receiver.url } } : {}
+      const args = JSON.stringify({ fails: i % 3 !== 0, order: `ORD-${7_000 + i}` })
+      made.push(await pages.make('charge', { args, group: { id: 'shop-7' }, ...about }))
+    }
+    for (const id of made) await pages.rest(id)
+    await pages.until(async () => (await pages.engine.callbackCounts()).FAILED === 2)
+    const jobs = Array.from({ length: AT_ONCE }, () => ({ queue: 'many', class: 'waits' }))
+    for (let i = 0; i < size / AT_ONCE; i++) await pages.engine.enqueue(jobs)
+    reader = await pages.enter(['read', 'admin'])
+  }, 120_000)
+  afterAll(async () => {
+    await receiver.close()
+    await pages.close()
+  })
+
+  /** All rows of a list, as its script appends them: page by page until there is no older one. */
+  async function listed(path: string, most = 1_000): Promise<Listed> {
+    const ids: number[] = []
+    const progress: string[] = []
+    let [next, n, note]: [string | undefined, number, string] = [`/ui${path}`, 0, '']
+    for (; next !== undefined && n < most; n++) {
+      const html: string = await reader.html(next)
+      const found = /<tbody[^>]* data-found[^>]*>(.*?)<\/tbody>/s.exec(html)?.[1] ?? ''
+      ids.push(...[...found.matchAll(/<tr [^>]*id="row-(\d+)"/g)].map(([, id]) => Number(id)))
+      const further: string = /<div class="further".*?<\/div>/s.exec(html)?.[0] ?? ''
+      const word = /<span class="word"[^>]*>([^<]*)/.exec(further)?.[1]
+      if (word) progress.push(word)
+      note ||= /<h1[^>]*>.*?<\/h1>\s*<span[^>]*>([^<]*)/s.exec(html)?.[1] ?? ''
+      next = /href="([^"]*)"/.exec(further)?.[1]?.replaceAll('&amp;', '&')
+    }
+    return { ids, pages: n, progress, note }
+  }
+
+  const failed = () => made.filter((_, i) => i % 3 !== 0).toReversed()
+  const all = () => made.toReversed()
+
+  test('failed jobs of all queues are on the first page, and its title counts them', async () => {
+    const { ids, pages: n, note } = await listed('/jobs?status=failed')
+    const { jobs } = await pages.engine.list({ status: 'failed' })
+    expect(ids).toEqual(jobs.map(({ id }) => id))
+    for (const id of failed()) expect(ids).toContain(id)
+    expect(n).toBe(1)
+    expect(note).toBe(`${jobs.length} failed jobs`)
+  })
+
+  test.each([
+    ['a class and a status', '/jobs?class=charge&status=failed', failed],
+    ['a class', '/jobs?class=charge', all],
+    ['a group', '/jobs?group=shop-7', all],
+    ['a queue', '/jobs?queue=default', all],
+    ['args', '/jobs?args.order=ORD-7003', () => [made[3]!]],
+    ['a text', '/jobs?text=ord-7004', () => [made[4]!]],
+  ])('%s: the list comes to every match', async (_, path, expected) => {
+    const { ids, progress } = await listed(path)
+    expect(ids).toEqual(expected())
+    for (const word of progress) expect(word).toMatch(/^(No match|\d+ match(es)?) in the newest [\d,]+ of [\d,]+$/)
+  })
+
+  test('callbacks are on the first page', async () => {
+    const { ids, pages: n } = await listed('/callbacks')
+    expect([ids.sort((a, b) => a - b), n]).toEqual([[made[0], made[1]], 1])
+  })
+
+  test('a search reports its progress and continues with older jobs', async () => {
+    const [first, rest] = [await listed('/jobs?tag=none', 1), await listed('/jobs?tag=none')]
+    expect(rest.ids).toEqual([])
+    if (size > 20_000) expect(first.progress[0]).toMatch(/^No match in the newest [\d,]+ of [\d,]+$/)
+  })
+
+  test('an open page does not search again at its next look', async () => {
+    await reader.html('/ui/jobs?group=shop-7')
+    const begun = performance.now()
+    const sent: string[] = []
+    const ask = globalThis.fetch
+    globalThis.fetch = (...args) => {
+      sent.push(String(args[0]))
+      return ask(...args)
+    }
+    await reader.html('/ui/jobs?group=shop-7')
+    globalThis.fetch = ask
+    expect(sent.length).toBeLessThanOrEqual(4)
+    expect(performance.now() - begun).toBeLessThan(2_000)
+  })
+
+  test('numbers of pages are those of the API', async () => {
+    const { queues } = await pages.engine.stats()
+    const number = (html: string, before: RegExp) =>
+      Number(new RegExp(`${before.source}\\s*([\\d,]+)`, 's').exec(html)?.[1]?.replaceAll(',', ''))
+    const jobs = await reader.html('/ui/jobs')
+    const sum = (status: string) => queues.reduce((all, { counts }) => all + (counts as never)[status], 0)
+    for (const status of ['queued', 'completed', 'failed'])
+      expect(number(jobs, new RegExp(`class="${status}"[^>]*><b>`))).toBe(sum(status))
+    expect((await pages.engine.list({ queue: 'many', limit: 1 })).jobs).toHaveLength(1)
+    const preview = await pages.engine.bulkPreview({ filter: { status: 'failed' }, action: 'retry' })
+    expect(preview.ids).toEqual(failed())
+    const { classes } = await pages.engine.classes({})
+    const row = classes.find(({ class: name }) => name === 'charge')!
+    expect(row.counts).toMatchObject({ failed: 8, completed: 4 })
+    const byClass = (await reader.html('/ui/jobs?by=class')).replace(/<[^>]*>/g, ' ')
+    expect(byClass).toMatch(/charge\s/)
+  })
+
+  test('a bulk action on a rare class counts every job of it', async () => {
+    const admin = await pages.enter(['admin'])
+    let fields: Record<string, string | string[]> = { act: 'selected', do: 'retry', fit: 'all' }
+    for (let n = 0; n < 100; n++) {
+      const { confirm } = (await (await admin.act('/ui/jobs?group=shop-7', fields)).json()) as { confirm: string }
+      const hidden = [...confirm.matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(([, name, value]) => [name!, value!])
+      fields = Object.fromEntries(hidden)
+      if (confirm.includes('data-counting')) continue
+      expect(confirm).toContain('>Retry 8<')
+      return
+    }
+    throw new Error('the count did not end')
+  })
+}
