@@ -67,7 +67,7 @@ export async function searchOn<Row>({ shared }: Asked, search: Search<Row>): Pro
   }
 }
 
-/** How far a search has come. @example searchedOf({ cursor: '16001', newest: 20_000 }) // { searched: 4_000, of: 20_000 } */
+/** The progress of a search. @example searchedOf({ cursor: '16001', newest: 20_000 }) // { searched: 4_000, of: 20_000 } */
 export function searchedOf({ cursor, newest }: Pick<Step<unknown>, 'cursor' | 'newest'>) {
   if (!isByIds(cursor) || newest === undefined) return undefined
   return { searched: Math.max(0, newest - Number(cursor) + 1), of: newest }

@@ -54,7 +54,7 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
       await page.getByText('No job matches.').waitFor()
     }))
 
-  test('of another filter begins again', () =>
+  test('begins again for another filter', () =>
     at('/jobs?group=rare', async (page) => {
       await page.locator(`#row-${oldest}`).waitFor({ timeout: 20_000 })
       await page.goto(`${new URL(page.url()).origin}/ui/jobs?group=none`)

@@ -113,7 +113,7 @@ export function suite(size: number): void {
     expect(performance.now() - begun).toBeLessThan(2_000)
   })
 
-  test('numbers of pages are those of the API', async () => {
+  test('pages show the same numbers as the API', async () => {
     const { queues } = await pages.engine.stats()
     const number = (html: string, before: RegExp) =>
       Number(new RegExp(`${before.source}\\s*([\\d,]+)`, 's').exec(html)?.[1]?.replaceAll(',', ''))

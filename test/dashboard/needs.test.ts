@@ -160,8 +160,8 @@ describe('a class that fails', () => {
     ]
     const classes = [hoursOf('parse_csv', 0), hoursOf('charge_card', 20), hoursOf('sync_customer', 9_896)]
     expect(told({ kinds, classes })).toEqual([
-      ['sync_customer', '{} fails: 104 jobs in the last 15 minutes, at least 1.0 % of those that ended.'],
-      ['charge_card', '{} fails: 40 jobs in the last 15 minutes, at least 67 % of those that ended.'],
+      ['sync_customer', '{} fails: 104 jobs in the last 15 minutes, at least 1.0 % of the jobs that ended.'],
+      ['charge_card', '{} fails: 40 jobs in the last 15 minutes, at least 67 % of the jobs that ended.'],
       ['parse_csv', '{} fails: 12 jobs in the last 15 minutes, and none completed.'],
     ])
   })

@@ -92,7 +92,7 @@ function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): n
 function shareText({ failed, completed }: FailingClass): string {
   if (completed === 0) return ', and none completed'
   if (!Number.isFinite(completed)) return ''
-  return `, at least ${percent(failed / (failed + completed))} of those that ended`
+  return `, at least ${percent(failed / (failed + completed))} of the jobs that ended`
 }
 
 /** A line for a class that fails, with its most frequent error. */

@@ -1,4 +1,4 @@
-// A list that has more: older rows are appended. While a list is not full this goes on by itself for up to three seconds.
+// A list that has more: older rows are appended. A list that is not full continues by itself for up to three seconds.
 
 import { furtherText } from '../../words/further.ts'
 import { tell } from './page.ts'
