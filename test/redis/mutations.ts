@@ -2827,6 +2827,11 @@ const packed: Mutation[] = [
     'last_id = last',
     'a piece does not begin with a hundred',
   ]),
+  ...of(87, 'lib/runtime/pieces.lua', [
+    "piece.state == '' and piece.first or",
+    'false or',
+    'a job that leaves its piece goes behind the rest of it',
+  ]),
   ...of(85, 'lib/runtime/pieces.lua', ['low + place - 1)', 'low)', 'all of a piece have one moment']),
   ...of(
     86,

@@ -73,8 +73,15 @@ const making: Facts = {
       createdBy: 'me',
       timeout: 9,
     })
-    const since = (await world.document(first!)).sequence
-    expect(Number.parseInt(twelfth.sequence, 16) - Number.parseInt(since, 16)).toBe(12)
+    const since = async () => {
+      const sequences = [first!, first! + 12].map(async (id) => (await world.document(id)).sequence)
+      const [one, other] = await Promise.all(sequences)
+      return Number.parseInt(other!, 16) - Number.parseInt(one!, 16)
+    }
+    // As long as they wait, each would leave the piece ahead of the rest.
+    expect(await since()).toBe(0)
+    await world.lane().ask()
+    expect(await since()).toBe(12)
     expect(await hasDocument(world, first! + 12)).toBe(false)
   },
   async 'jobs after them have ids of their own'(world) {
@@ -512,6 +519,35 @@ const leaving: Facts = {
       claim: { max: 99, lease: LEASE, begun: 99 },
     })
     expect([lent, stale.map(({ id }) => id)]).toEqual([[], ids])
+  },
+  async 'a job that is changed while it waits in a piece loses no place'(world) {
+    const touches: ((id: number) => Promise<unknown>)[] = [
+      (id) => world.change(id, 'patch', '1', 'a', '{"n":"other"}'),
+      (id) => world.change(id, 'set', 'n', '1'),
+      (id) => world.change(id, 'alias', `job ${id}`),
+      (id) => world.change(id, 'run', '', '', '', '', ''),
+      (id) => world.change(id, 'run', '', '1', '', '', ''),
+    ]
+    for (const touch of touches) {
+      const ids = await pack(world, 40)
+      const before = await pack(world, 12, { priority: -1 })
+      const behind = await pack(world, 12)
+      for (const id of ids.slice(0, 3)) await touch(id)
+      const lane = world.lane()
+      const order: number[] = []
+      for (let n = 0; n < 14; n++) order.push(...(await lane.ask({ max: 5 })).ids)
+      expect(order).toEqual([...before, ...ids, ...behind])
+      await lane.ask({ leave: true })
+      for (const id of order) await world.change(id, 'delete', '', '1')
+    }
+  },
+  async 'a ready job that is to run at once keeps its place'(world) {
+    for (const pull of [false, true]) {
+      const ids = [await world.make({ pull }), await world.make({ pull }), await world.make({ pull })]
+      await world.change(ids[0]!, 'run', '', '', '', '', '')
+      await world.change(ids[1]!, 'run', '', '1', '', '', '')
+      expect((await world.claim({ pull })).map(({ id }) => id)).toEqual(ids)
+    }
   },
 }
 

@@ -67,11 +67,12 @@ local function sequence_at(piece, place)
   return digits(high * 16777216 + low + place - 1)
 end
 
--- The document of one of them.
+-- The document of one of them. A job that leaves a piece which waits goes ahead of the rest of it: so it loses no place.
 function pieces.document(piece, id, place)
   piece.list = piece.list or cjson.decode(piece.args)
   local args = piece.list[place] or ''
-  local text = '{"n":"' .. sequence_at(piece, place) .. '",' .. piece.state:gsub('@', id) .. piece.common
+  local sequence = piece.state == '' and piece.first or sequence_at(piece, place)
+  local text = '{"n":"' .. sequence .. '",' .. piece.state:gsub('@', id) .. piece.common
   if args ~= '' then text = text .. ',"a":' .. cjson.encode(args) end
   for field, list in pairs(cjson.decode(piece.own or '{}')) do text = text .. ',"' .. field .. '":' .. cjson.encode(list[place]) end
   return text .. '}'
