@@ -176,10 +176,11 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     await ringer.ring(rings, guest)
   }
 
-  // A flag, not a promise: an invocation must not wait for another's requests.
+  // A flag, not a promise: an invocation must not wait for another's requests. A tick knows what Redis has at no cost, so it
+  // announces the classes again if Redis was emptied, or went back to older data.
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
-    if (announced) return
+    if (announced && !known) return
     try {
       await registry.announce(known)
     } catch (error) {

@@ -172,6 +172,61 @@ test('a function that was removed with DELETE is back after the next start of it
   expect(await classes()).toEqual(['theirs'])
 })
 
+describe('an isolate that has announced its classes', () => {
+  const bounded = defineWorker({
+    class: 'bounded',
+    concurrency: 2,
+    cron: { expression: '0 2 * * *' },
+    perform: () => undefined,
+  })
+  const limits = async () => (await kit.engine.limits({})).limits.map(({ key }) => key)
+  const empty = () => rawCommand(kit.redis.port, 'FLUSHALL')
+
+  test('announces them again at the first tick after Redis was emptied, with limits and schedules', async () => {
+    kit = await startKit({ workers: [bounded], hold: true })
+    const standing = async () => [await classes(), await limits(), (await kit.engine.schedules({})).schedules.length]
+    const all = [['bounded'], ['worker:default/bounded'], 1]
+    await kit.engine.tick()
+    expect(await standing()).toEqual(all)
+    await empty()
+    expect(await standing()).toEqual([[], [], 0])
+    await kit.engine.tick()
+    expect(await standing()).toEqual(all)
+    await kit.engine.enqueue(Array.from({ length: 9 }, () => ({ queue: 'default', class: 'bounded' })) as never)
+    const claim = { max: 9, lease: 60_000, begun: 9 }
+    expect((await kit.store.commit({ queue: 'default', claim })).lent).toHaveLength(2)
+  })
+
+  test('announces them again after Redis went back to data from before', async () => {
+    kit = await startKit({ workers: [worker('old')], hold: true })
+    const isolated = isolate([worker('old'), worker('new')])
+    await kit.engine.tick()
+    const [head, deployed] = await Promise.all([kit.store.announced(), kit.store.deployments()])
+    await isolated.tick()
+    expect(await classes()).toEqual(['new', 'old'])
+    await empty()
+    await isolate([worker('old')]).tick()
+    expect([await kit.store.announced(), Object.keys(await kit.store.deployments())]).toEqual([
+      head,
+      Object.keys(deployed),
+    ])
+    await isolated.tick()
+    expect(await classes()).toEqual(['new', 'old'])
+  })
+
+  test('leaves the classes of a newer version alone, however long it lives', async () => {
+    kit = await startKit({ hold: true })
+    const lingering = isolate([worker('stays'), worker('goes')])
+    await lingering.tick()
+    await isolate([worker('stays'), worker('comes')]).tick()
+    for (let minute = 0; minute < 20; minute++) {
+      await kit.advance(60_000)
+      await lingering.tick()
+    }
+    expect(await classes()).toEqual(['comes', 'stays'])
+  })
+})
+
 describe('a deployment that is rolled out', () => {
   const old = () => isolate([worker('stays'), worker('goes')])
   const fresh = () => isolate([worker('stays'), worker('comes')])

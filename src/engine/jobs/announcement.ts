@@ -80,17 +80,27 @@ export function createAnnouncer({ store, deployment, classes, now, setCron }: An
     return { own: all.find(([of]) => of === id)?.[1], others: all.filter(([of]) => of !== id).map(([, one]) => one) }
   }
 
-  return async (announced?: readonly string[]): Promise<void> => {
-    const id = (await hashOf(deployment)).slice(0, 12)
+  let ours: { id: string; hash: string; rows: Announced[] } | undefined
+  async function hashed() {
     const rows = classes()
-    const hash = (await hashOf(JSON.stringify(rows))).slice(0, 16)
+    const [id, hash] = await Promise.all([hashOf(deployment), hashOf(JSON.stringify(rows))])
+    return { id: id.slice(0, 12), hash: hash.slice(0, 16), rows }
+  }
+
+  /** Our classes are, or were, in Redis. */
+  let isDone = false
+
+  async function announce(announced?: readonly string[]): Promise<void> {
+    ours ??= await hashed()
+    const { id, hash, rows } = ours
     const newest = `${id} ${hash}`
     const before = (announced ?? (await store.announced())).filter((one) => one.startsWith(`${id} `))
     if (before.length === 1 && before[0] === newest) return
     const all = await read(id)
     const { own, others } = all
-    const isOld = own !== undefined && own.hashes.indexOf(hash) > 0 && now() - own.at < ROLLED_BACK
-    if (isOld) return
+    const isKnown = own !== undefined && own.hashes.indexOf(hash) > 0
+    // An isolate announces again only if Redis has forgotten it: otherwise another version has announced itself since.
+    if (isKnown && (isDone || now() - own.at < ROLLED_BACK)) return
     // Where nobody has announced anything in this way yet, what is there is of an earlier release.
     await write(rows, goneFrom('classes', all, rows), !own && others.length === 0)
     const repeating = rows.filter(({ cron }) => cron)
@@ -108,5 +118,10 @@ export function createAnnouncer({ store, deployment, classes, now, setCron }: An
       hash,
       before.filter((one) => one !== newest),
     )
+  }
+
+  return async (announced?: readonly string[]): Promise<void> => {
+    await announce(announced)
+    isDone = true
   }
 }
