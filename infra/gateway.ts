@@ -16,6 +16,7 @@ import {
 import { createFaults } from './gateway-faults.ts'
 import { type Encoding, manyResults, oneResult } from './gateway-json.ts'
 import { createScripts } from './gateway-scripts.ts'
+import { refusedHost } from './local-host.ts'
 import {
   type Address,
   type Command,
@@ -72,6 +73,8 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     response.once('finish', () => (counters.bytes += size + Number(response.getHeader('content-length') ?? 0)))
     response.setHeader('upstash-sync-token', `local:${counters.requests}`)
 
+    const host = refusedHost(request)
+    if (host !== undefined) return refuse(response, 403, `ERR ${host}`)
     const access = accessOf(request, url)
     if (!access) return refuse(response, 401, 'WRONGPASS invalid or missing auth token')
     if (!methods.has(request.method ?? '')) return refuse(response, 405, `ERR method ${request.method} is not allowed`)

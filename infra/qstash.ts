@@ -2,6 +2,8 @@
 // can be moved.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { development } from '../src/development.ts'
+import { refusedHost } from './local-host.ts'
 import { type PlanName, planOf, plans } from './plan.ts'
 import { createBroker } from './qstash/broker.ts'
 import { createClock } from './qstash/clock.ts'
@@ -12,12 +14,7 @@ import { type Answer, createRoutes, errorAnswer, type Request } from './qstash/r
 import { createSchedules } from './qstash/schedules.ts'
 import { createSender } from './qstash/send.ts'
 
-/** What the vendor publishes for development; not a secret. */
-export const development = {
-  token: 'eyJVc2VySUQiOiJkZWZhdWx0VXNlciIsIlBhc3N3b3JkIjoiZGVmYXVsdFBhc3N3b3JkIn0=',
-  currentSigningKey: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r',
-  nextSigningKey: 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs',
-} as const
+export { development }
 
 type Options = {
   port?: number
@@ -108,6 +105,8 @@ export async function startQstash({
 
   async function answerTo(incoming: http.IncomingMessage): Promise<Answer> {
     try {
+      const host = refusedHost(incoming)
+      if (host !== undefined) return { status: 403, json: { error: host } }
       const request = await read(incoming)
       if (control && request.method === 'POST' && request.target === '/test/clock') return moveClock(request.body)
       return routes.answer(request)

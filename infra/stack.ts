@@ -1,7 +1,7 @@
 // Everything sidejob needs on one machine: Redis, the gateway, QStash or its stand-in, and the Worker in workerd.
 
 import { randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LAST } from '../src/engine/jobs/outcome.ts'
@@ -68,9 +68,6 @@ export type StackNote = {
 
 export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
 
-/** Ids of files on this machine outlive the stack; not a secret. */
-const LOCAL_FILES_SECRET = 'the local secret of files'
-
 /** Signs calls to webhooks on this machine; not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
@@ -125,7 +122,7 @@ const aborted = (signal?: AbortSignal) =>
 async function started(options: StackOptions, running: Running) {
   const { apiKey = 'dev', webhookSecret = LOCAL_SECRET } = options
   const folder = resolve(options.dir)
-  mkdirSync(folder, { recursive: true })
+  makePrivate(folder)
   const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: 'PORT' })}`
   const services = await startServices(options, folder, running)
   const { redis, gateway, qstash, standIn } = services
@@ -133,7 +130,10 @@ async function started(options: StackOptions, running: Running) {
   gone.promise.catch(() => {})
   const tick: { at?: Ticking } = {}
   const served: { url?: string } = {}
-  const vars = varsOf({ ...services, origin, apiKey, webhookSecret }, options.vars)
+  const vars = varsOf(
+    { ...services, origin, apiKey, webhookSecret, filesSecret: filesSecretIn(folder, options.persist) },
+    options.vars,
+  )
   const worker = await startWorker({
     ...hostOf(options),
     port: Number(new URL(origin).port),
@@ -182,6 +182,20 @@ async function started(options: StackOptions, running: Running) {
 
 const WATCH_MS = 1_000
 
+/** Makes a folder that other users of this machine cannot read. */
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+}
+
+/** Proves ids of files and tokens. Files outlive the stack, so the secret does, too. */
+function filesSecretIn(folder: string, persist = true): string {
+  if (!persist) return randomUUID()
+  const path = join(folder, 'files-secret')
+  if (!existsSync(path)) writeFileSync(path, randomUUID() + randomUUID(), { mode: 0o600 })
+  return readFileSync(path, 'utf8')
+}
+
 /** Writes the note for other programs, again after its folder was deleted; answers what removes it. */
 function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
   const path = noteOf(folder)
@@ -189,7 +203,7 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
   write()
   const watching = setInterval(() => {
     if (existsSync(path)) return
-    mkdirSync(folder, { recursive: true })
+    makePrivate(folder)
     write()
     say(`${folder} was deleted. Its data is in memory until this process ends, and lost afterwards.`)
   }, WATCH_MS).unref()
@@ -227,7 +241,12 @@ async function startServices(options: StackOptions, folder: string, running: Run
   await running.add('gateway', gateway.close)
   const standIn = own ? undefined : await standInFor({ folder, persist, vars })
   await running.add('qstash', standIn?.close)
-  return { redis, gateway, standIn, qstash: { ...development, ...defined(own ?? {}), url: own?.url ?? standIn!.url } }
+  return {
+    redis,
+    gateway,
+    standIn,
+    qstash: { ...development, ...defined(own ?? { token: standIn!.token }), url: own?.url ?? standIn!.url },
+  }
 }
 
 /** A Worker under development shares the local state of wrangler: migrations that wrangler applies are found. */
@@ -247,10 +266,18 @@ function hostOf({ plan = planOf(), bounds = {}, config, alone, loopAfter, say = 
   }
 }
 
-type Told = Pick<Services, 'gateway' | 'qstash'> & { origin: string; apiKey: string; webhookSecret: string }
+type Told = Pick<Services, 'gateway' | 'qstash'> & {
+  origin: string
+  apiKey: string
+  webhookSecret: string
+  filesSecret: string
+}
 
 /** The Worker's settings: where everything is, and what a caller of this stack says beside that. */
-const varsOf = ({ gateway, qstash, origin, apiKey, webhookSecret }: Told, vars: StackOptions['vars'] = {}) =>
+const varsOf = (
+  { gateway, qstash, origin, apiKey, webhookSecret, filesSecret }: Told,
+  vars: StackOptions['vars'] = {},
+) =>
   defined({
     UPSTASH_REDIS_REST_URL: gateway.url,
     UPSTASH_REDIS_REST_TOKEN: gateway.token,
@@ -262,7 +289,7 @@ const varsOf = ({ gateway, qstash, origin, apiKey, webhookSecret }: Told, vars: 
     SIDEJOB_API_KEY: apiKey,
     SIDEJOB_WEBHOOK_SECRET: webhookSecret,
     SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
-    SIDEJOB_FILES_SECRET: LOCAL_FILES_SECRET,
+    SIDEJOB_FILES_SECRET: filesSecret,
     ...defined(vars),
   })
 
@@ -283,6 +310,8 @@ function standInFor({ folder, persist, vars }: StandIn) {
   return startQstash({
     ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
     control: vars.SIDEJOB_TEST_CLOCK === '1',
+    // A page that knows the token could publish calls to the Worker.
+    token: randomUUID(),
   })
 }
 

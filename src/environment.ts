@@ -6,6 +6,7 @@ import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
 import { MOST_HISTORY } from './core/schemas/job-options.ts'
 import { duration } from './core/time.ts'
+import { development } from './development.ts'
 import type { EngineOptions } from './engine/index.ts'
 import type { SettingName } from './settings.ts'
 
@@ -18,6 +19,7 @@ export type Deployment = {
     | 'qstash'
     | 'namespace'
     | 'apiKey'
+    | 'tokenSecret'
     | 'webhookSecrets'
     | 'encryptionKeys'
     | 'sharedSignature'
@@ -112,6 +114,29 @@ function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   return { s3: { accessKeyId, secretAccessKey, buckets: listOf(env.SIDEJOB_S3_BUCKETS) } }
 }
 
+/** Never a text that people choose or hand out: an id or a token proves a guess. The token of Redis is long and random. */
+const secretOf = (env: Environment): string => env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`
+
+/** Keys of stacks on one's own machine. Everybody knows them. */
+const published: { [Name in SettingName]?: readonly string[] } = {
+  SIDEJOB_API_KEY: ['dev'],
+  QSTASH_TOKEN: [development.token],
+  QSTASH_CURRENT_SIGNING_KEY: [development.currentSigningKey, development.nextSigningKey],
+  QSTASH_NEXT_SIGNING_KEY: [development.currentSigningKey, development.nextSigningKey],
+}
+
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
+
+/** @throws if a Worker that others can reach has such a key, however it was deployed */
+function refusePublished(env: Environment): void {
+  if (LOOPBACK.test(new URL(env.PUBLIC_URL!).hostname)) return
+  const names = Object.keys(published) as SettingName[]
+  const found = names.filter((name) => published[name]!.includes(env[name] ?? ''))
+  if (found.length === 0) return
+  const message = `${found.join(', ')}: expected keys of your own, got keys of the development stack, which are published`
+  throw new SidejobError('MISCONFIGURED', `${message}. Set new ones with "wrangler secret put <name>", or in .dev.vars`)
+}
+
 /**
  * Reads the environment; what is missing is named all at once.
  *
@@ -124,13 +149,16 @@ export function deploymentOf(env: Environment): Deployment {
       'UNAVAILABLE',
       `not configured: ${missing.join(', ')} (set each with wrangler secret put; in development, run npx sidejob dev instead of wrangler dev)`,
     )
+  refusePublished(env)
   const publicUrl = env.PUBLIC_URL!.replace(/\/+$/, '')
+  const secret = secretOf(env)
   return {
     engine: {
       redis: { url: env.UPSTASH_REDIS_REST_URL!, token: env.UPSTASH_REDIS_REST_TOKEN! },
       qstash: { url: env.QSTASH_URL, token: env.QSTASH_TOKEN!, publicUrl },
       namespace: env.SIDEJOB_NAMESPACE,
       apiKey: env.SIDEJOB_API_KEY,
+      tokenSecret: `tokens of ${secret}`,
       ...signingOf(env),
       encryptionKeys: encryptionKeysOf(env),
       allowHosts: listOf(env.SIDEJOB_ALLOW_HOSTS),
@@ -151,8 +179,7 @@ export function deploymentOf(env: Environment): Deployment {
       keep: durationOf('SIDEJOB_FILE_RETENTION', env.SIDEJOB_FILE_RETENTION ?? '3h'),
       ...(env.SIDEJOB_KAFKA_REST_URL ? { kafka: env.SIDEJOB_KAFKA_REST_URL } : {}),
     },
-    // Never what people choose or hand out: an id proves a guess at its secret. The token of the store is long and random.
-    fileSecret: env.SIDEJOB_FILES_SECRET ?? `store:${env.UPSTASH_REDIS_REST_TOKEN}`,
+    fileSecret: secret,
     ...(env.SIDEJOB_DOWNLOAD_MAX_BYTES
       ? { maxDownload: wholeNumber('SIDEJOB_DOWNLOAD_MAX_BYTES', env.SIDEJOB_DOWNLOAD_MAX_BYTES) }
       : {}),

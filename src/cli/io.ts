@@ -7,6 +7,10 @@ const WIDTH = 30
 /** A cell of a table is cut here. */
 const CELL = 60
 
+/** Shows control characters as text, because a terminal obeys them, and anybody who makes a job can write them. */
+export const visible = (text: string): string =>
+  text.replace(/[^\P{Cc}\n\t]/gu, (control) => `\\u${control.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
 const plain = (value: unknown): string => {
   if (value === null || value === undefined) return ''
   if (typeof value !== 'object') return String(value)
@@ -69,11 +73,11 @@ export function createIo(json: boolean): Io {
   }
   const print = (line: string) => {
     clear()
-    stdout.write(`${line}\n`)
+    stdout.write(`${visible(line)}\n`)
   }
   const note = (line: string) => {
     clear()
-    stderr.write(`${line}\n`)
+    stderr.write(`${visible(line)}\n`)
   }
   const isTerminal = stdin.isTTY === true
   return {
@@ -85,7 +89,7 @@ export function createIo(json: boolean): Io {
     async confirm(question) {
       if (!isTerminal) return false
       const asked = createInterface({ input: stdin, output: stderr })
-      const answer = await new Promise<string>((resolve) => asked.question(`${question} [y/N] `, resolve))
+      const answer = await new Promise<string>((resolve) => asked.question(`${visible(question)} [y/N] `, resolve))
       asked.close()
       return /^y(es)?$/i.test(answer.trim())
     },

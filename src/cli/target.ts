@@ -1,7 +1,7 @@
 // Which sidejob a command talks to: what the command line says, also by the name of a profile, else the environment, else
 // the profile that the environment names, else the stack that runs in this folder.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Command, type Given, UsageError } from './command.ts'
@@ -10,6 +10,7 @@ export type Target = { url: string; key: string }
 type Profiles = Record<string, Target>
 
 const { env } = process
+const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
 const DEFAULT = { url: 'http://127.0.0.1:8787', key: 'dev' }
 
 const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')
@@ -45,14 +46,27 @@ export function targetOf({ url, key, profile: said }: Given): Target {
   const around = said ? {} : { url: env.SIDEJOB_URL, key: env.SIDEJOB_API_KEY }
   const local = jsonIn<{ url: string }>(join(env.SIDEJOB_DIR ?? '.sidejob', 'stack.json'))
   const base = name ? profile(String(name)) : { ...DEFAULT, ...(local ? { url: local.url } : {}) }
-  return {
-    url: addressOf(String(url ?? around.url ?? base.url)),
-    key: String(key ?? around.key ?? base.key),
-  }
+  const address = addressOf(String(url ?? around.url ?? base.url))
+  if (key === undefined && around.key !== undefined) expectOwnAddress(address, around.url)
+  return { url: address, key: String(key ?? around.key ?? base.key) }
+}
+
+/**
+ * The folder that a command runs in may name any address in its stack.json: a key of the environment must not be sent there.
+ *
+ * @throws UsageError unless the address is of the environment too, or is this machine
+ */
+function expectOwnAddress(address: string, own: string | undefined): void {
+  if (LOOPBACK.test(new URL(address).hostname) || (own !== undefined && addressOf(own) === address)) return
+  throw new UsageError(
+    `SIDEJOB_API_KEY is not sent to ${address}: set SIDEJOB_URL to that address, or pass the key with --key`,
+  )
 }
 
 function save(all: Profiles): void {
-  mkdirSync(dirname(file()), { recursive: true })
+  mkdirSync(dirname(file()), { recursive: true, mode: 0o700 })
+  // `mode` has no effect on a file that exists: it is made private before it gets a key.
+  if (existsSync(file())) chmodSync(file(), 0o600)
   writeFileSync(file(), `${JSON.stringify(all, null, 2)}\n`, { mode: 0o600 })
 }
 

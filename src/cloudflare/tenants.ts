@@ -24,6 +24,7 @@ export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
  */
 export function deploymentFor(deployment: Deployment, tenant: string): Deployment {
   const { engine, downloads, fileSecret } = deployment
+  const { tokenSecret } = engine
   const publicUrl = addressOf(deployment.publicUrl, tenant)
   const { base } = downloads
   const isOwn = base?.startsWith(`${deployment.publicUrl}/`)
@@ -36,6 +37,7 @@ export function deploymentFor(deployment: Deployment, tenant: string): Deploymen
       qstash: { ...engine.qstash, publicUrl },
       // The deployment's own key is none of the tenant's: it comes in by the door.
       apiKey: undefined,
+      tokenSecret: `tenant ${tenant} of ${tokenSecret}`,
     },
     downloads: { ...downloads, base: isOwn ? `${publicUrl}/files` : base && addressOf(base, tenant) },
     fileSecret: `tenant ${tenant} of ${fileSecret}`,

@@ -26,9 +26,12 @@ async function hmac(secret: string, text: string): Promise<string> {
   return hex(new Uint8Array(await crypto.subtle.sign('HMAC', imported, encoder.encode(text))))
 }
 
-/** Proves that whoever has this key's hash let a GET of this address in until a moment. */
-export const proofOf = (hash: string, path: string, until: number): Promise<string> =>
-  hmac(hash, `GET ${path} until ${until}`)
+/**
+ * Proves that the holder of the API key with this hash may ask for an address until a moment. The secret is the deployment's:
+ * Redis and exports have the hash.
+ */
+export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
+  hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
 /** The API key of a call that may come again: the same while the chance that was kept with its answer is. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>

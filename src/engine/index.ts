@@ -73,6 +73,8 @@ export type EngineOptions = {
   namespace?: string
   /** The key that may do everything, for a deployment's first caller. */
   apiKey?: string
+  /** Key of the tokens of streams and links, the same in all isolates. */
+  tokenSecret?: string
   /** Of which tenant this is; its namespace is its own. */
   tenant?: string
   /** From these the secret of each push worker and callback is derived; two during a rotation. */

@@ -2,6 +2,7 @@
 
 import * as z from 'zod'
 import { hashOf, hashOfBytes } from '../core/crypto.ts'
+import { SidejobError } from '../core/errors.ts'
 import { closed, duration, moment } from '../core/schemas.ts'
 import type { Call } from '../engine/engine.ts'
 import { keyOf } from './places.ts'
@@ -20,6 +21,22 @@ const life = duration
 async function once(token: string, body: Uint8Array): Promise<Call> {
   const used = await hashOf(token)
   return { key: `link:${used}`, fingerprint: await hashOfBytes(body), by: 'link', keep: MOST }
+}
+
+/**
+ * A browser sends a body without a type to any address unasked, in the name of a page that the holder of the link did not open.
+ *
+ * @throws unless the request has a Content-Type, and does not come from a page of an origin that is not allowed
+ */
+function expectPage({ headers }: Request, origins: readonly string[] = []): void {
+  if (headers.get('content-type') === null)
+    throw new SidejobError('UNSUPPORTED', 'expected the header Content-Type: application/json, got none')
+  const origin = headers.get('origin') ?? ''
+  if (headers.get('sec-fetch-site') !== 'cross-site' || origins.includes(origin) || origins.includes('*')) return
+  throw new SidejobError(
+    'FORBIDDEN',
+    `expected a page of this deployment or of SIDEJOB_ORIGINS, got one of ${origin.slice(0, 100) || 'another site'}`,
+  )
 }
 
 export const links = {
@@ -63,14 +80,10 @@ export const links = {
       byToken: true,
       answers: { 200: z.object({ size: z.int() }) },
     },
-    async ({ engine, params, query, body, bytes, call }) =>
-      engine.write(
-        params.job,
-        'in',
-        params.port,
-        [body.value],
-        {},
-        query.token ? await once(query.token, bytes) : call,
-      ),
+    async ({ engine, deps, params, query, body, bytes, call, c }) => {
+      if (query.token) expectPage(c.req.raw, deps.origins)
+      const used = query.token ? await once(query.token, bytes) : call
+      return engine.write(params.job, 'in', params.port, [body.value], {}, used)
+    },
   ),
 }

@@ -1,6 +1,7 @@
 // Tokens for streams: they open one address, for a minute, as long as their key may.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
@@ -48,6 +49,27 @@ test('a token ends after a minute, and with its key', async () => {
   const fresh = await kit.engine.streamToken(key, PATH)
   await kit.engine.removeKey(id)
   expect(await may(fresh.token)).toBeUndefined()
+})
+
+test('a person who can read Redis cannot make a token, and no token is good for more than 30 days', async () => {
+  const { createHmac } = await import('node:crypto')
+  const { id, key } = await kit.engine.addKey({ name: 'page', scopes: ['read'] })
+  const { hash } = JSON.parse((await kit.store.apiKey(id))!) as { hash: string }
+  const until = kit.now() + 60_000
+  for (const secret of [hash, '', 'dev']) {
+    const proof = createHmac('sha256', secret).update(`GET ${PATH} until ${until}`).digest('hex')
+    expect(await may(`${id}.${until}.${proof}`)).toBeUndefined()
+  }
+  const DAY = 86_400_000
+  expect(await may((await kit.engine.streamToken(key, PATH, 30 * DAY)).token)).toBeDefined()
+  expect(await may((await kit.engine.streamToken(key, PATH, 31 * DAY)).token)).toBeUndefined()
+})
+
+test('all isolates of a deployment know a token, and none of another deployment', async () => {
+  const isolate = (tokenSecret: string) => createEngine({ ...kit.engineOptions, tokenSecret })
+  const { token } = await isolate('one').streamToken('dev', PATH)
+  expect(await isolate('one').authenticateStream(token, PATH)).toBeDefined()
+  expect(await isolate('two').authenticateStream(token, PATH)).toBeUndefined()
 })
 
 const appOf = (origins?: string[]) =>
@@ -124,6 +146,25 @@ test('a link opens nothing else, and ends', async () => {
   await kit.advance(2 * 3_600_000 + 1_000)
   expect(await answer(1)).toBe(401)
   expect(await values()).toEqual([])
+})
+
+test('a page of another site cannot answer through the browser of a person, unless its origin is allowed', async () => {
+  const { url, values } = await question()
+  const path = new URL(url).pathname + new URL(url).search
+  const body = JSON.stringify({ value: 1 })
+  const json = { 'content-type': 'application/json' }
+  const foreign = { ...json, 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+  const app = appOf(['https://app.example.com'])
+  const answer = async (headers: Record<string, string>) => {
+    const request = new Request(`http://127.0.0.1${path}`, {
+      method: 'POST',
+      headers,
+      body: new TextEncoder().encode(body),
+    })
+    return (await app.fetch(request)).status
+  }
+  expect([await answer({}), await answer(foreign), await values()]).toEqual([415, 403, []])
+  expect(await answer({ ...foreign, origin: 'https://app.example.com' })).toBe(200)
 })
 
 test('a link for a port that there is not is refused when it is made', async () => {

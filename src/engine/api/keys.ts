@@ -10,6 +10,8 @@ import { createSessions } from './sessions.ts'
 
 /** How long a token for a stream opens it. */
 const STREAM = 60_000
+/** No token lives longer, whatever its text says. */
+const MAX_TOKEN_MS = 30 * 86_400_000
 /** For how long an isolate relies on what it has read of a key. */
 const FRESH = 10_000
 /** How many keys an isolate remembers, those that are none included. */
@@ -43,12 +45,15 @@ type Verbs =
 
 export function createKeys(
   { store, change, now }: Context,
-  { apiKey, tenant }: { apiKey?: string; tenant?: string },
+  { apiKey, tenant, tokenSecret }: { apiKey?: string; tenant?: string; tokenSecret?: string },
 ): Pick<Engine, Verbs> {
   const seen = new Lru<string, { at: number; kept: Kept | null }>(REMEMBERED)
   const noted = new Lru<string, number>(REMEMBERED)
 
   let ownHash: string | undefined
+  let secret = tokenSecret
+  // Without a secret of the deployment, tokens are good in this process only.
+  const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
   async function keptOf(id: string, hash?: string): Promise<Kept | null> {
@@ -184,15 +189,16 @@ export function createKeys(
     async streamToken(key, path, life = STREAM) {
       const hash = await hashOf(key)
       const expiresAt = now() + life
-      const token = `${idOf(hash)}.${expiresAt}.${await proofOf(hash, path, expiresAt)}`
+      const token = `${idOf(hash)}.${expiresAt}.${await proofOf(secretOf(), hash, path, expiresAt)}`
       return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
     },
 
     async authenticateStream(token, path) {
       const [, id, until, proof] = TOKEN.exec(token) ?? []
-      if (!id || !proof || Number(until) <= now()) return undefined
+      const left = Number(until) - now()
+      if (!id || !proof || left <= 0 || left > MAX_TOKEN_MS) return undefined
       const hash = await hashOfId(id)
-      return hash && sameHash(proof, await proofOf(hash, path, Number(until))) ? knownBy(hash) : undefined
+      return hash && sameHash(proof, await proofOf(secretOf(), hash, path, Number(until))) ? knownBy(hash) : undefined
     },
   }
 }

@@ -1,0 +1,53 @@
+// The command line: where it sends a key, what it keeps of one, and what a terminal gets to see.
+
+import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createIo } from '../../src/cli/io.ts'
+import { profileCommands, targetOf } from '../../src/cli/target.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'sidejob-cli-'))
+  vi.stubEnv('SIDEJOB_DIR', folder)
+  vi.stubEnv('SIDEJOB_PROFILES', join(folder, 'config', 'profiles.json'))
+  for (const name of ['SIDEJOB_URL', 'SIDEJOB_API_KEY', 'SIDEJOB_PROFILE']) vi.stubEnv(name, undefined)
+})
+afterEach(() => vi.unstubAllEnvs())
+
+const stackAt = (url: string) => writeFileSync(join(folder, 'stack.json'), JSON.stringify({ url }))
+
+test('a key of the environment is not sent to an address that a folder names', () => {
+  stackAt('https://evil.example')
+  vi.stubEnv('SIDEJOB_API_KEY', 'sj_production')
+  expect(() => targetOf({})).toThrow('SIDEJOB_API_KEY is not sent to https://evil.example')
+  expect(() => targetOf({ url: 'https://other.example' })).toThrow('SIDEJOB_API_KEY is not sent to')
+  expect(targetOf({ url: 'https://other.example', key: 'own' })).toEqual({ url: 'https://other.example', key: 'own' })
+  vi.stubEnv('SIDEJOB_URL', 'https://jobs.example.com/')
+  expect(targetOf({})).toEqual({ url: 'https://jobs.example.com', key: 'sj_production' })
+  vi.stubEnv('SIDEJOB_URL', undefined)
+  stackAt('http://127.0.0.1:9999')
+  expect(targetOf({})).toEqual({ url: 'http://127.0.0.1:9999', key: 'sj_production' })
+})
+
+test('the file of profiles is private, also if it was not before', async () => {
+  mkdirSync(join(folder, 'config'))
+  const file = join(folder, 'config', 'profiles.json')
+  writeFileSync(file, '{}')
+  chmodSync(file, 0o644)
+  const given = { url: 'https://jobs.example.com', key: 'sj_secret' }
+  await profileCommands['profiles set']!.run({} as never, given, { tell: () => {} } as never, ['work'])
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+})
+
+test('control characters of others are shown, not obeyed, and JSON stays JSON', () => {
+  const printed: string[] = []
+  const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean(printed.push(String(text))))
+  const value = { error: 'a\u001b]0;PWNED\u0007\u009b2J\r\tb\nc' }
+  createIo(false).show(value)
+  createIo(true).show(value)
+  spy.mockRestore()
+  expect(printed[0]).toBe('error  a\\u001b]0;PWNED\\u0007\\u009b2J\\u000d\tb\nc\n')
+  expect(JSON.parse(printed[1]!)).toEqual(value)
+})
