@@ -90,6 +90,8 @@ export const download = (resources: Resources) =>
     queue: 'downloader',
     class: 'download',
     description: 'Stores what a URL answers, in our bucket or another, with its type, size and checksums.',
+    // Headers of a request hold credentials.
+    redact: ['args.headers'],
     isolate: true,
     timeout: 5 * MINUTE,
     retry: { max: 2, backoff: { delays, jitter: 0 } },

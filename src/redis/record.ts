@@ -162,7 +162,8 @@ export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
 
 /** Input port → the items that wait there, of those ports whose values are in the document itself. */
 export function ownInputsOf(record: JobRecord): Record<string, string[]> {
-  const inputs: Record<string, string[]> = {}
+  // A port may be called `__proto__`.
+  const inputs: Record<string, string[]> = Object.create(null)
   for (const field of namedOf(record, 'vi')) inputs[field.slice(3)] = JSON.parse(record[field]!) as string[]
   return inputs
 }

@@ -60,6 +60,7 @@ export function createStore({
   return {
     keys,
     vault,
+    namespace,
     /** What Redis' clock says, without asking it: near enough for slots of schedules. */
     now: moments.now,
     ...jobs,

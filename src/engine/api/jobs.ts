@@ -260,7 +260,8 @@ export function createJobs({
       const nodes = new Map(
         members.map(({ id, class: name, status }) => [
           id,
-          { id, class: name, status, children: {} as Record<string, unknown> },
+          // A child may be called `__proto__`.
+          { id, class: name, status, children: Object.create(null) as Record<string, unknown> },
         ]),
       )
       for (const { id, parent, name } of members) if (parent !== null) nodes.get(parent)!.children[name] = nodes.get(id)

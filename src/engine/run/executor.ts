@@ -154,6 +154,9 @@ export function createExecutor({
     get env() {
       return env
     }
+    get namespace() {
+      return store.namespace
+    }
     checkpoint(changes: Changes) {
       return checkpoint(this.#lent, changes, this.#found, this.#stops)
     }
@@ -219,7 +222,7 @@ export function createExecutor({
   }
 
   async function allSteps(id: number): Promise<Record<string, Encoded>> {
-    const all: Record<string, Encoded> = {}
+    const all: Record<string, Encoded> = Object.create(null)
     for (let cursor = '0', more = true; more; more = cursor !== '0') {
       const page = await store.steps(id, cursor)
       Object.assign(all, page.steps)
@@ -229,7 +232,7 @@ export function createExecutor({
   }
 
   async function allChildren(id: number): Promise<Snapshot['children']> {
-    const all: Snapshot['children'] = {}
+    const all: Snapshot['children'] = Object.create(null)
     for (let cursor = '0', more = true; more; more = cursor !== '0') {
       const page = await store.children(id, cursor)
       Object.assign(all, childrenOf(page.children))

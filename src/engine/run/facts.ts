@@ -3,10 +3,11 @@
 import { decodeValue } from '../../core/codec/value.ts'
 import { lastingName } from '../../core/lasting.ts'
 import type { Snapshot, Wiring } from '../../core/run.ts'
+import { NAMESPACE } from '../../core/tenant.ts'
 import type { Ports } from '../../core/worker.ts'
 import { checkedBy, type Name, type Shapes } from './values.ts'
 
-type Given = { args: Shapes['args']; env?: unknown; stop: { readonly signal: AbortSignal } }
+type Given = { args: Shapes['args']; env?: unknown; namespace?: string; stop: { readonly signal: AbortSignal } }
 
 /** A job as it was when its run began, or at the last checkpoint. */
 export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
@@ -79,10 +80,10 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     const { scheduledFor } = this.#run.snapshot.run
     return scheduledFor === undefined ? null : new Date(scheduledFor)
   }
-  /** The same on every attempt to do the same thing: an idempotency key for effects outside. */
+  /** An idempotency key for effects outside: the same on every attempt, different for each deployment and tenant. */
   effectKey(what = ''): string {
     const { job, run } = this.#run.snapshot
-    return `sidejob:${lastingName(job)}:${run.token.split('.')[1]}:${what}`
+    return `${this.#given.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
   /** The names of the input ports that there are, in byte order: for workers that take any (`*`). */

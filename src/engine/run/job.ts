@@ -58,7 +58,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
 
   constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
     const buffer = new RunBuffer(snapshot)
-    super(buffer, { args: worker.args, env: tools.env, stop })
+    super(buffer, { args: worker.args, env: tools.env, namespace: tools.namespace, stop })
     this.#shapes = worker
     this.#tools = tools
     this.#buffer = buffer

@@ -32,6 +32,8 @@ export type JobTools = {
   children: () => Promise<Snapshot['children']>
   /** The time that passes in a run. */
   now: () => number
+  /** Prefix of all keys in Redis: names the deployment and the tenant. */
+  namespace?: string
   /** What the deployment is given: variables, secrets, bindings. */
   env?: unknown
 }

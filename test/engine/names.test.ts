@@ -1,0 +1,51 @@
+// Names that JavaScript objects treat in a special way, and keys of effects: what is one job's or tenant's is nobody else's.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createEngine } from '../../src/engine/index.ts'
+import { defineWorker } from '../../src/index.ts'
+import { drain } from '../../src/testing/drain.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+
+const seen: unknown[] = []
+const keys: string[] = []
+const parent = defineWorker({
+  class: 'parent',
+  async perform(job) {
+    if (Object.hasOwn(job.children, '__proto__')) {
+      seen.push(Object.keys(await job.allChildren()).sort())
+      return undefined
+    }
+    job.spawn('__proto__', { class: 'leaf' })
+    job.spawn('other', { class: 'leaf' })
+    return job.suspend()
+  },
+})
+const leaf = defineWorker({ class: 'leaf', perform: (job) => void keys.push(job.effectKey('pay')) })
+const workers = [parent, leaf]
+
+let kit: Kit
+beforeAll(async () => {
+  kit = await startKit({ workers })
+})
+afterAll(() => kit.close())
+
+test('a child that is called __proto__ is in the tree and in the run', async () => {
+  const id = await kit.make('parent')
+  await kit.until(async () => (await kit.engine.get(String(id))).children.other?.status === 'completed')
+  if (seen.length === 0) await kit.engine.run(String(id), {})
+  await kit.until(() => seen.length > 0)
+  const { children } = (await kit.engine.tree(String(id))) as { children: Record<string, unknown> }
+  expect(Object.keys(children).sort()).toEqual(['__proto__', 'other'])
+  expect(seen[0]).toEqual(['__proto__', 'other'])
+})
+
+test('jobs of two tenants with one id and one moment have different keys of effects', async () => {
+  keys.length = 0
+  for (const tenant of ['acme', 'globex']) {
+    const engine = createEngine({ ...kit.engineOptions, workers, namespace: `sidejob:t:${tenant}:`, tenant })
+    await engine.enqueue([{ queue: 'default', class: 'leaf' } as never])
+    await drain(engine)
+  }
+  expect(keys[0]).toMatch(/^sidejob:t:acme:1-/)
+  expect(keys[1]).toMatch(/^sidejob:t:globex:1-/)
+})
