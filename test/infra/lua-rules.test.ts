@@ -349,9 +349,9 @@ const KIB: Record<string, number> = {
   },
   ...{
     commit: 75,
-    commit_verbs: 117,
+    commit_verbs: 118,
     change: 92,
-    enqueue: 87,
+    enqueue: 88,
     extend: 60,
     limit: 60,
     tick: 68,
