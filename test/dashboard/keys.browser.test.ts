@@ -289,6 +289,55 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await page.locator('.board .node.old').waitFor({ state: 'detached' })
     }))
 
+  test('in a draft the letter of a key does not land in the field of the dialog that it opens', () =>
+    at(`/flows/${flow}/edit`, async (page) => {
+      await page.waitForSelector('.board .node')
+      for (const key of ['n', 'w']) {
+        await press(page, key)
+        const dialog = page.getByRole('dialog')
+        await dialog.waitFor()
+        expect(await dialog.locator('input').first().inputValue()).toBe('')
+        await press(page, 'Escape')
+        await dialog.waitFor({ state: 'detached' })
+      }
+    }))
+
+  test('ctrl Enter in a dialog does not apply the draft', () =>
+    at(`/flows/${flow}/edit`, async (page) => {
+      await page.waitForSelector('.board .node')
+      await press(page, 'n')
+      const dialog = page.getByRole('dialog', { name: 'Add a node' })
+      await dialog.locator('input').first().fill('counter')
+      await dialog.locator('input').nth(1).fill('default/waits')
+      await press(page, 'Enter')
+      await dialog.waitFor({ state: 'detached' })
+      const before = (await site.engine.flow(String(flow))).hash
+      await press(page, 'w')
+      await page.getByRole('dialog', { name: 'Add a wire' }).waitFor()
+      await press(page, 'Control+Enter')
+      await page.waitForTimeout(500)
+      expect((await site.engine.flow(String(flow))).hash).toBe(before)
+      expect(page.url()).toContain('/edit')
+      await press(page, 'Escape')
+    }))
+
+  test('j and k move the focus, so that Enter opens what has it', () =>
+    at(list, async (page) => {
+      const focused = () => page.evaluate(() => document.activeElement?.closest('tr')?.id)
+      await press(page, 'j')
+      expect(await focused()).toBe(`row-${jobs[0]}`)
+      await press(page, 'j', 'j', 'k')
+      expect(await focused()).toBe(`row-${jobs[1]}`)
+      await press(page, 'Enter')
+      await isAt(page, `/jobs/${jobs[1]}`)
+    }))
+
+  test.each(['/limits?change=', '/schedules#new', '/workers?register'])('%s: its form has the focus', (path) =>
+    at(path, async (page) => {
+      await page.waitForFunction(() => document.activeElement?.matches('form.form :is(input, select, textarea)'))
+    }),
+  )
+
   test('they do nothing in a field, nor once they are switched off; ? brings them back', () =>
     at('/queues', async (page) => {
       const before = await root(page)

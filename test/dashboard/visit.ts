@@ -44,6 +44,8 @@ export async function arrive(browser: Browser, site: Site, about: Visit) {
     page.waitForResponse((response) => response.request().isNavigationRequest() && response.status() !== 303),
     page.getByRole('button', { name: /^Log in as/ }).click(),
   ])
+  // Keys that are pressed before the scripts of the page run are lost.
+  await page.waitForLoadState()
   if (ready) await page.waitForSelector(ready)
   return { ...window, allowed, status: answer.status() }
 }

@@ -8,6 +8,7 @@ import { startList } from './app/list.ts'
 import { startListening } from './app/listen.ts'
 import { startLive } from './app/live.ts'
 import { startLooks } from './app/looks.ts'
+import { startOpened } from './app/opened.ts'
 import { startPreviews } from './app/preview.ts'
 import { startSelection } from './app/selection.ts'
 import { startSession } from './app/session.ts'
@@ -33,3 +34,4 @@ startTail()
 startLive()
 startListening()
 startKeys()
+startOpened()

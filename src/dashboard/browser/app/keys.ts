@@ -27,11 +27,13 @@ function mark(): void {
   current()?.classList.add('cur')
 }
 
+/** Moves to another row: its link gets the focus, so that screen readers read it. */
 function move(by: number): void {
   const all = rows()
   const at = row ? all.indexOf(row) : -1
   row = all[Math.max(0, Math.min(all.length - 1, at + by))]
   mark()
+  row?.querySelector<HTMLElement>('a')?.focus({ preventScroll: true })
   row?.scrollIntoView({ block: 'nearest' })
 }
 
@@ -143,29 +145,44 @@ function press(key: string): boolean {
   return found !== undefined
 }
 
+/** Enter and space press the button or link that has the focus. */
+const isPressing = (key: string, target: EventTarget | null): boolean =>
+  target instanceof Element &&
+  ((key === 'Enter' && target.closest('a, button, summary') !== null) ||
+    (key === ' ' && target.closest('button, summary, input') !== null))
+
+/** Follows `g` and a letter to a page. */
+function goes(key: string): boolean {
+  const isChord = chord
+  chord = false
+  const link = isChord && document.querySelector<HTMLAnchorElement>(`.nav [data-go="${CSS.escape(key)}"]`)
+  if (link) location.assign(link.href)
+  else if (key === 'g') {
+    chord = true
+    setTimeout(() => (chord = false), 1_500)
+  } else return false
+  return true
+}
+
+/** Does what a key stands for; false if it stands for nothing here. */
+function handle(key: string, event: KeyboardEvent): boolean {
+  if (goes(key) || (key.toLowerCase() === 'x' && select(event.shiftKey)) || press(key)) return true
+  if (!Object.hasOwn(acts, key) || (key === ' ' && !current())) return false
+  acts[key]!(event)
+  return key !== 'Escape'
+}
+
 export function startKeys(): void {
   document.addEventListener('drawn', mark)
   document.addEventListener('click', ({ target }) => (target as Element).closest('[data-do="keys"]') && show())
   document.addEventListener('keydown', (event) => {
     const { key, target, ctrlKey, metaKey, altKey } = event
     if (ctrlKey || metaKey || altKey) return
+    if (event.defaultPrevented) return
     if (isWriting(target)) return key === 'Escape' ? (target as HTMLElement).blur() : undefined
     if (document.querySelector('dialog[open]') || (isOff() && key !== '?')) return
-    if (key === 'Enter' && target instanceof Element && target.closest('a, button, summary')) return
-    if (chord) {
-      chord = false
-      const link = document.querySelector<HTMLAnchorElement>(`.nav [data-go="${CSS.escape(key)}"]`)
-      if (link) return location.assign(link.href)
-    }
-    if (key === 'g') {
-      chord = true
-      setTimeout(() => (chord = false), 1_500)
-      return
-    }
-    if (key.toLowerCase() === 'x' && select(event.shiftKey)) return
-    if (!press(key) && Object.hasOwn(acts, key)) {
-      if (key === '/' || (key === ' ' && current())) event.preventDefault()
-      acts[key]!(event)
-    }
+    if (isPressing(key, target)) return
+    // A handled letter must not land in a field that gets the focus.
+    if (handle(key, event)) event.preventDefault()
   })
 }

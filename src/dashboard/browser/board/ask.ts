@@ -39,7 +39,7 @@ export function ask(
   const told = Object.assign(document.createElement('p'), { className: 'err', hidden: true })
   told.setAttribute('role', 'alert')
   const row = Object.assign(document.createElement('div'), { className: 'row end' })
-  const leave = button('Leave it', 'btn', 'button')
+  const leave = button('Cancel', 'btn', 'button')
   leave.addEventListener('click', () => dialog.close())
   row.append(leave, button(verb, 'btn primary', 'submit'))
   form.append(Object.assign(document.createElement('h2'), { textContent: title }), ...fields.map(fieldOf), told, row)

@@ -207,13 +207,22 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
 
   function pressed(event: KeyboardEvent): void {
     const { key: name, ctrlKey, metaKey, target } = event
-    if ((ctrlKey || metaKey) && name === 'Enter') return void apply()
-    if (isWriting(target) || document.querySelector('dialog[open]')) return
+    // Keys of a dialog are for its form.
+    if (document.querySelector('dialog[open]')) return
+    if ((ctrlKey || metaKey) && name === 'Enter') {
+      event.preventDefault()
+      void apply()
+      return
+    }
+    if (isWriting(target)) return
     if ((ctrlKey || metaKey) && name === 'z') {
       event.preventDefault()
       if (draft.back()) settle()
     }
-    if (name === 'Delete' || name === 'Backspace') remove()
+    if (name === 'Delete' || name === 'Backspace') {
+      event.preventDefault()
+      remove()
+    }
     const node = (target as Element).closest<SVGElement>('[data-name]')?.dataset.name
     if (node !== undefined && drawing.step(name, node)) event.preventDefault()
   }

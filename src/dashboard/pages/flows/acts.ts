@@ -1,7 +1,7 @@
 // What can be done on a flow: put values into a wire, move or take them, give it a graph, and go back to the one before.
 
 import { SidejobError } from '../../../core/errors.ts'
-import type { GraphChange, PortView } from '../../../engine/engine.ts'
+import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Confirm, Done } from '../../page.ts'
 import { count, many } from '../../words/number.ts'
 import { typedFor } from '../../words/value-form.ts'
@@ -96,18 +96,30 @@ export function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }
   ]
 }
 
+/** The nodes that are in one graph only. */
+function nodesSaid(from: GraphVersion, to: GraphVersion): string[] {
+  const [is, was] = [from, to].map(({ graph }) => Object.keys(graph.nodes)) as [string[], string[]]
+  const [added, removed] = [was.filter((name) => !is.includes(name)), is.filter((name) => !was.includes(name))]
+  return [
+    ...(removed.length > 0 ? [`Removes ${removed.length === 1 ? 'node' : 'nodes'} ${removed.join(', ')}.`] : []),
+    ...(added.length > 0 ? [`Adds ${added.length === 1 ? 'node' : 'nodes'} ${added.join(', ')}.`] : []),
+  ]
+}
+
 async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
   const [change, { versions }] = await Promise.all([
     engine.undoGraph(params.job!, { preview: true }),
     engine.graphHistory(params.job!),
   ])
-  const said = changeSaid(change)
+  const [from, to] = versions
+  const said = [...(from && to ? nodesSaid(from, to) : []), ...changeSaid(change)]
+  const earlier = Math.max(0, versions.length - 2)
   return {
-    title: 'Bring back the graph before?',
+    title: 'Undo the last change?',
     text: [
-      said.length > 0 ? said.join(' ') : 'Nothing starts, stops or is rewired.',
-      'Values that were read since stay read.',
-      `${count(Math.max(0, versions.length - 2))} more can be undone after it.`,
+      said.length > 0 ? said.join(' ') : 'Nodes and wires stay the same; other settings of the graph change back.',
+      'Values that were read since then stay read.',
+      ...(earlier > 0 ? [`${many(earlier, 'earlier change')} can be undone after this one.`] : []),
     ],
     verb: 'Undo',
   }
@@ -115,7 +127,7 @@ async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
 
 async function undo({ params, call }: ActAsked): Promise<Done> {
   await call('POST', `/v1/flows/${encodeURIComponent(params.job!)}/undo`)
-  return { say: 'The graph before is in force again' }
+  return { say: 'The last change is undone' }
 }
 
 async function graph({ params, form, call }: ActAsked): Promise<Done> {

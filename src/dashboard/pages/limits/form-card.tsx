@@ -27,11 +27,18 @@ export function FormCard({ title, act, press, preview, foot, children }: FormCar
       kind="change"
       right={
         <To kind="link" to="/limits">
-          Leave it
+          Cancel
         </To>
       }
     >
-      <form class="form" method="post" action={`${base}/limits`} data-act={act} data-preview={preview?.join(' ')}>
+      <form
+        class="form"
+        method="post"
+        action={`${base}/limits`}
+        data-act={act}
+        data-opened
+        data-preview={preview?.join(' ')}
+      >
         <Sent act={act} />
         {children}
         <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>

@@ -103,6 +103,7 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
       }
     >
       <form
+        data-opened
         class="form"
         method="post"
         action={`${base}${path}`}

@@ -91,6 +91,7 @@ export function Register({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
   return (
     <Card title="Register a class" right="functions register themselves" id="register">
       <form
+        data-opened
         class="form"
         method="post"
         action={`${base}/workers`}

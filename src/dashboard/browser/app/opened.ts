@@ -1,0 +1,35 @@
+// A form that somebody opens gets the focus: by a link to its page, by an anchor, or in a small box of more.
+
+const fields = 'input:not([type=hidden], [type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])'
+
+function focusIn(form: Element | null | undefined): void {
+  const field = form?.querySelector<HTMLElement>(fields)
+  if (!field || field.offsetParent === null) return
+  field.scrollIntoView({ block: 'center' })
+  field.focus({ preventScroll: true })
+}
+
+/** The form of the anchor in the address, or the one that the page was opened for. */
+function focusOpened(): void {
+  const name = decodeURIComponent(location.hash.slice(1))
+  focusIn((name ? document.getElementById(name) : null) ?? document.querySelector('form[data-opened]'))
+}
+
+export function startOpened(): void {
+  // At the end of loading, browsers go to the anchor of the address and take the focus away.
+  if (document.readyState === 'complete') focusOpened()
+  else addEventListener('load', () => setTimeout(focusOpened))
+  addEventListener('hashchange', focusOpened)
+  document.addEventListener('click', ({ target }) => {
+    // A link to the anchor that the address has already is no change of it.
+    const link = target instanceof Element && target.closest<HTMLAnchorElement>('a[href^="#"]')
+    if (link && link.hash === location.hash) focusOpened()
+  })
+  document.addEventListener(
+    'toggle',
+    ({ target }) => {
+      if (target instanceof HTMLDetailsElement && target.open && target.matches('.more')) focusIn(target)
+    },
+    true,
+  )
+}
