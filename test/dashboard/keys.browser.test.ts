@@ -321,7 +321,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await press(page, 'Escape')
     }))
 
-  test('j and k move the focus, so that Enter opens what has it', () =>
+  test('j and k move the focus, and Enter opens the focused row', () =>
     at(list, async (page) => {
       const focused = () => page.evaluate(() => document.activeElement?.closest('tr')?.id)
       await press(page, 'j')

@@ -164,7 +164,7 @@ function goes(key: string): boolean {
   return true
 }
 
-/** Does what a key stands for; false if it stands for nothing here. */
+/** Performs the act of a key; false if the page has none for it. */
 function handle(key: string, event: KeyboardEvent): boolean {
   if (goes(key) || (key.toLowerCase() === 'x' && select(event.shiftKey)) || press(key)) return true
   if (!Object.hasOwn(acts, key) || (key === ' ' && !current())) return false

@@ -1,4 +1,4 @@
-// A form that somebody opens gets the focus: by a link to its page, by an anchor, or in a small box of more.
+// An opened form gets the focus: one opened by a link to its page, by an anchor, or in a menu.
 
 const fields = 'input:not([type=hidden], [type=checkbox], [disabled]), textarea:not([disabled]), select:not([disabled])'
 
@@ -9,7 +9,7 @@ function focusIn(form: Element | null | undefined): void {
   field.focus({ preventScroll: true })
 }
 
-/** The form of the anchor in the address, or the one that the page was opened for. */
+/** Focuses the form at the anchor of the address, or else the form that the page shows opened. */
 function focusOpened(): void {
   const name = decodeURIComponent(location.hash.slice(1))
   focusIn((name ? document.getElementById(name) : null) ?? document.querySelector('form[data-opened]'))
