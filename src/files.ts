@@ -119,8 +119,7 @@ export function createFiles(options: { bucket: Bucket; secret: string; publicUrl
       return job !== undefined && isKindred(await idOf(job), id) ? job : undefined
     },
     async sign(id, length, since) {
-      const from = since === undefined ? now() : since + (Math.floor((now() - since) / length) + 1) * length
-      const expires = Math.ceil((from + length) / 1000)
+      const expires = Math.ceil(((since ?? now()) + length) / 1000)
       const signature = base64url(await mac(`${keyOf(id)}?${expires}`))
       const url = `${publicUrl}/files/${id}?expires=${expires}&signature=${signature}`
       return { url, expiresAt: expires * 1000 }

@@ -1,8 +1,10 @@
 // The names of files and the ranges of them; and the pattern language of types.
 
 import { describe, expect, test } from 'vitest'
-import { fileId, keyOf, numberIn, rangeOf } from '../../src/core/files.ts'
+import { type Downloads, fileId, keyOf, numberIn, rangeOf } from '../../src/core/files.ts'
 import { mimeFault, mimePatterns } from '../../src/core/mime.ts'
+import type { Payload } from '../../src/engine/remote/callbacks.ts'
+import { downloaderPayload } from '../../src/facades/downloader/shown.ts'
 import { createFiles } from '../../src/files.ts'
 
 const mac = new Uint8Array(32).fill(0xff)
@@ -43,19 +45,34 @@ test('a number that is given again after a failover is another id, and one of be
   expect(ids[0]).toBe('LH5ShMAAAAAAAH')
 })
 
-test('an address signed from a moment on stays the same, and is good for as long as was asked when it is given', async () => {
+test('an address signed from a moment on is the same whenever it is asked for, and ends a length after that moment', async () => {
   const since = 1_800_000_000_500
   let now = since
   const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })
   const id = await files.idOf(7)
   const first = await files.sign(id, 60_000, since)
-  now = since + 59_999
-  expect(await files.sign(id, 60_000, since)).toEqual(first)
-  expect(first.expiresAt - now).toBeGreaterThanOrEqual(60_000)
-  now = since + 60_000
-  const second = await files.sign(id, 60_000, since)
-  expect(second.url).not.toBe(first.url)
-  expect(second.expiresAt - now).toBeGreaterThanOrEqual(60_000)
+  expect(first.expiresAt - since).toBeLessThan(61_000)
+  for (const later of [59_999, 60_000, 600_000]) {
+    now = since + later
+    expect(await files.sign(id, 60_000, since)).toEqual(first)
+  }
+})
+
+test('callbacks of a download keep one address over all their tries, which is good while the file waits for them', async () => {
+  const end = 1_800_000_000_500
+  let now = end
+  const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })
+  const payload = downloaderPayload({ files, keep: 3 * 3_600_000 } as Downloads)
+  const ended = { type: 'success', job: 7, result: '{"status":200}', finishedAt: end } as Parameters<Payload>[0]
+  const bodies = new Set<string>()
+  for (const days of [0, 3, 6.99, 7, 14, 30]) {
+    now = end + days * 86_400_000
+    const body = await payload(ended, { extra: '', resource_url: 'https://a' })
+    bodies.add(body)
+    const url = new URL(JSON.parse(body).download_url)
+    expect(await files.verify(await files.idOf(7), Object.fromEntries(url.searchParams))).toBe(true)
+  }
+  expect(bodies.size).toBe(1)
 })
 
 test.each([

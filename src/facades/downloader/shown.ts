@@ -9,11 +9,13 @@ import type { Payload } from '../../engine/remote/callbacks.ts'
 type Detail = { status?: number; code?: string } | null
 type Kept = { status?: number; image?: string }
 
-const WEEK = 7 * 86_400_000
+const DAY = 86_400_000
+/** The longest time for which a file waits for its callback, and a week. */
+const LONGEST = 37 * DAY
 
-/** By the id alone where the deployment says so, else signed for longer than a file is kept: the same on every try. */
-const addressOf = async ({ base, files }: Downloads, id: string, since: number): Promise<string> =>
-  base === undefined ? (await files.sign(id, WEEK, since)).url : `${base}/${keyOf(id)}`
+/** By the id alone if the deployment has a base; else signed from the end of the download on: the same on every try. */
+const addressOf = async ({ base, files, keep }: Downloads, id: string, since: number): Promise<string> =>
+  base === undefined ? (await files.sign(id, LONGEST + keep, since)).url : `${base}/${keyOf(id)}`
 
 /** The ten keys of a callback, always all of them. */
 const payload = async (
