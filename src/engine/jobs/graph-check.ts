@@ -4,6 +4,7 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
 import { namedPorts } from '../../core/wires.ts'
+import type { PortSpecs } from '../engine.ts'
 import type { Registry } from './registry.ts'
 
 /** Refuses a wire to a port that its node does not have. A class that nobody has registered yet may have any port. */
@@ -29,7 +30,7 @@ export async function checkPorts(
 /** A flow that is about to be made. */
 type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<string, readonly Encoded[]> }
 
-const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
+export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
 /** The graph that a text holds. What is none is for the run to say, which may have got a better one by then. */
 function graphIn(text: Encoded): Graph | undefined {
@@ -48,6 +49,14 @@ function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number
   if (!args?.includes('"graph"')) return []
   const { graph } = JSON.parse(args) as { graph?: unknown }
   return typeof graph === 'object' && graph !== null ? [{ text: encodeValue(graph), at: ['args', 'graph'] }] : []
+}
+
+/** The ports of a flow itself, as the graph that it is made with names them: they exist before its first run. */
+export function flowPorts(made: Made): { in: PortSpecs; out: PortSpecs } | undefined {
+  const [given] = isFlow(made) ? graphsOf(made) : []
+  const graph = given && graphIn(given.text)
+  const named = (ports: object): PortSpecs => Object.fromEntries(Object.keys(ports).map((port) => [port, {}]))
+  return graph && { in: named(graph.inports), out: named(graph.outports) }
 }
 
 /** Refuses flows whose first graph names ports that their nodes do not have. */

@@ -11,7 +11,7 @@ import type { LimitKey, NewJob } from '../../redis/new-job.ts'
 import type { Call, JobInput, PortSpecs } from '../engine.ts'
 import { keptCallback } from './callback-spec.ts'
 import { checkArgs, checkValues } from './checks.ts'
-import { checkFlows } from './graph-check.ts'
+import { checkFlows, flowPorts, isFlow } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000
@@ -138,7 +138,8 @@ function newJob(
   call: Call | undefined,
 ): NewJob {
   checkOutside(found, input)
-  const ports = overlay(found?.in, input.in)
+  const own = flowPorts(input)
+  const ports = overlay(overlay(found?.in, own?.in), input.in)
   // Of a class that is not known the script says so.
   if (found) checkInputs(found, input.inputs, ports, input.class)
   return {
@@ -147,7 +148,7 @@ function newJob(
     args: argsOf(input),
     wait: debounceOf(input)?.wait ?? input.wait,
     in: ports,
-    out: overlay(found?.out, input.out),
+    out: overlay(overlay(found?.out, own?.out), input.out),
     inputs: input.inputs && itemsOf(input.inputs),
     retry: input.retry === undefined ? undefined : encodeValue(input.retry),
     keepResult: keptFor(input.keepResult),
@@ -188,7 +189,8 @@ export function newJobs(
   let job: NewJob
   return inputs.map((input, i) => {
     const before = inputs[i - 1]
-    const isLike = before && isAlikeBut(OWN, input, before) && !input.inputs === !before.inputs
+    // Flows have the ports that their args name.
+    const isLike = before && isAlikeBut(OWN, input, before) && !input.inputs === !before.inputs && !isFlow(input)
     const found = find(input)
     checkArgs(found, input.class, input.args)
     job = isLike ? madeLike(job, found, input) : given(newJob(found, input, now, allowHosts, call))
@@ -206,13 +208,14 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
   await checkFlows(registry, [{ ...spawn, queue }])
   for (const [port, values] of Object.entries(inputs ?? {}))
     checkValues(found, spawn.class, { dir: 'in', port }, values, ['inputs', port])
+  const own = flowPorts({ ...spawn, queue })
   return {
     ...rest,
     ...common(found),
     queue,
     args: args === 'null' ? undefined : args,
-    in: overlay(found?.in, inports),
-    out: overlay(found?.out, outports),
+    in: overlay(overlay(found?.in, own?.in), inports),
+    out: overlay(overlay(found?.out, own?.out), outports),
     inputs: itemsOf(inputs, encodeValue({ job: by })),
     retry: retry === undefined ? undefined : encodeValue(retry),
     keepResult: keptFor(keepResult),

@@ -305,3 +305,27 @@ describe('in orders by chance', () => {
       for (let seed = 0; seed < (/^S\d/.test(name) ? SEEDS : Math.min(SEEDS, 20)); seed++) await scenario({ seed })
     })
 })
+
+test('a flow lists the ports of its graph before its first run, each flow of a call its own', async () => {
+  const graphs: Graph[] = [
+    sumDouble,
+    { ...sumDouble, inports: {}, outports: { sum: outOf('sum.sum'), twice: outOf('double.out') } },
+  ]
+  const { jobs } = await kit.engine.enqueue([
+    ...graphs.map((graph) => ({ queue: 'core', class: 'flow', args: encodeValue({ graph }) })),
+    { queue: 'core', class: 'flow', inputs: { __graph: [encodeValue(sumDouble)] } },
+  ])
+  const portsOf = async (id: number) => {
+    const { status, in: ins, out } = await kit.engine.get(String(id))
+    return { status, in: Object.keys(ins).sort(), out: Object.keys(out).sort() }
+  }
+  expect(await Promise.all(jobs.map(({ id }) => portsOf(id)))).toEqual([
+    { status: 'queued', in: ['__graph', 'in'], out: ['out'] },
+    { status: 'queued', in: ['__graph'], out: ['sum', 'twice'] },
+    { status: 'queued', in: ['__graph', 'in'], out: ['out'] },
+  ])
+  for (const { id } of jobs) {
+    await kit.engine.terminate(String(id), { recursive: true })
+    await kit.engine.remove(String(id), { force: true })
+  }
+})
