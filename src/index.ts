@@ -2,7 +2,7 @@
 
 import type * as z from 'zod'
 import { readWorker } from './core/definition.ts'
-import type { Defined, Ending, Ports, Worker, WorkerOptions } from './core/worker.ts'
+import type { Defined, Ending, Ports, Worker, WorkerLimit, WorkerOptions } from './core/worker.ts'
 import type { Job } from './engine/run/job.ts'
 
 export { SidejobError } from './core/errors.ts'
@@ -32,19 +32,18 @@ type Frozen<T> = T extends (...given: never[]) => unknown
 // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement returns void
 type Returned<Result extends z.ZodType> = Frozen<z.input<Result>> | Ending | undefined | void
 
-type Definition<
-  In extends Ports,
-  Out extends Ports,
-  Args extends z.ZodType,
-  Result extends z.ZodType,
-  Return,
-> = WorkerOptions & {
+type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Result extends z.ZodType, Return> = Omit<
+  WorkerOptions,
+  'limits'
+> & {
   /** What a job is made with. Whoever makes one with other args is refused, with the place of the fault. */
   args?: Args
   in?: In
   out?: Out
   /** What a run returns. One that returns something else fails. */
   result?: Result
+  /** Limits that all jobs of the class count against; without a key, the key is the class. */
+  limits?: readonly WorkerLimit<z.output<Args>>[]
   /** Called before the first run. */
   startup?: (job: Job<In, Out, z.output<Args>>) => unknown
   /** One run. Returns nothing (completed), `job.suspend()`, `job.again()` or a result; throws to fail. */

@@ -67,6 +67,15 @@ type Enqueue<One> = {
   (jobs: One[], options?: CallOptions): Promise<{ jobs: Enqueued[] }>
 }
 
+/** The class of that name; any, if the client does not know its functions. */
+type NamedBy<C extends AnyDefined, Name> = string extends C['class'] ? AnyDefined : Extract<C, { class: Name }>
+
+type Run<C extends AnyDefined> = {
+  <W extends C>(worker: W, options: RunOptions<W>): Promise<Ran<W>>
+  <W extends C>(worker: W, inputs?: InputsOf<W>, options?: RunOptions<W>): Promise<Ran<W>>
+  <const Name extends C['class']>(name: Name, options?: RunOptions<NamedBy<C, Name>>): Promise<Ran<NamedBy<C, Name>>>
+}
+
 type Subscribe = (
   channel: string,
   input?: Record<string, never>,
@@ -90,12 +99,9 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
    * Makes a job, waits for its end, and answers what it returned and wrote; throws `RunFailed` where it failed.
    *
    * @example const { out } = await client.run(double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
+   * @example const { result } = await client.run('approval', { args: { amount: 1 } }) // by its name, or its class
    */
-  run: <W extends IsAny<F> extends true ? AnyDefined : ClassesOf<F>>(
-    worker: W,
-    inputs?: InputsOf<W>,
-    options?: RunOptions<W>,
-  ) => Promise<Ran<W>>
+  run: Run<IsAny<F> extends true ? AnyDefined : ClassesOf<F>>
   channels: Omit<Verbs['channels'], 'subscribe' | 'listen'> & { subscribe: Subscribe; listen: Listen }
 }
 

@@ -4,6 +4,10 @@ import type { AnyDefined, ArgsOf, InputsOf, OutputsOf, ResultOf } from '../core/
 
 export type RunOptions<W extends AnyDefined> = {
   args?: ArgsOf<W>
+  /** First values of its input ports. */
+  inputs?: InputsOf<W>
+  /** The queue of a class that is given by its name; `default`. */
+  queue?: string
   /** How long it is waited for, in milliseconds; an hour. */
   timeout?: number
   signal?: AbortSignal
@@ -30,6 +34,7 @@ type Verbs = {
   jobs: {
     enqueue: (job: object, options?: object) => Promise<{ id: number }>
     result: (job: number, query: object, options?: object) => Promise<Ended>
+    get: (job: number) => Promise<{ out: Record<string, unknown> }>
   }
   ports: {
     look: (
@@ -47,22 +52,37 @@ const HOUR = 3_600_000
 const ASK = 50
 const MOST = 1_000
 
+/** Options alone, or first values of input ports and then options. */
+type Given<W extends AnyDefined> = [first?: RunOptions<W> | InputsOf<W>, options?: RunOptions<W>]
+
+const NAMES: ReadonlySet<string> = new Set(['args', 'inputs', 'queue', 'timeout', 'signal'])
+
+function readGiven<W extends AnyDefined>(worker: W | string, [first = {}, options]: Given<W>): RunOptions<W> {
+  const ports = typeof worker === 'string' ? {} : (worker.in ?? {})
+  const isOption = (name: string) => NAMES.has(name) && !Object.hasOwn(ports, name)
+  if (!options && Object.keys(first).every(isOption)) return first as RunOptions<W>
+  if (typeof worker !== 'string') return { ...options, inputs: first as InputsOf<W> }
+  const wrong = Object.keys(first).find((name) => !isOption(name))
+  throw new Error(`run(${JSON.stringify(worker)}, …): expected args, inputs, queue, timeout or signal, got ${wrong}`)
+}
+
 /**
  * Runs a job and answers what it returned and wrote.
  *
  * @example const { out } = await run(client, double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
+ * @example const { result } = await run(client, 'approval', { args: { amount: 1 } })
  */
 export async function run<W extends AnyDefined>(
   client: Verbs,
-  worker: W,
-  inputs?: InputsOf<W>,
-  { args, timeout = HOUR, signal }: RunOptions<W> = {},
+  worker: W | string,
+  ...given: Given<W>
 ): Promise<Ran<W>> {
-  const { queue = 'default', class: name } = worker
+  const { inputs, args, timeout = HOUR, signal, queue: named } = readGiven(worker, given)
+  const { queue = 'default', class: name, out } = typeof worker === 'string' ? { queue: named, class: worker } : worker
   const end = Date.now() + timeout
   const { id } = await client.jobs.enqueue({ queue, class: name, args, inputs, keepResult: '1h' }, { signal })
   const result = await resultOf(client, id, name, end, signal)
-  const ports = Object.keys(worker.out ?? {}).filter((port) => port !== '*')
+  const ports = Object.keys(out ?? (await client.jobs.get(id)).out).filter((port) => port !== '*')
   const written = await Promise.all(
     ports.map(async (port) => {
       const { size, values } = await client.ports.look(id, 'out', port, { limit: MOST }, { signal })

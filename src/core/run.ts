@@ -11,6 +11,7 @@ import {
   childName,
   className,
   closed,
+  group,
   inputs,
   jobId,
   label,
@@ -155,6 +156,7 @@ const spawn = z.strictObject({
     .optional(),
   timeout: ms.optional(),
   keepResult: z.union([z.boolean(), ms]).optional(),
+  group: group.optional(),
 })
 
 const run = { op: z.literal('run'), force: z.boolean().optional(), at: ms.optional(), wait: ms.optional() }

@@ -75,8 +75,16 @@ export class Later extends Error {
   }
 }
 
-/** At most `concurrency` runs at once, and `limit` starts in each `period`, of all jobs that share the key. */
-export type WorkerLimit = { key?: string; concurrency?: number; rate?: { limit: number; period: Length } }
+/**
+ * At most `concurrency` runs at once, and `limit` starts in each `period`, of all jobs that share the key. A function makes
+ * the key of each job from its args; undefined: the job does not count.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: args of any class
+export type WorkerLimit<Args = any> = {
+  key?: string | ((args: Args) => string | number | undefined)
+  concurrency?: number
+  rate?: { limit: number; period: Length }
+}
 
 /** The retries of failed runs. A `backoff` that is a duration is the first wait. */
 export type RetryOptions = {

@@ -61,7 +61,7 @@ export function open(side: Side, dir: 'in' | 'out', name: string, who: string): 
 
 export const childOf = ({ who, children }: Memory, name: string): Child => {
   const child = Object.hasOwn(children, name) ? children[name] : undefined
-  if (!child) throw refused(`${who} has no child ${name}`)
+  if (!child) throw refused(`${who} has no child ${name}; it has ${Object.keys(children).join(', ') || 'none'}`)
   return child
 }
 

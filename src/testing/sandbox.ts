@@ -33,6 +33,8 @@ export type SandboxOptions = {
   state?: Record<string, unknown>
   /** The children as the run sees them, and what waits in their output ports. */
   children?: Record<string, { class?: string; status?: Status; out?: Record<string, unknown[]> }>
+  /** The `job.env` of the function: variables, secrets and bindings. */
+  env?: object
   /** Graphs that are stored, by name. */
   graphs?: Record<string, unknown>
   /** Milliseconds since 1970 at which its clock begins. */
@@ -214,6 +216,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       steps: async () => memory.steps,
       children: async () => snapshot().children,
       now: () => now,
+      env: options.env,
     })
     const { end, error, result } = changes
     if (end === 'failed') {

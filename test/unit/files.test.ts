@@ -45,7 +45,7 @@ test('a number that is given again after a failover is another id, and one of be
   expect(ids[0]).toBe('LH5ShMAAAAAAAH')
 })
 
-test('an address signed from a moment on is the same whenever it is asked for, and ends a length after that moment', async () => {
+test('an address that is signed from a moment on is always the same, and expires a length after that moment', async () => {
   const since = 1_800_000_000_500
   let now = since
   const files = createFiles({ bucket: {} as never, secret: 's', publicUrl: 'https://j', now: () => now })

@@ -159,7 +159,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 
 /** An aggregation: its name, and how many of its jobs may run at once if it is new. */
 const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
-const group = z
+export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
   .meta({ description: 'a limit whose key the job sets; groups take turns at limits that they share' })
 

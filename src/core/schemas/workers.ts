@@ -99,8 +99,10 @@ const codePorts = z
   )
   .refine(...atMost(limits.ports.most, 'ports'))
 
+type KeyOf = (args: unknown) => string | number | undefined
+
 const codeLimit = z.strictObject({
-  key: label.optional(),
+  key: z.union([label, func.transform((key) => key as KeyOf)], 'expected a text or a function').optional(),
   concurrency: concurrency.optional(),
   rate: codeRate.optional(),
 })

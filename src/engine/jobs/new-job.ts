@@ -1,11 +1,12 @@
 // From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
 
 import { isAlikeBut } from '../../core/alike.ts'
-import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { PortOptions, Spawn } from '../../core/run.ts'
+import { isText } from '../../core/schemas.ts'
 import { itemText } from '../../redis/item.ts'
 import type { LimitKey, NewJob } from '../../redis/new-job.ts'
 import type { Call, JobInput, PortSpecs } from '../engine.ts'
@@ -65,18 +66,39 @@ function checkOutside(found: Registered | undefined, { queue, class: name }: { q
 
 const none: LimitKey[] = []
 
-/** The limits of the worker, and of the group: what the job counts against. */
-export function limitsOf(
-  found: Registered | undefined,
-  input: Pick<JobInput, 'queue' | 'class' | 'group'>,
-): LimitKey[] {
+const refusedKey = (name: string, why: string) =>
+  new SidejobError('REFUSED', `args: a limit of class ${name} makes its key of them: ${why}`, { path: ['args'] })
+
+/** The limits whose keys the functions of the class make from the args of a job, as its runs see them. */
+function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' as Encoded }: Counted): LimitKey[] {
+  if (!keyed) return none
+  const given = decodeValue(args)
+  const parsed = local?.args?.safeParse(given)
+  return keyed.flatMap(({ key: keyOf, ...limit }) => {
+    let key: string | number | undefined
+    try {
+      key = keyOf(parsed?.success ? parsed.data : given)
+    } catch (error) {
+      throw refusedKey(name, (error as Error).message)
+    }
+    if (key === undefined) return []
+    if (!isText(String(key))) throw refusedKey(name, `expected text of 1 to 255 bytes, got ${JSON.stringify(key)}`)
+    return [{ ...limit, key: String(key), how: 'set' as const }]
+  })
+}
+
+type Counted = Pick<JobInput, 'queue' | 'class' | 'group' | 'args'>
+
+/** The limits of the class and of the group of a job. */
+export function limitsOf(found: Registered | undefined, input: Counted): LimitKey[] {
   const limits = found?.definition.limits
-  if (!limits && !input.group) return none
-  const own = (limits ?? []).map(({ key = `class:${input.queue}/${input.class}`, ...limit }) => ({
+  if (!limits && !found?.keyed && !input.group) return none
+  const constant = (limits ?? []).map(({ key = `class:${input.queue}/${input.class}`, ...limit }) => ({
     ...limit,
     key,
     how: 'set' as const,
   }))
+  const own = found?.keyed ? [...constant, ...keyedLimitsOf(found, input)] : constant
   if (!input.group) return own
   return [{ key: groupKey(input.group.id), how: 'first', concurrency: input.group.concurrency }, ...own]
 }
@@ -172,7 +194,7 @@ const OWN = ['args', 'inputs'] as const
 
 /** A job like the one before it, with args of its own, and values for the same ports. */
 function madeLike(job: NewJob, found: Registered | undefined, input: JobInput): NewJob {
-  const like = { ...job, args: argsOf(input) }
+  const like = { ...job, args: argsOf(input), ...(found?.keyed ? { limits: limitsOf(found, input) } : {}) }
   if (!input.inputs) return like
   if (found) checkInputs(found, input.inputs, job.in ?? {}, input.class)
   return { ...like, inputs: itemsOf(input.inputs) }
@@ -203,7 +225,7 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
   const queue = spawn.queue ?? 'default'
   const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))
   checkOutside(found, { queue, class: spawn.class })
-  const { name, inports, outports, inputs, keepResult, retry, args, ...rest } = spawn
+  const { name, inports, outports, inputs, keepResult, retry, args, group, ...rest } = spawn
   checkArgs(found, spawn.class, args)
   await checkFlows(registry, [{ ...spawn, queue }])
   for (const [port, values] of Object.entries(inputs ?? {}))
@@ -219,7 +241,8 @@ export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): 
     inputs: itemsOf(inputs, encodeValue({ job: by })),
     retry: retry === undefined ? undefined : encodeValue(retry),
     keepResult: keptFor(keepResult),
-    limits: limitsOf(found, { queue, class: spawn.class }),
+    group: group?.id,
+    limits: limitsOf(found, { queue, class: spawn.class, args, group }),
     createdBy: `job:${by}`,
   }
 }

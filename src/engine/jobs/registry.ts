@@ -15,12 +15,20 @@ import type { PortSpecs, WorkerDefinition } from '../engine.ts'
 import { type Announced, createAnnouncer, type SetCron } from './announcement.ts'
 import { announcedDefinition } from './checks.ts'
 
+export type KeyedLimit = {
+  key: (args: unknown) => string | number | undefined
+  concurrency?: number
+  rate?: { limit: number; period: number }
+}
+
 /** A class as the engine uses it; `local` when its function is in this deployment. */
 export type Registered = {
   in: PortSpecs
   out: PortSpecs
   definition: WorkerDefinition
   local?: Worker
+  /** Limits of a function whose keys depend on the args of a job. */
+  keyed?: KeyedLimit[]
   /** Performed by the engine itself. */
   inner?: (lent: ClaimedJob) => Promise<RunOutcome>
   /** The engine's own way of performing it calls others. */
@@ -81,12 +89,21 @@ const cronOf = ({ args, ...cron }: NonNullable<CodeWorker['cron']>): NonNullable
   ...(args === undefined ? {} : { args: encodeValue(args) }),
 })
 
+type Constant = NonNullable<WorkerDefinition['limits']>
+
+/** Limits whose keys depend on args stay in this deployment: no other one has the function. */
+const constantLimits = (limits: NonNullable<CodeWorker['limits']>): Constant =>
+  limits.filter((limit): limit is typeof limit & { key?: string } => typeof limit.key !== 'function')
+
+const keyedLimits = ({ limits = [] }: CodeWorker): KeyedLimit[] =>
+  limits.flatMap(({ key, ...limit }) => (typeof key === 'function' ? [{ ...limit, key }] : []))
+
 const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
   ...(worker.retry ? { retry: worker.retry } : {}),
   ...(worker.concurrency === undefined ? {} : { concurrency: worker.concurrency }),
-  ...(worker.limits ? { limits: worker.limits } : {}),
+  ...(worker.limits ? { limits: constantLimits(worker.limits) } : {}),
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
   ...(worker.history === undefined ? {} : { history: worker.history }),
@@ -173,9 +190,17 @@ export function createRegistry(
   const local = new Map<string, Registered>()
   checkWorkers(workers)
   for (const worker of workers) {
-    const definition = definitionOf(readWorker(worker))
+    const read = readWorker(worker)
+    const definition = definitionOf(read)
+    const keyed = keyedLimits(read)
     const key = `${worker.queue ?? workerDefaults.queue}/${worker.class}`
-    local.set(key, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition, local: worker })
+    local.set(key, {
+      in: definition.in as PortSpecs,
+      out: definition.out as PortSpecs,
+      definition,
+      local: worker,
+      ...(keyed.length ? { keyed } : {}),
+    })
   }
 
   /** Makes a class one that the engine performs itself. */

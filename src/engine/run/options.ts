@@ -1,10 +1,23 @@
 // What a function may say of the jobs that it makes, and how a run asks for one.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
+import { readRetry } from '../../core/definition.ts'
 import type { Op, PortOptions, Spawn } from '../../core/run.ts'
+import { type Length, milliseconds } from '../../core/time.ts'
+import type { RetryOptions } from '../../core/worker.ts'
 
-export type SpawnOptions = Omit<Spawn, 'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports'> & {
+type Timed = 'wait' | 'timeout' | 'retry'
+
+export type SpawnOptions = Omit<
+  Spawn,
+  'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports' | Timed
+> & {
   args?: unknown
+  /** The time before it becomes ready. */
+  wait?: Length
+  /** The longest time of a run. */
+  timeout?: Length
+  retry?: RetryOptions
   /** First values of its input ports. */
   inputs?: Record<string, unknown[]>
   in?: Record<string, { default?: unknown; channels?: string[] }>
@@ -30,7 +43,7 @@ const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[
 export function spawnOp(
   name: string,
   worker: { queue?: string; class: string },
-  { args, inputs, in: inports, out: outports, ...rest }: SpawnOptions,
+  { args, inputs, in: inports, out: outports, wait, timeout, retry, ...rest }: SpawnOptions,
 ): Op {
   return {
     op: 'spawn',
@@ -38,6 +51,9 @@ export function spawnOp(
     queue: worker.queue ?? 'default',
     class: worker.class,
     ...rest,
+    ...(wait === undefined ? {} : { wait: milliseconds(wait) }),
+    ...(timeout === undefined ? {} : { timeout: milliseconds(timeout) }),
+    ...(retry === undefined ? {} : { retry: readRetry(retry) }),
     ...(args === undefined ? {} : { args: encodeValue(args) }),
     ...(inputs ? { inputs: encodedLists(inputs) } : {}),
     ...(inports ? { inports: portOptions(inports) } : {}),

@@ -59,7 +59,7 @@ describe('call', () => {
     })
     expect(await call(wrong)).toMatchObject({
       end: 'failed',
-      error: { message: 'job 1 (wrong) has no child nobody', retry: false },
+      error: { message: 'job 1 (wrong) has no child nobody; it has none', retry: false },
       out: { out: [] },
     })
     await expect(call(wrong, { in: [1] })).rejects.toThrow('job 1 (wrong) does not have in port in')
@@ -292,4 +292,26 @@ describe('a thrown value that is no error is kept', () => {
     })
     expect((await sandbox(worker).run()).error).toMatchObject({ message: '[object Object]', reason: 'other' })
   })
+})
+
+test('env is the env of the function, in call and in sandbox', async () => {
+  const worker = defineWorker({
+    class: 'secret',
+    perform: (job) => (job.env as unknown as { STRIPE_KEY: string }).STRIPE_KEY,
+  })
+  const env = { STRIPE_KEY: 'sk' }
+  expect(await call(worker, {}, { env })).toMatchObject({ end: 'completed', result: 'sk' })
+  expect(await sandbox(worker, { env }).run()).toMatchObject({ end: 'completed', result: 'sk' })
+})
+
+test('an unknown child is refused with the names of the children, as parallel makes them', async () => {
+  const worker = defineWorker({
+    class: 'image',
+    perform: (job) => job.parallel([(at) => at.callWorker('resize'), (at) => at.callWorker('resize')]),
+  })
+  const job = sandbox(worker)
+  await job.settle()
+  expect(() => job.child('#0', { status: 'completed' })).toThrow(
+    'job 1 (image) has no child #0; it has parallel#1[0]/resize#1, parallel#1[1]/resize#1',
+  )
 })

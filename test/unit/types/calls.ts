@@ -218,3 +218,40 @@ defineWorker({ class: 'wrong enum', result: status, perform: () => ({ status: ok
 defineWorker({ class: 'wrong list', result: z.array(z.number()), perform: async () => [1, 'x'] })
 // @ts-expect-error: a member is missing
 defineWorker({ class: 'missing member', result: status, perform: async () => ({}) })
+
+// A class can be run by its name, with its args alone.
+const byName = createClient<readonly [typeof approval, typeof double]>({ url: '', key: '' })
+async function runs() {
+  const { result } = await byName.run('approval', { args: { amount: 1 } })
+  const approved: boolean = result.approved
+  const { out } = await byName.run('double', { inputs: { n: [1] } })
+  const doubled: number[] = out.doubled
+  const { result: again } = await byName.run(approval, { args: { amount: 1 } })
+  const { out: more } = await byName.run(double, { n: [1] }, { timeout: 5 })
+  // @ts-expect-error: there is no such class
+  await byName.run('aproval', { args: { amount: 1 } })
+  // @ts-expect-error: a text is no number
+  await byName.run('approval', { args: { amount: '1' } })
+  // @ts-expect-error: a text is no number
+  await byName.run(approval, { args: { amount: '1' } })
+  const { result: any } = await createClient({ url: '', key: '' }).run('whatever', { args: 1 })
+  return [approved, doubled, again.approved satisfies boolean, more.doubled satisfies number[], any]
+}
+void runs
+
+// Keys of limits are made from the args of the class; children have groups.
+defineWorker({
+  class: 'limited',
+  args: z.object({ customer: z.string() }),
+  limits: [{ key: (args) => `customer:${args.customer}`, rate: { limit: 2, period: '1s' } }],
+  async perform(job) {
+    await job.callWorker(approval, { amount: 1 }, { group: { id: job.args.customer, concurrency: 2 }, wait: '5m' })
+  },
+})
+defineWorker({
+  class: 'limited by nothing',
+  args: z.object({ customer: z.string() }),
+  // @ts-expect-error: there is no such member of the args
+  limits: [{ key: (args) => args.client }],
+  perform() {},
+})
