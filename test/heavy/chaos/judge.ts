@@ -307,7 +307,21 @@ export function createJudge(report: Report) {
     }
   }
 
-  function waiting({ before, after, facts }: Step): void {
+  /**
+   * Whether a job ended in this step and was woken again in the same step: a commit carries out its runs one after the
+   * other. A follower ends with its children, and no record remains of that once it follows again.
+   */
+  function hasEndedBriefly(id: number, { before, after }: Step): boolean {
+    const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
+    if (!is) return false
+    const answer = is.lastCommit?.split('|')[2]
+    if (is.lastCommit !== was?.lastCommit && answer !== undefined && ended.has(answer)) return true
+    const children = [...after.jobs.values()].filter(({ doc }) => doc.parent === String(id))
+    return is.followed !== undefined && children.some((child) => hasEndedBriefly(child.id, { before, after } as Step))
+  }
+
+  function waiting(step: Step): void {
+    const { before, after, facts } = step
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)
       if (!was?.doc.waitsFor || doc.waitsFor || was.doc.place !== 's') continue
@@ -317,7 +331,8 @@ export function createJudge(report: Report) {
       const open = was.waiting.filter((child) => {
         const found = after.jobs.get(child)?.doc
         const endedNow = found?.endedAt !== before.jobs.get(child)?.doc.endedAt
-        return found?.parent === String(id) && !hasEnded(found) && !found.repeats && !endedNow
+        if (found?.parent !== String(id) || hasEnded(found) || found.repeats || endedNow) return false
+        return !hasEndedBriefly(child, step)
       })
       if (open.length) report('a parent was woken before its children had ended', `${id}: ${open}`)
     }
