@@ -5,7 +5,7 @@ import type { Op } from './run.ts'
 
 /**
  * What a call is made of: what an error calls it, and what one of it costs Redis. A unit is a microsecond of the CPU of
- * redis-server 7.0, as measured; test/limits/sums.test.ts holds that no call within the budget needs 50 ms.
+ * redis-server 7.0, as measured; test/limits/sums.slow.test.ts holds that no call within the budget needs 50 ms.
  */
 export const parts = {
   jobs: { weight: 11, name: 'jobs' },

@@ -114,6 +114,12 @@ export const limits = {
     of: 'channels whose last message is kept',
     above: 'that of the channel to which nothing came for longest is forgotten',
   },
+  listeners: {
+    most: 100_000,
+    unit: 'ports',
+    of: 'the input ports that listen to one channel',
+    above: '429 LIMITED, nothing is done; the run fails',
+  },
   channelLevels: { most: 16, unit: 'names', of: 'between the slashes of a channel', above: refused },
   waiting: {
     most: 100_000,

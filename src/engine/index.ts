@@ -53,7 +53,7 @@ import { createLongPoll } from './lane/long-poll.ts'
 import { createRinger, type Guest } from './lane/ringer.ts'
 import { createTick } from './lane/tick.ts'
 import { createCallbacks, type Payload } from './remote/callbacks.ts'
-import { RELAYS, relay } from './remote/relay.ts'
+import { createRelay, RELAYS } from './remote/relay.ts'
 import { createSigner } from './remote/sign.ts'
 import { createExecutor } from './run/executor.ts'
 import { factsOf, spentOf } from './run/job-facts.ts'
@@ -157,7 +157,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const { payloads = {} } = options
   const callbacks = createCallbacks({ ...outgoing, store, registry, ring, random, payloads })
   registry.serve(CALLBACKS, { inner: callbacks.perform, calls: true, longest: callbacks.longest })
-  registry.serve(RELAYS, { inner: relay, longest: slice })
+  registry.serve(RELAYS, { inner: createRelay(), longest: slice })
   registry.serve(BULK, { inner: createBulk(store), longest: slice })
   registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
   const { lease, budget, requests } = { ...laneDefaults, ...options.lane }

@@ -150,7 +150,7 @@ const unsigned = (signature: string | undefined): SidejobError => {
  * by its id, which is a piece of its hash, so that it is not readable in Redis.
  */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
-  const by = caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller) }
+  const by = caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller), ...rootOf(caller) }
   const given = request.headers.get('idempotency-key')
   if (given === null) return by
   if (!/^[\x20-\x7e]{1,255}$/.test(given)) {
@@ -166,6 +166,8 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
     ...(given.startsWith(HOOK) && caller?.unlimited ? { keep: HOOK_FOR } : {}),
   }
 }
+
+const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
 /** What a caller may have waiting; the deployment's own key as much as there is room for. */
 const quotaOf = ({ unlimited, limits }: Caller): Pick<Call, 'quota'> =>

@@ -304,7 +304,7 @@ export const graphs = {
       body: graph,
       answers: { 200: done },
     },
-    ({ engine, params, body }) => engine.storeGraph(params.name, body),
+    ({ engine, params, body, call }) => engine.storeGraph(params.name, body, call),
   ),
 
   remove: route(
@@ -316,6 +316,6 @@ export const graphs = {
       description: 'Flows that were created from it keep their copy.',
       answers: { 200: done },
     },
-    ({ engine, params }) => engine.dropGraph(params.name),
+    ({ engine, params, call }) => engine.dropGraph(params.name, call),
   ),
 }

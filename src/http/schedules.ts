@@ -77,7 +77,7 @@ export const schedules = {
       body: repeating,
       answers: { 200: scheduleView },
     },
-    ({ engine, params, body }) => engine.setSchedule(params.alias, body),
+    ({ engine, params, body, call }) => engine.setSchedule(params.alias, body, call),
   ),
 
   get: route(

@@ -114,6 +114,7 @@ export const kinds = {
     'string',
     'of an API key: its jobs that have not ended, their bytes beside 1 KiB for each, and the most of both',
   ],
+  '~quota:<key>:kept': ['string', 'of an API key: bytes of its jobs at rest, and of the graphs that it stored'],
   '~audit': ['stream, capped', 'what admins have asked for: who, when, which route and path'],
   '~processes': [
     'hash',
@@ -156,4 +157,5 @@ export const kinds = {
   ],
   '~flags': ['set', 'switches that are on'],
   '~flows': ['hash', 'name → a stored graph, as JSON'],
+  '~flows:by': ['hash', 'name of a stored graph → the API key that stored it, and its bytes'],
 } as const satisfies Record<string, readonly [string, string]>

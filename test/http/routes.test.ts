@@ -619,6 +619,7 @@ const cases: Case[] = [
     'setSchedule',
     'nightly',
     { queue: 'default', class: 'zip', repeat: { cron: '0 4 * * *', missed: 'skip' } },
+    {},
   ],
   [
     'schedules.backfill',
@@ -790,8 +791,9 @@ const cases: Case[] = [
     'storeGraph',
     'nightly',
     { nodes: {}, edges: [], inports: {}, outports: {} },
+    {},
   ],
-  ['graphs.remove', ask('DELETE', '/v1/graphs/nightly'), 200, {}, 'dropGraph', 'nightly'],
+  ['graphs.remove', ask('DELETE', '/v1/graphs/nightly'), 200, {}, 'dropGraph', 'nightly', {}],
   [
     'runs.commit',
     ask(

@@ -350,13 +350,13 @@ const KIB: Record<string, number> = {
   ...{
     commit: 75,
     commit_verbs: 118,
-    change: 92,
+    change: 93,
     enqueue: 88,
-    extend: 60,
+    extend: 61,
     limit: 60,
-    tick: 68,
+    tick: 69,
     register: 62,
-    settings: 62,
+    settings: 63,
     signal: 11,
   },
 }

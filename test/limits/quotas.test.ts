@@ -116,7 +116,7 @@ test('a key has so many bytes waiting, also those that are written to its jobs l
   const over = await write(30_000)
   expect(over.status).toBe(429)
   expect(over.headers.get('retry-after')).toBe('5')
-  expect(over.text).toContain('expected at most 100000 bytes of jobs that have not ended')
+  expect(over.text).toContain('expected at most 100000 bytes of jobs and stored graphs')
   expect(await key.ask('PATCH', `/v1/jobs/${id}/state`, { set: { f: 'x'.repeat(30_000) } })).toMatchObject({
     status: 429,
   })
@@ -124,6 +124,74 @@ test('a key has so many bytes waiting, also those that are written to its jobs l
   await other.make({ ...job, args: 'x'.repeat(200_000) })
   expect(await doors.ask('DELETE', `/v1/jobs/${id}?force=true`)).toMatchObject({ status: 200 })
   await key.make({ ...job, args: 'x'.repeat(90_000) })
+})
+
+test('what is kept after its end counts, until it is deleted', async () => {
+  const key = await keyed({ bytes: 100_000 })
+  const kept = { class: 'quick', retain: 'forever', args: 'x'.repeat(40_000) }
+  const made = [await key.make(kept), await key.make(kept)]
+  await doors.engine.dispatch('default', 'bell')
+  for (const id of made) expect(await doors.statusOf(id)).toBe('completed')
+  expect(await waiting(key.id)).toEqual([0, expect.any(Number)])
+  const full = await key.ask('POST', '/v1/jobs', kept)
+  expect(full.status).toBe(429)
+  expect(full.text).toContain('expected at most 100000 bytes of jobs and stored graphs; delete some of them, got ')
+  expect(await doors.ask('DELETE', `/v1/jobs/${made[0]}?force=true`)).toMatchObject({ status: 200 })
+  await key.make(kept)
+})
+
+test('a suspended job, and values that are written to it, count', async () => {
+  const key = await keyed({ bytes: 100_000 })
+  const id = await key.make({ class: 'sleeper', args: 'x'.repeat(40_000) })
+  await doors.engine.dispatch('default', 'bell')
+  expect(await doors.statusOf(id)).toBe('suspended')
+  const set = (n: number) => key.ask('PATCH', `/v1/jobs/${id}/state`, { set: { f: 'x'.repeat(n) } })
+  expect(await set(40_000)).toMatchObject({ status: 200 })
+  expect(await key.ask('POST', '/v1/jobs', { ...job, args: 'x'.repeat(40_000) })).toMatchObject({ status: 429 })
+  expect(await doors.ask('DELETE', `/v1/jobs/${id}?force=true`)).toMatchObject({ status: 200 })
+  await key.make({ ...job, args: 'x'.repeat(90_000) })
+})
+
+test('stored graphs count for the key that stored them', async () => {
+  const [key, other] = [await keyed({ bytes: 20_000 }), await keyed({ bytes: 20_000 })]
+  const graph = (n: number) => ({ description: 'x'.repeat(n), nodes: {}, edges: [] })
+  expect(await key.ask('PUT', '/v1/graphs/one', graph(9_000))).toMatchObject({ status: 200 })
+  expect(await key.ask('PUT', '/v1/graphs/one', graph(9_500))).toMatchObject({ status: 200 })
+  expect(await key.ask('PUT', '/v1/graphs/two', graph(9_000))).toMatchObject({ status: 200 })
+  expect(await key.ask('PUT', '/v1/graphs/three', graph(9_000))).toMatchObject({ status: 429 })
+  expect(await other.ask('PUT', '/v1/graphs/two', graph(9_000))).toMatchObject({ status: 200 })
+  expect(await key.ask('PUT', '/v1/graphs/three', graph(9_000))).toMatchObject({ status: 200 })
+  for (const name of ['one', 'two', 'three'])
+    expect(await key.ask('DELETE', `/v1/graphs/${name}`)).toMatchObject({ status: 200 })
+  expect(await key.ask('DELETE', '/v1/graphs/one')).toMatchObject({ status: 404 })
+  expect(await key.ask('PUT', '/v1/graphs/one', graph(9_000))).toMatchObject({ status: 200 })
+})
+
+test('only admins let a port listen to the root of all channels', async () => {
+  const key = await keyed({})
+  const root = { in: { channels: ['/'] } }
+  expect(await key.ask('POST', '/v1/jobs', { ...job, in: root })).toMatchObject({ status: 403 })
+  const id = await key.make(job)
+  expect(await key.ask('PUT', `/v1/jobs/${id}/in/in/channels`, { channels: ['/'] })).toMatchObject({ status: 403 })
+  expect(await key.ask('PUT', `/v1/jobs/${id}/ports`, { in: root })).toMatchObject({ status: 403 })
+  const nightly = { class: 'quick', repeat: { cron: '0 3 * * *' }, in: root }
+  expect(await key.ask('PUT', '/v1/schedules/nightly', nightly)).toMatchObject({ status: 403 })
+  const made = await doors.ask('POST', '/v1/jobs', { ...job, in: root })
+  expect(made.status).toBe(201)
+  expect(await doors.ask('DELETE', `/v1/jobs/${JSON.parse(made.text).id}?force=true`)).toMatchObject({ status: 200 })
+})
+
+test('a run of a pull worker may not listen to the root of all channels', async () => {
+  await doors.ask('PATCH', '/v1/queues/pulled', { mode: 'pull' })
+  await doors.ask('POST', '/v1/jobs', { queue: 'pulled', class: 'reader', in: { in: {} } })
+  const { key } = await doors.engine.addKey({ name: 'puller', scopes: ['work'] })
+  const headers = { authorization: `Bearer ${key}` }
+  const { text } = await doors.ask('POST', '/v1/queues/pulled/claim', { max: 1 }, headers)
+  const { token } = JSON.parse(text).runs[0].run
+  const changes = { end: 'completed', ops: [{ op: 'channels', of: { in: 'in' }, set: ['/'] }] }
+  await doors.ask('POST', `/v1/runs/${token}/commit`, changes, headers)
+  const shown = await doors.ask('GET', `/v1/jobs/${token.split('.')[0]}`)
+  expect(JSON.parse(shown.text)).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('"/"') } })
 })
 
 counted('what jobs and their ends cost in commands is the same with and without limits', async () => {

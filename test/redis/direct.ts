@@ -8,7 +8,7 @@ import { goThroughFamily } from '../../src/engine/api/bulk.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
 import { outcomeOf } from '../../src/engine/jobs/outcome.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
-import { relay } from '../../src/engine/remote/relay.ts'
+import { createRelay } from '../../src/engine/remote/relay.ts'
 import { snapshotOf } from '../../src/engine/run/snapshot.ts'
 import { defineWorker } from '../../src/index.ts'
 import type { RunOutcome } from '../../src/redis/changes.ts'
@@ -148,8 +148,8 @@ export async function createWorld(
       /** One slice of a job that goes through a family. */
       goThrough: async () => (await store.commit({ queue: '', runs: [await goThroughFamily(lent)] })).answers[0]!,
       /** What the engine commits for a run of a relay. */
-      relaying: () => relay(lent),
-      relay: async () => (await store.commit({ queue: '', runs: [await relay(lent)] })).answers[0]!,
+      relaying: () => createRelay()(lent),
+      relay: async () => (await store.commit({ queue: '', runs: [await createRelay()(lent)] })).answers[0]!,
       extend: async (lease = LEASE) => (await store.extend('q', [token], lease))[0] ?? null,
     }
   }

@@ -305,11 +305,14 @@ export function createFlows({
       const graphs = page.map((name, i) => ({ name, ...sizes[i] }))
       return { graphs, cursor: names.length > most ? page.at(-1)! : null }
     },
-    async storeGraph(name, graph) {
-      await store.setGraph(name, graphText(graph))
+    async storeGraph(name, graph, call) {
+      const { by, quota } = call ?? {}
+      const limits = quota && { most_jobs: String(quota.jobs), most_bytes: String(quota.bytes) }
+      await change('', [ops.graph({ name, text: graphText(graph), ...(quota && { by }), ...limits })], call)
     },
-    async dropGraph(name) {
-      if ((await store.removeGraph(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
+    async dropGraph(name, call) {
+      const [wasThere] = await change('', [ops.graph({ name })], call)
+      if (!wasThere) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
     },
   }
 }

@@ -9,7 +9,7 @@ import { ops, type Words } from '../../redis/ops.ts'
 import { countsOf, statusOf } from '../../redis/record.ts'
 import { type Context, MINUTE } from '../context.ts'
 import type { Dir, Engine } from '../engine.ts'
-import { checkDefault, checkValues } from '../jobs/checks.ts'
+import { checkDefault, checkRoot, checkValues } from '../jobs/checks.ts'
 import { overlay } from '../jobs/new-job.ts'
 import { shownPortOf, shownValues } from '../run/shown.ts'
 
@@ -46,6 +46,7 @@ export function createPorts({
 
   return {
     async ports(job, specs, call) {
+      checkRoot(specs.in, call)
       const { document } = await store.inspect(job)
       const found = await registry.find(document.queue, document.class)
       const words: Words[] = []
@@ -92,6 +93,7 @@ export function createPorts({
     },
 
     async setChannels(job, dir, port, channels, call) {
+      if (dir === 'in') checkRoot({ [port]: { channels } }, call)
       await change(job, [ops.channels({ of: portOf(dir, port), set: channels })], call)
     },
 

@@ -8,7 +8,7 @@ import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat, type Repeat } from
 import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, JobInput, JobPatch, ScheduleRow, ScheduleView } from '../engine.ts'
+import type { Call, Engine, JobInput, JobPatch, ScheduleRow, ScheduleView } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 import { kindOfJob, mutesOf } from './errors.ts'
 import { keptRunsOf, pastRunsOf } from './past-runs.ts'
@@ -150,8 +150,10 @@ export function createSchedules(
     await change(String(id), [...names, ops.patch({ fields: { repeats: '', nextSlot: '' } })], call)
   }
 
-  async function make(alias: string, input: JobInput, print: string): Promise<ScheduleView> {
-    const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }])).jobs
+  async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
+    // The key of the call is for all of it, not for this step.
+    const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
+    const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
     await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])
     return schedule(String(made!.id))
   }
@@ -182,10 +184,10 @@ export function createSchedules(
 
     schedule,
 
-    async setSchedule(alias, input) {
+    async setSchedule(alias, input, call) {
       const print = (await hashOf(JSON.stringify(Object.entries(input).sort()))).slice(0, 16)
       const found = await named(alias)
-      if (!found) return make(alias, input, print)
+      if (!found) return make(alias, input, print, call)
       const { id, document } = found
       // What was terminated repeats no more: who puts a schedule wants one that does.
       const isOver = statusOf(document) === 'terminated'
@@ -196,7 +198,7 @@ export function createSchedules(
         return schedule(String(id))
       }
       await end(String(id))
-      return make(alias, input, print)
+      return make(alias, input, print, call)
     },
 
     async patchSchedule(job, changes, call) {

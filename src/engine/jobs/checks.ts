@@ -6,9 +6,9 @@ import { SidejobError } from '../../core/errors.ts'
 import { dotted } from '../../core/issues.ts'
 import { type Check, checkOf, type Fault, most, type Path } from '../../core/json-schema/index.ts'
 import { jsonSchemaOf, zodCheck } from '../../core/json-schema/zod.ts'
-import type { Changes } from '../../core/run.ts'
+import type { Changes, Op } from '../../core/run.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
-import type { Dir, WorkerDefinition } from '../engine.ts'
+import type { Call, Dir, WorkerDefinition } from '../engine.ts'
 
 /** A class: our own function, or what somebody has registered. */
 type Described = { local?: Worker; definition: WorkerDefinition }
@@ -135,4 +135,34 @@ export function announcedDefinition(definition: WorkerDefinition, worker: Worker
     in: toldPorts(definition.in, worker.in),
     out: toldPorts(definition.out, worker.out),
   }
+}
+
+const ROOT = '/'
+
+/**
+ * Checks that only admins let input ports listen to `/`, where each message arrives.
+ *
+ * @throws FORBIDDEN for other callers.
+ */
+export function checkRoot(ports: Record<string, { channels?: readonly string[] }> = {}, call: Call | undefined): void {
+  if (!call?.rootless) return
+  const port = Object.keys(ports).find((name) => ports[name]!.channels?.includes(ROOT))
+  if (port !== undefined) throw rootless(port)
+}
+
+const rootless = (port: string): SidejobError =>
+  new SidejobError(
+    'FORBIDDEN',
+    `in port ${port}: only the scope "admin" may listen to "/", which receives every message`,
+  )
+
+/** The same for the changes of a run that somebody else has performed. */
+export function checkRootOfRun(ops: readonly Op[]): SidejobError | undefined {
+  for (const op of ops) {
+    const channels = op.op === 'channels' && 'in' in op.of ? { [op.of.in]: { channels: op.set } } : {}
+    const ports = op.op === 'spawn' ? op.inports : op.op === 'ports' || op.op === 'amend' ? op.in : channels
+    const port = Object.keys(ports ?? {}).find((name) => ports![name]!.channels?.includes(ROOT))
+    if (port !== undefined) return rootless(port)
+  }
+  return undefined
 }

@@ -11,7 +11,7 @@ import { itemText } from '../../redis/item.ts'
 import type { LimitKey, NewJob } from '../../redis/new-job.ts'
 import type { Call, JobInput, PortSpecs } from '../engine.ts'
 import { keptCallback } from './callback-spec.ts'
-import { checkArgs, checkValues } from './checks.ts'
+import { checkArgs, checkRoot, checkValues } from './checks.ts'
 import { checkFlows, flowPorts, isFlow } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
@@ -160,6 +160,7 @@ function newJob(
   call: Call | undefined,
 ): NewJob {
   checkOutside(found, input)
+  checkRoot(input.in, call)
   const own = flowPorts(input)
   const ports = overlay(overlay(found?.in, own?.in), input.in)
   // Of a class that is not known the script says so.

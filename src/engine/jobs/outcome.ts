@@ -16,7 +16,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { says, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Vault } from '../../redis/vault.ts'
-import { faultOfRun } from './checks.ts'
+import { checkRootOfRun, faultOfRun } from './checks.ts'
 import { spawnedJob } from './new-job.ts'
 import type { Registered, Registry } from './registry.ts'
 
@@ -208,6 +208,9 @@ function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: 
   )
 }
 
+/** True for functions of the deployment, and for runs that may reach all jobs. */
+const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== undefined || reach === 'all'
+
 /** Lists that no call can carry: the run has failed before they are put into words. */
 const tooLarge = (excess: string): Words =>
   says.error({
@@ -223,6 +226,11 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   if (end === 'failed') return { ...run, ...failed(changes, deciding, slotWords) }
   const again = () => delayWords(deciding)
   if (didNothing(changes)) return { ...run, words: [...slotWords, ...byWords(deciding)], again }
+  const refusal = isTrusted(deciding) ? undefined : checkRootOfRun(changes.ops ?? [])
+  if (refusal !== undefined) {
+    const error = { message: refusal.message, retry: false as const }
+    return { ...run, end: 'failed', ...failed({ end: 'failed', error }, deciding, slotWords) }
+  }
   const excess = excessOf(sumOfLists(changes.ops ?? []))
   if (excess !== undefined)
     return { ...run, end: 'failed', words: [...tooLarge(excess), ...slotWords, ...logsOf(changes, deciding).flat()] }

@@ -259,7 +259,7 @@ export interface Engine extends Deliveries, Access {
     until?: number
   }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }>
   /** Makes the schedule of a name, or makes the one that there is what is asked for. */
-  setSchedule(alias: string, input: JobInput): Promise<ScheduleView>
+  setSchedule(alias: string, input: JobInput, call?: Call): Promise<ScheduleView>
   /** Jobs for the slots of a stretch of time, as if nobody had missed them; `next` is where to go on. */
   backfill(
     job: Ref,
@@ -308,8 +308,8 @@ export interface Engine extends Deliveries, Access {
     limit?: number
     details?: boolean
   }): Promise<{ graphs: { name: string; nodes?: number; edges?: number }[]; cursor: string | null }>
-  storeGraph(name: string, graph: Graph): Promise<void>
-  dropGraph(name: string): Promise<void>
+  storeGraph(name: string, graph: Graph, call?: Call): Promise<void>
+  dropGraph(name: string, call?: Call): Promise<void>
   groups(): Promise<{ groups: GroupView[] }>
   group(id: string): Promise<GroupView>
   setGroup(

@@ -37,6 +37,8 @@ export type Call = {
   fingerprint?: string
   by?: string
   quota?: Quota
+  /** The caller may not let ports listen to `/`: it lacks the scope admin. */
+  rootless?: true
   signal?: AbortSignal
   keep?: number
 }

@@ -289,8 +289,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return (kept as (Encoded | null)[] | null) ?? []
     },
     graphNames: () => ask<string[]>((redis) => redis.hkeys(keys.flows)),
-    setGraph: (name: string, text: string) => ask((redis) => redis.hset(keys.flows, { [name]: text })),
-    removeGraph: (name: string) => ask<number>((redis) => redis.hdel(keys.flows, name)),
     /** What a flow has done, newest first, and oldest first. */
     recordBack: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),

@@ -89,7 +89,7 @@ export function createJobs(parts: Parts) {
       ...(lane ? [keys.lane(lane.id)] : []),
       ...[...queues].flatMap((queue) => [keys.queue(queue), keys.classCounts(queue)]),
       ...[...limits].map(keys.limit),
-      ...(quotaOf(jobs) ? [keys.quota(quotaOf(jobs)!.by)] : []),
+      ...(quotaOf(jobs) ? [keys.quota(quotaOf(jobs)!.by), keys.kept(quotaOf(jobs)!.by)] : []),
       keys.lastId,
       keys.hints,
       keys.listened,

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
+import { ops } from '../../../src/redis/ops.ts'
 import type { Order } from '../../../src/testing/index.ts'
 import { type Kit, startKit } from '../../kit/index.ts'
 import { SEEDS } from '../../kit/orders.ts'
@@ -234,7 +235,7 @@ const scenarios: Record<string, Scenario> = {
     const flow = await startFlow(kit, undefined, order, { args: encodeValue([name]) })
     await flow.run({ in: [[1, 2]] })
     expect(await flow.status()).toBe('suspended')
-    await kit.store.setGraph(name, encodeValue(sumDouble))
+    await kit.store.change('', [ops.graph({ name, text: encodeValue(sumDouble) })])
     await flow.run({ in: [[3]] })
     expect(await flow.take('out')).toEqual([6, 6])
   },

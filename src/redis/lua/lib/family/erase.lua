@@ -69,6 +69,7 @@ function erase.job(id, doc, status)
   if doc.repeats then zset(ns .. 'repeats', id, false) end
   if doc.group and doc.place ~= 'new' and not states.resting[doc.place] then limits.count_in_group(doc, -1) end
   if doc.quota_bytes and doc.place ~= 'new' and not states.resting[doc.place] then quota.count(doc, -1) end
+  if doc.kept_bytes then quota.keep_job(doc, 0) end
   if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end
   if doc.root_and_level then births.uncount(doc) end
   if doc.aliases then

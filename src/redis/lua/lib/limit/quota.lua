@@ -1,7 +1,7 @@
 -- What one API key may have waiting: jobs that have not ended, and their bytes. A text for each key that has such a limit:
 -- `jobs,bytes,most jobs,most bytes`; and each of its jobs says with how many bytes beside its document it is counted.
 -- Made when first called.
--- Made apart: key_of_quota, read_quota, write_quota, add, count, allow, follow, over.
+-- Made apart: key_of_quota, read_quota, write_quota, add, count, allow, kept_key, kept_by, keep, keep_job, follow, over.
 
 local quota = {}
 
@@ -10,9 +10,11 @@ local values = require 'job/values'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
-local dirty, docs, set_text, text_at = cache.dirty, cache.docs, cache.set_text, cache.text_at
+local redis_keys = require 'runtime/redis_keys'
+local dirty, docs, raw, set_text, text_at = cache.dirty, cache.docs, cache.raw, cache.set_text, cache.text_at
 local put, refuse = journal.put, journal.refuse
 local int = numbers.int
+local key_of = redis_keys.key_of
 
 local grown = {} -- the keys whose count this script has made larger
 local allowed = {}
@@ -42,9 +44,27 @@ function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_by
 -- What a key is allowed, as whoever asks with it has just said.
 function quota.allow(by, most_jobs, most_bytes) allowed[by] = { most_jobs, most_bytes } end
 
+-- Bytes that a key keeps: jobs at rest, and stored graphs.
+local function kept_key(by) return key_of_quota(by) .. ':kept' end
+local function kept_by(by) return tonumber(text_at(kept_key(by)) or 0) end
+
+function quota.keep(by, more)
+  if more > 0 then put(grown, by, true) end
+  set_text(kept_key(by), int(math.max(0, kept_by(by) + more)))
+end
+
+-- A job at rest counts its values, and its document beyond 1 KiB.
+function quota.keep_job(doc, bytes)
+  local more = bytes - tonumber(doc.kept_bytes or 0)
+  if more == 0 then return end
+  put(doc, fields.kept_bytes, bytes > 0 and int(bytes) or nil)
+  quota.keep(doc.api_key, more)
+end
+
 -- What a job that counts holds more, or less, than when this was last asked.
 function quota.follow(id, doc)
   local bytes = values.of(doc)
+  quota.keep_job(doc, states.resting[doc.place] and bytes + math.max(0, #(raw[key_of(id)] or '') - KIB) or 0)
   local more = bytes - tonumber(doc.quota_bytes)
   if more == 0 or states.resting[doc.place] or doc.place == 'new' then return end
   put(doc, fields.quota_bytes, int(bytes))
@@ -54,8 +74,8 @@ end
 local function over(by, more)
   local jobs, bytes, most_jobs, most_bytes = read_quota(by)
   if most_jobs ~= '' and jobs > tonumber(most_jobs) then return 'jobs that have not ended', most_jobs, jobs end
-  bytes = bytes + KIB * jobs + more
-  if most_bytes ~= '' and bytes > tonumber(most_bytes) then return 'bytes of jobs that have not ended', most_bytes, bytes end
+  bytes = bytes + KIB * jobs + more + kept_by(by)
+  if most_bytes ~= '' and bytes > tonumber(most_bytes) then return 'bytes of jobs and stored graphs; delete some of them', most_bytes, bytes end
 end
 
 -- Refuses a call from outside that has made a key's jobs, or their bytes, too many.

@@ -16,6 +16,8 @@ local int = numbers.int
 
 function audience.levels(channel) return hints.levels(channel) end
 
+local MAX_LISTENERS = 100000
+
 local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
 -- Who listens to a channel is one text, read with everything else: how many ports, the job that relays what is said
@@ -61,6 +63,7 @@ function audience.member_change(channel, member, present)
   local pending = writes.zsets[key]
   if pending and pending[member] == score then return end
   local n, relay, listed = audience.of(channel)
+  if present and n >= MAX_LISTENERS then refuse('LIMITED', 'channel ' .. channel .. ': expected at most ' .. MAX_LISTENERS .. ' ports that listen, got one more') end
   if listed then listed = tables.without(listed, member) end
   if listed and present then listed[#listed + 1] = member end
   audience.set(channel, n + (present and 1 or -1), relay, listed)

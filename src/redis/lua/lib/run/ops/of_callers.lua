@@ -11,6 +11,7 @@ local results = require 'job/results'
 local states = require 'job/states'
 local values = require 'job/values'
 local assign = require 'limit/assign'
+local quota = require 'limit/quota'
 local hints = require 'port/hints'
 local kept = require 'port/kept'
 local ports = require 'port/ports'
@@ -172,6 +173,25 @@ function verbs.apikey(me, id, about, known, chance)
   if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end
   hset(ns .. 'keys', id, about)
   me.answer = { id, chance }
+end
+
+-- Stores a graph, or removes it if there is no text. It counts for the API key that stored it.
+local MOST_GRAPHS = 1000
+function verbs.graph(me, name, text, by, most_jobs, most_bytes)
+  local flows, owners = ns .. 'flows', ns .. 'flows:by'
+  local was, owner = hget(flows, name), hget(owners, name)
+  if text and not was and redis.call('HLEN', flows) >= MOST_GRAPHS then refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs, got one more') end
+  if owner then
+    local old_by, bytes = owner:match('^(%S+) (%d+)$')
+    quota.keep(old_by, -tonumber(bytes))
+  end
+  if text and by then
+    quota.allow(by, most_jobs or '', most_bytes or '')
+    quota.keep(by, #text)
+  end
+  if owner or by then hset(owners, name, text and by and by .. ' ' .. #text or false) end
+  hset(flows, name, text or false)
+  me.answer = { was and '1' or '' }
 end
 
 -- A bell that could not be published is taken back.

@@ -1,0 +1,26 @@
+// A busy relay leaves four fifths of the time to all other callers.
+
+import { expect, test } from 'vitest'
+import { createRelay } from '../../src/engine/remote/relay.ts'
+
+const lent = (id: number) => ({ id, document: { token: `${id}.1.a` } }) as never
+
+test('a relay that continues rests four times as long as its last step took', async () => {
+  let now = 0
+  const rests: number[] = []
+  const relay = createRelay({
+    elapsed: () => now,
+    rest: async (ms) => {
+      rests.push(ms)
+      now += ms
+    },
+  })
+  await relay(lent(1))
+  now += 30
+  await relay(lent(1))
+  expect(rests).toEqual([120])
+  await relay(lent(2))
+  now += 10_000
+  await relay(lent(1))
+  expect(rests).toEqual([120])
+})
