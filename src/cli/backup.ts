@@ -1,19 +1,42 @@
 // sidejob export and import: a namespace as a file of JSON lines, and back. Straight over Redis, see redis/backup.ts.
 
-import { open, stat, truncate } from 'node:fs/promises'
-import { exported, imported, type Line } from '../redis/backup.ts'
-import { createClient } from '../redis/client.ts'
+import { open, rm, stat, truncate } from 'node:fs/promises'
+import { NAMESPACE } from '../core/tenant.ts'
+import { exported, imported, type Line, namespacesIn } from '../redis/backup.ts'
+import { type Client, createClient } from '../redis/client.ts'
 import { type Command, type Io, UsageError } from './command.ts'
+import { workerNameIn } from './project/config.ts'
 
 /** So many characters are written at once. */
 const BUFFER = 1_048_576
 
-/** Where Redis is, as the deployment knows it. Its token stands on no command line. */
-function place() {
-  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE = 'sidejob:' } = process.env
+/** The namespace that `sidejob deploy` gives the Worker of this folder. */
+async function namespaceOfFolder(): Promise<string | undefined> {
+  const name = await workerNameIn(process.cwd())
+  return name === undefined ? undefined : `${name}:`
+}
+
+/** Redis of the deployment, by environment variables: every process of the machine can read a command line. */
+async function place() {
+  const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE } = process.env
   if (!url || !token)
     throw new UsageError('expected UPSTASH_REDIS_REST_URL and UPSTASH_REDIS_REST_TOKEN in the environment')
-  return { client: createClient({ url, token }), namespace: SIDEJOB_NAMESPACE }
+  const namespace = SIDEJOB_NAMESPACE || (await namespaceOfFolder()) || NAMESPACE
+  return { client: createClient({ url, token }), namespace }
+}
+
+const MAX_LISTED = 20
+
+/** An export without keys is a mistake, and nearly always one of the namespace. */
+async function nothingIn(client: Client, namespace: string): Promise<UsageError> {
+  const found = await namespacesIn(client)
+  const listed = [...found.slice(0, MAX_LISTED), ...(found.length > MAX_LISTED ? ['…'] : [])].join(', ')
+  return new UsageError(
+    `No keys in the namespace ${namespace}; nothing is exported. ` +
+      (found.length
+        ? `Set SIDEJOB_NAMESPACE to a namespace of this database: ${listed}`
+        : 'This database has no jobs: compare UPSTASH_REDIS_REST_URL with its page in the Upstash console'),
+  )
 }
 
 async function* linesOf(path: string): AsyncGenerator<string> {
@@ -50,7 +73,7 @@ function parsed(text: string): Line | undefined {
 }
 
 async function write(path: string, { note, tell, progress }: Io): Promise<void> {
-  const { client, namespace } = place()
+  const { client, namespace } = await place()
   const begun = await begunIn(path, namespace)
   if (begun.isWhole) throw new UsageError(`${path} is a whole export already: expected another name`)
   const file = await open(path, 'a', 0o600)
@@ -64,6 +87,10 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
     for await (const line of exported({ client, namespace }, begun)) {
       text += `${JSON.stringify(line)}\n`
       if ('key' in line && !line.from) keys++
+      if ('end' in line && line.end.keys === 0) {
+        await rm(path, { force: true })
+        throw await nothingIn(client, namespace)
+      }
       if ('cursor' in line) progress(keys, Math.max(keys, most), 'keys at most')
       if (text.length > BUFFER || 'end' in line) {
         await file.appendFile(text)
@@ -107,11 +134,13 @@ export const backup: Record<string, Command> = {
       const lines = readLinesOf(path, (bytes) => {
         read = bytes
       })
-      const { keys, lost } = await imported(place(), lines, {
+      const target = await place()
+      const { keys, lost } = await imported(target, lines, {
         over: Boolean(over),
         progress: (n) => progress(read, size, `bytes, ${n} lines`),
       })
-      tell({ keys, lost }, `${keys} keys; sidejob doctor says whether they fit`)
+      const { namespace } = target
+      tell({ namespace, keys, lost }, `${keys} keys in ${namespace}; check them with sidejob doctor`)
       if (lost) note(`jobs ${lost.from} to ${lost.to} are lost, and their ids are not given again`)
     },
   },

@@ -67,6 +67,22 @@ export async function* exported(
   yield { end: { keys: count } }
 }
 
+/**
+ * Namespaces of a database, by the key that the first job of each creates.
+ *
+ * @example await namespacesIn(client) // ['my-jobs:', 'my-jobs:t:acme:']
+ */
+export async function namespacesIn(client: Client): Promise<string[]> {
+  const found = new Set<string>()
+  let cursor = '0'
+  do {
+    const [next, keys] = await client.ask((redis) => redis.scan(cursor, { match: `*${LAST_ID}`, count: MOST }))
+    for (const key of keys as string[]) found.add(key.slice(0, -LAST_ID.length))
+    cursor = String(next)
+  } while (cursor !== '0')
+  return [...found].sort()
+}
+
 async function* linesOf(client: Client, namespace: string, keys: string[], now: () => number): AsyncGenerator<KeyLine> {
   if (keys.length === 0) return
   const about = await client.ask((redis) => {

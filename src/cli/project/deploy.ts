@@ -1,16 +1,13 @@
 // sidejob deploy, sidejob destroy: the Worker of this folder with its secrets and QStash's schedule, and away with them.
 
-import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { type Command, type Given, UsageError } from '../command.ts'
-
-// In wrangler's own order.
-const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
+import { configIn, configNames } from './config.ts'
 
 /** The configuration of the folder, and the name that it has. */
 async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
-  const config = configs.map((file) => join(folder, file)).find(existsSync)
-  if (!config) throw new UsageError(`expected ${configs.join(', ')} in ${folder}; sidejob create makes a project`)
+  const config = configIn(folder)
+  if (!config) throw new UsageError(`expected ${configNames.join(', ')} in ${folder}; sidejob create makes a project`)
   const { readProject } = await import('../../../infra/deploy/config.ts')
   return { config, name: readProject(config).raw.name }
 }

@@ -1,6 +1,6 @@
 // sidejob export and import: a namespace as a file, and back.
 
-import { mkdtempSync, readFileSync, rmSync, statSync, truncateSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from '@upstash/redis'
@@ -25,7 +25,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function run(words: string[], namespace: string) {
+async function run(words: string[], namespace: string | undefined) {
   vi.stubEnv('UPSTASH_REDIS_REST_URL', kit.options.url)
   vi.stubEnv('UPSTASH_REDIS_REST_TOKEN', kit.options.token)
   vi.stubEnv('SIDEJOB_NAMESPACE', namespace)
@@ -67,6 +67,34 @@ async function fill(namespace: string): Promise<void> {
   )
   await redis.xadd(`${namespace}log`, '1-1', { e: 'entry ü "\n' })
 }
+
+test('an export of a namespace without keys fails, lists the namespaces, and leaves no file', async () => {
+  await redis.mset({ 'seen:jobs:last_id': '3', 'seen:t:acme:jobs:last_id': '1' })
+  const file = join(folder, 'nothing.jsonl')
+  const { exit, noted } = await run(['export', file], 'my-jobs-staging:')
+  expect(exit).toBe(2)
+  expect(noted).toMatch(
+    /^sidejob export: No keys in the namespace my-jobs-staging:; nothing is exported\. Set SIDEJOB_NAMESPACE/,
+  )
+  expect(noted).toMatch(/ seen:, seen:t:acme:$/)
+  expect(existsSync(file)).toBe(false)
+  await redis.del('seen:jobs:last_id', 'seen:t:acme:jobs:last_id')
+})
+
+test('without SIDEJOB_NAMESPACE the namespace is the one of the deployed Worker of this folder', async () => {
+  const project = mkdtempSync(join(tmpdir(), 'sidejob-backup-project-'))
+  writeFileSync(join(project, 'wrangler.jsonc'), '{ "name": "shop", "main": "index.ts" }')
+  await redis.set('shop:jobs:last_id', '1')
+  const cwd = vi.spyOn(process, 'cwd').mockReturnValue(project)
+  try {
+    const { noted } = await run(['export', join(project, 'shop.jsonl')], undefined)
+    expect(noted).toBe('1 keys of shop:')
+  } finally {
+    cwd.mockRestore()
+    await redis.del('shop:jobs:last_id')
+    rmSync(project, { recursive: true })
+  }
+})
 
 test('what was exported is imported as it was, into another namespace and where it was interrupted', async () => {
   await fill('a:')

@@ -1,0 +1,18 @@
+// The wrangler configuration of a project.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** In wrangler's own order. */
+export const configNames = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
+
+export const configIn = (folder: string): string | undefined =>
+  configNames.map((name) => join(folder, name)).find(existsSync)
+
+/** The name of the Worker of a folder; undefined without a configuration, or without wrangler to read it. */
+export async function workerNameIn(folder: string): Promise<string | undefined> {
+  const config = configIn(folder)
+  if (!config) return undefined
+  const reader = await import('../../../infra/deploy/config.ts').catch(() => undefined)
+  return reader?.readProject(config).raw.name
+}
