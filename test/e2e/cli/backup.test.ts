@@ -81,7 +81,7 @@ test('an export of a namespace without keys fails, lists the namespaces, and lea
   await redis.del('seen:jobs:last_id', 'seen:t:acme:jobs:last_id')
 })
 
-test('without SIDEJOB_NAMESPACE the namespace is the one of the deployed Worker of this folder', async () => {
+test('without SIDEJOB_NAMESPACE the Worker of the folder sets the namespace', async () => {
   const project = mkdtempSync(join(tmpdir(), 'sidejob-backup-project-'))
   writeFileSync(join(project, 'wrangler.jsonc'), '{ "name": "shop", "main": "index.ts" }')
   await redis.set('shop:jobs:last_id', '1')

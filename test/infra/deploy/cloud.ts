@@ -4,7 +4,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { VERSION } from '../../../src/engine/index.ts'
-import { type Answer, type Call, createCloudflareApi, refused } from './cloudflare.ts'
+import { type Answer, type Call, createCloudflareApi, type OnDeployed, refused } from './cloudflare.ts'
 import { answerUpstash, createQstashApi } from './upstash.ts'
 
 export type { FakeWorker } from './cloudflare.ts'
@@ -42,7 +42,7 @@ const busy: Answer = { ...refused(429, 10429, 'Too many requests'), headers: { '
  *
  * @example const cloud = await startCloud(); await deploy({ env: cloud.env })
  */
-export async function startCloud() {
+export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {}) {
   const state = {
     accounts: [{ id: 'acc1', name: 'One' }],
     /** Accounts on one page of a list. */
@@ -65,7 +65,7 @@ export async function startCloud() {
     /** Requests that the vendors do not have, or the fake does not know. */
     unknown: [] as string[],
   }
-  const cloudflare = createCloudflareApi(state)
+  const cloudflare = createCloudflareApi(state, onDeployed)
   const { workers, buckets } = cloudflare
 
   /** A Worker accepts QStash's call of this address. */

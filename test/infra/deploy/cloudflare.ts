@@ -38,6 +38,8 @@ export type Call = {
 export type Answer = { status: number; json: unknown; headers?: Record<string, string> }
 
 type State = { accounts: { id: string; name: string }[]; subdomain?: string; r2: boolean; pageSize: number }
+/** Called with each version that is deployed, before the answer. */
+export type OnDeployed = (name: string, worker: FakeWorker) => Promise<void>
 
 const ok = (result: unknown = {}, more: object = {}): Answer => ({
   status: 200,
@@ -50,7 +52,7 @@ export const refused = (status: number, code: number, message: string): Answer =
 const noWorker = () => refused(404, 10007, 'This Worker does not exist on your account.')
 const noService = () => refused(404, 10090, 'workers.api.error.service_not_found')
 
-export function createCloudflareApi(state: State) {
+export function createCloudflareApi(state: State, onDeployed: OnDeployed = async () => {}) {
   const workers = new Map<string, FakeWorker>()
   const buckets = new Set<string>()
   const assets = createAssets()
@@ -93,6 +95,7 @@ export function createCloudflareApi(state: State) {
       const uploaded = await upload(call, name)
       if ('status' in uploaded) return uploaded
       workers.set(name, uploaded)
+      await onDeployed(name, uploaded)
       return ok({ id: name, tag: 't', etag: 'e', startup_time_ms: 5, deployment_id: 'd', entry_point: 'w.js' })
     }
     if (at === 'POST /assets-upload-session') {
@@ -114,6 +117,7 @@ export function createCloudflareApi(state: State) {
       const version = versions.get(wanted[0]!.version_id)
       if (!version) return refused(400, 10222, 'version not found')
       workers.set(name, version)
+      await onDeployed(name, version)
       return ok({ id: 'd' })
     }
     return existing(call, worker, name, rest)
