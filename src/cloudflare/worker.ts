@@ -252,7 +252,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   async function tick(env: SidejobEnv): Promise<void> {
     await clock.catchUp(env)
-    await serve(env).tenants.tick()
+    await serve(env).tenants.tick('cron')
   }
 
   return {

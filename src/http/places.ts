@@ -28,7 +28,7 @@ export type Tenants<E extends Engine = Engine> = {
   /** The place of a tenant; undefined where there is no such tenant. */
   open: (name: string) => Promise<Place<E> | undefined>
   /** One round of what is due, of the deployment and of each tenant; one that fails keeps nobody else from theirs. */
-  tick: () => ReturnType<Engine['tick']>
+  tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
 /** How many tenants an isolate keeps an engine for. */
@@ -74,9 +74,9 @@ export function createPlaces<E extends Engine>(
   return {
     open: async (name) => ((await engine.hasTenant(name)) ? placeOf(name) : undefined),
 
-    async tick() {
+    async tick(by) {
       const told = Promise.withResolvers<boolean>()
-      const own = engine.tick(told.resolve)
+      const own = engine.tick(by, told.resolve)
       own.catch(() => told.resolve(true))
       const each = told.promise.then((areThere) => (areThere || wereThere ? tickEach() : undefined))
       const [ticked] = await Promise.all([own, each])

@@ -29,6 +29,9 @@ const health = z.object({
   tickAt: moment.nullable().optional().meta({
     description: 'when a tick came last, within two minutes: null where none ever came; a tenant has none of its own',
   }),
+  tickBy: z.enum(['cron', 'qstash']).nullable().optional().meta({
+    description: "Source of that tick: Cloudflare's cron trigger or QStash's schedule.",
+  }),
   bellAt: moment.nullable().optional().meta({ description: 'when a bell of QStash came last that began a lane' }),
   version: z.string().optional().meta({ description: 'shown to callers with an API key' }),
   restored: restored.optional(),
@@ -65,11 +68,11 @@ export const system = {
       answers: { 200: health, 503: health },
     },
     async ({ engine, caller, query: { details } }) => {
-      const { ms, tickAt, bellAt, examined, version, ...found } = await healthOf(engine)
+      const { ms, tickAt, tickBy, bellAt, examined, version, ...found } = await healthOf(engine)
       const told = {
         ...found,
         ...(caller ? { version } : {}),
-        ...(details ? { ms, tickAt, bellAt, examined } : {}),
+        ...(details ? { ms, tickAt, tickBy, bellAt, examined } : {}),
       }
       if (found.ok) return reply(200, told, { 'server-timing': `redis;desc="a round trip to Redis";dur=${ms}` })
       return reply(503, told)

@@ -145,6 +145,7 @@ export const kinds = {
   ],
   '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
   '~ticked': ['string', 'when a tick came, written by each second one'],
+  '~heart': ['string', 'the source of that tick: `cron` or `qstash`'],
   '~rung': ['string', 'when a bell came that became a lane'],
   '~examined': ['string', 'when a repair looked last, and the slices in which it left something, as JSON'],
   '~room': [

@@ -25,6 +25,7 @@ export const keysOf = (ns: string) => ({
   days: `${ns}days`,
   bells: `${ns}bells`,
   lastTick: `${ns}ticked`,
+  lastHeart: `${ns}heart`,
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   /** Never exists: to delete it lets a script write although Redis is full. */

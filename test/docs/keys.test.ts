@@ -69,6 +69,7 @@ const plain: Access[] = [
       'bells',
       'rung',
       'ticked',
+      'heart',
       'deployed',
       'wake',
       'channel',
@@ -119,7 +120,7 @@ const plain: Access[] = [
     ],
   },
   { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: ['bells'] },
-  { by: ['tick'], reads: [], writes: ['ticked'] },
+  { by: ['tick'], reads: [], writes: ['ticked', 'heart'] },
 ]
 
 const all: Access[] = [...built.map(({ access }) => access), ...plain]

@@ -26,6 +26,15 @@ test('a tick is told of in every isolate, each second one of those that stay', a
   expect((await isolate().health()).tickAt! - first).toBeGreaterThanOrEqual(120_000)
 })
 
+test('health shows the source of the last tick, also when it changes within a minute', async () => {
+  kit = await startKit({ workers: [noop] })
+  expect((await kit.engine.health()).tickBy).toBeNull()
+  for (const heart of ['cron', 'qstash', 'cron'] as const) {
+    await kit.engine.tick(heart)
+    expect((await isolate().health()).tickBy).toBe(heart)
+  }
+})
+
 test('the bell that began a lane last is told of in every isolate', async () => {
   kit = await startKit({ workers: [noop] })
   await kit.rest(await kit.make('noop'))

@@ -33,14 +33,14 @@ export function createHealth({ client, store, bells, version, isTenant }: Health
       const start = Date.now()
       const asked: Standing = await store.standing().catch((error: SidejobError) => ({ error }))
       const ms = Date.now() - start
-      const { error: down, restored, trouble: told, tickAt = null, bellAt = null, examined } = asked
+      const { error: down, restored, trouble: told, tickAt = null, tickBy = null, bellAt = null, examined } = asked
       const fault = down ?? before
       const trouble = bells.trouble() ?? told
       const problems = [...(fault ? [redisProblem(fault)] : []), ...(trouble ? [bellsProblem(trouble)] : [])]
       return {
         ok: !down,
         redis: !down,
-        ...(down ? {} : { ms, bellAt, ...(isTenant ? {} : { tickAt }) }),
+        ...(down ? {} : { ms, bellAt, ...(isTenant ? {} : { tickAt, tickBy }) }),
         version,
         ...(restored && { restored }),
         ...(examined && { examined: examinedView(examined) }),

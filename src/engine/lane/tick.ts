@@ -3,6 +3,7 @@
 import { createSlots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Ring } from '../../redis/types.ts'
+import type { Heart } from '../../redis/verbs/commands.ts'
 import type { Engine } from '../engine.ts'
 import type { Guest, Ringer } from './ringer.ts'
 
@@ -76,18 +77,18 @@ export function createTick({
     return { rung, more: true }
   }
 
-  let notedAt = Number.NEGATIVE_INFINITY
+  let noted: { at: number; by: Heart } | undefined
 
-  function noted(at: number): number | undefined {
-    if (isTenant || at - notedAt < NOTED) return undefined
-    notedAt = at
-    return at
+  function toNote(at: number, by: Heart): typeof noted {
+    if (isTenant || (noted && noted.by === by && at - noted.at < NOTED)) return undefined
+    noted = { at, by }
+    return noted
   }
 
   // Most minutes of most deployments have nothing that is due: one command says so.
-  return async (tell) => {
+  return async (by = 'qstash', tell) => {
     const at = now()
-    const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, noted(at))
+    const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
     tell?.(hasTenants)
     await announce(announced)
     return isDue ? doWhatIsDue() : { rung: [], more: false }

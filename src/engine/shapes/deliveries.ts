@@ -6,7 +6,7 @@ import type { ExaminedView } from '../../core/examined.ts'
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
 import type { Fault } from '../../redis/types.ts'
-import type { Restore } from '../../redis/verbs/commands.ts'
+import type { Heart, Restore } from '../../redis/verbs/commands.ts'
 import type { Ref, Repeat } from './jobs.ts'
 import type { DeliveredJob } from './keys.ts'
 import type { Call } from './limits.ts'
@@ -103,6 +103,8 @@ export type Health = {
   ms?: number
   /** When a tick came that was written down, each second one is; null: none yet. A tenant has none of its own. */
   tickAt?: number | null
+  /** The source of that tick: Cloudflare's cron or QStash. */
+  tickBy?: Heart | null
   /** When a bell came last that became a lane. */
   bellAt?: number | null
   version: string

@@ -10,6 +10,7 @@ import type { KeptStep, PastRunView, WorkerPatch } from '../../core/schemas.ts'
 import type { Point } from '../../core/series.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { Signal } from '../../redis/types.ts'
+import type { Heart } from '../../redis/verbs/commands.ts'
 import type { Deliveries, FoundFault, Health } from './deliveries.ts'
 import type { FlowRecord, FlowRow, FlowView, GraphChange, GraphOptions, GraphVersion, WireView } from './flows.ts'
 import type {
@@ -380,8 +381,8 @@ export interface Engine extends Deliveries, Access {
 
   /** One lane of a queue: claims, performs and commits until nothing is left or the time is over. */
   dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>
-  /** Does what is due; `tell` hears at once whether there are tenants. */
-  tick(tell?: (hasTenants: boolean) => void): Promise<{ rung: string[]; more: boolean }>
+  /** Runs everything due; calls `tell` with whether there are tenants before it does. */
+  tick(by?: Heart, tell?: (hasTenants: boolean) => void): Promise<{ rung: string[]; more: boolean }>
 
   /** Views of the list of jobs that all share, by name. */
   views(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }>

@@ -46,11 +46,16 @@ const THERE_ARE_TENANTS = 'd:tenants'
 /** Deployments, and behind them what is due first. */
 const LOOKED_AT = 50
 
+/** Sources of ticks. */
+export type Heart = 'cron' | 'qstash'
+
 /** How it stands with Redis, QStash and who wakes us; moments are null where there was none. */
 export type HowItStands = {
   restored: Restore | null
   trouble: BellTrouble | null
   tickAt: number | null
+  /** The source of that tick; undefined unless asked for. */
+  tickBy?: Heart | null
   bellAt: number | null
   /** What the doctor has found. */
   examined: Examined | null
@@ -68,12 +73,13 @@ return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 const examinedOf = (text: string | null | undefined): Examined | null => (text ? (JSON.parse(text) as Examined) : null)
 
 /** How it stands, by these texts. */
-export const standingOf = ([went, trouble, tickAt, bellAt, found]: readonly (string | null)[]): HowItStands => ({
+export const standingOf = ([went, trouble, tickAt, bellAt, found, by]: readonly (string | null)[]): HowItStands => ({
   restored: restoreOf(went ?? null),
   trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null,
   tickAt: tickAt ? Number(tickAt) : null,
   bellAt: bellAt ? Number(bellAt) : null,
   examined: examinedOf(found),
+  ...(by === undefined ? {} : { tickBy: by as Heart | null }),
 })
 
 /** What stands at the head of the index that ticks go by. */
@@ -308,23 +314,23 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
      * told; when a tick and a bell came last; what the doctor has found. That it answers says that Redis can be reached.
      */
     async standing(): Promise<HowItStands> {
-      return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys))))
+      return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart)))
     },
     /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
     /**
-     * What a tick has to know: whether anything may be due at a moment, by a clock that need not be Redis'. With `cameAt` it is
+     * What a tick has to know: whether anything may be due at a moment, by a clock that need not be Redis'. With `came` it is
      * written down that one came, in the same request.
      */
-    async standingAt(moment: number, cameAt?: number): Promise<Standing> {
+    async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
       const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
       const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
-      if (cameAt === undefined) return read()
+      if (came === undefined) return read()
       const both = ask((redis) =>
         redis
           .pipeline()
           .zrange(keys.wake, 0, moment, due)
-          .set(keys.lastTick, String(cameAt))
+          .mset({ [keys.lastTick]: String(came.at), [keys.lastHeart]: came.by })
           .exec<[string[], unknown]>(),
       )
       return both
