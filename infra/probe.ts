@@ -1,15 +1,23 @@
 // `npm run probe`: asks the platforms themselves what our stand-ins only play.
 //
 //   npm run probe [-- --record]
+//   npm run probe -- --rules
 
 import { parseArgs } from 'node:util'
 import { plans } from './plan.ts'
 import { probe } from './probe/index.ts'
+import { probeRules } from './probe/rules.ts'
 import type { Verdict } from './probe/verdict.ts'
 
-const { values } = parseArgs({ options: { record: { type: 'boolean', default: false } } })
+const { values } = parseArgs({
+  options: { record: { type: 'boolean', default: false }, rules: { type: 'boolean', default: false } },
+})
 
 async function main(): Promise<void> {
+  if (values.rules) {
+    process.exitCode = await probeRules({ env: process.env })
+    return
+  }
   const record = values.record ? plans.payg.redis.record : undefined
   const lines = await probe({ env: process.env, record, say: console.log })
   const count = (verdict: Verdict) => lines.filter((line) => line.verdict === verdict).length

@@ -2,6 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import type { Env } from '../deploy/settings.ts'
+import { clockQuestion, databaseQuestion } from './account.ts'
+import { questionsOfJobs } from './jobs.ts'
 import { questionsOfQstash } from './qstash.ts'
 import { questionsOfRedis } from './redis.ts'
 import { answerOf, type Line } from './verdict.ts'
@@ -11,6 +13,10 @@ export type ProbeOptions = {
   env: Env
   /** Whether a record is to be filled beyond its limit, and how many bytes that limit is. */
   record?: number
+  /** Milliseconds for which a subscription is silent, a cron trigger is waited for, and jobs are delayed. */
+  silence?: number
+  cronPatience?: number
+  delays?: readonly number[]
   say?: (line: string) => void
   /** Milliseconds for an answer, and between looks. */
   patience?: number
@@ -26,13 +32,26 @@ const settings = {
   PUBLIC_URL: 'where the Worker answers, as `npm run deploy` has said',
 }
 
-const secret = ['UPSTASH_REDIS_REST_TOKEN', 'QSTASH_TOKEN', 'QSTASH_CURRENT_SIGNING_KEY', 'QSTASH_NEXT_SIGNING_KEY']
+const secret = [
+  'UPSTASH_REDIS_REST_TOKEN',
+  'QSTASH_TOKEN',
+  'QSTASH_CURRENT_SIGNING_KEY',
+  'QSTASH_NEXT_SIGNING_KEY',
+  'SIDEJOB_API_KEY',
+  'UPSTASH_API_KEY',
+]
 
-/** What an error of a vendor might repeat is replaced by the name of the setting. */
-const hider =
+const quoted = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** Replaces secrets, which an error of a vendor may repeat, by the names of their settings; as whole words only. */
+export const hider =
   (env: Env) =>
   (text: string): string =>
-    secret.reduce((shown, name) => shown.replaceAll(env[name]!, `<${name}>`), text)
+    secret.reduce((shown, name) => {
+      const value = env[name]
+      if (!value) return shown
+      return shown.replace(new RegExp(`(?<![\\w-])${quoted(value)}(?![\\w-])`, 'g'), `<${name}>`)
+    }, text)
 
 function required(env: Env): Record<keyof typeof settings, string> {
   const missing = Object.entries(settings).filter(([name]) => !env[name])
@@ -49,7 +68,15 @@ const shown = ({ verdict, about, expected, got }: Line): string =>
  * @example const lines = await probe({ env: process.env, say: console.log })
  * @throws when settings are missing, all of them named, or when something that was made is left
  */
-export async function probe({ env, record, say = () => {}, ...waits }: ProbeOptions): Promise<Line[]> {
+export async function probe({
+  env,
+  record,
+  silence,
+  cronPatience,
+  delays,
+  say = () => {},
+  ...waits
+}: ProbeOptions): Promise<Line[]> {
   const given = required(env)
   const hide = hider(env)
   const name = `sidejob-probe-${randomBytes(6).toString('hex')}`
@@ -63,19 +90,22 @@ export async function probe({ env, record, say = () => {}, ...waits }: ProbeOpti
     token: given.UPSTASH_REDIS_REST_TOKEN,
     namespace: `${name}:`,
     record,
+    silence,
   })
   const keys = { current: given.QSTASH_CURRENT_SIGNING_KEY, next: given.QSTASH_NEXT_SIGNING_KEY }
   const qstash = questionsOfQstash({ ...where, keys, schedule: name })
-  const worker = questionsOfWorker({ ...where, ...waits, queue: `${name} a%b?ä` })
+  const worker = questionsOfWorker({ ...where, ...waits, cronPatience, queue: `${name} a%b?ä` })
+  const others = [databaseQuestion(env), clockQuestion({ ...where, time: redis.time })]
+  const jobs = questionsOfJobs({ ...where, ...waits, delays, key: env.SIDEJOB_API_KEY })
   const lines: Line[] = []
   try {
-    for (const question of [...redis.questions, ...qstash.questions, ...worker]) {
+    for (const question of [...redis.questions, ...qstash.questions, ...worker, ...others, ...jobs.questions]) {
       const line = await answerOf(question)
       lines.push({ ...line, expected: hide(line.expected), got: hide(line.got) })
       say(shown(lines.at(-1)!))
     }
   } finally {
-    await removed(name, [redis.remove, qstash.remove], hide)
+    await removed(name, [redis.remove, qstash.remove, jobs.remove], hide)
   }
   return lines
 }

@@ -13,6 +13,8 @@ export type RedisPlace = {
   namespace: string
   /** Bytes of the largest record, to be filled; undefined: it is not tried. */
   record?: number
+  /** Milliseconds for which a subscription stays silent before a message comes. */
+  silence?: number
 }
 
 const MiB = 1024 * 1024
@@ -21,6 +23,10 @@ const MOST = 10 * MiB
 /** As many words as a piece of ours has, and as many as gopher-lua's registers do not hold. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
+/** Lanes hold a subscription for up to this time. */
+const SILENCE_MS = 100_000
+/** Ticks at once, and the milliseconds that they may add to one alone. */
+const [AT_ONCE, CROWDED_MS] = [20, 50]
 /** A text that is compiled at each call costs some 15 ms; a compiled one some 1 ms more than an empty script. */
 const COMPILED = 8
 
@@ -34,14 +40,19 @@ const short = (text: string): string =>
     .slice(0, 160)
 
 /** Where questions are asked: in a namespace of their own. */
-function askedAt({ url, token, namespace, record }: RedisPlace) {
-  const redis = new Redis({ url, token, retry: false, automaticDeserialization: false, enableTelemetry: false })
+function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
+  // As in the product: one command a request, not a pipeline of the calls of one moment.
+  const redis = new Redis({
+    ...{ url, token, retry: false, automaticDeserialization: false, enableTelemetry: false },
+    enableAutoPipelining: false,
+  })
   const run = (text: string, keys: string[] = [], words: string[] = []) => redis.eval(text, keys, words)
   return {
     redis,
     client: createClient({ url, token }),
     namespace,
     record,
+    silence,
     key: (name: string) => `${namespace}${name}`,
     run,
   }
@@ -158,10 +169,21 @@ const sizeQuestions = (asked: Asked): Question[] => {
     },
     recordQuestion(asked),
     {
-      about: 'what is published is heard by who has subscribed over HTTP',
-      expected: 'heard',
-      ask: async () => is(true, await heard(asked)),
+      about: 'a message to a subscription over HTTP',
+      expected: 'received',
+      ask: async () => is(true, await heard(asked, () => redis.publish(key('channel'), 'here'))),
     },
+    {
+      about: 'a message that a script publishes',
+      expected: 'received',
+      ask: async () => is(true, await heard(asked, () => publishByScript(asked))),
+    },
+    {
+      about: `the same after ${asked.silence / 1_000} s of silence`,
+      expected: 'received: lanes hold a subscription that long',
+      ask: async () => is(true, await heard(asked, () => publishByScript(asked), asked.silence)),
+    },
+    crowdQuestion(asked),
   ]
 }
 
@@ -187,13 +209,55 @@ function recordQuestion({ redis, record, key, run }: Asked): Question {
   }
 }
 
-async function heard({ redis, client, key }: Asked): Promise<string> {
-  for await (const message of client.listen(key('channel'), AbortSignal.timeout(10_000))) {
-    if (message === '') await redis.publish(key('channel'), 'here')
-    else return `heard "${message}"`
+const publishByScript = ({ run, key }: Asked) =>
+  run("return redis.call('PUBLISH', KEYS[1], ARGV[1])", [key('channel')], ['here'])
+
+/** Subscribes, publishes after some milliseconds, and returns the message. */
+async function heard({ client, key }: Asked, publish: () => Promise<unknown>, after = 0): Promise<string> {
+  const begun = performance.now()
+  const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`
+  for await (const message of client.listen(key('channel'), AbortSignal.timeout(after + 10_000))) {
+    if (message !== '') return `received "${message}" after ${seconds()}`
+    await new Promise((resolve) => setTimeout(resolve, after))
+    await publish()
   }
-  throw new Error('the subscription ended before anything was heard')
+  throw new Error(`the subscription ended after ${seconds()} without a message`)
 }
+
+/** Scripts wait for one another: the database runs one at a time. */
+function crowdQuestion({ client, namespace }: Asked): Question {
+  const store = createStore({ client, namespace })
+  const tick = () => timed(() => store.tick())
+  return {
+    about: `${AT_ONCE} ticks at once`,
+    expected: `in the middle at most ${CROWDED_MS} ms above one alone`,
+    async ask() {
+      const alone: number[] = []
+      for (let round = 0; round < AT_ONCE; round++) alone.push(await tick())
+      const crowd = await Promise.all(Array.from({ length: AT_ONCE }, tick))
+      const [one, many] = [middle(alone), middle(crowd)]
+      return is(many - one <= CROWDED_MS, `one alone ${one.toFixed(1)} ms, ${AT_ONCE} at once ${many.toFixed(1)} ms`)
+    },
+  }
+}
+
+/** Values that cjson treats in its own way: the scripts rely on these answers. */
+const jsonQuestions = ({ run }: Asked): Question[] =>
+  [
+    ['an empty list and an empty map', `return cjson.encode(cjson.decode('{"a":[],"o":{}}'))`, '{"a":{},"o":{}}'],
+    ['a time in milliseconds', 'return cjson.encode(1764000000123)', '1764000000123'],
+    ['an integer above 2^53', "return cjson.encode(cjson.decode('9007199254740993'))", '9.007199254741e+15'],
+    ['U+0000', `local t = cjson.decode('"a\\\\u0000b"') return #t .. ' ' .. cjson.encode(t)`, '3 "a\\u0000b"'],
+    ['bytes above 0x7F', `return cjson.encode(cjson.decode('"\\\\u00fc\\\\ud83d\\\\ude00"'))`, '"ü😀"'],
+    ['a depth of 100', `return tostring(pcall(cjson.decode, string.rep('[', 100) .. string.rep(']', 100)))`, 'true'],
+  ].map(([about, text, expected]) => ({
+    about: `cjson: ${about}`,
+    expected: expected!,
+    async ask() {
+      const got = String(await run(text!))
+      return is(got === expected, got)
+    },
+  }))
 
 const billing = ({ key, run }: Asked): Question => ({
   about: '100 scripts with 10 commands in each: what is billed',
@@ -228,7 +292,12 @@ async function found({ redis, namespace }: Asked): Promise<string[][]> {
 export function questionsOfRedis(place: RedisPlace) {
   const asked = askedAt(place)
   return {
-    questions: [...luaQuestions(asked), ...sizeQuestions(asked), billing(asked)],
+    questions: [...luaQuestions(asked), ...jsonQuestions(asked), ...sizeQuestions(asked), billing(asked)],
+    /** Redis' own clock, in milliseconds. */
+    async time(): Promise<number> {
+      const [seconds, micros] = await asked.redis.time()
+      return Number(seconds) * 1_000 + Number(micros) / 1_000
+    },
     remove: () => remove(asked),
   }
 }

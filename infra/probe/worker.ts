@@ -8,6 +8,8 @@ import { is, type Question, refusalOf, unknown } from './verdict.ts'
 export type WorkerPlace = Where & {
   /** Of a queue that nobody has: its bell finds nothing to do. */
   queue: string
+  /** Milliseconds for a tick of Cloudflare's cron trigger. */
+  cronPatience?: number
   /** Milliseconds for an answer, and between looks. */
   patience?: number
   pause?: number
@@ -16,8 +18,27 @@ export type WorkerPlace = Where & {
 const [PATIENCE, PAUSE] = [60_000, 1_000]
 const ENDED = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
+/** A Worker notes the first tick of another source at once, later ones every two minutes. */
+const CRON_PATIENCE_MS = 130_000
+
+type Ticked = { tickAt?: string | null; tickBy?: 'cron' | 'qstash' | null }
+
+/** Waits for a tick that came after the question, and from Cloudflare. */
+async function cronArrives(url: string, patience: number, pause: number): Promise<{ as?: boolean; got: string }> {
+  const asked = Date.now()
+  const look = async () => (await (await fetch(`${url}/health?details=true`)).json()) as Ticked
+  const first = await look()
+  for (const end = asked + patience; ; await new Promise((resolve) => setTimeout(resolve, pause))) {
+    const { tickAt, tickBy } = await look()
+    const isNew = tickAt && tickAt !== first.tickAt
+    if (isNew && tickBy === 'cron')
+      return is(true, `cron ticked at ${tickAt}, ${Math.round((Date.now() - asked) / 1_000)} s later`)
+    if (Date.now() > end) return is(false, `last tick at ${tickAt ?? 'no time'} by ${tickBy ?? 'an unknown source'}`)
+  }
+}
+
 export function questionsOfWorker(place: WorkerPlace): Question[] {
-  const { patience = PATIENCE, pause = PAUSE } = place
+  const { patience = PATIENCE, pause = PAUSE, cronPatience = CRON_PATIENCE_MS } = place
   const waits = { patience, pause }
 
   /** Publishes as a lane does, with the address in JSON, and answers what became of the message. */
@@ -64,6 +85,11 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
         const said = await refusalOf(checkTick(place, waits))
         return is(said === undefined, said ?? 'delivered')
       },
+    },
+    {
+      about: "a tick of Cloudflare's cron trigger",
+      expected: `noted within ${cronPatience / 1_000} s, in \`tickAt\` and \`tickBy\` of /health`,
+      ask: () => cronArrives(place.publicUrl, cronPatience, pause),
     },
     {
       about: `the bell of a queue whose name has to be escaped, "${place.queue}"`,

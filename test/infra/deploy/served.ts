@@ -66,11 +66,12 @@ function optionsOf(name: string, worker: FakeWorker, folder: string) {
           },
         }
       : {}),
-    unsafeTriggerHandlers: true,
     cf: false,
     telemetry: { enabled: false },
   } as Parameters<typeof convertV4MiniflareOptions>[0])
 }
+
+type Scheduled = { scheduled: (event: { cron: string; scheduledTime: Date }) => Promise<{ outcome: string }> }
 
 type Site = { origin: string; server: Server; target?: URL; worker?: InstanceType<typeof Miniflare>; folder: string }
 
@@ -110,10 +111,10 @@ export function createSites() {
       site.worker = new Miniflare(optionsOf(name, worker, site.folder))
       site.target = await site.worker.ready
     },
-    /** Fires a cron trigger, as Cloudflare does; answers the status of the invocation. */
-    async fire(name: string, cron: string): Promise<number> {
-      const { target } = sites.get(name)!
-      return (await fetch(new URL(`/cdn-cgi/handler/scheduled?cron=${encodeURIComponent(cron)}`, target))).status
+    /** Fires a cron trigger, as Cloudflare does; returns the outcome of the invocation. */
+    async fire(name: string, cron: string): Promise<string> {
+      const worker = (await sites.get(name)!.worker!.getWorker(name)) as unknown as Scheduled
+      return (await worker.scheduled({ cron, scheduledTime: new Date() })).outcome
     },
     async close(): Promise<void> {
       for (const { server, worker, folder } of sites.values()) {

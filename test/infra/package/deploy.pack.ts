@@ -106,7 +106,9 @@ test('a Worker from the template worker', async () => {
   await runsDouble(deployed)
   expect(cloud.workers.get('worker')!.crons).toEqual(['* * * * *'])
   expect((await scheduleOf('worker')).cron).toBe('*/10 * * * *')
-  expect(await sites.fire('worker', '* * * * *')).toBe(200)
+  expect(await sites.fire('worker', '* * * * *')).toBe('ok')
+  const health = await (await fetch(`${deployed.url}/health?details=true`)).json()
+  expect(health).toMatchObject({ tickBy: 'cron' })
 })
 
 test('a Worker from the template hono, whose jobs are below its mount', async () => {
