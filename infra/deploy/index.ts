@@ -221,7 +221,11 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
     ),
   )
   say(`the Worker ${names.worker} is deployed`)
-  const key = ({ ...plan.given, ...fresh } as Record<string, string>).SIDEJOB_API_KEY
+  const { SIDEJOB_API_KEY: key }: Record<string, string> = {
+    ...readKeys(keyFileOf(names, folder)),
+    ...plan.given,
+    ...fresh,
+  }
   const found = await checkHealth(origin, { ...options, key })
   const { url } = found
   await checkSignature(url)

@@ -94,7 +94,13 @@ export async function probe({
   })
   const keys = { current: given.QSTASH_CURRENT_SIGNING_KEY, next: given.QSTASH_NEXT_SIGNING_KEY }
   const qstash = questionsOfQstash({ ...where, keys, schedule: name })
-  const worker = questionsOfWorker({ ...where, ...waits, cronPatience, queue: `${name} a%b?ä` })
+  const worker = questionsOfWorker({
+    ...where,
+    ...waits,
+    cronPatience,
+    key: env.SIDEJOB_API_KEY,
+    queue: `${name} a%b?ä`,
+  })
   const others = [databaseQuestion(env), clockQuestion({ ...where, time: redis.time })]
   const jobs = questionsOfJobs({ ...where, ...waits, delays, key: env.SIDEJOB_API_KEY })
   const lines: Line[] = []

@@ -244,7 +244,7 @@ function crowdQuestion({ client, namespace }: Asked): Question {
 /** Values that cjson treats in its own way: the scripts rely on these answers. */
 const jsonQuestions = ({ run }: Asked): Question[] =>
   [
-    ['an empty list and an empty map', `return cjson.encode(cjson.decode('{"a":[],"o":{}}'))`, '{"a":{},"o":{}}'],
+    ['an empty list and an empty map', "return cjson.encode(cjson.decode('[[],{}]'))", '[{},{}]'],
     ['a time in milliseconds', 'return cjson.encode(1764000000123)', '1764000000123'],
     ['an integer above 2^53', "return cjson.encode(cjson.decode('9007199254740993'))", '9.007199254741e+15'],
     ['U+0000', `local t = cjson.decode('"a\\\\u0000b"') return #t .. ' ' .. cjson.encode(t)`, '3 "a\\u0000b"'],

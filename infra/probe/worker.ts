@@ -8,6 +8,8 @@ import { is, type Question, refusalOf, unknown } from './verdict.ts'
 export type WorkerPlace = Where & {
   /** Of a queue that nobody has: its bell finds nothing to do. */
   queue: string
+  /** API key of the deployment: with it the Worker shows its version. */
+  key?: string
   /** Milliseconds for a tick of Cloudflare's cron trigger. */
   cronPatience?: number
   /** Milliseconds for an answer, and between looks. */
@@ -65,7 +67,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
       about: 'the Worker',
       expected: 'it answers as this version, and reaches Redis within 50 ms',
       async ask() {
-        const { version = 'unknown', redisMs } = await checkHealth(place.publicUrl, waits)
+        const { version = 'unknown', redisMs } = await checkHealth(place.publicUrl, { ...waits, key: place.key })
         if (redisMs === undefined) return { got: `version ${version}; how long Redis takes was not said` }
         return is(redisMs <= 50, `version ${version}, ${redisMs} ms to Redis`)
       },

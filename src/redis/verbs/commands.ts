@@ -319,8 +319,8 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
     /**
-     * What a tick has to know: whether anything may be due at a moment, by a clock that need not be Redis'. With `came` it is
-     * written down that one came, in the same request.
+     * Returns whether anything may be due at a moment, by a clock that need not be Redis', and all that a tick needs. `came`
+     * notes a tick in the same request.
      */
     async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
       const due = { byScore: true, offset: 0, count: LOOKED_AT } as const

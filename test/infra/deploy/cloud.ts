@@ -55,7 +55,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     tick: undefined as string | undefined,
     /** A page in front of the Workers answers every request. */
     bot: false,
-    health: { ok: true, redis: true, version: VERSION } as object,
+    health: { ok: true, redis: true, version: VERSION } as { version?: string },
     delivery: 'DELIVERED',
     late: 2,
     /** Every nth request of an API is refused for its rate. */
@@ -78,7 +78,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   const qstash = createQstashApi(state, takes)
 
   /** A mounted Worker is its owner's app everywhere else: that has no /health. */
-  function worker(response: ServerResponse, name: string, path: string): unknown {
+  function worker(response: ServerResponse, name: string, path: string, hasKey: boolean): unknown {
     const json = (status: number, body: unknown) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     if (state.bot) return html(response, 403, '<html>Just a moment...</html>')
@@ -91,7 +91,8 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     if (own === '/tick') return json(401, { error: { code: 'UNAUTHENTICATED', message: 'the signature is missing' } })
     if (own !== '/health') return json(404, { error: { code: 'NOT_FOUND', message: path } })
     response.setHeader('server-timing', 'redis;desc="a round trip to Redis";dur=7')
-    return json(200, state.health)
+    const { version, ...open } = state.health
+    return json(200, hasKey ? { version, ...open } : open)
   }
 
   async function answerOf(vendor: string, call: Call): Promise<Answer | undefined> {
@@ -131,7 +132,8 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
       response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(json))
     if (fault?.status === 429) return send(busy)
     if (fault?.code) return send(refused(fault.status ?? 400, fault.code, fault.message!))
-    if (!['cloudflare', 'qstash', 'upstash'].includes(where)) return worker(response, where, path)
+    if (!['cloudflare', 'qstash', 'upstash'].includes(where))
+      return worker(response, where, path, request.headers.authorization !== undefined)
     const headers = request.headers as Record<string, string>
     const call = { method: request.method!, path, query: searchParams, headers, body: Buffer.concat(chunks) }
     const answer = await vendorAnswers(where, call, line, fault)

@@ -1,4 +1,4 @@
-// Serves the Workers that were uploaded, each at an address that is known before: what is uploaded runs in workerd.
+// Runs uploaded Workers in workerd, each at an address that is reserved before the upload.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, request as httpRequest, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -103,7 +103,7 @@ export function createSites() {
       sites.set(name, site as Site)
       return site.origin
     },
-    /** Serves a version of a Worker whose address is reserved; of others nothing runs. */
+    /** Serves a version of a Worker with a reserved address; ignores every other Worker. */
     async serve(name: string, worker: FakeWorker): Promise<void> {
       const site = sites.get(name)
       if (!site) return

@@ -13,7 +13,7 @@ import { jsonOf, must, type Packed, pack, start, textOf } from './kit.ts'
 
 const VITE = ['vite@7.3.8', '@cloudflare/vite-plugin@1.64.0']
 const TOKEN = 'the-redis-token'
-/** Of QStash's account in these tests: the published keys of its development server are refused. */
+/** The account of QStash: a deployment refuses the published keys of the development server. */
 const qstashAccount = { token: 'qstash-token', currentSigningKey: 'sig_1', nextSigningKey: 'sig_2' }
 
 let packed: Packed
