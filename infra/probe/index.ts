@@ -124,5 +124,5 @@ async function removed(name: string, removals: (() => Promise<number>)[], hide: 
     return one.value ? [`${one.value} left`] : []
   })
   if (wrong.length)
-    throw new Error(`what the probe has made could not be removed, look for ${name}: ${wrong.join('; ')}`)
+    throw new Error(`keys or schedules of the probe could not be removed, look for ${name}: ${wrong.join('; ')}`)
 }

@@ -37,7 +37,7 @@ export function questionsOfJobs(place: JobsPlace) {
   const made: number[] = []
 
   async function make(runAt?: number): Promise<number> {
-    const { id } = await client.jobs.enqueue({ ...CLASS, ...(runAt ? { runAt: new Date(runAt).toISOString() } : {}) })
+    const { id } = await client.jobs.enqueue({ ...CLASS, ...(runAt ? { at: new Date(runAt).toISOString() } : {}) })
     made.push(id)
     return id
   }

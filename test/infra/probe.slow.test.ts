@@ -137,7 +137,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     const said: string[] = []
     await expect(
       probe({ env: wrong, say: (line) => said.push(line), patience: 100, pause: 50, ...short }),
-    ).rejects.toThrow('what the probe has made could not be removed')
+    ).rejects.toThrow('keys or schedules of the probe could not be removed')
     expect(said.find((line) => line.includes('the signing keys'))).toContain('expected 200, got 401')
     expect(said.find((line) => line.includes('the signing keys'))).toMatch(/^not known/)
     expect(said.join('\n')).not.toContain('a token that nobody knows')

@@ -55,7 +55,7 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
     tick: undefined as string | undefined,
     /** A page in front of the Workers answers every request. */
     bot: false,
-    health: { ok: true, redis: true, version: VERSION } as { version?: string },
+    health: { ok: true, redis: true, version: VERSION } as { ok: boolean; redis?: boolean; version?: string },
     delivery: 'DELIVERED',
     late: 2,
     /** Every nth request of an API is refused for its rate. */
