@@ -5,6 +5,7 @@ import type { Resources } from '../../functions/download.ts'
 import { type Client, createClient } from '../client/index.ts'
 import { checkWorkers, readRetry } from '../core/definition.ts'
 import { codes, isOutage, SidejobError } from '../core/errors.ts'
+import { fakeInPlace } from '../core/fake.ts'
 import type { Downloads } from '../core/files.ts'
 import type { RetryOptions, Worker } from '../core/worker.ts'
 import { createEngine } from '../engine/index.ts'
@@ -213,6 +214,8 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
 
   function clientOf(env: SidejobEnv): Client {
+    const fake = fakeInPlace()
+    if (fake) return createClient({ url: 'http://sidejob', key: 'fake', fetch: fake(functions) })
     const { app, key } = serve(env)
     const call = async (request: Request) => {
       await clock.catchUp(env)

@@ -1,0 +1,16 @@
+// The place where a test puts a fake of sidejob, and where a Worker looks for it.
+
+import type { Worker } from './worker.ts'
+
+export type Fake = (functions: readonly Worker[]) => (request: Request) => Promise<Response>
+
+const PLACE = Symbol.for('sidejob.fake')
+const here = globalThis as { [PLACE]?: Fake }
+
+export const fakeInPlace = (): Fake | undefined => here[PLACE]
+
+/** Puts a fake in place; undefined removes it. */
+export function placeFake(fake: Fake | undefined): void {
+  if (fake) here[PLACE] = fake
+  else delete here[PLACE]
+}
