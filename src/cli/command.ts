@@ -66,8 +66,9 @@ export function jsonOf(text: string, name: string): unknown {
  *
  * @example await jsonFrom('@args.json', '--args', io)
  */
-export async function jsonFrom(text: string, name: string, { lines }: Pick<Io, 'lines'>): Promise<unknown> {
-  if (text === '-') return parsedIn(await allOf(lines), `${name}: the input`)
+export async function jsonFrom(text: string, name: string, io: Pick<Io, 'lines'>): Promise<unknown> {
+  // Opens the input, which keeps the process alive until it ends: only if it is read.
+  if (text === '-') return parsedIn(await allOf(io.lines), `${name}: the input`)
   if (!text.startsWith('@')) return jsonOf(text, name)
   const file = text.slice(1)
   const content = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {

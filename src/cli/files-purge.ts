@@ -2,7 +2,7 @@
 
 import type { Client } from '../client/index.ts'
 import { duration } from '../core/time.ts'
-import { type Command, forEach, type Given, UsageError, yes } from './command.ts'
+import { type Command, forEach, type Given, type Io, UsageError, yes } from './command.ts'
 
 const AT_ONCE = 8
 /** In an id, an address or a line of an access log. */
@@ -32,11 +32,11 @@ async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
 }
 
 /** Which files are meant. */
-async function chooser(given: Given, lines: AsyncIterable<string>): Promise<(file: File) => boolean> {
+async function chooser(given: Given, io: Pick<Io, 'lines'>): Promise<(file: File) => boolean> {
   const age = given['older-than']
   if (!given.named === (age === undefined)) throw new UsageError('expected either --older-than or --named')
   if (given.named) {
-    const ids = await idsOf(lines)
+    const ids = await idsOf(io.lines)
     return ({ id }) => ids.has(id)
   }
   const before = Date.now() - duration(String(age))
@@ -52,8 +52,9 @@ export const filesPurge: Command = {
     named: { type: 'boolean', does: 'files named in the input: ids, addresses or lines of an access log' },
     yes,
   },
-  async run(client, given, { lines, row, tell, progress }) {
-    const isMeant = await chooser(given, lines)
+  async run(client, given, io) {
+    const { row, tell, progress } = io
+    const isMeant = await chooser(given, io)
     const found = (await allFiles(client)).filter(isMeant)
     for (const { id, size, storedAt } of found) row({ id, size, storedAt }, `${id}\t${size}\t${storedAt}`)
     const bytes = found.reduce((sum, { size }) => sum + size, 0)

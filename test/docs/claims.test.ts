@@ -13,8 +13,8 @@ const greeters = () => defined('docs/ports.md', 'import { defineWorker')
 
 /** Classes whose names stand already give way: a queue has one class of a name. */
 async function classesOf({ classes = [] }: Claim): Promise<Worker[]> {
-  const { double, approval } = await readers()
-  return [double!, approval!, ...(await greeters()), ...core, ...classes.map(named)]
+  const { double, approval, hello } = await readers()
+  return [double!, approval!, hello!, ...(await greeters()), ...core, ...classes.map(named)]
 }
 
 /** The tests that a snippet has, one after the other. */

@@ -34,7 +34,7 @@ const doubles: Claim['after'] = async (_site, { double }) => {
 }
 
 export const claims: Claim[] = [
-  { page: 'README.md', starts: '// src/jobs/double.ts', after: doubles },
+  { page: 'README.md', starts: 'import { defineWorker, port }', after: doubles },
   {
     ...{ page: 'README.md', starts: 'import { createClient }' },
     stands: ({ url }) => ({ 'http://127.0.0.1:8787': url, 'out.doubled //': 'export const shown = out.doubled //' }),
@@ -50,13 +50,7 @@ export const claims: Claim[] = [
   },
   {
     ...{ page: 'docs/client.md', starts: 'import { createClient }' },
-    // A person who answers.
-    async meanwhile({ client, reaches }) {
-      while (!(await jobsOf({ client } as Site)).some(({ id }) => id === 3))
-        await new Promise((next) => setTimeout(next, 10))
-      await reaches(3, 'suspended')
-      await client.ports.write(3, 'in', 'decision', { values: [{ ok: true }] })
-    },
+    stands: ({ url }) => ({ 'http://127.0.0.1:8787': url }),
     after: async ({ client }) => expect((await client.ports.look(2, 'out', 'doubled')).size).toBe(3),
   },
   {

@@ -10,15 +10,18 @@ const drawing = (page: string, ...starts: string[]): Elsewhere[] =>
   starts.map((start) => ({ page, starts: start, group: 'drawing', why: 'a picture in characters' }))
 
 const packed = 'test/infra/package/package.pack.ts'
+const firstHour = 'test/infra/package/first-hour.pack.ts'
 const deployed = 'test/docs/deploy.slow.test.ts'
 const bench = 'test/heavy/bench/figures.ts'
 
 export const elsewhere: Elsewhere[] = [
-  ...['README.md', 'docs/start.md'].map(
-    (page): Elsewhere => ({
-      ...{ page, starts: 'npm create sidejob my-jobs', group: 'run', by: packed },
-      why: 'npm creates it from the packed tarball there, in the place of the registry',
-    }),
+  ...['README.md', 'docs/start.md'].flatMap((page) =>
+    ['npm ci\n', 'cd ../my-jobs\n', ...(page === 'docs/start.md' ? ['npx sidejob run hello'] : [])].map(
+      (starts): Elsewhere => ({
+        ...{ page, starts, group: 'run', by: firstHour },
+        why: 'the page is followed there in an empty folder, with a clone of the repository',
+      }),
+    ),
   ),
   {
     ...{ page: 'README.md', starts: 'npm ci && npm start', group: 'run', by: 'test/e2e/workerd/start.slow.test.ts' },
@@ -119,6 +122,14 @@ export const elsewhere: Elsewhere[] = [
   ),
   {
     ...{ page: 'templates/hono/README.md', starts: 'curl --json', group: 'run', by: packed },
+    why: 'with the Worker of that project',
+  },
+  {
+    ...{ page: 'templates/worker/README.md', starts: 'npx sidejob run double', group: 'run', by: packed },
+    why: 'with the Worker of that project',
+  },
+  {
+    ...{ page: 'templates/python/README.md', starts: 'python3 worker.py', group: 'run', by: packed },
     why: 'with the Worker of that project',
   },
   {

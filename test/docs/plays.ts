@@ -29,12 +29,6 @@ const failing = named('fails', async () => {
 export const plays: Play[] = [
   {
     page: 'README.md',
-    workers: () => [double, countWords],
-    blocks: { 'npx sidejob run double': ['success', /^2\n4$/m, 'COMPLETED'] },
-    stands: () => ({ 'npx sidejob deploy': ':' }),
-  },
-  {
-    page: 'README.md',
     workers: () => [countWords],
     blocks: { 'curl --json \'{"class": "count_words"': [] },
   },
@@ -116,7 +110,7 @@ export const plays: Play[] = [
     workers: () => [approval],
     async before({ client, from, reaches }) {
       await from(7)
-      await client.jobs.enqueue({ class: 'approval', args: { amount: 1 } })
+      await client.jobs.enqueue({ class: 'approval' })
       await reaches(7, 'suspended')
     },
     blocks: { 'S=': [] },
@@ -189,15 +183,6 @@ export const plays: Play[] = [
     blocks: { 'S=': [], 'curl -G "$S/v1/webhooks/secret"': [] },
   },
   {
-    page: 'docs/start.md',
-    workers: async () => [double, ...(await defined('docs/start.md', '// src/jobs/hello.ts'))],
-    fails: 1,
-    blocks: {
-      'npx sidejob run double': ['success', /^2\n4$/m, 'http://127.0.0.1:8787'],
-      'npx sidejob run hello': ['Hello, Ann!', '422 args.name: is missing (args of class hello)'],
-    },
-  },
-  {
     page: 'docs/unique.md',
     workers: () => [named('reindex')],
     blocks: { 'S=': ['"status":"queued"'] },
@@ -237,9 +222,4 @@ export const plays: Play[] = [
       },
     }),
   ),
-  {
-    page: 'templates/worker/README.md',
-    workers: () => [double],
-    blocks: { 'curl --json': ['"id":1', '"data":2', '"data":4', '"data":6'] },
-  },
 ]

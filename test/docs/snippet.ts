@@ -14,7 +14,13 @@ const modules: Record<string, string> = {
   'sidejob/testing': 'src/testing/index.ts',
   'sidejob/dev': 'infra/dev/index.ts',
   'sidejob/functions': 'functions/core.ts',
-  './jobs': '.sidejob/snippets-run/jobs/index.ts',
+  './jobs/index.ts': '.sidejob/snippets-run/jobs/index.ts',
+  './jobs/double.ts': '.sidejob/snippets-run/jobs/double.ts',
+  './jobs/approval.ts': '.sidejob/snippets-run/jobs/approval.ts',
+  './jobs/hello.ts': '.sidejob/snippets-run/jobs/hello.ts',
+  '../src/jobs/index.ts': '.sidejob/snippets-run/jobs/index.ts',
+  '../src/jobs/double.ts': '.sidejob/snippets-run/jobs/double.ts',
+  '../src/jobs/approval.ts': '.sidejob/snippets-run/jobs/approval.ts',
   vitest: 'test/docs/snippets/vitest.ts',
 }
 
@@ -29,11 +35,13 @@ function write(name: string, text: string): string {
   return file
 }
 
-function writeJobs(): string {
-  const [index, one] = ['jobs/index.ts', 'jobs/double.ts'].map((name) =>
-    write(name, readFileSync(join(import.meta.dirname, 'snippets', name), 'utf8')),
-  ) as [string, string]
-  return one && index
+/** The classes of the template `worker`, and the class of docs/start.md. */
+function writeJobs(): string[] {
+  const template = join(root, 'templates/worker/src/jobs')
+  const files = ['index.ts', 'approval.ts', 'double.ts'].map((name) =>
+    write(`jobs/${name}`, readFileSync(join(template, name), 'utf8')),
+  )
+  return [...files, write('jobs/hello.ts', blockAt('docs/start.md', '// src/jobs/hello.ts').text)]
 }
 
 let loaded = 0
@@ -49,5 +57,8 @@ export function load({ page, line, text }: Block): Promise<Record<string, unknow
 export const defined = async (page: string, start: string): Promise<Worker[]> =>
   Object.values(await load(blockAt(page, start))) as Worker[]
 
-/** The classes of a reader that the pages name and do not show. */
-export const readers = async (): Promise<Record<string, Worker>> => (await fresh(writeJobs())) as Record<string, Worker>
+/** The classes of a project from the template, by name, with the class of docs/start.md. */
+export const readers = async (): Promise<Record<string, Worker>> => {
+  const modules = await Promise.all(writeJobs().map(fresh))
+  return Object.assign({}, ...modules) as Record<string, Worker>
+}

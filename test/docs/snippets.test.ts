@@ -1,5 +1,5 @@
-// Every snippet of TypeScript in the README and the manual compiles, all of them in one program. What a page takes for granted
-// (`client`, `job`, functions of a reader's own) is declared in snippets/assumed.d.ts, modules of theirs lie beside it.
+// Every snippet of TypeScript in the README and the manual compiles as a file of a project from the template `worker`, with the
+// class of docs/start.md. Names that fragments use without a declaration, such as `client` and `job`, are in snippets/assumed.d.ts.
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { pagesIn } from '../../infra/docs/pages.ts'
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, '.sidejob/snippets')
+const source = join(folder, 'src')
 
 const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/${page}`)]
 
@@ -67,7 +68,10 @@ const placed = (faults: string): string[] =>
     .split('\n')
     .filter(Boolean)
     .map((line) =>
-      line.replace(/^(\S+?)~(\d+)\.ts\((\d+),/, (_, page, _start, at) => `${page.replaceAll('~', '/')}.md:${at} (`),
+      line.replace(
+        /^(?:src\/)?(\S+?)~(\d+)\.ts\((\d+),/,
+        (_, page, _start, at) => `${page.replaceAll('~', '/')}.md:${at} (`,
+      ),
     )
 
 // The compiler takes a few seconds, and as many more as the machine has other things to do.
@@ -76,8 +80,13 @@ test('every snippet of TypeScript compiles', () => {
   expect(snippets.length).toBeGreaterThan(25)
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
-  cpSync(join(import.meta.dirname, 'snippets'), folder, { recursive: true })
-  for (const snippet of snippets) writeFileSync(join(folder, fileOf(snippet)), moduleOf(snippet))
+  cpSync(join(root, 'templates/worker/src'), source, { recursive: true })
+  for (const file of ['assumed.d.ts', 'stripe.d.ts'])
+    cpSync(join(import.meta.dirname, 'snippets', file), join(source, file))
+  for (const snippet of snippets) {
+    const [, file] = /^\/\/ src\/(jobs\/\S+)\n/.exec(snippet.code) ?? []
+    writeFileSync(join(source, file ?? fileOf(snippet)), moduleOf(snippet))
+  }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   expect(placed(compile())).toEqual([])
 }, 180_000)

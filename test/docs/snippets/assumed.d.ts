@@ -1,12 +1,9 @@
-// What the pages take for granted: a client, a deployment's address and key, what `wrangler types` writes, and functions of
-// a reader's own.
+// Names that fragments of pages use without a declaration: a client, a job, an address with its key, and functions of the reader.
 
 import type { Job } from 'sidejob'
 import type { Client } from 'sidejob/client'
-import type { SidejobEnv } from 'sidejob/cloudflare'
 
 declare global {
-  type Env = SidejobEnv & { STRIPE_WEBHOOK_SECRET: string }
   const client: Client
   const job: Job
   const url: string

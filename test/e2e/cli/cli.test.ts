@@ -132,6 +132,16 @@ test('help has a line for each command, and --help of a command only options tha
   })
 })
 
+test('a command ends although its input stays open, as in a terminal', async () => {
+  const env = { ...process.env, SIDEJOB_URL: kit.stack.url, SIDEJOB_API_KEY: kit.stack.apiKey }
+  const child = spawn(process.execPath, [CLI, 'run', 'count_words', '-i', 'text="a"', '--args', '{}', '--wait'], {
+    env,
+  })
+  const exit = new Promise((resolve) => child.once('close', resolve))
+  expect(await exit).toBe(0)
+  child.stdin.end()
+})
+
 test.each([
   ['lst', 'sidejob: unknown command "lst". Did you mean "sidejob ls"?'],
   ['logs 7', 'sidejob: unknown command "logs". Did you mean "sidejob log"?'],
