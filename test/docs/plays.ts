@@ -54,7 +54,7 @@ export const plays: Play[] = [
     stands: ({ url }) => ({ 'https://jobs.example.com': url, 'sj_…': 'dev' }),
     blocks: {
       'npx sidejob run double': [
-        'success',
+        'double completed',
         /\b9\b.*failed/,
         /\b8\b.*failed/,
         /\b7\b.*failed/,
@@ -87,7 +87,7 @@ export const plays: Play[] = [
   },
   {
     page: 'docs/concurrency.md',
-    workers: () => defined('docs/concurrency.md', 'import { defineWorker }'),
+    workers: () => defined('docs/concurrency.md', "import { defineWorker } from 'sidejob'\n\n"),
     async before({ client, from, reaches }) {
       await from(7)
       await client.limits.set('crm', { paused: true })
@@ -108,10 +108,11 @@ export const plays: Play[] = [
   {
     page: 'docs/edges.md',
     workers: () => [approval],
-    async before({ client, from, reaches }) {
+    async before({ client, from }) {
       await from(7)
       await client.jobs.enqueue({ class: 'approval' })
-      await reaches(7, 'suspended')
+      const isWaiting = async () => (await client.jobs.why(7)).reasons.some(({ code }) => code === 'INPUT')
+      while (!(await isWaiting())) await new Promise((next) => setTimeout(next, 10))
     },
     blocks: { 'S=': [] },
   },
@@ -134,7 +135,7 @@ export const plays: Play[] = [
     files: () => ({ 'worker.py': blockAt('docs/languages.md', '"""A push worker').text }),
     stays: /^python3 worker\.py/m,
     needs: ['python3'],
-    blocks: { 'export WEBHOOK_SECRET': ['listening on', 'success', '[1,"a"]', '[2,"x"]'] },
+    blocks: { 'export WEBHOOK_SECRET': ['listening on', 'zip completed', '[1,"a"]', '[2,"x"]'] },
   },
   {
     page: 'docs/operate.md',
