@@ -1,7 +1,7 @@
 // Five Workers are deployed from the package as npm would publish it, with the real wrangler on a strict fake cloud. Each upload
 // is served by workerd, next to a Redis and the stand-in of QStash, and a job runs on it.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startGateway } from '../../../infra/gateway.ts'
@@ -186,6 +186,8 @@ test('a Worker that init added sidejob to, with static files, an alias and a cro
   expect(await must(folder, 'ls')).not.toContain('wrangler.sidejob')
 })
 
+const builtEntry = "export default { fetch: () => new Response('mine') }\n"
+
 test("a Worker that Cloudflare's Vite plugin built", async () => {
   const folder = join(packed.folder, 'built')
   write(folder, {
@@ -203,11 +205,11 @@ export default defineConfig({ plugins: [cloudflare()] })
   "assets": { "not_found_handling": "single-page-application", "run_worker_first": ["/_sidejob/*", "/.well-known/*", "/mine"] }
 }
 `,
-    'src/index.ts': "export default { fetch: () => new Response('mine') }\n",
+    'src/index.ts': builtEntry,
   })
   await must(folder, `npm install --no-audit --no-fund ${packed.tarball} zod hono ${VITE.join(' ')}`)
   await must(folder, 'npx sidejob init --yes', packed.env)
-  write(folder, { 'src/index.ts': withJobs(readFileSync(join(folder, 'src/index.ts'), 'utf8')) })
+  write(folder, { 'src/index.ts': withJobs(builtEntry) })
   await must(folder, 'npx vite build')
   const deployed = await deploy('built', folder, '/_sidejob')
   await runsDouble(deployed)
