@@ -1,4 +1,3 @@
-// @ts-nocheck: checkouts that were installed before fast-check was added must still pass "npm run types".
 // Decoders against random input: what is written is read back, and anything else is refused with an error of ours, in time.
 // SIDEJOB_TEST_FUZZ=<n> tries n times as many inputs.
 
