@@ -17,6 +17,7 @@ export const codes = {
   REFUSED: 422,
   LIMITED: 429,
   INTERNAL: 500,
+  UNREADABLE: 500,
   MISCONFIGURED: 500,
   UNAVAILABLE: 503,
   FULL: 507,
@@ -28,6 +29,11 @@ export type Code = keyof typeof codes
 const outages: ReadonlySet<Code> = new Set<Code>(['MISCONFIGURED', 'UNAVAILABLE', 'FULL'])
 
 export const isFull = (error: unknown): boolean => error instanceof SidejobError && error.code === 'FULL'
+
+export const isInternal = (error: unknown): error is SidejobError =>
+  error instanceof SidejobError && error.code === 'INTERNAL'
+
+export const isUnreadable = (error: unknown): boolean => error instanceof SidejobError && error.code === 'UNREADABLE'
 
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 

@@ -2,7 +2,18 @@
 
 import { groupIdOf } from './constraint.ts'
 
-export const faultKinds = ['job', 'queue', 'limit', 'channel', 'alias', 'schedule', 'flow'] as const
+export const faultKinds = [
+  'job',
+  'queue',
+  'limit',
+  'channel',
+  'alias',
+  'schedule',
+  'flow',
+  'piece',
+  'data',
+  'unreadable',
+] as const
 export type FaultKind = (typeof faultKinds)[number]
 
 type Places = { api: (who: string) => string; page: (who: string) => string }
@@ -22,6 +33,9 @@ const places: Record<FaultKind, Places> = {
   channel: { api: () => '/v1/channels', page: (name) => `/channels?at=${inPath(name)}` },
   alias: { api: (alias) => `/v1/jobs?alias=${inPath(alias)}`, page: (alias) => `/jobs?alias=${inPath(alias)}` },
   schedule: { api: (id) => `/v1/schedules/${id}`, page: (id) => `/jobs/${id}` },
+  piece: { api: (number) => `/v1/jobs/${number}00`, page: (number) => `/jobs/${number}00` },
+  data: { api: () => '/v1/doctor', page: () => '/doctor' },
+  unreadable: { api: () => '/v1/doctor', page: () => '/doctor' },
   flow: { api: (id) => `/v1/flows/${id}`, page: (id) => `/flows/${id}` },
 }
 

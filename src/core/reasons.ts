@@ -56,6 +56,20 @@ export const reasons = {
     means: 'a client has locked it',
     remedy: 'the lock expires; `POST /v1/jobs/:job/unlock` with its token removes it now',
   },
+  OVERDUE: {
+    means: 'it is due, but its queue has not been examined since',
+    remedy:
+      'the tick examines it within a minute; if not, check `tickAt` in `GET /health?details=true`, then run `sidejob doctor --repair --yes`',
+  },
+  MISPLACED: {
+    means: 'no index of its queue contains it, so no lane can find it',
+    remedy: '`sidejob doctor --repair --yes` puts it back',
+  },
+  UNREADABLE: {
+    means: 'its record in Redis is damaged',
+    remedy:
+      '`sidejob doctor --repair --yes` repairs it if enough of it is left; `DELETE /v1/jobs/:job?force=true` deletes it',
+  },
   ASKED_FOR_NOTHING: {
     means: 'its function suspended it without naming a condition',
     remedy: '`POST /v1/jobs/:job/run`, a child or input wakes it',

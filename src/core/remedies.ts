@@ -76,6 +76,11 @@ export const remedies: Record<Code, Remedy> = {
     means: 'sidejob failed',
     remedy: 'the log of the deployment has the cause; please open an issue with it',
   },
+  UNREADABLE: {
+    means: 'the record of this job in Redis is damaged',
+    remedy:
+      'repair it with `sidejob doctor --repair --yes`, or delete the job with `DELETE /v1/jobs/{id}?force=true`; docs/doctor.md explains both',
+  },
   MISCONFIGURED: {
     means: 'the configuration of the deployment is wrong, for example a token that the vendor refuses',
     remedy: 'the message names the variable; `sidejob doctor` and `/health` check all variables',

@@ -16,7 +16,7 @@ const restored = z.object({
 })
 
 const problem = z.object({
-  of: z.enum(['redis', 'qstash']),
+  of: z.enum(['redis', 'qstash', 'data']),
   code: z.string(),
   message: z.string(),
   remedy: z.string().meta({ description: 'what to do about it' }),
@@ -146,7 +146,16 @@ export const system = {
       scope: 'signed',
       summary: 'Run the periodic sweep',
       description: 'QStash and the cron trigger call this route.',
-      answers: { 200: z.object({ rung: z.array(z.string()), more: z.boolean() }) },
+      answers: {
+        200: z.object({
+          rung: z.array(z.string()),
+          more: z.boolean(),
+          faults: z.array(z.string()).optional().meta({
+            description:
+              'jobs (by their ids), queues (q:…) and limits (k:…) that a fault in their data made the tick pass over',
+          }),
+        }),
+      },
     },
     ({ engine, deps }) => deps.tenants?.tick() ?? engine.tick(),
   ),

@@ -168,7 +168,7 @@ export const replies = {
   repeated: { answer: 'texts' },
   /** Of each token until when, with ! where its job is to end; '' where it is lost. */
   extended: { ends: 'texts', told: 'some' },
-  ticked: { rings: 'ring[]', more: 'flag' },
+  ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },
   /** A queue as it was set before: 0 as usual. */
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },

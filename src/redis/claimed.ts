@@ -1,6 +1,7 @@
 // Claimed jobs, as the scripts answer them.
 
 import { SidejobError } from '../core/errors.ts'
+import { readable } from '../core/readable.ts'
 import type { Row } from './answers.ts'
 import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './record.ts'
 import type { ClaimedJob, EndedChild } from './types.ts'
@@ -55,6 +56,8 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const token = record.token!.slice(1)
   const texts = JSON.parse(args) as string[]
   const fields = Object.entries(JSON.parse(more ?? '{}') as Record<`${string}:${string}`, string[]>)
+  if (![texts, ...fields.map(([, each]) => each)].every((list) => list.length >= mask.length))
+    throw new Error('its mask is longer than its values')
   const isAnySealed = isSealed(text)
   const jobs: ClaimedJob[] = []
   for (let place = 0; place < mask.length; place++) {
@@ -85,7 +88,14 @@ function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
 
 /** The jobs of a row that was lent: one, or those of a piece. */
 const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
-  row.piece === undefined ? [lentOrFault(row, vault)] : packedOf(row.document, row.piece, vault)
+  row.piece === undefined ? lentOrFault(row, vault) : readablePiece(row.document, row.piece, vault)
+
+/** A piece that is damaged is left to the end of its lease, which sets it aside. */
+function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
+  const jobs = readable(() => packedOf(text, piece, vault))
+  if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: sidejob doctor says more`)
+  return jobs ?? []
+}
 
 function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']> {
   console.error(`sidejob: job ${token} cannot be read: ${error}`)
@@ -95,18 +105,21 @@ function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']
 }
 
 /** What cannot be read is that job's fault alone. */
-function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob {
+function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   try {
-    return lentOf(row, vault)
+    return [lentOf(row, vault)]
   } catch (error) {
-    const document = decodeRecord(row.document, [], vault.show)
-    const id = Number.parseInt(document.token!, 10)
-    return { ...bare(id), document, fault: faultOf(document.token!, error) }
+    const document = readable(() => decodeRecord(row.document, [], vault.show))
+    const token = document?.token ?? /"tk":"([^"]*)"/.exec(row.document)?.[1] ?? ''
+    const fault = faultOf(token, error)
+    // The end of its lease sets it aside.
+    if (!document) return []
+    return [{ ...bare(Number.parseInt(token, 10)), document, fault }]
   }
 }
 
 /** A job of which there is nothing but its document. */
-export const lentAlone = (document: string, vault: Vault): ClaimedJob =>
+export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
   lentOrFault(
     {
       ...{ document, inputs: [], side: [], children: [], steps: [], childCount: 0, family: [], wires: [] },

@@ -5,6 +5,7 @@ import { keptSteps } from '../core/series.ts'
 /** Every kind of key: its type, and what it holds. `~` is the namespace. */
 export const kinds = {
   '~jobs:last_id': ['string', 'the last id that was given'],
+  '~jobs:highest': ['string', 'the same, in case the other copy is lost'],
   '~jobs:aliases': ['hash', 'alias → id'],
   '~job:<id>': ['string', "the job's document: a flat map of strings, as JSON"],
   '~jobs:<n>': [
@@ -148,6 +149,11 @@ export const kinds = {
   '~heart': ['string', 'the source of that tick: `cron` or `qstash`'],
   '~rung': ['string', 'when a bell came that became a lane'],
   '~examined': ['string', 'when a repair looked last, and the slices in which it left something, as JSON'],
+  '~unreadable': [
+    'string',
+    'records that could not be read, at most 100: when that was noticed, and the key, a line each',
+  ],
+  '~unreadable:<key>': ['string', 'the former text of a record that was replaced'],
   '~room': [
     'none',
     'never exists: a script that makes room deletes it first, so that a full Redis accepts what follows',

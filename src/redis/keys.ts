@@ -3,6 +3,7 @@
 /** The keys that TypeScript names itself; scripts build the others the same way. */
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
+  highestId: `${ns}jobs:highest`,
   aliases: `${ns}jobs:aliases`,
   limits: `${ns}limits`,
   hints: `${ns}hints`,
@@ -28,6 +29,7 @@ export const keysOf = (ns: string) => ({
   lastHeart: `${ns}heart`,
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
+  unreadable: `${ns}unreadable`,
   /** Never exists: to delete it lets a script write although Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,

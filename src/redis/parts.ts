@@ -2,10 +2,12 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
+import { readable } from '../core/readable.ts'
 import type { Reply, Row } from './answers.ts'
 import type { Client } from './client.ts'
 import type { Keys } from './keys.ts'
 import { decodeRecord, type JobRecord, leftOut, openedField } from './record.ts'
+import { inSources, type Script } from './script.ts'
 import type { CallbackJob, Ring } from './types.ts'
 import type { Opening, Vault } from './vault.ts'
 
@@ -60,13 +62,22 @@ export const ringsOf = (rings: Row<'ring'>[]): Ring[] =>
 
 export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?: CallbackJob } =>
   told
-    ? {
+    ? (readable(() => ({
         callback: {
           document: decodeRecord(told.document, [], vault.show),
           ...(told.error ? { error: vault.show.error(told.error) as Encoded } : {}),
         },
-      }
+      })) ?? {})
     : {}
+
+/** A fault that a script met at a job, queue or limit; it has done the rest of the call. */
+export type ScriptFault = Row<'fault'>
+
+/** With the places of script lines in the sources. */
+export const faultsOf = (
+  faults: readonly ScriptFault[],
+  script: Pick<Script<never>, 'name' | 'lines'>,
+): ScriptFault[] => faults.map(({ job, what }) => ({ job, what: inSources(what, script) }))
 
 export const listWords = (list: readonly string[]): string[] => [String(list.length), ...list]
 

@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
+import { readList } from '../core/readable.ts'
 import type { PastRun, RunDeeds } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
@@ -55,7 +56,7 @@ const sealedFields: Record<string, (text: string, opening: Opening) => string> =
 export function openedField(name: string, text: string, opening: Opening): string {
   if (!isSealed(text)) return text
   const { value, item } = opening
-  if (/^v[io]:/.test(name)) return JSON.stringify((JSON.parse(text) as string[]).map(item))
+  if (/^v[io]:/.test(name)) return JSON.stringify(readList(text).map(item))
   if (/^d[io]:/.test(name)) return item(text)
   if (name.startsWith('s:')) return value(text, stateField(name.slice(2)))
   return Object.hasOwn(sealedFields, name) ? sealedFields[name]!(text, opening) : text
@@ -164,7 +165,7 @@ export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
 export function ownInputsOf(record: JobRecord): Record<string, string[]> {
   // A port may be called `__proto__`.
   const inputs: Record<string, string[]> = Object.create(null)
-  for (const field of namedOf(record, 'vi')) inputs[field.slice(3)] = JSON.parse(record[field]!) as string[]
+  for (const field of namedOf(record, 'vi')) inputs[field.slice(3)] = readList(record[field])
   return inputs
 }
 
@@ -178,7 +179,7 @@ export const defaultOf = (
 }
 
 export const channelsOf = (record: JobRecord, dir: 'i' | 'o', port: string): string[] =>
-  JSON.parse(record[`c${dir}:${port}`] ?? '[]') as string[]
+  readList(record[`c${dir}:${port}`])
 
 export function stateOf(record: JobRecord): Record<string, Encoded> {
   const state: Record<string, Encoded> = {}
@@ -260,13 +261,10 @@ export const createdAtOf = (record: JobRecord): number =>
 export const parentOf = (record: JobRecord): { id: number; name: string } | null =>
   record.parent === undefined ? null : { id: Number(record.parent), name: record.childName ?? '' }
 
-export const aliasesOf = (record: JobRecord): string[] =>
-  record.aliases === undefined ? [] : (JSON.parse(record.aliases) as string[])
+export const aliasesOf = (record: JobRecord): string[] => readList(record.aliases)
 
 /** What of its values nobody is to see who only looks. */
-export const redactedPathsOf = (record: JobRecord): string[] =>
-  record.redacts === undefined ? none : (JSON.parse(record.redacts) as string[])
-const none: string[] = []
+export const redactedPathsOf = (record: JobRecord): string[] => readList(record.redacts)
 
 export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] | null =>
   record.held
@@ -275,7 +273,7 @@ export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] |
       ? null
       : record.waitsFor === '*'
         ? 'children'
-        : (JSON.parse(record.waitsFor) as string[])
+        : readList(record.waitsFor)
 
 /** One field of its state. */
 export const stateFieldOf = (record: JobRecord, field: string): Encoded | undefined =>

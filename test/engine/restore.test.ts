@@ -39,7 +39,9 @@ async function charge(engine: ReturnType<typeof isolate>): Promise<number> {
 async function goBackBefore(id: number) {
   const last = await kit.store.lastId()
   for (let job = last; job >= id; job--) await kit.engine.remove(String(job), { force: true })
-  await createClient(kit.options).ask((redis) => redis.set(kit.store.keys.lastId, String(id - 1)))
+  await createClient(kit.options).ask((redis) =>
+    redis.mset({ [kit.store.keys.lastId]: id - 1, [kit.store.keys.highestId]: id - 1 }),
+  )
 }
 
 test('a job whose id was given before has other keys of effects, and other ids of callbacks', async () => {

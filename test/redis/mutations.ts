@@ -1505,7 +1505,7 @@ const oneTime: Mutation[] = [
   ...of(
     32,
     'lib/runtime/idempotency.lua',
-    ['  if tonumber(till) <= now then return end\n', '', 'an answer holds longer than its key'],
+    ['if not till or tonumber(till) <= now then', 'if not till then', 'an answer holds longer than its key'],
     [
       "set_expiring(key, till .. '\\n' .. fingerprint .. '\\n' .. text, ms)",
       "set_expiring(key, till .. '\\n' .. fingerprint .. '\\n' .. text, 1000)",
@@ -2148,14 +2148,14 @@ const schemas: Mutation[] = [
   ...of(
     41,
     'lib/job/ids.lua',
-    ['  if id <= given then return end\n', '  if true then return end\n', 'ids are given again'],
+    ['  if id <= last then return end\n', '  if true then return end\n', 'ids are given again'],
     [
-      "  set_text(id_key, int(id))\n  set_text(ns .. 'epoch'",
+      "  keep(id)\n  set_text(ns .. 'epoch'",
       "  set_text(ns .. 'epoch'",
       'that Redis went back is told, and ids are given again',
     ],
     ['int(times + 1)', "'1'", 'all times that Redis went back count as one'],
-    ['int(given + 1) ..', 'int(given) ..', 'a job that is there is said to be lost'],
+    ['int(last + 1) ..', 'int(last) ..', 'a job that is there is said to be lost'],
   ),
 ]
 
@@ -2260,8 +2260,8 @@ const processes: Mutation[] = [
 
 const branching: Mutation[] = [
   ...of(72, 'lib/job/retention.lua', [
-    '      if journal.puts < MAX_SWEPT then remove(',
-    '      if true then remove(',
+    '      if journal.puts < MAX_SWEPT then alone',
+    '      if true then alone',
     'large families go in one sweep',
   ]),
   ...of(72, 'lib/job/ending.lua', [
@@ -2394,7 +2394,11 @@ const history: Mutation[] = [
       '',
       'the sum of all is that of today',
     ],
-    ['local kept = text and cjson.decode(text) or {}', 'local kept = {}', 'a queue forgets the days of the others'],
+    [
+      "local kept = text and readable.decode(text, key .. ' ' .. field) or {}",
+      'local kept = {}',
+      'a queue forgets the days of the others',
+    ],
     ['do hset(key, int(old), false) end', 'do end', 'days are kept for ever'],
     ['  change_queue(q, queue_fields.minute, minute)\n', '', 'a minute begins anew with each count'],
     ['math.floor(queue_record.minute / 60) ~= hour', 'false', 'hours are not told'],
@@ -2674,7 +2678,11 @@ const ported: Mutation[] = [
       'for field, list in pairs({}) do',
       'a job that leaves its piece loses what waits at its ports',
     ],
-    ['cjson.encode(list[place]) end', 'cjson.encode(list[1]) end', 'all jobs of a piece have the values of the first'],
+    [
+      "cjson.encode(list[place] .. '') end",
+      "cjson.encode(list[1] .. '') end",
+      'all jobs of a piece have the values of the first',
+    ],
   ),
   ...of(
     104,
@@ -2883,8 +2891,8 @@ const packed: Mutation[] = [
     'the tick rings for entries',
   ]),
   ...of(86, 'lib/queue/due.lua', [
-    'retry.lose(id, (find(id))) end',
-    'find(id) end',
+    '    if doc then retry.lose(id, doc) end\n',
+    '',
     'nobody loses a piece whose lease has ended',
   ]),
   ...of(86, 'lib/job/retention.lua', [
@@ -2911,11 +2919,7 @@ const packed: Mutation[] = [
       'a job that leaves is counted twice',
     ],
     ['  put(cache.loose, id, true)\n', '', 'a job that leaves stands nowhere'],
-    [
-      'put(cache.docs, id, (cjson.decode(text)))',
-      'cache.docs[id] = cjson.decode(text)',
-      'what was refused leaves its piece half',
-    ],
+    ['put(cache.docs, id, doc)', 'cache.docs[id] = doc', 'what was refused leaves its piece half'],
   ),
   ...of(
     87,
@@ -3084,7 +3088,11 @@ const pastRuns: Mutation[] = [
     ['if all.bytes + #what > MOST then', 'if false then', 'all is told of a run, however much it did'],
     ['all.more = all.more + n', '', 'nothing says that there was more'],
     ['(all.of[what] or 0) + n', 'n', 'what is done again is not added'],
-    ['doc.run_did and cjson.decode(doc.run_did) or', '', 'what was done before a checkpoint is forgotten'],
+    [
+      "doc.run_did and readable.decode(doc.run_did, key_of(run.id) .. ' ' .. fields.run_did) or",
+      '',
+      'what was done before a checkpoint is forgotten',
+    ],
   ),
   ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets what was done']),
   ...of(

@@ -324,7 +324,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/runtime/cache.lua',
-      find: "  if not doc then refuse('NOT_FOUND', 'job ' .. id .. ' does not exist') end\n",
+      find: '  if not doc then cache.miss(id) end\n',
       replace:
         "  if not doc then\n    doc = { q = 'q', c = 'plain', z = 's', n = '0', ['i:in'] = '0,0' }\n    put(cache.docs, id, doc)\n  end\n",
       says: 'a job that has gone is written to',
@@ -377,7 +377,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/job/aliases.lua',
-      find: "if owner then refuse('TAKEN', 'alias '",
+      find: "if owner and owner ~= id then refuse('TAKEN', 'alias '",
       replace: "if false then refuse('TAKEN', 'alias '",
       says: 'an alias is given twice',
     },
@@ -435,8 +435,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/queue/due.lua',
-      find: 'miss_slot(id, doc)\n      queueing.enqueue(id, doc)\n    else',
-      replace: 'zset(key, id, false)\n    else',
+      find: 'miss_slot(id, doc)\n  queueing.enqueue(id, doc)\n',
+      replace: 'zset(key, id, false)\n',
       says: 'a due timer is taken out, and put into the queue by another call',
     },
   },

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
+import type { Fault } from '../../src/redis/types.ts'
 import { startState } from '../kit/index.ts'
 import { createWorld, type World } from './direct.ts'
 
@@ -253,7 +254,7 @@ const damages: Record<string, [Damage, RegExp]> = {
   'a queue that nobody looks at': [
     async (world) => {
       await world.make({ wait: 600_000 })
-      return (redis, key) => redis.del(key('wake'))
+      return (redis, key) => redis.zrem(key('wake'), 'q:q')
     },
     /has a moment to look at it, and is not in the index/,
   ],
@@ -306,6 +307,313 @@ const damages: Record<string, [Damage, RegExp]> = {
   ],
 }
 
+/** Jobs that are alike wait in one piece, whose record has five lines. */
+const packed = async (world: World, n = 12): Promise<number[]> => {
+  const jobs = Array.from({ length: n }, (_, i) => ({
+    ...{ queue: 'q', class: 'plain', known: true },
+    args: encodeValue(i),
+  }))
+  return (await world.store.enqueue(jobs as never)).made.map(({ id }) => id)
+}
+const PIECE = 'jobs:1'
+/** Changes the lines of the piece's record. */
+const lines =
+  (change: (lines: string[]) => string[], prepare?: (world: World) => Promise<unknown>): Damage =>
+  async (world) => {
+    await packed(world)
+    await prepare?.(world)
+    return async (redis, key) => {
+      const text = (await redis.get<string>(key(PIECE)))!
+      return redis.set(key(PIECE), change(text.split('\n')).join('\n'))
+    }
+  }
+const claimed = (world: World) => world.lane().ask({ max: 100, wide: 100 })
+
+/** Replaces the text of a key. */
+const text =
+  (name: (id: number) => string, value: string, prepare: (world: World) => Promise<number>): Damage =>
+  async (world) => {
+    const id = await prepare(world)
+    return (redis, key) => redis.set(key(name(id)), value)
+  }
+const document = (id: number) => `job:${id}`
+const timer = (world: World) => world.make({ wait: 60_000 })
+const leased = async (world: World) => {
+  const id = await world.make()
+  await world.claimOne()
+  return id
+}
+/** Changes fields of a document, by their names in Redis. */
+const fields =
+  (more: Record<string, unknown>, prepare = (world: World): Promise<number> => world.make()): Damage =>
+  async (world) => {
+    const id = await prepare(world)
+    return async (redis, key) => {
+      const doc = JSON.parse((await redis.get<string>(key(document(id))))!)
+      return redis.set(key(document(id)), JSON.stringify({ ...doc, ...more }))
+    }
+  }
+const YEARS = 10 * 365 * 86_400_000
+/** Changes fields of the queue's record, by their names in Redis. */
+const inQueue =
+  (change: (record: Record<string, never>, world: World) => object, prepare = timer): Damage =>
+  async (world) => {
+    await prepare(world)
+    return async (redis, key) => {
+      const record = { ...(await world.queueDocument()) }
+      return redis.set(key('queue:q'), ` ${JSON.stringify({ ...record, ...change(record as never, world) })}`)
+    }
+  }
+
+/** The job stays unreadable until a forced delete removes it. */
+const setAside = 'set aside'
+
+const more: Record<string, [Damage, RegExp, typeof setAside?]> = {
+  // Records that cannot be decoded.
+  'a job that waits for a time, whose record is not JSON': [
+    text(document, '{broken', timer),
+    /its record cannot be read/,
+    setAside,
+  ],
+  'a ready job whose record is not JSON': [
+    text(document, '{broken', (world) => world.make()),
+    /its record cannot be read/,
+    setAside,
+  ],
+  'a run whose record is not JSON': [text(document, '{broken', leased), /its record cannot be read/, setAside],
+  'a record that is cut off': [
+    async (world) => {
+      const id = await world.make({ args: encodeValue('half') })
+      return async (redis, key) => {
+        const whole = (await redis.get<string>(key(document(id))))!
+        return redis.set(key(document(id)), whole.slice(0, -9))
+      }
+    },
+    /its record cannot be read/,
+    setAside,
+  ],
+  'a record that is a list': [text(document, '[]', (world) => world.make()), /its record cannot be read/, setAside],
+  'a record whose fields are not text': [fields({ n: 7, p: 5 }), /its record cannot be read/],
+  'a job without a sequence that waits for a pull worker': [
+    fields({ n: undefined }, (world) => world.make({ pull: true })),
+    /its record cannot be read/,
+  ],
+  'a job without a queue': [fields({ q: undefined }), /its record cannot be read/],
+  'a job without a class': [fields({ c: undefined }), /its record cannot be read/, setAside],
+  'a child without a class': [
+    fields({ c: undefined }, async (world) => (await family(world)).child),
+    /its record cannot be read/,
+  ],
+  'a field that is to be a number': [fields({ w: 'soon' }, timer), /field w is not a number/],
+  'a place that does not exist': [fields({ z: 'nowhere' }), /field z is not a place/],
+  'a repeat that is not JSON': [
+    fields({ rp: '{daily' }, (world) => world.make({ repeat: encodeValue('DAILY'), slot: world.now() + 600_000 })),
+    /field rp is not JSON/,
+  ],
+  'aliases that are not JSON': [
+    fields({ al: '[desk' }, (world) => world.make({ aliases: ['desk'] })),
+    /field al is not JSON/,
+  ],
+  'values of a port that are not JSON': [
+    fields({ 'vi:in': '[broken' }, async (world) => {
+      const id = await world.make({ in: { in: {} } })
+      await world.push(id, 'in', '1')
+      return id
+    }),
+    /field vi:in is not JSON/,
+  ],
+  'a count of a port that is none': [
+    fields({ 'i:in': 'many' }, (world) => world.make({ in: { in: {} } })),
+    /field i:in is not a count/,
+  ],
+  'channels of a port that are not JSON': [
+    fields({ 'ci:in': 'news' }, (world) => world.make({ in: { in: { channels: ['news'] } } })),
+    /field ci:in is not JSON/,
+  ],
+  'a queue whose record is not JSON': [text(() => 'queue:q', ' {broken', timer), /its record cannot be read/],
+  'a queue whose record has no lanes': [text(() => 'queue:q', ' {}', timer), /its record cannot be read/],
+  'a limit whose record is not JSON': [
+    text(
+      () => 'limit:slots',
+      '{broken',
+      async (world) => {
+        await world.make(limited)
+        return world.make(limited)
+      },
+    ),
+    /its record cannot be read; it binds no job/,
+  ],
+  'a definition of a class that is not JSON': [
+    async (world) => {
+      await world.make()
+      return (redis, key) => redis.hset(key('workers:q'), { plain: '{broken' })
+    },
+    /the definition of class plain cannot be read/,
+  ],
+  'hints that cannot be read': [text(() => 'hints', 'nonsense', timer), /hints cannot be read/],
+  'constraints that are not JSON': [text(() => 'constraints', '{broken', timer), /constraints cannot be read/],
+  'a list of listeners that cannot be read': [
+    text(
+      () => 'audience:news',
+      'nobody',
+      (world) => world.make({ in: { in: { channels: ['news'] } } }),
+    ),
+    /its list of listeners cannot be read/,
+  ],
+
+  // Pieces.
+  'a piece whose jobs have nothing readable in common': [
+    lines(([mask, first, state, , args]) => [mask!, first!, state!, '"q":', args!]),
+    /the record of jobs 100 to 199 cannot be read/,
+    setAside,
+  ],
+  'a piece whose args are not JSON': [
+    lines(([mask, first, state, common]) => [mask!, first!, state!, common!, '[broken']),
+    /the record of jobs 100 to 199 cannot be read/,
+  ],
+  'a piece that has more jobs than args': [
+    lines(([mask, ...rest]) => [`${mask}11`, ...rest]),
+    /the record of jobs 100 to 199 has fewer values than jobs/,
+  ],
+  'a leased piece whose args are not JSON': [
+    lines(([mask, first, state, common]) => [mask!, first!, state!, common!, '[broken'], claimed),
+    /the record of jobs 100 to 199 cannot be read/,
+  ],
+  'a piece that is a single line': [
+    lines(([mask]) => [mask!]),
+    /the record of jobs 100 to 199 cannot be read/,
+    setAside,
+  ],
+  'a piece that is in no index': [
+    async (world) => {
+      await packed(world)
+      return (redis, key) => redis.del(key('queue:q:ready'))
+    },
+    /its piece is not in ready/,
+  ],
+  'a piece that is in a second index': [
+    async (world) => {
+      await packed(world)
+      return (redis, key) => redis.zadd(key('queue:q:completed'), { score: 1, member: 'p1' })
+    },
+    /jobs in pieces beyond the entries of completed, counted 0/,
+  ],
+  'a piece that is gone': [
+    async (world) => {
+      await packed(world)
+      return (redis, key) => redis.del(key(PIECE))
+    },
+    /ready names job p1, which does not exist/,
+  ],
+  'a piece that has fewer jobs than are counted': [
+    lines(([mask, ...rest]) => [`${mask!.slice(0, -2)}00`, ...rest]),
+    /has 9 jobs in pieces beyond the entries of ready, counted 11/,
+  ],
+  'a job of a piece that has a record besides': [
+    async (world) => {
+      const [id] = await packed(world)
+      const other = await world.make()
+      return async (redis, key) => redis.set(key(document(id!)), (await redis.get<string>(key(document(other))))!)
+    },
+    /has a document, and is in a piece besides/,
+  ],
+
+  // Ids.
+  'a counter of ids that is behind its copy': [
+    text(() => 'jobs:last_id', '0', timer),
+    /jobs:last_id is 0, its copy is \d+/,
+  ],
+  'a counter of ids that is gone': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.del(key('jobs:last_id'))
+    },
+    /jobs:last_id is 0, its copy is \d+/,
+  ],
+  'a counter of ids of which both copies are gone': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.del(key('jobs:last_id'), key('jobs:highest'))
+    },
+    /jobs:last_id is 0, and /,
+  ],
+  'a counter of ids that is no number': [text(() => 'jobs:last_id', 'seven', timer), /jobs:last_id is not a number/],
+
+  // Queues that are looked at too late, or by lanes that do not exist.
+  'a queue that is not listed': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.srem(key('queues'), 'q')
+    },
+    /its queue q is not listed/,
+  ],
+  'a queue whose timers are looked at in ten years': [
+    inQueue((_, world) => ({ nt: world.now() + YEARS })),
+    /is looked at too late for the first job in timers/,
+  ],
+  'a queue that the tick looks at in ten years': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.zadd(key('wake'), { score: world.now() + YEARS, member: 'q:q' })
+    },
+    /is looked at later than it is due/,
+  ],
+  'a queue whose lanes are open for ten years': [
+    inQueue(
+      (_, world) => ({
+        l: { a: world.now() + YEARS, b: world.now() + YEARS, c: world.now() + YEARS, d: world.now() + YEARS },
+      }),
+      (world) => world.make(),
+    ),
+    /lane a is said to be open for more than a day/,
+  ],
+  'an index that is no index': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.set(key('queue:q:ready'), 'text')
+    },
+    /cannot be checked: .*WRONGTYPE/,
+  ],
+  'an index that names no job': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.zadd(key('queue:q:timers'), { score: 1, member: 'nonsense' })
+    },
+    /timers names job nonsense, which does not exist/,
+  ],
+
+  // Keys that belong to nothing.
+  'a unique key that names no job': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.set(key('unique:q\nplain\nonce'), '4711')
+    },
+    /names job 4711, which does not exist/,
+  ],
+  'a part of a job that is gone': [
+    async (world) => {
+      await timer(world)
+      return (redis, key) => redis.rpush(key('job:4711:in:in'), '1')
+    },
+    /belongs to job 4711, which does not exist/,
+  ],
+  'a value of a port that is no list': [
+    async (world) => {
+      const id = await world.make({ in: { in: {} } })
+      await world.push(id, 'in', big)
+      return (redis, key) => redis.set(key(`job:${id}:in:in`), 'text')
+    },
+    /cannot be checked: .*WRONGTYPE/,
+  ],
+  'a parent whose children are no hash': [
+    async (world) => {
+      const { parent } = await family(world)
+      return (redis, key) => redis.set(key(`job:${parent}:children`), 'text')
+    },
+    /cannot be checked: .*WRONGTYPE/,
+  ],
+}
+
 /** Makes a job that answers, and is kept longer than its answer is. */
 async function answered(world: World): Promise<number> {
   const id = await world.make({ keepResult: 60_000, retain: 600_000 } as never)
@@ -326,26 +634,74 @@ async function repairAll(world: World): Promise<{ repaired: string[]; left: stri
   return { repaired, left }
 }
 
-test.each(Object.entries(damages))('%s is found, named with its remedy, and mended', async (_, [damage, named]) => {
+const verified = async (world: World) => (await world.engine().verify()) as Fault[]
+
+const all = { ...damages, ...more }
+
+test('there are at least 64 kinds of damage', () => expect(Object.keys(all).length).toBeGreaterThanOrEqual(64))
+
+/** Starts jobs in another queue: ready, due soon, leased for a second, and completed. Returns a check that they continue. */
+async function startNeighbours(world: World) {
+  const queue = 'other'
+  const ended = await world.make({ queue, retain: 1_000 })
+  await (await world.claimOne({ queue })).commit()
+  const lost = await world.make({ queue })
+  await world.claimOne({ queue, lease: 1_000 })
+  const timed = await world.make({ queue, wait: 1_000 })
+  const ready = await world.make({ queue })
+  return async () => {
+    world.advance(5_000)
+    await world.tick()
+    expect(await world.status(lost)).toBe('queued')
+    await expect(world.status(ended)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const runs = await world.claim({ queue })
+    for (const run of runs) expect(await run.commit()).toBe('completed')
+    expect(runs.map(({ id }) => id)).toEqual(expect.arrayContaining([timed, ready]))
+  }
+}
+
+/** All keys and their values. */
+async function contents(world: World): Promise<string[]> {
+  const script = `local all = {}
+for i, key in ipairs(redis.call('KEYS', ARGV[1])) do all[i] = key .. ' ' .. redis.sha1hex(redis.call('DUMP', key)) end
+table.sort(all)
+return all`
+  return world.client.ask((redis) => redis.eval<string[], string[]>(script, [], [`${world.namespace}*`]))
+}
+
+test.each(Object.entries(all))('%s is found, named with its remedy, and repaired or set aside', async (_, row) => {
+  const [damage, named, outcome] = row as [Damage, RegExp, typeof setAside?]
   const world = await createWorld(state.options)
-  const neighbour = await world.make({ queue: 'neighbours' })
+  const goOn = await startNeighbours(world)
   const strike = await damage(world)
   await world.client.ask((redis) => strike(redis, (name) => `${world.namespace}${name}`))
 
-  const { faults } = await world.store.verify()
-  expect(faults.map(({ what }) => what)).toContainEqual(expect.stringMatching(named))
+  // A look names it, and writes nothing.
+  const before = await contents(world)
+  const faults = await verified(world)
+  expect(faults.map(({ who, what }) => `${who} ${what}`)).toContainEqual(expect.stringMatching(named))
   expect(faults.every(({ remedy }) => remedy.length > 10)).toBe(true)
+  expect(await contents(world)).toEqual(before)
 
-  const { repaired, left } = await repairAll(world)
-  expect(repaired.join('\n')).toMatch(named)
-  expect(left).toEqual([])
-  await repairAll(world)
-  expect(await world.faults()).toEqual([])
+  // Everything else continues before the repair, and so does the tick.
+  await goOn()
 
-  // All else goes on as if nothing had been.
-  const [run] = await world.claim({ queue: 'neighbours' })
-  expect(run!.id).toBe(neighbour)
-  expect(await run!.commit()).toBe('completed')
+  for (let round = 0; round < 3; round++) await repairAll(world)
+  const stays = await verified(world)
+  if (outcome) {
+    expect(stays.map(({ who, what }) => `${who} ${what}`).join('\n')).toMatch(named)
+    for (const { kind, who } of stays) {
+      const jobs =
+        kind === 'piece' ? Array.from({ length: 12 }, (_, i) => `${who}${String(i).padStart(2, '0')}`) : [who]
+      for (const job of jobs)
+        await world
+          .engine()
+          .remove(job, { force: true })
+          .catch(() => undefined)
+    }
+    await repairAll(world)
+  }
+  expect(await world.engine().verify()).toEqual([])
 })
 
 test('a result goes when it said, after a repair, and until then can be had', async () => {
@@ -394,16 +750,13 @@ test('a repair of what is sound changes nothing', async () => {
     repeat: encodeValue('DAILY'),
     slot: world.now() + 9_000,
   })
-  const contents = async () => {
-    const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}*`))
-    return keys.sort()
-  }
-  const before = await contents()
+  const keysOf = async () => (await world.client.ask((redis) => redis.keys(`${world.namespace}*`))).sort()
+  const before = await keysOf()
   for (const id of [1, 2, 3]) await world.store.repair([{ kind: 'job', who: String(id) }])
   await world.store.repair([
     { kind: 'queue', who: 'q' },
     { kind: 'channel', who: 'c' },
   ])
-  expect(await contents()).toEqual(before)
+  expect(await keysOf()).toEqual(before)
   expect(await world.faults()).toEqual([])
 })

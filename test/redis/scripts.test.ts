@@ -365,7 +365,7 @@ describe('change', () => {
 
 describe('tick', () => {
   test('does nothing, and costs nothing more, while nothing is due', async () => {
-    expect(await store.tick()).toEqual({ rings: [], more: false })
+    expect(await store.tick()).toEqual({ rings: [], more: false, faults: [] })
   })
 
   test('rings again for a bell that was lost', async () => {

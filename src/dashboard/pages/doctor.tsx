@@ -76,6 +76,7 @@ function What({ health }: { health: Health }) {
   const { redis, ms, tickAt, bellAt, version, problems = [], restored, examined } = health
   const bells = problems.find(({ of }) => of === 'qstash')
   const state = problems.find(({ of }) => of === 'redis')
+  const unreadable = problems.find(({ of }) => of === 'data')
   return (
     <Card title="What is there" right={`version ${version}`}>
       <ul class="checks">
@@ -105,6 +106,11 @@ function What({ health }: { health: Health }) {
             'never went back'
           )}
         </Check>
+        {unreadable && (
+          <Check ok={false} text="Records">
+            <Refused problem={unreadable} />
+          </Check>
+        )}
         {examined && <LastLook examined={examined} />}
       </ul>
     </Card>

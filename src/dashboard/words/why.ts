@@ -166,6 +166,9 @@ const says: Record<ReasonCode, Say> = {
   INPUT_KEPT: (reason) => ({
     text: `${many(numberOf(reason, 'values'), 'value')} on port ${nameOf(reason, 'port')} ${numberOf(reason, 'values') === 1 ? 'waits' : 'wait'} with it.`,
   }),
+  OVERDUE: ({ message }) => ({ text: stop(upper(message)), sub: 'The tick examines its queue within a minute.' }),
+  MISPLACED: ({ message }) => ({ text: stop(upper(message)), sub: 'The doctor puts it back.' }),
+  UNREADABLE: ({ message }) => ({ text: stop(upper(message)), sub: 'The doctor repairs it if enough of it is left.' }),
   ASKED_FOR_NOTHING: (_, { job }) => ({
     text: 'It rests.',
     sub: 'A run, a child or input wakes it.',

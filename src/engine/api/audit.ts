@@ -1,7 +1,11 @@
 // What admins have asked for: written down before it is done, and read newest first.
 
+import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { AuditEntry, Engine } from '../engine.ts'
+
+/** Replaces a damaged entry. */
+const unreadable: AuditEntry = { by: '', name: '', verb: 'unreadable', method: '', path: '' }
 
 export function createAudit({ store }: Context): Pick<Engine, 'audit' | 'readAudit'> {
   return {
@@ -14,7 +18,7 @@ export function createAudit({ store }: Context): Pick<Engine, 'audit' | 'readAud
       const entries = rows.map(([id, [, text]]) => ({
         id,
         at: Number(id.split('-')[0]),
-        ...(JSON.parse(text!) as AuditEntry),
+        ...(readObject<AuditEntry>(text) ?? unreadable),
       }))
       return { entries, cursor: rows.length < limit ? null : rows.at(-1)![0] }
     },

@@ -96,11 +96,11 @@ export function createDoctor({
   }
 
   async function mend(target: Target): Promise<void> {
-    if (target.kind !== 'flow') return ring(await store.repair([target]))
     try {
+      if (target.kind !== 'flow') return await ring(await store.repair([target]))
       await layAnew(target.who)
     } catch (error) {
-      // It has moved on meanwhile, or cannot be laid: what is left is seen by the next look.
+      // The next look finds this fault again.
       if (!(error instanceof SidejobError)) throw error
     }
   }

@@ -5,6 +5,7 @@ import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Failure, type Kind, kindOf } from '../../core/fingerprint.ts'
 import { limits } from '../../core/limits.ts'
+import { readObject } from '../../core/readable.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Engine, ErrorFilter, ErrorKind, ErrorMute } from '../engine.ts'
@@ -71,7 +72,10 @@ const isPast = (until: number): SidejobError =>
 
 /** All kinds that anybody has muted, and which of them are told of again, for their time is over. */
 export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
-  const all = Object.entries(await store.mutes()).map(([kind, text]) => [kind, JSON.parse(text) as Mute] as const)
+  const all = Object.entries(await store.mutes()).flatMap(([kind, text]) => {
+    const mute = readObject<Mute>(text)
+    return mute ? [[kind, mute] as const] : []
+  })
   const isOver = ({ until }: Mute) => until !== null && until <= now()
   return {
     muted: new Map(all.filter(([, mute]) => !isOver(mute))),

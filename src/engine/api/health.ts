@@ -25,6 +25,18 @@ const bellsProblem = ({ why, refused }: Trouble): Problem => ({
     'ticks serve the queues once a minute meanwhile; look at the messages of the plan and at `QSTASH_TOKEN`: bells go on with the first that is taken',
 })
 
+const nouns: Record<string, string> = { job: 'job', jobs: 'piece', queue: 'queue', limit: 'limit', workers: 'class' }
+
+/** Counts records by kind. Their names stay private, since `/health` needs no key. */
+function dataProblem(keys: readonly string[]): Problem {
+  const counts = [...Map.groupBy(keys, (key) => nouns[key.split(':')[0]!] ?? 'other')]
+  const kinds = counts.map(([noun, found]) => `${noun}: ${found.length}`).join(', ')
+  return {
+    ...{ of: 'data', code: 'UNREADABLE', message: `records in Redis could not be read (${kinds})` },
+    remedy: '`sidejob doctor` names each of them; `sidejob doctor --repair --yes` repairs them or sets them aside',
+  }
+}
+
 /** Redis is asked, and its last refusal told; QStash is not asked, for that would be a message: what it said last counts. */
 export function createHealth({ client, store, bells, version, isTenant }: HealthParts): Pick<Engine, 'health'> {
   return {
@@ -33,10 +45,23 @@ export function createHealth({ client, store, bells, version, isTenant }: Health
       const start = Date.now()
       const asked: Standing = await store.standing().catch((error: SidejobError) => ({ error }))
       const ms = Date.now() - start
-      const { error: down, restored, trouble: told, tickAt = null, tickBy = null, bellAt = null, examined } = asked
+      const {
+        error: down,
+        restored,
+        trouble: told,
+        tickAt = null,
+        tickBy = null,
+        bellAt = null,
+        examined,
+        unreadable = [],
+      } = asked
       const fault = down ?? before
       const trouble = bells.trouble() ?? told
-      const problems = [...(fault ? [redisProblem(fault)] : []), ...(trouble ? [bellsProblem(trouble)] : [])]
+      const problems = [
+        ...(fault ? [redisProblem(fault)] : []),
+        ...(trouble ? [bellsProblem(trouble)] : []),
+        ...(unreadable.length > 0 ? [dataProblem(unreadable)] : []),
+      ]
       return {
         ok: !down,
         redis: !down,

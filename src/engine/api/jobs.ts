@@ -2,7 +2,7 @@
 
 import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
-import { SidejobError } from '../../core/errors.ts'
+import { isUnreadable, SidejobError } from '../../core/errors.ts'
 import { isId } from '../../core/job.ts'
 import type { KeptStep } from '../../core/schemas.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
@@ -193,8 +193,14 @@ export function createJobs({
 
     async remove(job, { force = false }, call) {
       await announce()
-      const [word] = await change(job, [ops.delete({ force })], call)
-      return word as 'gone' | 'ending'
+      try {
+        const [word] = await change(job, [ops.delete({ force })], call)
+        return word as 'gone' | 'ending'
+      } catch (error) {
+        if (!force || !isUnreadable(error)) throw error
+        await ring(await store.repair([{ kind: 'erase', who: job }]))
+        return 'gone'
+      }
     },
 
     async run(job, { force, at, wait, parent }, call) {

@@ -3,6 +3,7 @@
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
+import { readObject } from '../../core/readable.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Context } from '../context.ts'
 import type { ApiKey, Engine, KnownKey } from '../engine.ts'
@@ -61,7 +62,7 @@ export function createKeys(
     if (last && Date.now() - last.at < FRESH) return last.kept
     const text = await store.apiKey(id)
     const former = text === null && hash ? await store.apiKey(hash) : null
-    const kept = former === null ? (JSON.parse(text ?? 'null') as Kept | null) : await adopt(hash!, former)
+    const kept = former === null ? (readObject<Kept>(text) ?? null) : await adopt(hash!, former)
     seen.set(id, { at: Date.now(), kept })
     return kept
   }
@@ -151,7 +152,9 @@ export function createKeys(
       const rows = await rowsOf()
       const keys = Object.entries(rows).flatMap(([id, text]) => {
         if (id.startsWith('used:')) return []
-        const { hash: _, ...about } = JSON.parse(text) as Kept
+        const kept = readObject<Kept>(text)
+        if (!kept) return []
+        const { hash: _, ...about } = kept
         const used = rows[`used:${id}`]
         return [{ id, ...about, ...(used === undefined ? {} : { lastUsedAt: Number(used) }) }]
       })

@@ -2,6 +2,7 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
+import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
@@ -21,7 +22,7 @@ export function createTenants({
     async tenants() {
       const rows = Object.entries(await store.tenants()).map(([name, text]) => ({
         name,
-        ...(JSON.parse(text) as { createdAt: number }),
+        createdAt: readObject<{ createdAt: number }>(text)?.createdAt ?? 0,
       }))
       return { tenants: rows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },

@@ -1,6 +1,7 @@
 // What pages for people show beside jobs: views of their list that all share, and when classes were deployed.
 
 import { SidejobError } from '../../core/errors.ts'
+import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { Engine } from '../engine.ts'
 
@@ -9,17 +10,17 @@ const MOST = 50
 export function createViews({ store, now }: Context): Pick<Engine, 'views' | 'setView' | 'removeView' | 'deployments'> {
   return {
     async views() {
-      const views = Object.entries(await store.views()).map(([name, text]) => ({
-        name,
-        ...(JSON.parse(text) as { query: string; by: string; at: number }),
-      }))
+      const views = Object.entries(await store.views()).flatMap(([name, text]) => {
+        const view = readObject<{ query: string; by: string; at: number }>(text)
+        return view ? [{ name, ...view }] : []
+      })
       return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
     async deployments() {
-      const deployments = Object.entries(await store.deployments()).map(([id, text]) => {
-        const { at, classes } = JSON.parse(text) as { at: number; classes: string[] }
-        return { id, at, classes: classes.length }
+      const deployments = Object.entries(await store.deployments()).flatMap(([id, text]) => {
+        const deployment = readObject<{ at: number; classes: string[] }>(text)
+        return deployment ? [{ id, at: deployment.at, classes: deployment.classes.length }] : []
       })
       return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },

@@ -1,7 +1,7 @@
 // Why a job is not running, followed to what would change it: the job that it waits for, the limit that this one waits at,
 // and who holds the slots of that.
 
-import { SidejobError } from '../../core/errors.ts'
+import { isUnreadable, SidejobError } from '../../core/errors.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
@@ -51,11 +51,18 @@ function causesOf({ job, reasons }: WhyLink): number[] {
 const lastsUntil = ({ run, reasons }: WhyLink): number =>
   run ? run.leaseUntil : (reasons.find(({ until }) => until !== undefined)?.until ?? Number.POSITIVE_INFINITY)
 
+/** A job whose record cannot be read. */
+const damaged = (job: number, { message }: SidejobError): WhyLink => ({
+  ...{ job, class: '', queue: '', status: 'queued', running: false, run: null },
+  reasons: [{ code: 'UNREADABLE', message, data: {}, since: 0 }],
+})
+
 /** A job that has gone meanwhile keeps nobody waiting. */
 async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
   try {
     return [await linkOf(store, await store.inspect(String(id)))]
   } catch (error) {
+    if (isUnreadable(error)) return [damaged(id, error as SidejobError)]
     if (error instanceof SidejobError && error.code === 'NOT_FOUND') return []
     throw error
   }
@@ -67,7 +74,12 @@ async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
  * @example (await followed(store, '7', 3)).chain // [{ job: 8, status: 'queued', reasons: […], limit: { key: 'stripe', holders: […] } }]
  */
 export async function followed(store: Ask, job: string, deep: number): Promise<Why> {
-  const first = await linkOf(store, await store.inspect(job))
+  const found = await store.inspect(job).catch((error: SidejobError) => {
+    if (!isUnreadable(error)) throw error
+    return damaged(Number(/job (\d+)/.exec(error.message)?.[1]), error)
+  })
+  if ('reasons' in found) return found
+  const first = await linkOf(store, found)
   if (deep === 0) return first
   const chain: WhyLink[] = []
   let last: WhyLink = first

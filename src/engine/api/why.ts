@@ -3,6 +3,7 @@
 import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
+import { readList, readObject } from '../../core/readable.ts'
 import {
   channelsOf,
   childrenOf,
@@ -39,7 +40,7 @@ function backoffText(doc: JobRecord): string {
   if (!wasReleased(doc))
     return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
   const error = shownError(doc)
-  const why = error === null ? '' : `: ${(JSON.parse(error) as { message?: string }).message}`
+  const why = error === null ? '' : `: ${readObject<{ message?: string }>(error)?.message}`
   return `its last run was given back without using an attempt${why}; waits until`
 }
 
@@ -76,7 +77,7 @@ const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof co
 
 /** The children that its function has called and waits for. */
 function calledReasons({ document: doc, children }: Inspection): Told[] {
-  const called = doc.awaitedChildren ? (JSON.parse(doc.awaitedChildren) as string[]) : []
+  const called = readList(doc.awaitedChildren)
   const all = childrenOf(children)
   return called.map((name) => {
     const child = Object.hasOwn(all, name) ? all[name] : undefined
@@ -136,7 +137,7 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
       message: `waits for a pull worker to claim it${asking}${behind}`,
       data: { ...place, ...(doc.tag === undefined ? {} : { tag: doc.tag }) },
     })
-  } else if (ahead !== null && queue)
+  } else if (ahead !== null && ahead >= 0 && queue)
     reasons.push({
       code: 'QUEUED',
       message: `${ahead} are before it in queue ${doc.queue}; ${queue.lanes} of ${queue.maxLanes} lanes are open`,
@@ -291,7 +292,29 @@ function sinceOf(doc: JobRecord): number {
   return ended ?? lastRunEnded ?? createdAtOf(doc)
 }
 
+/** A job that nothing keeps from running, and that its queue has not started. */
+function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil, sleepUntil }, now }: Looked): Told {
+  const moments = [notBefore, nextSlot, backoffUntil, sleepUntil].filter((at) => at !== undefined && at <= now)
+  if (place !== 't' || moments.length === 0)
+    return {
+      code: 'MISPLACED',
+      message: `no index of queue ${queue} contains it; run \`sidejob doctor --repair\``,
+      data: { queue },
+    }
+  const due = Math.max(...(moments as number[]))
+  return {
+    code: 'OVERDUE',
+    message: `was due at ${new Date(due).toISOString()}, but queue ${queue} has not been examined since; the tick examines it within a minute`,
+    data: { queue, ms: now - due },
+  }
+}
+
 function toldOf(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
+  const told = toldByPlace(waiting)
+  return told.length > 0 || waiting.document.place === 'l' ? told : [neglected(waiting)]
+}
+
+function toldByPlace(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
   switch (waiting.document.place) {
     case 'l':
       return []

@@ -4,6 +4,7 @@ import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
 import { differing, patched } from '../../core/merge-patch.ts'
+import { readObject } from '../../core/readable.ts'
 import type { WorkerPatch } from '../../core/schemas.ts'
 import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
@@ -73,7 +74,10 @@ function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | '
 /** Which deployments have announced a class, the newest first. */
 function byClass(deployed: Record<string, string>): Map<string, { id: string; at: number }[]> {
   const found = new Map<string, { id: string; at: number }[]>()
-  const all = Object.entries(deployed).map(([id, text]) => ({ id, ...(JSON.parse(text) as Deployment) }))
+  const all = Object.entries(deployed).flatMap(([id, text]) => {
+    const one = readObject<Deployment>(text)
+    return one ? [{ id, ...one }] : []
+  })
   for (const { id, at, classes } of all.sort((a, b) => b.at - a.at))
     for (const key of classes) found.set(key, [...(found.get(key) ?? []), { id, at }])
   return found

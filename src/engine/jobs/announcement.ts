@@ -1,6 +1,7 @@
 // Tells Redis which classes this deployment brings: when they have changed, and only if it is the newest version of itself.
 
 import { hashOf } from '../../core/crypto.ts'
+import { readObject } from '../../core/readable.ts'
 import type { Store } from '../../redis/store.ts'
 import type { WorkerDefinition } from '../engine.ts'
 
@@ -74,9 +75,10 @@ export function createAnnouncer({ store, deployment, classes, now, setCron }: An
   }
 
   async function read(id: string): Promise<{ own?: Deployment; others: Deployment[] }> {
-    const all = Object.entries(await store.deployments()).map(
-      ([of, text]) => [of, JSON.parse(text) as Deployment] as const,
-    )
+    const all = Object.entries(await store.deployments()).flatMap(([of, text]) => {
+      const one = readObject<Deployment>(text)
+      return one ? [[of, one] as const] : []
+    })
     return { own: all.find(([of]) => of === id)?.[1], others: all.filter(([of]) => of !== id).map(([, one]) => one) }
   }
 

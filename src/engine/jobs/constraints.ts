@@ -3,6 +3,7 @@
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
+import { readObject } from '../../core/readable.ts'
 import type { LimitKey, NewJob } from '../../redis/new-job.ts'
 import { ops, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
@@ -15,10 +16,16 @@ type Known = { version: string; list: [string, Constraint][] }
 
 const none: Known = { version: '', list: [] }
 
-function parse(text: string | null): Known {
+/** Damaged constraints bind no job; `version` is their version in Redis. */
+function parse(text: string | null, version = ''): Known {
   if (!text) return none
-  const { version, list } = JSON.parse(text) as { version: string; list: Record<string, string> }
-  return { version, list: Object.entries(list).map(([name, one]) => [name, JSON.parse(one) as Constraint]) }
+  const known = readObject<{ version: string; list: Record<string, string> }>(text)
+  if (!known?.list) return { version, list: [] }
+  const list = Object.entries(known.list).flatMap(([name, one]): Known['list'] => {
+    const constraint = readObject<Constraint>(one)
+    return constraint ? [[name, constraint]] : []
+  })
+  return { version: known.version, list }
 }
 
 /** A job's group, with its limit for when it has to be set anew. */
@@ -82,7 +89,7 @@ export function createConstraints(store: Store, registry: Registry) {
     /** Tags what a claim found to be stale, so that the next claim can lend it. */
     async retag({ stale, version }: Pick<CommitAnswer, 'stale' | 'version'>): Promise<Ring[]> {
       if (stale.length === 0) return []
-      if (version !== known.version) known = parse(await store.constraints())
+      if (version !== known.version) known = parse(await store.constraints(), version)
       const words = await Promise.all(stale.map(({ id, document }) => tagWords(id, document)))
       return (await store.change('', words)).rings
     },

@@ -4,6 +4,7 @@ import { parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
 import { encodeValue, raw } from '../../core/codec/value.ts'
 import { checkWorkers, readWorker } from '../../core/definition.ts'
+import { readable } from '../../core/readable.ts'
 import type { Retry } from '../../core/retry.ts'
 import { type CodeWorker, closedIn, worker as definitionSchema } from '../../core/schemas.ts'
 import { type Ports, type Worker, workerDefaults } from '../../core/worker.ts'
@@ -224,7 +225,8 @@ export function createRegistry(
     const before = changes.get(queue)
     const classes = new Map<string, Registered>()
     for (const [name, text] of Object.entries(await store.definitions(queue))) {
-      const { definition } = parseDefinition(text, store.vault)
+      const definition = readable(() => parseDefinition(text, store.vault).definition)
+      if (!definition) continue
       classes.set(name, { in: definition.in as PortSpecs, out: definition.out as PortSpecs, definition })
     }
     if (changes.get(queue) === before) fetched.set(queue, { at: now(), classes })

@@ -21,6 +21,8 @@ export type TickOptions = {
   elapsed?: () => number
 }
 
+type Ticked = Awaited<ReturnType<Engine['tick']>>
+
 const ROUNDS = 20
 /** What is due so soon is looked for by a script, which knows Redis' clock: ours may be wrong by less. */
 const SOON = 15 * 60_000
@@ -66,15 +68,21 @@ export function createTick({
     await ringer.takeBack(left)
   }
 
-  async function doWhatIsDue(): Promise<{ rung: string[]; more: boolean }> {
+  async function doWhatIsDue(): Promise<Ticked> {
     const rung: string[] = []
+    const faults = new Set<string>()
+    const ticked = (more: boolean) => ({ rung, more, ...(faults.size > 0 && { faults: [...faults] }) })
     for (let round = 0; round < ROUNDS; round++) {
-      const { rings, more } = await store.tick()
+      const { rings, more, faults: found } = await store.tick()
+      for (const { job, what } of found) {
+        console.error(`sidejob: the tick passed over ${job}: ${what}`)
+        faults.add(job)
+      }
       await serveUnrung(await ringer.publish(rings))
       rung.push(...rings.map(({ queue }) => queue))
-      if (!more) return { rung, more: false }
+      if (!more) return ticked(false)
     }
-    return { rung, more: true }
+    return ticked(true)
   }
 
   let noted: { at: number; by: Heart } | undefined

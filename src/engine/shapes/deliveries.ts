@@ -111,7 +111,7 @@ export type Health = {
   restored?: Restore
   /** What the doctor has found, where it has ever looked. */
   examined?: ExaminedView
-  problems?: { of: 'redis' | 'qstash'; code: Code; message: string; remedy: string; inARow?: number }[]
+  problems?: { of: 'redis' | 'qstash' | 'data'; code: Code; message: string; remedy: string; inARow?: number }[]
 }
 
 /** What the doctor has found, and where the API tells of what it is at. */

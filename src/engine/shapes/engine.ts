@@ -382,7 +382,7 @@ export interface Engine extends Deliveries, Access {
   /** One lane of a queue: claims, performs and commits until nothing is left or the time is over. */
   dispatch(queue: string, bell: string): Promise<{ runs: number; ended: string }>
   /** Runs everything due; calls `tell` with whether there are tenants before it does. */
-  tick(by?: Heart, tell?: (hasTenants: boolean) => void): Promise<{ rung: string[]; more: boolean }>
+  tick(by?: Heart, tell?: (hasTenants: boolean) => void): Promise<{ rung: string[]; more: boolean; faults?: string[] }>
 
   /** Views of the list of jobs that all share, by name. */
   views(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }>

@@ -3,6 +3,7 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { isFull } from '../../core/errors.ts'
 import type { Examined } from '../../core/examined.ts'
+import { readable, readObject } from '../../core/readable.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
 import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
 import type { Keys } from '../keys.ts'
@@ -59,26 +60,32 @@ export type HowItStands = {
   bellAt: number | null
   /** What the doctor has found. */
   examined: Examined | null
+  /** Keys of records that could not be read. */
+  unreadable: string[]
 }
 
 /** The texts that say how it stands. */
-export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined }: Keys): string[] => [
-  ...[epoch, bells, lastTick, lastBell, examined],
+export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
+  ...[epoch, bells, lastTick, lastBell, examined, unreadable],
 ]
 
 /** A full Redis refuses XADD as the first write of a script, and accepts it after a write that needs no memory. */
 const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
 return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 
-const examinedOf = (text: string | null | undefined): Examined | null => (text ? (JSON.parse(text) as Examined) : null)
+const examinedOf = (text: string | null | undefined): Examined | null => readObject<Examined>(text) ?? null
 
 /** How it stands, by these texts. */
-export const standingOf = ([went, trouble, tickAt, bellAt, found, by]: readonly (string | null)[]): HowItStands => ({
+export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by]: readonly (
+  | string
+  | null
+)[]): HowItStands => ({
   restored: restoreOf(went ?? null),
-  trouble: trouble ? (JSON.parse(trouble) as BellTrouble) : null,
+  trouble: readObject<BellTrouble>(trouble) ?? null,
   tickAt: tickAt ? Number(tickAt) : null,
   bellAt: bellAt ? Number(bellAt) : null,
   examined: examinedOf(found),
+  unreadable: (unreadable ?? '').split('\n').flatMap((line) => line.split(/ (.*)/s)[1] ?? []),
   ...(by === undefined ? {} : { tickBy: by as Heart | null }),
 })
 
@@ -226,7 +233,9 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     /** What was counted on each of these days: queue → counts and waits. */
     async days(days: number[]): Promise<(Record<string, DayRecord> | null)[]> {
       const kept = await ask<unknown>((redis) => redis.hmget(keys.days, ...days.map(String)))
-      return ((kept as (string | null)[] | null) ?? []).map((text) => (text === null ? null : decodeDay(text)))
+      return ((kept as (string | null)[] | null) ?? []).map((text) =>
+        text === null ? null : (readable(() => decodeDay(text)) ?? null),
+      )
     },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
@@ -259,7 +268,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     async keptInputs(id: number): Promise<Record<string, Encoded[]> | null> {
       const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
       if (text === null) return null
-      const { of } = JSON.parse(text) as { of: Record<string, string[]> }
+      const of = readObject<{ of?: Record<string, string[]> }>(text)?.of ?? {}
       const values = (items: string[]): Encoded[] => items.map((item) => itemOf(show.item(item)).data)
       return Object.fromEntries(Object.entries(of).map(([port, items]) => [port, values(items)]))
     },

@@ -91,6 +91,7 @@ export function createJobs(parts: Parts) {
       ...[...limits].map(keys.limit),
       ...(quotaOf(jobs) ? [keys.quota(quotaOf(jobs)!.by), keys.kept(quotaOf(jobs)!.by)] : []),
       keys.lastId,
+      keys.highestId,
       keys.hints,
       keys.listened,
       keys.schema,

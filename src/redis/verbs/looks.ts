@@ -2,6 +2,7 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
+import { readable } from '../../core/readable.ts'
 import { answerOf, type Reply, type Row } from '../answers.ts'
 import { filling, granted, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
@@ -66,6 +67,12 @@ export function processIn(record: string): { since: number; heard: number; signa
   return { since: Number(since), heard: Number(heard), signal: (signal || null) as Signal | null, queues }
 }
 
+const unreadableJob = (id: number): SidejobError =>
+  new SidejobError(
+    'UNREADABLE',
+    `the record of job ${id} in Redis is damaged: run \`sidejob doctor --repair\`, or delete the job with force`,
+  )
+
 export function createLooks(parts: Parts) {
   const { client, keys, base, moments, vault } = parts
   const { evaluate } = client
@@ -81,7 +88,8 @@ export function createLooks(parts: Parts) {
     const found = granted(answerOf(raw, 'job', 'refused'))
     const { id, children, childCount, items, ahead = null } = found
     const { paused, maxLanes, lanes, mode, now, limitFree = null, ownLimit, limit } = found.facts!
-    const document = decodeRecord(found.document, found.side, vault.show)
+    const document = readable(() => decodeRecord(found.document, found.side, vault.show))
+    if (!document) throw unreadableJob(id)
     moments.saw(now)
     await fill([{ id, document }])
     return {
@@ -127,10 +135,10 @@ export function createLooks(parts: Parts) {
       [],
     )
     const { total, newest, cursor = null, ...found } = granted(answerOf(raw, 'jobs', 'refused'))
-    const jobs = found.jobs.map(({ id, document, side, callback }) => ({
-      ...{ id, document: decodeRecord(document, side, vault.show) },
-      ...toldOf(callback, vault),
-    }))
+    const jobs = found.jobs.flatMap(({ id, document: text, side, callback }) => {
+      const document = readable(() => decodeRecord(text, side, vault.show))
+      return document ? [{ id, document, ...toldOf(callback, vault) }] : []
+    })
     await fill(jobs)
     return {
       jobs,

@@ -1,7 +1,8 @@
 // Queues: their settings and classes, how they stand, and the sweep over all of them.
 
+import { isInternal } from '../../core/errors.ts'
 import { answerOf, type Row } from '../answers.ts'
-import { listWords, type Parts, ringsOf } from '../parts.ts'
+import { faultsOf, listWords, type Parts, ringsOf, type ScriptFault } from '../parts.ts'
 import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
@@ -24,18 +25,50 @@ export type NamedClass = {
   replaces?: string
 }
 
+/** Maximum number of deployments, which come first in `~wake`. */
+const MAX_DEPLOYMENTS = 20
+
 export const queueRow = ({ document, oldest, ...row }: Row<'queue'>): QueueRow => ({
   ...row,
   settings: decodeQueue(document),
   oldest: oldest ? Math.floor(Number.parseInt(oldest.slice(0, 13), 16) / 1000) : null,
 })
 
-export function createQueues({ client: { evaluate }, keys, base }: Parts) {
-  async function tick(limit = 100): Promise<{ rings: Ring[]; more: boolean }> {
-    const raw = await evaluate(scripts.tick, [keys.wake], { ...base(), most: limit }, [])
-    const { rings, more } = answerOf(raw, 'ticked')
-    return { rings: ringsOf(rings), more }
+export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
+  type Ticked = { rings: Ring[]; more: boolean; faults: ScriptFault[] }
+
+  async function sweep(most: number, skip: number): Promise<Ticked> {
+    const raw = await evaluate(scripts.tick, [keys.wake], { ...base(), most, skip }, [])
+    const { rings, more, faults } = answerOf(raw, 'ticked')
+    return { rings: ringsOf(rings), more, faults: faultsOf(faults, scripts.tick) }
   }
+
+  /** Sweeps queues and limits one by one. A queue that fails does not stop the next queue. */
+  async function sweepEach(limit: number): Promise<Ticked> {
+    const all: Ticked = { rings: [], more: false, faults: [] }
+    for (let [skip, n] = [0, 0]; n < limit; n++) {
+      try {
+        const { rings, more, faults } = await sweep(1, skip)
+        all.rings.push(...rings)
+        all.faults.push(...faults)
+        if (!more) return all
+      } catch (error) {
+        if (!isInternal(error)) throw error
+        const due = await ask((redis) => redis.zrange<string[]>(keys.wake, 0, MAX_DEPLOYMENTS + skip))
+        const job = due.filter((member) => !member.startsWith('d:'))[skip] ?? ''
+        all.faults.push({ job, what: String(error.cause ?? error) })
+        skip++
+      }
+    }
+    return { ...all, more: true }
+  }
+
+  /** Sweeps at most `limit` queues and limits that are due. */
+  const tick = (limit = 100): Promise<Ticked> =>
+    sweep(limit, 0).catch((error: unknown) => {
+      if (!isInternal(error)) throw error
+      return sweepEach(limit)
+    })
 
   async function overview(queue = ''): Promise<{ queues: QueueRow[]; now: number }> {
     const raw = await evaluate(scripts.overview, [], { ...base(), queue_name: queue }, [])

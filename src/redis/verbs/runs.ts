@@ -1,14 +1,16 @@
 // Runs: claiming, committing, and keeping the leases of those under way.
 
+import { isInternal } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
+import { readable } from '../../core/readable.ts'
 import { answerOf, type Reply } from '../answers.ts'
 import type { RunOutcome } from '../changes.ts'
 import { lentAlone, lentOfRows } from '../claimed.ts'
 import { isolating } from '../commits.ts'
 import { packedRuns } from '../packed-runs.ts'
-import { filling, listWords, type Parts, ringsOf } from '../parts.ts'
+import { faultsOf, filling, listWords, type Parts, ringsOf } from '../parts.ts'
 import { decodeRecord } from '../record.ts'
-import { inSources, type Script } from '../script.ts'
+import type { Script } from '../script.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { ClaimedJob, CommitAnswer, CommitRequest, Signal } from '../types.ts'
 import type { Vault } from '../vault.ts'
@@ -38,6 +40,7 @@ const claimArgs = (claim: CommitRequest['claim']) => ({
   skip: claim?.skip ?? 0,
   calls: claim?.calls ?? -1,
   process: claim?.process ?? '',
+  careful: '',
 })
 
 function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: string[], vault: Vault): CommitAnswer {
@@ -48,7 +51,10 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
     lent,
     rings: ringsOf(rings),
     ...(nextDue ? { nextDue: Number(nextDue.split(' ')[0]), dueIn: Number(nextDue.split(' ')[1]) } : {}),
-    stale: stale.map(({ id, document, side }) => ({ id, document: decodeRecord(document, side, vault.show) })),
+    stale: stale.flatMap(({ id, document: text, side }) => {
+      const document = readable(() => decodeRecord(text, side, vault.show))
+      return document ? [{ id, document }] : []
+    }),
     ...{ version, failed },
     ...(seen === undefined ? {} : { seen }),
     ...(told ? { signal: told as Signal } : {}),
@@ -93,9 +99,19 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
       apartTill = Date.now() + APART
       return asked(false, known, args, words)
     }
-    for (const { job, what } of reply.faults)
-      console.error(`sidejob: job ${job} met a fault in Redis: ${inSources(what, script)}`)
+    for (const { job, what } of faultsOf(reply.faults, script))
+      console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
     return reply
+  }
+
+  /** Repeats a claim that failed, so that only the faulty job leaves the queue. */
+  async function askedCarefully(light: boolean, known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
+    try {
+      return await asked(light, known, args, words)
+    } catch (error) {
+      if (!isClaim || !isInternal(error)) throw error
+      return asked(false, known, { ...args, careful: '1' }, words)
+    }
   }
 
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
@@ -117,7 +133,8 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     const { patterns = [], tags = [] } = claim ?? {}
     const args = { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) }
     const words = [...listWords(patterns), ...listWords(tags), ...listWords(lane?.heard ?? []), ...sent.words()]
-    const reply = await asked(isLight(runs, claim), known, args, words)
+    const isClaim = claim !== undefined && runs.length === 0
+    const reply = await askedCarefully(isLight(runs, claim), known, args, words, isClaim)
     const { lent, withSide } = lentOfRows(reply.lent, vault)
     const answer = commitAnswer(reply, lent, sent.answers(reply.answers), vault)
     ids.saw(answer.lent)
@@ -180,7 +197,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   function lentByCall(call: string): ClaimedJob[] {
     const [word, ...documents] = call.split('\t')
     if (word !== 'lent') return []
-    const lent = documents.map((text) => lentAlone(text, vault))
+    const lent = documents.flatMap((text) => lentAlone(text, vault))
     ids.saw(lent)
     noteQuotas(lent)
     moments.saw(lent[0]?.document.ranAt)

@@ -18,8 +18,8 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     return { faults: faults as Fault[], next: phase === undefined ? null : from * PHASES + Number(phase), seen }
   }
 
-  /** Puts right what was found at jobs, queues, limits, channels and names. */
-  async function repair(targets: readonly Pick<Fault, 'kind' | 'who'>[]): Promise<Ring[]> {
+  /** Repairs faults; `erase` deletes an unreadable job. */
+  async function repair(targets: readonly { kind: Fault['kind'] | 'erase'; who: string }[]): Promise<Ring[]> {
     const rest = [String(targets.length), ...targets.flatMap(({ kind, who }) => [kind, who])]
     return ringsOf(answerOf(await evaluate(scripts.repair, [], base(), rest), 'repaired').rings)
   }

@@ -25,7 +25,9 @@ const said = (world: World) => world.client.ask((redis) => redis.get<string>(wor
 const another = ({ client, namespace }: World) => createStore({ client, namespace })
 
 const goBackTo = (world: World, id: number) =>
-  world.client.ask((redis) => redis.set(world.store.keys.lastId, String(id)).then(() => undefined))
+  world.client.ask((redis) =>
+    redis.mset({ [world.store.keys.lastId]: id, [world.store.keys.highestId]: id }).then(() => undefined),
+  )
 
 const rule41: Facts = {
   async 'the first job says which schema the data are of'(world) {

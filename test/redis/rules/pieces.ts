@@ -512,7 +512,7 @@ const leaving: Facts = {
   },
   async 'jobs that were tagged by older constraints are tagged anew'(world) {
     const ids = await pack(world, 12)
-    await world.store.constraint('c', { class: 'plain', key: 'k', concurrency: 1 } as never)
+    await world.store.constraint('c', '{"class":"plain","key":"k","concurrency":1}')
     const { lent, stale } = await world.store.commit({
       queue: 'q',
       lane: { id: 'l', seq: 1 },

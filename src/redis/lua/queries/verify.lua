@@ -2,14 +2,17 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, job, jobs, limit, limits, queue, queues, repeats, result, wake
+-- reads: audience, channel, channels, constraints, hints, job, jobs, limit, limits, queue, queues, repeats, result, schema, unique, unreadable, wake, workers
 -- writes: none
 -- args: ns, clock, seed, phase:int, from:int, size:int
 -- returns: verified
---          phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules (from a cursor of a scan)
+--          phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 7 all keys (from a cursor of a scan),
+--          6 ids, hints, constraints and the list of records that could not be read
 
 local kin = require 'family/kin'
 local places = require 'job/places'
+local aliases = require 'job/aliases'
+local shape = require 'job/shape'
 local states = require 'job/states'
 local limits = require 'limit/limits'
 local turns = require 'limit/turns'
@@ -24,13 +27,14 @@ local whereabouts = require 'run/whereabouts'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 local fetch_jobs, find, hget, queue, raw, text_at = cache.fetch_jobs, cache.find, cache.hget, cache.queue, cache.raw, cache.text_at
 local int, never = numbers.int, numbers.never
-local direction, letters, limit_key, list_key, queue_key, side_key = redis_keys.direction, redis_keys.letters, redis_keys.limit_key, redis_keys.list_key, redis_keys.queue_key, redis_keys.side_key
+local direction, key_of, letters, limit_key, list_key, piece_key, queue_key, side_key = redis_keys.direction, redis_keys.key_of, redis_keys.letters, redis_keys.limit_key, redis_keys.list_key, redis_keys.piece_key, redis_keys.queue_key, redis_keys.side_key
 local now = time.now
 
 local faults, seen = {}, 0
@@ -49,8 +53,29 @@ local remedies = {
   result = 'it goes when it said that it would, or now if that is over',
   unkept = 'nothing brings it back: who asks is told that there is none',
   slot = 'the slots are those of the runs that there are',
+  record = 'it is completed from other records where these say enough, and set aside where not: delete it with force then',
+  piece = 'each of its jobs gets a record of its own; jobs without readable args fail',
+  field = 'the field is removed',
+  settings = 'nothing brings the former settings back: set them again; the note is removed',
+  class = 'the definition is removed; the class is registered again when its deployment or worker announces it',
+  ids = 'the counter continues behind the highest id',
+  hints = 'its numbers are computed again',
+  constraints = 'they are removed: set them again',
+  orphan = 'the key is deleted',
 }
-local function fault(who, what, remedy) faults[#faults + 1] = row_of.found { kind = kind, who = who, what = what, remedy = remedies[remedy] } end
+local function fault(who, what, remedy, of) faults[#faults + 1] = row_of.found { kind = of or kind, who = who, what = what, remedy = remedies[remedy] } end
+
+-- Reports a check that fails as a fault.
+local function look(check, who, ...)
+  local ok, why = pcall(check, who, ...)
+  if not ok then fault(who, 'cannot be checked: ' .. tostring(type(why) == 'table' and (why.err or why.message) or why):sub(1, 200), kind == 'job' and 'record' or 'look') end
+end
+
+local last_known
+local function last_id()
+  last_known = last_known or math.max(tonumber(text_at(ns .. 'jobs:last_id') or 0) or 0, tonumber(text_at(ns .. 'jobs:highest') or 0) or 0)
+  return last_known
+end
 
 local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
@@ -111,8 +136,22 @@ local function check_slots(key)
   end
 end
 
+-- A piece has args and values for each of its jobs.
+local checked = {}
+local function check_lengths(number)
+  checked[number] = true
+  local piece = whereabouts.piece(number)
+  local lists = readable.decode(piece.own or '{}', '') or {}
+  lists.args = readable.decode(piece.args, '') or {}
+  for _, list in pairs(lists) do
+    if type(list) ~= 'table' or #list < #piece.mask then return fault(number, 'the record of jobs ' .. number .. '00 to ' .. number .. '99 has fewer values than jobs', 'piece', 'piece') end
+  end
+end
+
 -- A job of a piece is where its piece is.
 local function check_piece(id)
+  local number = pieces.place_of(id)
+  if not checked[number] then check_lengths(number) end
   for _, wrong in ipairs(whereabouts.faults_of(id)) do fault(id, wrong, 'place') end
 end
 
@@ -143,9 +182,9 @@ end
 local function check_ports(id, doc)
   for field in pairs(doc) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir then
+    if dir and doc[field]:find('^%d+,%d+') then
       local pushed, taken = ports.counts(doc, dir, port)
-      local own = doc['v' .. field] and #cjson.decode(doc['v' .. field]) or 0
+      local own = doc['v' .. field] and #(readable.decode(doc['v' .. field], '') or {}) or 0
       local size = own + redis.call('LLEN', list_key(id, dir, port))
       if own > 0 and size > own then fault(id, direction[dir] .. ' port ' .. port .. ' has values in the document and in a list', 'count') end
       if size ~= pushed - taken then fault(id, direction[dir] .. ' port ' .. port .. ' holds ' .. int(size) .. ', counted ' .. int(pushed - taken), 'count') end
@@ -170,6 +209,8 @@ local function check_listening(id, doc)
 end
 
 local function check_channel(channel)
+  local text = text_at(ns .. 'audience:' .. channel)
+  if text and not text:match('^%d+') then return fault(channel, 'its list of listeners cannot be read', 'count') end
   local n, relayed_by, listed = audience.of(channel)
   local members = redis.call('ZCARD', ns .. 'channel:' .. channel)
   if members ~= n then fault(channel, 'has ' .. members .. ' listeners, counted ' .. int(n), 'count') end
@@ -201,6 +242,7 @@ local function check_family(id, doc)
   if doc.parent then
     check_circle(id)
     local parent = find(doc.parent)
+    if readable.damaged[key_of(doc.parent)] then return end
     if not parent then
       fault(id, 'its parent ' .. doc.parent .. ' does not exist', 'tie')
     else
@@ -212,9 +254,9 @@ local function check_family(id, doc)
   end
   for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
-    if not child_doc then
+    if not child_doc and not readable.damaged[key_of(child.id)] then
       fault(id, 'its child ' .. child.id .. ' does not exist', 'tie')
-    elseif child_doc.parent ~= id or child_doc.child_name ~= child.name then
+    elseif child_doc and (child_doc.parent ~= id or child_doc.child_name ~= child.name) then
       fault(id, 'knows job ' .. child.id .. ' as its child ' .. child.name .. ', which it is not', 'tie')
     end
   end
@@ -227,7 +269,7 @@ local function check_waiting(id, doc)
   if #members == 0 then fault(id, 'waits for nothing', 'tie') end
   for _, child in ipairs(members) do
     local child_doc = find(child)
-    if not child_doc or states.ends[states.of(child_doc)] then fault(id, 'waits for child ' .. child .. ', which has ended', 'tie') end
+    if not readable.damaged[key_of(child)] and (not child_doc or states.ends[states.of(child_doc)]) then fault(id, 'waits for child ' .. child .. ', which has ended', 'tie') end
   end
 end
 
@@ -270,7 +312,7 @@ local function check_run(id, doc)
 end
 
 local function check_names(id, doc)
-  for _, alias in ipairs(doc.aliases and cjson.decode(doc.aliases) or {}) do
+  for _, alias in ipairs(aliases.of(id, doc)) do
     local owner = hget(ns .. 'jobs:aliases', alias)
     if owner ~= id then fault(id, 'has alias ' .. alias .. ', which names ' .. (owner and 'job ' .. owner or 'no job'), 'name') end
   end
@@ -294,9 +336,21 @@ local function check_result(id, doc)
   if left == -2 and tonumber(doc.result_until or 0) > now + SOON then fault(id, 'its result is gone before its time', 'unkept') end
 end
 
+local function check_shape(id, doc)
+  for field, why in pairs(shape.faults_of(doc)) do fault(id, 'field ' .. field .. ' ' .. why, 'field') end
+end
+
+local listed_queues = {}
+local function check_listed(q)
+  if listed_queues[q] == nil then listed_queues[q] = redis.call('SISMEMBER', ns .. 'queues', q) == 1 end
+  return listed_queues[q]
+end
+
 local function check_job(id, doc)
   seen = seen + 1
   queue(doc.queue)
+  if not check_listed(doc.queue) then fault(id, 'its queue ' .. doc.queue .. ' is not listed', 'place') end
+  if next(shape.faults_of(doc)) then return check_shape(id, doc) end
   for _, check in ipairs({ check_place, check_lease, check_run, check_ports, check_history, check_listening, check_family, check_waiting, check_following, check_wires, check_names, check_values, check_result }) do
     check(id, doc)
   end
@@ -304,15 +358,41 @@ end
 
 local HEAD_LENGTH = 20
 
+-- No lane is open for longer, and no moment of a queue is later than the first of its index.
+local MAX_LANE = 86400000
+local looked_at = { timers = queue_fields.next_timer, leases = queue_fields.next_lease, completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
+
+local function check_moments(q, queue_record, wake)
+  for place, field in pairs(looked_at) do
+    local first = tonumber(redis.call('ZRANGE', queue_key(q, place), 0, 0, 'WITHSCORES')[2] or never)
+    if first < never and first < (queue_record[field] or never) then fault(q, 'is looked at too late for the first job in ' .. place, 'look') end
+  end
+  local moment = lanes.moment_of(queue_record)
+  if wake and moment < never and tonumber(wake) > math.max(moment, now) + 2 * lanes.MINUTE then fault(q, 'is looked at later than it is due', 'look') end
+  for lane, till in pairs(queue_record.lanes) do
+    if type(till) ~= 'number' or till > now + MAX_LANE then fault(q, 'lane ' .. lane .. ' is said to be open for more than a day', 'look') end
+  end
+end
+
+local function check_classes(q)
+  local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
+  for i = 1, #definitions, 2 do
+    if not readable.decode(definitions[i + 1], '') then fault(q, 'the definition of class ' .. definitions[i] .. ' cannot be read', 'class') end
+  end
+end
+
 -- What waits has somebody coming, and the head of no index names a job that is gone.
 local function check_queue(q)
   local queue_record = queue(q)
   local text = text_at(queue_key(q))
+  check_classes(q)
+  if readable.damaged[queue_key(q)] then return fault(q, 'its record cannot be read; defaults apply', 'settings') end
   local as_kept = text and cjson.decode(text) or queue_record
   local packed = as_kept[queue_fields.packed] or {}
   local ready = tally.count(q, 'ready')
   local wake = redis.call('ZSCORE', ns .. 'wake', 'q:' .. q)
   if ready > 0 and lanes.count(q) == 0 and not queue_record.paused and not wake then fault(q, ready .. ' jobs are ready, and neither lane nor moment is set', 'look') end
+  check_moments(q, queue_record, wake)
   if lanes.moment_of(queue_record) < never and not wake then fault(q, 'has a moment to look at it, and is not in the index', 'look') end
   for place, letter in pairs(queue_record.jobs_at and letters or {}) do
     local n, counted = tally.count(q, place), queue_record.jobs_at[letter] or 0
@@ -328,36 +408,49 @@ local function check_queue(q)
       local number = pieces.number_in(member)
       local is_there = number and whereabouts.piece(number)
       if not number then is_there = find(member) end
+      local id = member:match('^%d+$')
+      if id and is_there and tonumber(id) > last_id() then fault('jobs:last_id', 'is ' .. int(last_id()) .. ', and queue ' .. q .. ' has job ' .. id, 'ids', 'data') end
       if not is_there then fault(q, (states.indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist', 'gone') end
     end
   end
 end
 
 local function check_limit_whole(key)
+  limits.at(key)
+  if readable.damaged[limit_key(key)] then return fault(key, 'its record cannot be read; it binds no job', 'settings') end
   check_limit(key)
   check_turns(key)
   check_slots(key)
 end
 
 local function check_alias(alias, id)
-  local doc = find(id)
-  local known = doc and doc.aliases and tables.has(cjson.decode(doc.aliases), alias)
-  if not known then fault(alias, 'names job ' .. id .. ', which ' .. (doc and 'does not know it' or 'does not exist'), 'gone') end
+  local doc = id:match('^%d+$') and find(id)
+  local known = doc and tables.has(aliases.of(id, doc), alias)
+  if not known and not readable.damaged[key_of(id)] then fault(alias, 'names job ' .. id .. ', which ' .. (doc and 'does not know it' or 'does not exist'), 'gone') end
 end
 
 local function check_schedule(id)
   local doc = find(id)
+  if readable.damaged[key_of(id)] then return end
   if not doc or not doc.repeats then fault(id, 'is among the schedules, and ' .. (doc and 'does not repeat' or 'does not exist'), 'gone') end
 end
 
+local seen_pieces = {}
+local function check_unreadable(id)
+  if readable.damaged[key_of(id)] then return fault(id, 'its record cannot be read', 'record') end
+  local number = pieces.place_of(id)
+  if not number or seen_pieces[number] or not readable.damaged[piece_key(number)] then return end
+  seen_pieces[number] = true
+  fault(number, 'the record of jobs ' .. number .. '00 to ' .. number .. '99 cannot be read', 'piece', 'piece')
+end
+
 local function check_jobs()
-  local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
-  local ids = {}
+  local last, ids = last_id(), {}
   for id = from, math.min(last, from + size - 1) do ids[#ids + 1] = int(id) end
   whereabouts.fetch(ids)
   for _, id in ipairs(ids) do
-    local doc = find(id)
-    if doc then check_job(id, doc) end
+    local ok, doc = pcall(find, id)
+    if ok and doc then look(check_job, id, doc) elseif ok then check_unreadable(id) else look(find, id) end
   end
   return from + size <= last and int(from + size) or '0'
 end
@@ -365,7 +458,89 @@ end
 local AT_ONCE = 10
 local function scan(command, key, step, check)
   local page = redis.call(command, ns .. key, int(from), 'COUNT', AT_ONCE)
-  for i = 1, #page[2], step do check(page[2][i], page[2][i + 1]) end
+  for i = 1, #page[2], step do look(check, page[2][i], page[2][i + 1]) end
+  return page[1]
+end
+
+-- The greater of the two copies.
+local function check_ids()
+  local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
+  if not last then return fault('jobs:last_id', 'is not a number', 'ids') end
+  if last < last_id() then fault('jobs:last_id', 'is ' .. int(last) .. ', its copy is ' .. int(last_id()), 'ids') end
+end
+
+local MAX_COUNTED = 1000
+local function check_hints()
+  local text = text_at(ns .. 'hints')
+  local system, version = (text or '0,0,'):match('^(%d+),%d+,(%d*)$')
+  if not system then return fault('hints', 'cannot be read', 'hints') end
+  local all = redis.call('HLEN', ns .. 'channels') <= MAX_COUNTED and redis.call('HKEYS', ns .. 'channels') or nil
+  local listeners = 0
+  for _, channel in ipairs(all or {}) do
+    if audience.is_system(channel) then listeners = listeners + redis.call('ZCARD', ns .. 'channel:' .. channel) end
+  end
+  if all and listeners ~= tonumber(system) then fault('hints', 'counts ' .. system .. ' listeners of system channels, there are ' .. listeners, 'hints') end
+  local known = (text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
+  if known and known ~= version then fault('hints', 'has constraints of version ' .. version .. ', expected version ' .. known, 'hints') end
+end
+
+local function check_constraints()
+  local text = text_at(ns .. 'constraints')
+  if not text then return end
+  local all = readable.decode(text, '')
+  local is_sound = all and type(all.list) == 'table' and tonumber(all.version)
+  for _, one in pairs(is_sound and all.list or {}) do is_sound = is_sound and readable.decode(tostring(one), '') end
+  if not is_sound then fault('constraints', 'cannot be read', 'constraints') end
+end
+
+-- Records that another one has replaced since.
+local replaced = { queue = 'queue', limit = 'limit', job = 'job' }
+local function check_listed_unreadable()
+  for line in (text_at(ns .. 'unreadable') or ''):gmatch('[^\n]+') do
+    local name = line:match('^%d+ (.*)$') or line
+    local of, who = name:match('^(%a+):(.*)$')
+    local id = of == 'job' and who:match('^%d+$')
+    local is_still = id and (find(id) or true) and readable.damaged[key_of(id)]
+    local number = of == 'jobs' and who:match('^%d+$')
+    if number then is_still = redis.call('EXISTS', piece_key(number)) == 1 and (cache.piece(number) or true) and readable.damaged[piece_key(number)] end
+    if not is_still then fault(name, 'could not be read, and has been ' .. (replaced[of] and not id and 'replaced' or 'repaired or deleted') .. ' since', 'settings', 'unreadable') end
+  end
+end
+
+local function check_data()
+  for _, check in ipairs({ check_ids, check_hints, check_constraints, check_listed_unreadable }) do look(check, 'data') end
+  return '0'
+end
+
+-- Jobs that the counter of ids has not reached, and parts of jobs that are gone.
+local is_there = {}
+local function exists(id)
+  if is_there[id] == nil then
+    local number, at = pieces.place_of(id)
+    local text = number and redis.call('GET', piece_key(number))
+    is_there[id] = redis.call('EXISTS', key_of(id)) == 1 or (text and text:sub(at, at) == '1') or false
+  end
+  return is_there[id]
+end
+
+local function check_key(name)
+  local id, side = name:match('^job:(%d+)(:?)')
+  local number = name:match('^jobs:(%d+)$')
+  if (id and side == '' and tonumber(id) > last_id()) or (number and tonumber(number) * pieces.SIZE > last_id()) then
+    fault('jobs:last_id', 'is ' .. int(last_id()) .. ', and there is ' .. name, 'ids', 'data')
+  elseif side == ':' and not exists(id) then
+    fault(name, 'belongs to job ' .. id .. ', which does not exist', 'orphan')
+  end
+  local holder = name:find('^unique:') and redis.call('TYPE', ns .. name).ok == 'string' and redis.call('GET', ns .. name)
+  if holder and not holder:find(',', 1, true) and not exists(holder) then fault(name, 'names job ' .. holder .. ', which does not exist', 'orphan') end
+end
+
+local KEYS_AT_ONCE = 200
+local function check_keys()
+  local page = redis.call('SCAN', int(from), 'COUNT', KEYS_AT_ONCE)
+  for _, key in ipairs(page[2]) do
+    if key:sub(1, #ns) == ns then look(check_key, key:sub(#ns + 1)) end
+  end
   return page[1]
 end
 
@@ -376,12 +551,18 @@ local phases = {
   { 'channel', function() return scan('HSCAN', 'channels', 2, check_channel) end },
   { 'alias', function() return scan('HSCAN', 'jobs:aliases', 2, check_alias) end },
   { 'schedule', function() return scan('ZSCAN', 'repeats', 2, check_schedule) end },
+  { 'data', check_data },
+  { 'data', check_keys },
 }
 
 -- What there is little of is looked at together.
 repeat
   kind = phases[phase][1]
-  local next_from = phases[phase][2]()
+  local ok, next_from = pcall(phases[phase][2])
+  if not ok then
+    look(phases[phase][2], kind)
+    next_from = '0'
+  end
   from = tonumber(next_from)
   if from == 0 then phase = phase + 1 end
 until from > 0 or not phases[phase] or seen * 2 > size

@@ -13,7 +13,7 @@
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, ...
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, ...
 -- returns: committed
 
 local internal = require 'job/internal'
@@ -43,6 +43,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
@@ -99,10 +100,10 @@ end
 
 if lane ~= '' then
   local text = text_at(lane_key)
-  local last = text and tonumber(text:sub(1, text:find(' ', 1, true) - 1))
+  local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
   -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
   if last and last == seq then
-    local lane_record = cjson.decode((text:match('{.*')))
+    local lane_record = readable.decode(text:match('{.*') or '', lane_key) or lane_fields { word = 'stale', answers = {}, tokens = {} }
     return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
   -- A pull worker's number stands for what it asks for: another one is another question under the same key.
@@ -195,6 +196,7 @@ local want = {
   version = select(3, hints.known()),
   stale = {},
   calls = calls,
+  careful = careful ~= '',
   process = process ~= '' and process or nil,
   limited = lends_lone and function(...) return lone.limited(...) end or nil, -- here alone
 }

@@ -14,6 +14,7 @@ local bells = require 'queue/bells'
 local work = require 'run/work'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local fetch, set_text, text_at = cache.fetch, cache.set_text, cache.text_at
 local int = numbers.int
 
@@ -21,7 +22,11 @@ fetch(KEYS)
 
 local key = ns .. 'constraints'
 local text = text_at(key)
-local all = text and cjson.decode(text) or { version = '0', list = {} }
+local all = text and readable.decode(text, key)
+if not all or type(all.list) ~= 'table' or not tonumber(all.version) then
+  if text then readable.note(key, text) end
+  all = { version = tonumber((select(3, hints.known()))) and select(3, hints.known()) or '0', list = {} }
+end
 if definition == '' and not all.list[name] then return reply.refused { code = 'NOT_FOUND', message = 'there is no constraint ' .. name } end
 
 all.list[name] = definition ~= '' and definition or nil

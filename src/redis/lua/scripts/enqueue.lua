@@ -26,6 +26,7 @@ local cache = require 'runtime/cache'
 local idempotency = require 'runtime/idempotency'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local take, take_int = args.take, args.take_int
 local fetch, text_at = cache.fetch, cache.text_at
 local try = journal.try
@@ -46,7 +47,11 @@ if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED 
 if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end
 
 local _, _, version = hints.known()
-if version ~= tagged then return reply.outdated { constraints = text_at(ns .. 'constraints') or '' } end
+if version ~= tagged then
+  local text = text_at(ns .. 'constraints') or ''
+  local is_readable = text == '' or readable.decode(text, ns .. 'constraints')
+  return reply.outdated { constraints = is_readable and text or '{"version":"' .. version .. '","list":{}}' }
+end
 
 ids.must_have_given(seen)
 if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end

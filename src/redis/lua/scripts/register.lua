@@ -17,6 +17,7 @@ local work = require 'run/work'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
+local readable = require 'runtime/readable'
 local take, take_int = args.take, args.take_int
 local change_queue, fetch, hash, hset, queue = cache.change_queue, cache.fetch, cache.hash, cache.hset, cache.queue
 local push = journal.push
@@ -51,7 +52,7 @@ for _ = 1, take_int() do
   local class, definition, serves, concurrency, replaced = take(), take(), take(), take(), take()
   -- Both refusals come before the first write.
   if replaced == '*' then
-    local function_of = current[class] and cjson.decode(current[class])['local']
+    local function_of = current[class] and (readable.decode(current[class], key .. ' ' .. class) or {})['local']
     if function_of then return reply.overtaken { definition = current[class] } end
   elseif replaced ~= '' and current[class] ~= replaced then
     return reply.overtaken { definition = current[class] or '' }
@@ -74,7 +75,7 @@ for _ = 1, take_int() do
 end
 if whole ~= '' then
   for class, definition in pairs(current) do
-    if not listed[class] and cjson.decode(definition)['local'] then
+    if not listed[class] and (readable.decode(definition, key .. ' ' .. class) or {})['local'] then
       hset(key, class, false)
       bound(class)
       note_called(class, nil)

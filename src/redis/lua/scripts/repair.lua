@@ -2,25 +2,30 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, days, hints, job, jobs, limit, limits, listened, queue, queues, quota, repeats, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, queues, quota, repeats, result, schema, unique, wake
+-- reads: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, listened, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
+-- writes: audience, channel, channels, constraints, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
 -- args: ns, clock, seed, ...
 -- returns: repaired
 --          rest: how many, then kind and name of each
 
 local follow = require 'family/follow'
 local kin = require 'family/kin'
+local aliases = require 'job/aliases'
 local ending = require 'job/ending'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
+local salvage = require 'job/salvage'
+local shape = require 'job/shape'
 local states = require 'job/states'
 local limits = require 'limit/limits'
 local turns = require 'limit/turns'
 local audience = require 'port/audience'
+local hints = require 'port/hints'
 local ports = require 'port/ports'
 local wires = require 'port/wires'
 local write = require 'port/write'
 local bells = require 'queue/bells'
+local lanes = require 'queue/lanes'
 local order = require 'queue/order'
 local leases = require 'run/leases'
 local work = require 'run/work'
@@ -29,6 +34,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
@@ -38,7 +44,7 @@ local attached_to, change, change_queue, del, dirty, fetch_jobs, find, hget = ca
 local hset, queue, sset, text_at, zset = cache.hset, cache.queue, cache.sset, cache.text_at, cache.zset
 local push, put, within = journal.push, journal.put, journal.within
 local int, never = numbers.int, numbers.never
-local letters, limit_key, list_key, queue_key, side_key = redis_keys.letters, redis_keys.limit_key, redis_keys.list_key, redis_keys.queue_key, redis_keys.side_key
+local key_of, letters, limit_key, list_key, piece_key, queue_key, side_key = redis_keys.key_of, redis_keys.letters, redis_keys.limit_key, redis_keys.list_key, redis_keys.piece_key, redis_keys.queue_key, redis_keys.side_key
 local now = time.now
 
 local mend = {}
@@ -60,19 +66,21 @@ end
 -- Values that are there count; those of both places come in the order in which they were written.
 function mend.port(id, doc, dir, port)
   local field, key = dir .. ':' .. port, list_key(id, dir, port)
-  local own, listed = doc['v' .. field] and cjson.decode(doc['v' .. field]) or {}, redis.call('LLEN', key)
+  local type_of = redis.call('TYPE', key).ok
+  if type_of ~= 'list' and type_of ~= 'none' then redis.call('DEL', key) end
+  local own, listed = doc['v' .. field] and readable.decode(doc['v' .. field], '') or {}, redis.call('LLEN', key)
   if #own > 0 and listed > 0 then
     for i = #own, 1, -1 do redis.call('LPUSH', key, own[i]) end
     change(id, doc, 'v' .. field, nil)
   end
-  local _, taken = ports.counts(doc, dir, port)
+  local taken = tonumber(((doc[field] or ''):match('^%d+,(%d+)'))) or 0
   ports.set_counts(id, doc, dir, port, taken + #own + listed, taken)
 end
 
 function mend.ports(id, doc)
   for _, field in ipairs(attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc[field] and ports.counts(doc, dir, port) then mend.port(id, doc, dir, port) end
+    if dir and doc[field] then mend.port(id, doc, dir, port) end
   end
 end
 
@@ -89,10 +97,10 @@ end
 
 function mend.names(id, doc)
   local kept = {}
-  for _, alias in ipairs(doc.aliases and cjson.decode(doc.aliases) or {}) do
+  for _, alias in ipairs(aliases.of(id, doc)) do
     local owner = hget(ns .. 'jobs:aliases', alias)
     local other_doc = owner and owner ~= id and find(owner)
-    if not (other_doc and other_doc.aliases and tables.has(cjson.decode(other_doc.aliases), alias)) then
+    if not (other_doc and tables.has(aliases.of(owner, other_doc), alias)) then
       hset(ns .. 'jobs:aliases', alias, id)
       kept[#kept + 1] = alias
     end
@@ -105,7 +113,7 @@ function mend.channel(channel)
   local key = ns .. 'channel:' .. channel
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
     local id, port = member:match('^(%d+):(.*)$')
-    local doc = find(id)
+    local doc = id and find(id)
     if not doc or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then redis.call('ZREM', key, member) end
   end
   local n, _, relay = redis.call('ZCARD', key), audience.of(channel)
@@ -135,7 +143,7 @@ end
 function mend.waiting(id, doc)
   if not doc.waits_for then return end
   local key, wanted, n = side_key(id, 'waiting'), {}, 0
-  local names = doc.waits_for ~= '*' and cjson.decode(doc.waits_for)
+  local names = doc.waits_for ~= '*' and (readable.decode(doc.waits_for, '') or {})
   for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
     local awaited = child_doc and not states.ends[states.of(child_doc)] and (not names or tables.has(names, child.name))
@@ -185,12 +193,13 @@ function mend.family(id, doc)
   mend.circle(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = find(child.id)
-    if not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name then hset(kin.children_key(id), child.name, false) end
+    if not readable.damaged[key_of(child.id)] and (not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name) then hset(kin.children_key(id), child.name, false) end
   end
   mend.waiting(id, doc)
   mend.following(id, doc)
   if not doc.parent then return end
   local parent = find(doc.parent)
+  if readable.damaged[key_of(doc.parent)] then return end
   if not parent then
     for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do change(id, doc, field, nil) end
     return
@@ -241,8 +250,35 @@ function mend.place(id, doc)
   if doc.place == 'p' then push(within(places.to_call, q), doc.class) end
 end
 
+local MAX_LANE = 86400000
+
+-- Definitions that cannot be read go: their classes are registered again.
+local function drop_definitions(q)
+  local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
+  for i = 1, #definitions, 2 do
+    if not readable.decode(definitions[i + 1], ns .. 'workers:' .. q .. ' ' .. definitions[i]) then hset(ns .. 'workers:' .. q, definitions[i], false) end
+  end
+end
+
+-- A damaged limit binds no job. The jobs that wait for it continue.
+local function mend_limit_record(key)
+  if not readable.damaged[limit_key(key)] then return end
+  del(limit_key(key))
+  if redis.call('ZCARD', limit_key(key, 'waiting')) == 0 then sset(ns .. 'limits', key, false) end
+  zset(ns .. 'wake', 'k:' .. key, now)
+  put(limits.touched, key, true)
+end
+
 -- The first moments are those of the indexes, and the queue is looked at by them.
 function mend.queue(q)
+  drop_definitions(q)
+  for place in pairs(letters) do
+    local type_of = redis.call('TYPE', queue_key(q, place)).ok
+    if type_of ~= 'zset' and type_of ~= 'none' then redis.call('DEL', queue_key(q, place)) end
+  end
+  for lane, till in pairs(queue(q).lanes) do
+    if type(till) ~= 'number' or till > now + MAX_LANE then lanes.set(q, lane, nil) end
+  end
   for _, place in ipairs(every_place) do
     local key = queue_key(q, states.indexes[place] or 'ready')
     local members, packed = redis.call('ZRANGE', key, 0, 999), 0
@@ -251,7 +287,8 @@ function mend.queue(q)
       local number = pieces.number_in(member)
       local piece = number and cache.piece(number)
       local is_there = piece and piece.n > 0 and pieces.entry(number, piece) == member
-      if not number then is_there = find((member:match('%d+$'))) end
+      local id = not number and member:match('%d+$')
+      if not number then is_there = id and find(id) end
       if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
     end
     for _, id in ipairs(tally.beside(q, states.indexes[place])) do
@@ -274,6 +311,7 @@ function mend.queue(q)
 end
 
 function mend.limit(key)
+  if not limits.at(key).settings then return mend_limit_record(key) end
   for _, id in ipairs(redis.call('ZRANGE', limit_key(key, 'held'), 0, 999)) do
     local doc = find(id)
     local holds = doc and doc.place == 'l' and ('\n' .. (doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
@@ -287,13 +325,91 @@ end
 function mend.alias(alias)
   local id = hget(ns .. 'jobs:aliases', alias)
   local doc = id and find(id)
-  if not (doc and doc.aliases and tables.has(cjson.decode(doc.aliases), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
+  if not (doc and tables.has(aliases.of(id, doc), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
 end
 
 function mend.schedule(id)
   local doc = find(id)
   if not doc or not doc.repeats then zset(ns .. 'repeats', id, false) end
 end
+
+-- The jobs of a piece that cannot be read, each by itself: those whose args are lost are marked so, and fail.
+function mend.piece(number)
+  local text = text_at(piece_key(number))
+  local piece = text and pieces.read(text)
+  if not piece or not cache.common_of(piece) then return end
+  local found = readable.decode(piece.args, '') or {}
+  local own = readable.decode(piece.own or '{}', '') or {}
+  local q, place = cache.where(piece)
+  zset(queue_key(q, place), pieces.entry(number, piece), false)
+  cache.count_packed(q, place, 1 - piece.n)
+  for _, id in ipairs(pieces.ids(number, piece)) do
+    local _, at = pieces.place_of(id)
+    local args = type(found[at]) == 'string' and found[at] or '^'
+    local doc = cjson.decode(pieces.text_with(piece, id, at, args))
+    for field, list in pairs(own) do
+      if type(list) == 'table' and type(list[at]) == 'string' then doc[field] = list[at] end
+    end
+    put(cache.docs, id, doc)
+    put(cache.raw, key_of(id), cjson.encode(doc))
+    mend.job(id)
+  end
+  put(cache.pieces, number, false)
+  del(piece_key(number))
+  salvage.forget('jobs:' .. number)
+end
+
+local mend_data = {}
+
+mend_data['jobs:last_id'] = function()
+  local last = math.max(tonumber(text_at(ns .. 'jobs:last_id') or 0) or 0, tonumber(text_at(ns .. 'jobs:highest') or 0) or 0)
+  for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
+    for place in pairs(letters) do
+      for _, member in ipairs(redis.call('ZRANGE', queue_key(q, place), 0, 999)) do
+        local number, id = pieces.number_in(member), tonumber((member:match('%d+$'))) or 0
+        if number then id = tonumber(number) * pieces.SIZE + pieces.SIZE - 1 end
+        local key = number and piece_key(number) or key_of(int(id))
+        if id > last and redis.call('EXISTS', key) == 1 then last = id end
+      end
+    end
+  end
+  cache.set_text(ns .. 'jobs:last_id', string.format('%.0f', last))
+  cache.set_text(ns .. 'jobs:highest', string.format('%.0f', last))
+end
+
+mend_data.hints = function()
+  local system, till = 0, select(2, hints.known())
+  for _, channel in ipairs(redis.call('HKEYS', ns .. 'channels')) do
+    if audience.is_system(channel) then system = system + redis.call('ZCARD', ns .. 'channel:' .. channel) end
+  end
+  local version = (text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
+  hints.set(system, till, version or (select(3, hints.known())))
+  salvage.forget('hints')
+end
+
+-- Keeps readable constraints. The new version makes claims tag all waiting jobs again.
+mend_data.constraints = function()
+  local key, kept = ns .. 'constraints', {}
+  local all = readable.decode(text_at(key) or '', key) or {}
+  for name, one in pairs(type(all.list) == 'table' and all.list or {}) do
+    if type(one) == 'string' and readable.decode(one, '') then kept[name] = one end
+  end
+  local system, till, known = hints.known()
+  local version = int((tonumber(all.version) or tonumber(known) or 0) + 1)
+  cache.set_text(key, next(kept) and cjson.encode({ version = version, list = kept }) or '{"version":"' .. version .. '","list":{}}')
+  hints.set(system, till, version)
+end
+
+-- A key that belongs to nothing: a part of a job that is gone, or a unique key that names none; a job that the counter has not reached.
+function mend.data(name)
+  if mend_data[name] then return mend_data[name](name) end
+  if name:find('^job:%d+:') or name:find('^unique:') then redis.call('DEL', ns .. name) end
+end
+
+function mend.unreadable(name) salvage.forget(name) end
+
+-- A job that cannot be read goes by force.
+function mend.erase(job) salvage.erase(aliases.resolve(job)) end
 
 -- A result says itself until when it is kept.
 function mend.result(id, doc)
@@ -305,9 +421,43 @@ function mend.result(id, doc)
   redis.call('PEXPIRE', key, int(math.max(1, (kept_until or now) - now)))
 end
 
+-- Completes the document from other records. If that fails, the job leaves the indexes and waits for an operator.
+local function mend_record(id)
+  local text = text_at(key_of(id))
+  if not text then return end
+  local doc = salvage.document(id, text)
+  if not doc then return salvage.leave_indexes(id, (salvage.fields_in(text))) end
+  put(cache.docs, id, doc)
+  salvage.forget('job:' .. id)
+end
+
+function mend.shape(id, doc)
+  for field, why in pairs(shape.faults_of(doc)) do
+    if field == fields.sequence then
+      change(id, doc, field, time.sequence())
+    elseif why ~= 'is not a count' then
+      change(id, doc, field, nil)
+    end
+  end
+  if doc.next_slot and not doc.repeats then change(id, doc, fields.next_slot, nil) end
+end
+
+local side_types = { children = 'hash', waiting = 'set', steps = 'hash', runs = 'list', inputs = 'string', record = 'stream', log = 'stream' }
+
+-- Deletes parts of a job that have the wrong type.
+local function drop_strangers(id)
+  for name, wanted in pairs(side_types) do
+    local is = redis.call('TYPE', side_key(id, name)).ok
+    if is ~= 'none' and is ~= wanted then redis.call('DEL', side_key(id, name)) end
+  end
+end
+
 function mend.job(id)
-  local doc = find(id)
+  drop_strangers(id)
+  if not find(id) then mend_record(id) end
+  local doc = cache.docs[id] or find(id)
   if not doc then return end
+  mend.shape(id, doc)
   for _, step in ipairs({ 'values', 'ports', 'history', 'names', 'listening', 'wires', 'run', 'place' }) do
     if not doc.gone then mend[step](id, doc) end
   end

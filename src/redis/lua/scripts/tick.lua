@@ -4,7 +4,7 @@
 -- by: tick
 -- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, queue, quota, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota, repeats, result, schema, unique, wake
--- args: ns, clock, seed, most:int
+-- args: ns, clock, seed, most:int, skip:int
 -- returns: ticked
 
 local places = require 'job/places'
@@ -18,6 +18,7 @@ local lanes = require 'queue/lanes'
 local moving = require 'queue/moving'
 local work = require 'run/work'
 local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
@@ -30,11 +31,14 @@ local now = time.now
 local wake_key = ns .. 'wake'
 -- Deployments stand in front of what is due, and are no work.
 local DEPLOYMENTS = 20
-local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most + DEPLOYMENTS)
-local names, keys, touched_now, is_former, more = {}, { ns .. 'schema' }, {}, false, #members == most + DEPLOYMENTS
+local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most + skip + DEPLOYMENTS)
+local names, keys, touched_now, is_former, more = {}, { ns .. 'schema' }, {}, false, #members == most + skip + DEPLOYMENTS
+local passed = 0
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
-  if kind ~= 'd' and #names + #touched_now == most then
+  if kind ~= 'd' and passed < skip then
+    passed = passed + 1
+  elseif kind ~= 'd' and #names + #touched_now == most then
     more = true
     break
   elseif kind == 'q' then
@@ -47,6 +51,8 @@ for _, member in ipairs(members) do
     zset(wake_key, member, false)
     limits.touch(name)
     touched_now[#touched_now + 1] = name
+  elseif kind ~= 'd' then
+    zset(wake_key, member, false)
   end
 end
 if #names + #touched_now == 0 and not is_former then return reply.ticked {} end
@@ -78,4 +84,4 @@ end
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return reply.ticked { rings = bells.rings, more = more and 'more' or '' }
+return reply.ticked { rings = bells.rings, more = more and 'more' or '', faults = journal.faults }

@@ -5,6 +5,7 @@ local erase = {}
 
 local births = require 'family/births'
 local kin = require 'family/kin'
+local aliases = require 'job/aliases'
 local places = require 'job/places'
 local states = require 'job/states'
 local unique = require 'job/unique'
@@ -73,7 +74,7 @@ function erase.job(id, doc, status)
   if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end
   if doc.root_and_level then births.uncount(doc) end
   if doc.aliases then
-    for _, alias in ipairs(cjson.decode(doc.aliases)) do hset(ns .. 'jobs:aliases', alias, false) end
+    for _, alias in ipairs(aliases.of(id, doc)) do hset(ns .. 'jobs:aliases', alias, false) end
   end
   forget_attached(id, doc)
   for flag, name in pairs(sides_of) do

@@ -33,7 +33,7 @@ function kin.children_of(id, doc)
   if not doc.has_children then return list end
   for name, entry in pairs(hash(kin.children_key(id))) do
     local child, status, class = entry:match('^(%d+),(%a+),(.*)$')
-    list[#list + 1] = { name = name, id = child, status = status, class = class }
+    if child then list[#list + 1] = { name = name, id = child, status = status, class = class } end
   end
   return list
 end

@@ -5,6 +5,8 @@ local aliases = {}
 
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
+local readable = require 'runtime/readable'
+local redis_keys = require 'runtime/redis_keys'
 local change, hfetch, hget, hset = cache.change, cache.hfetch, cache.hget, cache.hset
 local refuse = journal.refuse
 
@@ -18,7 +20,7 @@ end
 
 local MOST_ALIASES = 100
 
-local function decode_aliases(doc) return doc.aliases and cjson.decode(doc.aliases) or {} end
+function aliases.of(id, doc) return doc.aliases and readable.decode(doc.aliases, redis_keys.key_of(id) .. ' ' .. fields.aliases) or {} end
 
 -- Adds names that the job does not have yet; the list is decoded and encoded once for all of them.
 function aliases.add(id, doc, names)
@@ -28,7 +30,7 @@ function aliases.add(id, doc, names)
     local owner = hget(ns .. 'jobs:aliases', alias)
     if owner and owner ~= id then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
     if not owner then
-      list = list or decode_aliases(doc)
+      list = list or aliases.of(id, doc)
       if #list >= MOST_ALIASES then refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
       list[#list + 1] = alias
       hset(ns .. 'jobs:aliases', alias, id)
@@ -38,7 +40,7 @@ function aliases.add(id, doc, names)
 end
 
 function aliases.remove(id, doc, alias)
-  local list, left = decode_aliases(doc), {}
+  local list, left = aliases.of(id, doc), {}
   for _, a in ipairs(list) do
     if a ~= alias then left[#left + 1] = a end
   end

@@ -5,25 +5,52 @@ local ids = {}
 
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
+local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local set_text, text_at = cache.set_text, cache.text_at
+local fetch, raw, set_text, text_at = cache.fetch, cache.raw, cache.set_text, cache.text_at
 local int = numbers.int
+local queue_key = redis_keys.queue_key
 local now_text = time.now_text
 
--- The id of a job that was refused is not given again.
-local id_key = ns .. 'jobs:last_id'
+-- The id of a job that was refused is not given again. The last one is kept twice, so that a lost copy gives no id again.
+local id_key, copy_key = ns .. 'jobs:last_id', ns .. 'jobs:highest'
 local last_id
 
+local function keep(id)
+  local text = string.format('%.0f', id)
+  set_text(id_key, text)
+  set_text(copy_key, text)
+end
+
+-- More than all ids that were given, where both copies are lost: each job that was made has used up at most a hundred.
+local function beyond_all()
+  local keys, made = {}, 0
+  for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = queue_key(q) end
+  fetch(keys)
+  for _, key in ipairs(keys) do
+    for n in (raw[key] or ''):gmatch('"made":(%d+)') do made = made + tonumber(n) end
+  end
+  return made * 100
+end
+
+local function given()
+  if last_id then return last_id end
+  fetch({ id_key, copy_key })
+  local last = math.max(tonumber(text_at(id_key) or 0) or 0, tonumber(text_at(copy_key) or 0) or 0)
+  if not text_at(id_key) and not text_at(copy_key) and text_at(cache.schema_key) then last = beyond_all() end
+  return last
+end
+
 function ids.next_ids(n)
-  local first = (last_id or tonumber(text_at(id_key) or 0)) + 1
+  local first = given() + 1
   last_id = first + n - 1
-  set_text(id_key, string.format('%.0f', last_id))
+  keep(last_id)
   return first
 end
 
 -- The same from the next hundred on: which piece a job may be in follows from its id.
 function ids.next_hundred(n)
-  local last = last_id or tonumber(text_at(id_key) or 0)
+  local last = given()
   last_id = math.ceil((last + 1) / 100) * 100 - 1
   return ids.next_ids(n)
 end
@@ -33,11 +60,11 @@ function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 -- Who asks has seen this id. When none as high was given, Redis has gone back to data from before it: what was given since
 -- is not given again, and everybody can read when that was, and which ids are lost.
 function ids.must_have_given(id)
-  local given = tonumber(text_at(id_key) or 0)
-  if id <= given then return end
-  local times = tonumber(((text_at(ns .. 'epoch') or '0'):match('^%d+')))
-  set_text(id_key, int(id))
-  set_text(ns .. 'epoch', int(times + 1) .. ',' .. now_text .. ',' .. int(given + 1) .. ',' .. int(id))
+  local last = given()
+  if id <= last then return end
+  local times = tonumber((text_at(ns .. 'epoch') or ''):match('^%d+') or 0)
+  keep(id)
+  set_text(ns .. 'epoch', int(times + 1) .. ',' .. now_text .. ',' .. int(last + 1) .. ',' .. int(id))
 end
 
 return ids

@@ -39,7 +39,7 @@ end
 
 function results.of(id)
   local text = text_at(ns .. 'result:' .. id)
-  return text and tonumber((text:match('^%a+\n%d+ (%d+)'))) > now and text
+  return text and (tonumber((text:match('^%a+\n%d+ (%d+)'))) or 0) > now and text
 end
 
 return results

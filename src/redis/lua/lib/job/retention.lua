@@ -11,6 +11,7 @@ local states = require 'job/states'
 local audience = require 'port/audience'
 local ports = require 'port/ports'
 local packed = require 'run/packed'
+local alone = require 'runtime/alone'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
@@ -99,7 +100,9 @@ local function remove_piece(key, member)
   local ended = piece and tonumber(piece.state:match('^"z":"c","e":"(%d+)"') or nil)
   if not ended or piece.n == 0 then return zset(key, member, false) end
   if ended > now - erase.GONE or packed.is_heard(number) then
-    for _, id in ipairs(pieces.ids(number, piece)) do remove_due(key, id) end
+    for _, id in ipairs(pieces.ids(number, piece)) do
+      if find(id) then remove_due(key, id) else zset(key, member, false) end
+    end
   else
     packed.remove(number, piece)
   end
@@ -121,7 +124,7 @@ function retention.sweep(q)
     fetch_jobs(ids)
     for _, id in ipairs(ids) do
       local remove = pieces.number_in(id) and remove_piece or remove_due
-      if journal.puts < MAX_SWEPT then remove(key, id) end
+      if journal.puts < MAX_SWEPT then alone.act(key, id, remove, key, id) end
     end
     if #ids == SWEEP or (over > 0 and #ids > 0) or journal.puts >= MAX_SWEPT then
       more = true

@@ -8,6 +8,7 @@ local sides = require 'queue/sides'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
@@ -41,13 +42,25 @@ function counting.__index(state, name)
   return state[name]
 end
 
+local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.period, limit_fields.shut, limit_fields.promised, limit_fields.jobs, limit_fields.waiting }
+
+-- The settings in a text; false, as of a limit that does not exist, where they cannot be read.
+local function settings_in(key, text)
+  local settings = readable.decode(text, limit_key(key))
+  if not settings then return false end
+  for i = 1, #numeric do
+    if type(settings[numeric[i]] or 0) ~= 'number' then return readable.note(limit_key(key), text) end
+  end
+  return (not settings.rate or settings.period) and settings or readable.note(limit_key(key), text)
+end
+
 -- What is known of a limit: its settings, how many hold a slot, how many started within the period.
 function limits.at(key)
   local state = limits.known[key]
   if state then return state end
   if not is_brought_over() then former.bring_over(key) end
   local text = text_at(limit_key(key))
-  state = setmetatable(limit_state { key = key, settings = text and cjson.decode(text) or false }, counting)
+  state = setmetatable(limit_state { key = key, settings = text and settings_in(key, text) or false }, counting)
   limits.known[key] = state
   return state
 end

@@ -8,7 +8,10 @@ local hints = require 'port/hints'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
+local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
+local key_of = redis_keys.key_of
 local get_value, set_value = values.get_value, values.set_value
 local fetch, hset, replace_text, text_at, writes, zset = cache.fetch, cache.hset, cache.replace_text, cache.text_at, cache.writes, cache.zset
 local refuse = journal.refuse
@@ -18,7 +21,7 @@ function audience.levels(channel) return hints.levels(channel) end
 
 local MAX_LISTENERS = 100000
 
-local function is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
+function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
 -- Who listens to a channel is one text, read with everything else: how many ports, the job that relays what is said
 -- there where there is one, and the ports themselves as long as they are few: `2,7 12:in 15:in`.
@@ -31,6 +34,10 @@ function audience.of(channel)
   local text = text_at(audience_key(channel))
   if not text then return 0, nil, nobody end
   local n, relay, named = text:match('^(%d+),?(%d*)(.*)$')
+  if not n then
+    readable.note(audience_key(channel), text)
+    return 0, nil, nobody
+  end
   local listed = {}
   for member in named:gmatch('%S+') do listed[#listed + 1] = member end
   return tonumber(n), relay ~= '' and relay or nil, #listed == tonumber(n) and listed or nil
@@ -68,7 +75,7 @@ function audience.member_change(channel, member, present)
   if listed and present then listed[#listed + 1] = member end
   audience.set(channel, n + (present and 1 or -1), relay, listed)
   zset(key, member, score)
-  if is_system(channel) then
+  if audience.is_system(channel) then
     local system, till, version = hints.known()
     hints.set(system + (present and 1 or -1), till, version)
   end
@@ -76,7 +83,7 @@ end
 
 function audience.channels_of(id, doc, dir, port)
   local text = get_value(id, doc, 'c' .. dir .. ':' .. port)
-  return text and cjson.decode(text) or {}
+  return text and readable.decode(text, key_of(id) .. ' c' .. dir .. ':' .. port) or {}
 end
 
 local function set_of(list)

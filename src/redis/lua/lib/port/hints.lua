@@ -7,6 +7,7 @@ local hints = {}
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local time = require 'runtime/time'
 local fetch, raw, set_text, text_at = cache.fetch, cache.raw, cache.set_text, cache.text_at
 local push = journal.push
@@ -19,17 +20,27 @@ local hints_key, listened_key = ns .. 'hints', ns .. 'listened'
 -- listens, and the version of the constraints ('' when there never were any).
 local hints_text, hints_system, hints_till, hints_version
 
+-- Hints that cannot be read: one listener is assumed until the doctor has counted them.
+local function rebuilt(text)
+  readable.note(hints_key, text)
+  local version = (text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
+  hints_system, hints_till = 1, 0
+  hints_version = version or ''
+  set_text(hints_key, '1,0,' .. hints_version)
+end
+
 function hints.known()
   if raw[hints_key] == nil then fetch({ hints_key, listened_key }) end
   local text = text_at(hints_key) or '0,0,'
   if text ~= hints_text then
     -- Every script reads it: patterns are dear.
     local a = text:find(',', 1, true)
-    local b = text:find(',', a + 1, true)
+    local b = a and text:find(',', a + 1, true)
     hints_text = text
-    hints_system = tonumber(text:sub(1, a - 1))
-    hints_till = tonumber(text:sub(a + 1, b - 1))
-    hints_version = text:sub(b + 1)
+    hints_system = b and tonumber(text:sub(1, a - 1))
+    hints_till = b and tonumber(text:sub(a + 1, b - 1))
+    hints_version = b and text:sub(b + 1)
+    if not hints_system or not hints_till then rebuilt(text) end
   end
   return hints_system, hints_till, hints_version
 end

@@ -8,6 +8,7 @@ local states = require 'job/states'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local dirty, docs, raw, writes = cache.dirty, cache.docs, cache.raw, cache.writes
@@ -37,7 +38,7 @@ end
 -- What has become of one job since this script has read it.
 local function note_job(entry, name, id, doc)
   local text = raw[key_of(id)]
-  local was_doc = text and cjson.decode(text) or {}
+  local was_doc = text and readable.decode(text, key_of(id)) or {}
   local was, is = text and states.of(was_doc) or '', states.of(doc)
   local last = doc.last_run ~= was_doc.last_run and doc.last_run or ''
   if was ~= is or last ~= '' then add(entry, 's', name, id, was, is, last) end

@@ -12,6 +12,7 @@ local class_counts = require 'queue/class_counts'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local time = require 'runtime/time'
 local change_queue, hget, hset, queue, queue_dirty, set_text = cache.change_queue, cache.hget, cache.hset, cache.queue, cache.queue_dirty, cache.set_text
 local put = journal.put
@@ -68,7 +69,7 @@ local function closes_days() return true end
 local function keep_day(q, queue_record)
   local key, field = ns .. 'days', int(queue_record.day)
   local text = hget(key, field)
-  local kept = text and cjson.decode(text) or {}
+  local kept = text and readable.decode(text, key .. ' ' .. field) or {}
   local name = (kept[q] or size_of(kept) < MOST_QUEUES_KEPT) and q or ':others'
   local day_record = kept[name] or {}
   kept[name] = day_fields { counts = add_counts(day_record.counts or {}, queue_record.counts), waits = name == q and queue_record.waits or nil }

@@ -7,6 +7,7 @@ local places = require 'job/places'
 local queueing = require 'job/queueing'
 local values = require 'job/values'
 local retry = require 'run/retry'
+local alone = require 'runtime/alone'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
@@ -47,17 +48,16 @@ local function miss_slot(id, doc)
   if late and (get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then change(id, doc, fields.slot_missed, '1') end
 end
 
+local function fire(key, id)
+  local doc = find(id)
+  if not doc or doc.place ~= 't' then return zset(key, id, false) end
+  miss_slot(id, doc)
+  queueing.enqueue(id, doc)
+end
+
 function due.timers(q)
   local ids, key = members_due(q, 'timers', queue_fields.next_timer)
-  for _, id in ipairs(ids) do
-    local doc = find(id)
-    if doc and doc.place == 't' then
-      miss_slot(id, doc)
-      queueing.enqueue(id, doc)
-    else
-      zset(key, id, false)
-    end
-  end
+  for _, id in ipairs(ids) do alone.act(key, id, fire, key, id) end
   return #ids
 end
 
@@ -73,7 +73,13 @@ local function take_back_piece(key, member)
   end
   local ids = pieces.ids(number, piece)
   due.lost = due.lost + 1
-  for _, id in ipairs(ids) do retry.lose(id, (find(id))) end
+  local is_whole = true
+  for _, id in ipairs(ids) do
+    local doc = find(id)
+    is_whole = is_whole and doc
+    if doc then retry.lose(id, doc) end
+  end
+  if not is_whole then zset(key, member, false) end
   return #ids
 end
 
@@ -99,7 +105,7 @@ function due.take_back(q)
       return due.SLICE
     end
     local take_back = pieces.number_in(member) and take_back_piece or take_back_job
-    n = n + take_back(key, member)
+    n = n + (alone.act(key, member, take_back, key, member) or 1)
   end
   return #members
 end

@@ -1,6 +1,6 @@
 -- Lending jobs to runs: which, and under which token.
 -- Made when first called, which most calls do.
--- Made apart: stop_runaway, give_up, claim_one, suspects_for, still_lent, add_lent, guard, lend, given_up, consider, weight_of.
+-- Made apart: stop_runaway, give_up, claim_one, suspects_for, still_lent, add_lent, guard, lend, given_up, consider, weight_of, carefully.
 
 local claim = {}
 
@@ -18,6 +18,7 @@ local sides = require 'queue/sides'
 local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
+local alone = require 'runtime/alone'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
@@ -245,10 +246,17 @@ local function consider_piece(member, number, want, got)
   -- The next claim may have room for all of it; who has little so far takes what there is room for.
   if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
   for _, id in ipairs(pieces.ids(number, piece)) do
-    local ends = consider(id, find(id), want, got)
+    local doc = find(id)
+    if not doc then return zset(got.key, member, false) end
+    local ends = consider(id, doc, want, got)
     if ends then return ends end
   end
 end
+
+local function plainly(consider, ...) return consider(...) end
+
+-- For a claim that failed: what cannot be considered leaves the queue.
+local function carefully(consider, member, at, want, got) return alone.act(got.key, member, consider, member, at, want, got) end
 
 -- What was lent under these tokens, as far as it still is.
 function claim.still_lent(list)
@@ -293,6 +301,7 @@ end
 -- Looks at ready jobs in their order. Returns whether unseen jobs are left, and from where.
 local function go_through(want, head, got)
   local from, choosy = want.skip, #want.patterns > 0 or want.place == 'p'
+  local each = want.careful and carefully or plainly
   local most = math.max(want.max, want.wide)
   while got.n + got.failed < most and from < want.skip + MAX_SCAN do
     local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, most - got.n))
@@ -307,10 +316,10 @@ local function go_through(want, head, got)
     for i = 1, #keys do
       local ends
       if numbers[i] then
-        ends = consider_piece(members[i], numbers[i], want, got)
+        ends = each(consider_piece, members[i], numbers[i], want, got)
       else
         nth = nth + 1
-        ends = consider_job(members[i], ids[nth], want, got)
+        ends = each(consider_job, members[i], ids[nth], want, got)
       end
       if ends then return true, ends == 'later' and from + i - 1 or from end
     end

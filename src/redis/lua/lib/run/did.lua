@@ -7,9 +7,10 @@ local did = {}
 local ports = require 'port/ports'
 local cache = require 'runtime/cache'
 local lists = require 'runtime/lists'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local change, need, set_text, text_at = cache.change, cache.need, cache.set_text, cache.text_at
-local side_key = redis_keys.side_key
+local key_of, side_key = redis_keys.key_of, redis_keys.side_key
 
 -- What is told of one run, in bytes: of what is beyond it only how much that was.
 local MOST = 4096
@@ -19,7 +20,8 @@ local MOST_INPUTS, BESIDE = 65536, 32
 
 -- What the run has taken up to its last checkpoint; else nothing yet.
 local function taken_before(run, doc)
-  local kept = doc.inputs_kept and doc.next_commit and cjson.decode(text_at(side_key(run.id, 'inputs')) or '{}')
+  local key = side_key(run.id, 'inputs')
+  local kept = doc.inputs_kept and doc.next_commit and readable.decode(text_at(key) or '{}', key)
   return kept and kept.token == run.token and kept or { token = run.token, bytes = 0, of = {} }
 end
 
@@ -43,7 +45,7 @@ end
 function did.begin(run)
   local doc = need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
-  local all = doc.run_did and cjson.decode(doc.run_did) or { of = {}, bytes = 0, more = 0 }
+  local all = doc.run_did and readable.decode(doc.run_did, key_of(run.id) .. ' ' .. fields.run_did) or { of = {}, bytes = 0, more = 0 }
   run.keep = function(port, n) keep_taken(run, doc, port, n) end
   run.note = function(what, n)
     run.did = all

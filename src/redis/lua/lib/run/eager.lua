@@ -15,6 +15,7 @@ local tokens = require 'run/tokens'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
@@ -117,8 +118,8 @@ end
 -- What the same request lent before, as far as it still holds.
 function eager.lent_before(lane)
   local text = lane ~= '' and text_at(key_of_lane(lane))
-  local lane_record = text and cjson.decode((text:match('{.*')))
-  return lane_record and claim.still_lent(lane_record.tokens) or {}
+  local lane_record = text and readable.decode(text:match('{.*') or '', key_of_lane(lane))
+  return lane_record and claim.still_lent(lane_record.tokens or {}) or {}
 end
 
 return eager

@@ -18,6 +18,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local leased = require 'runtime/leased'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 local del, docs, queue, raw, text_at, writes = cache.del, cache.docs, cache.queue, cache.raw, cache.text_at, cache.writes
@@ -78,7 +79,8 @@ function lone.take(keys)
     if head .. held == scope and not held:find('\\', 1, true) then
       held = q .. '\n' .. class .. '\n' .. held
     else
-      held = cjson.decode('["' .. scope .. '"]')[1]
+      held = (readable.decode('["' .. scope .. '"]', key) or {})[1]
+      if type(held) ~= 'string' then return nil end
     end
     held = ns .. 'unique:' .. held
     keys[#keys + 1] = held

@@ -13,6 +13,7 @@ local journal = require 'runtime/journal'
 local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
@@ -156,7 +157,7 @@ local function flat_family(parent, doc, children)
     names[id] = name
   end
   if doc.awaited_children then
-    local awaited = cjson.decode(doc.awaited_children)
+    local awaited = readable.decode(doc.awaited_children, key_of(parent) .. ' ' .. fields.awaited_children) or {}
     hfetch(kin.children_key(parent), awaited)
     for _, name in ipairs(awaited) do see(name, hget(kin.children_key(parent), name)) end
   else
@@ -201,7 +202,7 @@ function snapshot.flat_wires(id, doc, children, closely)
   add('', id, doc)
   for i = 1, #children, 2 do
     local child_id = children[i + 1]:match('^%d+')
-    local child = find(child_id)
+    local child = child_id and find(child_id)
     if child then add(children[i], child_id, child) end
   end
   return rows

@@ -1,11 +1,12 @@
 -- What a script has read, each key once, as it is now and as it will be: documents of jobs, records of queues, texts, hashes.
--- Made apart: leave_piece, note_ending, hset, sset, set_expiring, replace_text, pending_moment, hash, hash_is_empty, hfetch, hget.
+-- Made apart: miss, rebuilt_queue, leave_piece, note_ending, hset, sset, set_expiring, replace_text, pending_moment, hash, hash_is_empty, hfetch, hget.
 
 local cache = {}
 
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local put, refuse, within = journal.put, journal.refuse, journal.within
 local int, never = numbers.int, numbers.never
@@ -91,7 +92,8 @@ cache.loose = {} -- jobs that this script has taken out of their pieces, and tha
 function cache.piece(number)
   if cache.pieces[number] == nil then
     local text = cache.text_at(piece_key(number))
-    cache.pieces[number] = text and pieces.read(text)
+    local piece = text and pieces.read(text)
+    cache.pieces[number] = piece and cache.common_of(piece) and piece or (text and readable.note(piece_key(number), text))
   end
   return cache.pieces[number]
 end
@@ -111,9 +113,15 @@ function cache.count_packed(q, place, n)
   put(cache.queue_dirty, q, true)
 end
 
--- What the jobs of a piece have in common, as a document.
+-- Every job has these. Other fields are checked by the doctor.
+local function is_document(doc) return type(doc) == 'table' and type(doc.sequence) == 'string' and type(doc.queue) == 'string' and type(doc.class) == 'string' end
+
+-- The common fields of the jobs of a piece, as a document; false if they are damaged.
 function cache.common_of(piece)
-  piece.fields = piece.fields or cjson.decode('{"n":"' .. piece.first .. '",' .. piece.common .. '}')
+  if piece.fields == nil then
+    local ok, doc = pcall(cjson.decode, '{"n":"' .. piece.first .. '",' .. piece.common .. '}')
+    piece.fields = ok and is_document(doc) and doc
+  end
   return piece.fields
 end
 
@@ -123,17 +131,19 @@ function cache.where(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- Takes a job out of its piece, if it is in one; answers its document as text.
+-- Takes a job out of its piece, if it is in one; returns its document and that as text, or false and ''.
 function cache.leave_piece(id)
   local number, at = pieces.place_of(id)
   local piece = number and cache.piece(number)
-  if not piece or not pieces.has(piece, at) then return nil end
+  if not piece or not pieces.has(piece, at) then return false, '' end
   local q, place = cache.where(piece)
-  local text = pieces.document(piece, id, at)
+  local text = pieces.document(piece, id, at) or ''
+  local doc = readable.decode(text, piece_key(number))
+  if not is_document(doc) then return readable.note(piece_key(number), cache.raw[piece_key(number)] or ''), '' end
   cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
   cache.change_piece(number, piece, 'n', piece.n - 1)
   if piece.n > 0 then cache.count_packed(q, place, -1) else cache.zset(queue_key(q, place), pieces.entry(number, piece), false) end
-  return text
+  return doc, text
 end
 
 -- The document of a job, or false. Whatever but a lane's whole commit concerns a job of a piece makes it a job like all others:
@@ -143,16 +153,18 @@ function cache.find(id)
   if doc == nil then
     local text = cache.text_at(key_of(id))
     if not text then
-      text = cache.leave_piece(id)
-      if not text then return false end
-      put(cache.docs, id, (cjson.decode(text)))
+      doc, text = cache.leave_piece(id)
+      if not doc then return false end
+      put(cache.docs, id, doc)
       put(cache.raw, key_of(id), text)
       put(cache.dirty, id, true)
       put(cache.loose, id, true)
-      return cache.docs[id]
+      return doc
     end
-    doc = cjson.decode(text)
+    doc = readable.decode(text, key_of(id))
+    if not is_document(doc) then doc = readable.note(key_of(id), text) end
     cache.docs[id] = doc
+    if not doc then return false end
     -- Not '"i:': looking for a character that is everywhere is slow.
     if not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then cache.attached[id] = nothing_attached end
   end
@@ -178,9 +190,18 @@ function cache.attached_to(id, doc)
   return cache.attached[id]
 end
 
+-- Refuses a call for a job that does not exist or is damaged.
+function cache.miss(id)
+  local number = pieces.place_of(id)
+  if readable.damaged[key_of(id)] or (number and readable.damaged[piece_key(number)]) then
+    refuse('UNREADABLE', 'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
+  end
+  refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
+end
+
 function cache.need(id)
   local doc = cache.find(id)
-  if not doc then refuse('NOT_FOUND', 'job ' .. id .. ' does not exist') end
+  if not doc then cache.miss(id) end
   return doc
 end
 
@@ -204,11 +225,51 @@ function cache.note_ending(q, n) cache.change_queue(q, queue_fields.ending, math
 -- A queue's document begins with a space as long as who writes it counts its jobs: an older version takes it away.
 cache.COUNTED = ' '
 
+-- The first letters of the types of the fields that scripts compute with.
+local queue_shape = queue_fields { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't', waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't', banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n', most_lanes = 'n', batch = 'n', ageing = 'n', day = 'n', minute = 'n', minute_wait = 'n', hour_wait = 'n', at_limits = 'n', ending = 'n' }
+
+local function is_queue(record)
+  for field, value in pairs(record or {}) do
+    if queue_shape[field] and type(value):sub(1, 1) ~= queue_shape[field] then return false end
+  end
+  return record and record[queue_fields.lanes] and record[queue_fields.counts]
+end
+
+local looked_at_by = { timers = queue_fields.next_timer, leases = queue_fields.next_lease, completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
+
+-- Rebuilds the damaged record of a queue: its mode from its classes, its moments from its indexes, `paused` and leases from its text.
+function cache.rebuilt_queue(q, text)
+  local queue_record = queue_fields { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
+  local function soonest(field, moment)
+    if moment < never then queue_record[field] = math.min(queue_record[field] or never, moment) end
+  end
+  for place, field in pairs(looked_at_by) do soonest(field, tonumber(redis.call('ZRANGE', queue_key(q, place), 0, 0, 'WITHSCORES')[2] or never)) end
+  for id, till in (text:match('"' .. queue_fields.leased .. '":(%b{})') or ''):gmatch('"(%d+)":(%d+)') do
+    within(queue_record, queue_fields.leased)[id] = tonumber(till)
+    soonest(queue_fields.next_lease, tonumber(till))
+  end
+  local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
+  for i = 1, #definitions, 2 do
+    local class, definition = definitions[i], definitions[i + 1]
+    if definition:find('"pull":true', 1, true) then within(queue_record, queue_fields.pulled_classes)[class] = true end
+    if definition:find('"concurrency":', 1, true) then within(queue_record, queue_fields.bounded_classes)[class] = true end
+  end
+  if not queue_record.pulled_classes and redis.call('ZCARD', queue_key(q, 'ready:pull')) > 0 then queue_record.mode = 'pull' end
+  return queue_record
+end
+
+local function queue_in(q, text)
+  local queue_record = readable.decode(text, queue_key(q))
+  if is_queue(queue_record) then return queue_record end
+  readable.note(queue_key(q), text)
+  return cache.rebuilt_queue(q, text)
+end
+
 function cache.queue(q)
   local queue_record = cache.queues[q]
   if not queue_record then
     local text = cache.text_at(queue_key(q))
-    queue_record = text and cjson.decode(text) or queue_fields { lanes = {}, counts = {}, jobs_at = {} }
+    queue_record = text and queue_in(q, text) or queue_fields { lanes = {}, counts = {}, jobs_at = {} }
     if text and text:sub(1, 1) ~= cache.COUNTED then queue_record.jobs_at = nil end
     cache.queues[q] = queue_record
   end

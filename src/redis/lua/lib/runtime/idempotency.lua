@@ -7,6 +7,7 @@ local idempotency = {}
 
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
+local readable = require 'runtime/readable'
 local time = require 'runtime/time'
 local set_expiring, set_text, text_at = cache.set_expiring, cache.set_text, cache.text_at
 local int = numbers.int
@@ -39,9 +40,10 @@ function idempotency.recall(key, fingerprint, shelf)
   local text = line_on(shelf, key) or text_at(key)
   if not text then return end
   local till, print, answer = text:match('^(%d+)[\n\t]([^\n\t]*)[\n\t](.*)$')
-  if tonumber(till) <= now then return end
+  if not till then readable.note(key, text) end
+  if not till or tonumber(till) <= now then return end
   if print ~= fingerprint then return nil, 'taken' end
-  return cjson.decode(answer)
+  return readable.decode(answer, key) or nil, nil
 end
 
 function idempotency.remember(key, fingerprint, answer, ms, shelf)

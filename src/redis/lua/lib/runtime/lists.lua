@@ -7,11 +7,12 @@ local lists = {}
 local values = require 'job/values'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local change, del, docs, writes = cache.change, cache.del, cache.docs, cache.writes
 local push, put = journal.push, journal.put
-local list_key = redis_keys.list_key
+local key_of, list_key = redis_keys.key_of, redis_keys.list_key
 
 -- `pop` of the old items are gone, `push` are new; `had` is how many old ones there are.
 function lists.at(key, had)
@@ -28,7 +29,7 @@ function lists.of(id, doc, dir, port, had)
   local list = lists.at(list_key(id, dir, port), had)
   if not list.field then
     list.id, list.field = id, 'v' .. dir .. ':' .. port
-    list.own = doc[list.field] and cjson.decode(doc[list.field])
+    list.own = doc[list.field] and (readable.decode(doc[list.field], key_of(id) .. ' ' .. list.field) or {})
   end
   return list
 end
@@ -78,7 +79,7 @@ end
 function lists.now(id, doc, dir, port, n, skip)
   local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
   if not own then return n > 0 and redis.call('LRANGE', list_key(id, dir, port), from, from + n - 1) or {} end
-  local items = cjson.decode(own)
+  local items = readable.decode(own, key_of(id) .. ' v' .. dir .. ':' .. port) or {}
   return tables.slice(items, from + 1, from + n)
 end
 

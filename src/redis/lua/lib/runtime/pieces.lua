@@ -11,7 +11,7 @@
 --
 -- What one of them is to everybody else is a document: that is put together here, from its piece.
 -- Made when first called, which most calls do.
--- Made apart: place_of, has, ids, sequence_at, document.
+-- Made apart: place_of, has, ids, sequence_at, text_with, put_together, document.
 
 local pieces = {}
 
@@ -38,9 +38,10 @@ end
 -- A pattern would look at each character of it.
 function pieces.read(text)
   local a = text:find('\n', 1, true)
-  local b = text:find('\n', a + 1, true)
-  local c = text:find('\n', b + 1, true)
-  local d = text:find('\n', c + 1, true)
+  local b = a and text:find('\n', a + 1, true)
+  local c = b and text:find('\n', b + 1, true)
+  local d = c and text:find('\n', c + 1, true)
+  if not d then return nil end
   local e = text:find('\n', d + 1, true)
   local mask = text:sub(1, a - 1)
   return { mask = mask, n = size_of(mask), first = text:sub(a + 1, b - 1), state = text:sub(b + 1, c - 1), common = text:sub(c + 1, d - 1), args = text:sub(d + 1, (e or 0) - 1), own = e and text:sub(e + 1) }
@@ -67,15 +68,26 @@ local function sequence_at(piece, place)
   return digits(high * 16777216 + low + place - 1)
 end
 
--- The document of one of them. A job that leaves a piece which waits goes ahead of the rest of it: so it loses no place.
-function pieces.document(piece, id, place)
-  piece.list = piece.list or cjson.decode(piece.args)
-  local args = piece.list[place] or ''
+-- The document of one of them with these args. A job that leaves a piece which waits goes ahead of the rest of it: so it loses no place.
+function pieces.text_with(piece, id, place, args)
   local sequence = piece.state == '' and piece.first or sequence_at(piece, place)
   local text = '{"n":"' .. sequence .. '",' .. piece.state:gsub('@', id) .. piece.common
-  if args ~= '' then text = text .. ',"a":' .. cjson.encode(args) end
-  for field, list in pairs(cjson.decode(piece.own or '{}')) do text = text .. ',"' .. field .. '":' .. cjson.encode(list[place]) end
+  if args ~= '' then text = text .. ',"a":' .. cjson.encode(args .. '') end
   return text .. '}'
+end
+
+-- An error where its args or values cannot be read.
+local function put_together(piece, id, place)
+  piece.list = piece.list or cjson.decode(piece.args)
+  local text = pieces.text_with(piece, id, place, piece.list[place]):sub(1, -2)
+  for field, list in pairs(cjson.decode(piece.own or '{}')) do text = text .. ',"' .. field .. '":' .. cjson.encode(list[place] .. '') end
+  return text .. '}'
+end
+
+-- The document of one of them, or nil.
+function pieces.document(piece, id, place)
+  local ok, text = pcall(put_together, piece, id, place)
+  return ok and text or nil
 end
 
 -- What stands for it in an index.

@@ -3,10 +3,12 @@
 local store = {}
 
 local quota = require 'limit/quota'
+local aside = require 'runtime/aside'
 local cache = require 'runtime/cache'
 local leased = require 'runtime/leased'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
@@ -80,23 +82,30 @@ local function keys_to_delete()
 end
 
 -- Members by whether they stay: those that go, and score and member of those that stay. Some are noted as such already.
-local function grow_indexes(leaving)
-  for key, members in pairs(writes.zsets) do
-    local of, moves = counted[key], writes.moves and writes.moves[key] or { {}, {} }
-    local gone, kept = moves[1], moves[2]
-    if of and of[2] == 'leases' then leased.keep(of[1], members) end
-    for member, score in pairs(members) do
-      if score then
-        kept[#kept + 1] = score == never and '+inf' or int(score)
-        kept[#kept + 1] = member
-      else
-        gone[#gone + 1] = member
-      end
+local function grow_index(key, members, leaving)
+  local of, moves = counted[key], writes.moves and writes.moves[key] or { {}, {} }
+  local gone, kept = moves[1], moves[2]
+  if of and of[2] == 'leases' then leased.keep(of[1], members) end
+  for member, score in pairs(members) do
+    if score then
+      kept[#kept + 1] = score == never and '+inf' or int(score)
+      kept[#kept + 1] = member
+    else
+      gone[#gone + 1] = member
     end
-    local added = call_in_pieces('ZADD', key, kept)
-    if gone[1] then leaving[#leaving + 1] = { 'ZREM', key, gone } end
-    if of then tally.note(key, gone, kept, added) end
   end
+  local added = call_in_pieces('ZADD', key, kept)
+  if gone[1] then leaving[#leaving + 1] = { 'ZREM', key, gone } end
+  if of then tally.note(key, gone, kept, added) end
+end
+
+-- The moments come last: a queue whose index is refused is looked at again.
+local function grow_indexes(leaving)
+  local wake_key = ns .. 'wake'
+  for key, members in pairs(writes.zsets) do
+    if key ~= wake_key then grow_index(key, members, leaving) end
+  end
+  if writes.zsets[wake_key] then grow_index(wake_key, writes.zsets[wake_key], leaving) end
 end
 
 local function grow_sets(leaving)
@@ -254,6 +263,7 @@ function store.write(more_to_come)
     if doc and doc.repeats then zset(ns .. 'repeats', id, doc.place ~= 'T' and (tonumber(doc.next_slot) or never)) end
   end
   say_schema()
+  if next(readable.damaged) then aside.settle() end
   local leaving, dels = {}, keys_to_delete()
   if cache.makes_room then dels = erase_documents(dels) end
   grow_indexes(leaving)

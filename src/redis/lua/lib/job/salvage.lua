@@ -1,0 +1,131 @@
+-- Recovers or deletes documents that cannot be read.
+-- Made when first called.
+
+local salvage = {}
+
+local erase = require 'family/erase'
+local cache = require 'runtime/cache'
+local journal = require 'runtime/journal'
+local numbers = require 'runtime/numbers'
+local pieces = require 'runtime/pieces'
+local readable = require 'runtime/readable'
+local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
+local change_piece, del, dirty, docs, raw, set_text, text_at = cache.change_piece, cache.del, cache.dirty, cache.docs, cache.raw, cache.set_text, cache.text_at
+local zset = cache.zset
+local isolate, put = journal.isolate, journal.put
+local int = numbers.int
+local key_of, letters, piece_key, queue_key, side_key = redis_keys.key_of, redis_keys.letters, redis_keys.piece_key, redis_keys.queue_key, redis_keys.side_key
+
+local function as_text(value)
+  if type(value) == 'number' then return value % 1 == 0 and int(value) or tostring(value) end
+  return (type(value) == 'string' and value) or (type(value) == 'boolean' and tostring(value)) or nil
+end
+
+-- The fields of a text that can still be found, and whether all of it could be decoded.
+function salvage.fields_in(text)
+  local ok, found = pcall(cjson.decode, text)
+  local doc, is_whole = {}, ok and type(found) == 'table'
+  if is_whole then
+    for field, value in pairs(found) do
+      if type(field) == 'string' then doc[field] = as_text(value) end
+    end
+  else
+    for field, value in text:gmatch('"([^"\\]+)":"([^"\\]*)"') do doc[field] = value end
+  end
+  return doc, is_whole
+end
+
+-- The queue in whose indexes a job is.
+local function queue_of(id, sequence)
+  for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
+    for place in pairs(letters) do
+      if redis.call('ZSCORE', queue_key(q, place), id) or redis.call('ZSCORE', queue_key(q, place), (sequence or '') .. ':' .. id) then return q end
+    end
+    if (cache.queue(q).leased or {})[id] then return q end
+  end
+end
+
+-- The class of a child, as its parent knows it.
+local function class_of(doc)
+  local entry = doc.parent and doc.child_name and redis.call('HGET', side_key(doc.parent, 'children'), doc.child_name)
+  return entry and entry:match('^%d+,%a+,(.*)$') or nil
+end
+
+-- Completes the document of a job from what other records say; false where too little is left.
+function salvage.document(id, text)
+  local doc, is_whole = salvage.fields_in(text)
+  doc.queue = doc.queue or queue_of(id, doc.sequence)
+  doc.class = doc.class or class_of(doc)
+  doc.sequence = doc.sequence or time.sequence()
+  return is_whole and doc.queue and doc.class and doc or false
+end
+
+-- Takes a job out of every index in which it may be.
+function salvage.leave_indexes(id, doc)
+  local names = doc.queue and { doc.queue } or redis.call('SMEMBERS', ns .. 'queues')
+  for _, q in ipairs(names) do
+    for place in pairs(letters) do
+      local key = queue_key(q, place)
+      if redis.call('ZSCORE', key, id) then zset(key, id, false) end
+      for _, member in ipairs(place:sub(1, 5) == 'ready' and redis.call('ZRANGE', key, 0, 999) or {}) do
+        if member:match(':(%d+)$') == id then zset(key, member, false) end
+      end
+    end
+    if (cache.queue(q).leased or {})[id] then zset(queue_key(q, 'leases'), id, false) end
+  end
+end
+
+-- Removes a record from the list of unreadable records.
+function salvage.forget(name)
+  local key = ns .. 'unreadable'
+  local left, list = {}, text_at(key) or ''
+  for line in list:gmatch('[^\n]+') do
+    local listed = line:match('^%d+ (.*)$')
+    if listed ~= name and listed and listed:sub(1, #name + 1) ~= name .. ' ' then left[#left + 1] = line .. '\n' else del(key .. ':' .. (listed or '')) end
+  end
+  local text = table.concat(left)
+  if text ~= list then cache.replace_text(key, text ~= '' and text) end
+  put(readable.damaged, ns .. name, nil)
+end
+
+-- Deletes one job of an unreadable piece. If the lines of the piece are lost, this deletes the piece.
+local function erase_packed(id)
+  local number, at = pieces.place_of(id)
+  local text = number and text_at(piece_key(number))
+  if not text then return end
+  local piece = pieces.read(text)
+  if piece and pieces.has(piece, at) then
+    put(cache.pieces, number, piece)
+    change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
+    change_piece(number, piece, 'n', piece.n - 1)
+  elseif not piece then
+    del(piece_key(number))
+    put(raw, piece_key(number), false)
+  end
+  if not piece or piece.n == 0 then salvage.forget('jobs:' .. number) end
+end
+
+local sides = { 'children', 'waiting', 'steps', 'runs', 'inputs', 'record', 'log' }
+
+-- Deletes an unreadable job, and every entry that names it.
+function salvage.erase(id)
+  local text = text_at(key_of(id))
+  if not text then return erase_packed(id) end
+  local doc = salvage.fields_in(text)
+  salvage.leave_indexes(id, doc)
+  local known = fields { sequence = doc.sequence or time.sequence(), queue = doc.queue or 'default', class = doc.class or '', place = 's', parent = doc.parent, child_name = doc.child_name, aliases = doc.aliases, unique_scope = doc.unique_scope }
+  for field, value in pairs(doc) do
+    if field:find('^[io]:') or value == '^' then known[field] = value end
+  end
+  put(docs, id, known)
+  if not isolate(id, erase.job, id, known) then
+    put(docs, id, false)
+    put(dirty, id, true)
+  end
+  for _, name in ipairs(sides) do del(side_key(id, name)) end
+  del(ns .. 'result:' .. id)
+  salvage.forget('job:' .. id)
+end
+
+return salvage

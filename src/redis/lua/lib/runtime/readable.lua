@@ -1,0 +1,23 @@
+-- Decodes the records that Redis keeps. A record that cannot be decoded stops its own job, and no other.
+
+local readable = {}
+
+local journal = require 'runtime/journal'
+local put = journal.put
+
+readable.damaged = {} -- key, or key and field → its text
+
+-- Notes a record that cannot be read; store.write lists it under `~unreadable`. Returns false.
+function readable.note(key, text)
+  if readable.damaged[key] == nil then put(readable.damaged, key, text) end
+  return false
+end
+
+-- The table that a text holds, or false.
+function readable.decode(text, key)
+  local ok, value = pcall(cjson.decode, text)
+  if ok and type(value) == 'table' then return value end
+  return readable.note(key, text)
+end
+
+return readable
