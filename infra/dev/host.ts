@@ -3,6 +3,7 @@
 import { mkdirSync, watch } from 'node:fs'
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
+import { buildName } from '../source-table.ts'
 import type { HostMessage, HostRequest } from '../worker.ts'
 import { type Build, bundle } from './bundle.ts'
 import { createServing, type DevOptions } from './serving.ts'
@@ -21,7 +22,8 @@ async function serve(options: DevOptions) {
   const { dir, config } = options
   mkdirSync(dir, { recursive: true })
   const { wrangler, miniflare, esbuild } = librariesOf(dirname(config))
-  const serving = createServing({ ...options, wrangler, miniflare, tell })
+  const build = buildName()
+  const serving = createServing({ ...options, wrangler, miniflare, tell, build })
   process.on('message', (request: HostRequest) => {
     if (request.ask === 'running') tell({ running: serving.running() })
   })
@@ -33,8 +35,11 @@ async function serve(options: DevOptions) {
     turn = turn.then(() => serving.reload(build)).catch(fail)
   }
   const onBroken = (broken: string) => void tell({ broken })
-  const bundled = (settings: ProjectSettings) =>
-    bundle({ esbuild, dir, root: dirname(config), ...settings, onBuild: serveNext, onBroken })
+  const bundled = ({ entry, define }: ProjectSettings) =>
+    bundle({
+      ...{ esbuild, dir, root: dirname(config), entry, onBuild: serveNext, onBroken },
+      define: { ...define, __SIDEJOB_BUILD__: JSON.stringify(build) },
+    })
 
   let settings = readSettings(wrangler, config)
   let bundling = await bundled(settings)

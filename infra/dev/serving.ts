@@ -3,6 +3,7 @@
 
 import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
+import { keepTable, tableOf } from '../source-table.ts'
 import type { HostMessage, HostOptions, RunningJob } from '../worker.ts'
 import { workerdBelow } from '../workerd-pid.ts'
 import { boundsVar } from '../workers/bounds.ts'
@@ -17,7 +18,12 @@ export type DevOptions = HostOptions & { config: string }
 
 type Libraries = { wrangler: typeof import('wrangler'); miniflare: typeof import('miniflare') }
 
-export type ServingOptions = DevOptions & Libraries & { tell: (message: HostMessage) => void }
+export type ServingOptions = DevOptions &
+  Libraries & {
+    tell: (message: HostMessage) => void
+    /** Name under which the places of the project's files are kept. */
+    build: string
+  }
 
 /**
  * Serves builds, one after the other.
@@ -66,6 +72,13 @@ export function createServing(options: ServingOptions) {
     for (const line of now.printed.splice(0)) tell({ said: line })
   }
 
+  /** Stacks in pages, the API and the command line name the project's files. Without them they name places of the bundle. */
+  async function keep(map: string): Promise<void> {
+    if (!map) return
+    const table = tableOf(map, { dir, root, bundle: 'worker.js' })
+    await keepTable(options.vars, options.build, table).catch((error: Error) => tell({ said: error.message }))
+  }
+
   return {
     /** The runs under way, each with the place at which its class is defined. */
     running: (): RunningJob[] =>
@@ -82,6 +95,7 @@ export function createServing(options: ServingOptions) {
         const workerd = workerdOptions(options, modules, logging(options, now))
         await use(workerd)
         await check()
+        await keep(map)
         good = { options: workerd, bundle: String(modules[0]?.contents ?? '') }
         const pid = workerdBelow(process.pid)
         tell(before.good ? { reloaded: pid, ms: Math.round(performance.now() - began) } : { ready: pid })

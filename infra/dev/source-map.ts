@@ -31,6 +31,9 @@ export const located = (text: string, locate: Locate): string =>
     return frame.startsWith('(') ? `(${place.file}:${place.line})` : `${place.file}:${place.line}`
   })
 
+/** A frame that names a file of the project, as seen from its folder. */
+const MAPPED = /^\s*at (?:.* \()?((?:[\w.-]+\/)*[\w.-]+\.[cm]?[jt]sx?):(\d+):\d+\)?$/m
+
 const isOwn = ({ file }: Place) => !file.includes('node_modules') && !file.startsWith('..')
 
 /** The first frame of a stack that is in the project's own files. */
@@ -39,7 +42,9 @@ export function ownPlace(stack: string, locate: Locate): Place | undefined {
     const place = locate(Number(line), Number(column))
     if (place && isOwn(place)) return place
   }
-  return undefined
+  // The engine has replaced places of the bundle already.
+  const [, file, line] = MAPPED.exec(stack) ?? []
+  return file === undefined ? undefined : { file, line: Number(line) }
 }
 
 /**

@@ -22,6 +22,7 @@ import type { ClaimedJob } from '../redis/types.ts'
 import { createClock } from './clock.ts'
 import { answerHook, type Hook, hookAt } from './hooks.ts'
 import { type Hooks, markConsole, printRejections, runHook, tellAudit } from './log.ts'
+import { buildOf, createLocator } from './sources.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
 /** What a Worker with sidejob in it is given, beside what is its own. */
@@ -157,6 +158,11 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
   const clock = createClock()
 
+  /** Made at the first run of a build that has a name: tenants share it. */
+  let locate: ReturnType<typeof createLocator>
+  const locatorOf = (env: SidejobEnv) =>
+    (locate ??= buildOf() === undefined ? undefined : createLocator(deploymentOf(mounted(env, mount)).engine))
+
   /** The deployment itself, or one tenant of it. */
   function placeOf(env: SidejobEnv, deployment: Deployment, tenant?: string) {
     const { engine: options, publicUrl, s3, maxDownload, log } = deployment
@@ -175,6 +181,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       env,
       retry,
       hook: runHook({ ...settings, level: log, keep }),
+      locate: locatorOf(env),
     })
     return { engine, publicUrl, downloads }
   }

@@ -31,7 +31,7 @@ export const messageKind = (message: string): string =>
   VARYING.reduce((text, [varying, name]) => text.replace(varying, name), message.slice(0, LONGEST)).trim()
 
 const FRAME = /^\s*at (?:async )?(?:(.+?) \()?(.+?):\d+(?::\d+)?\)?$/
-const FOREIGN = /node_modules|^node:|<anonymous>|native/
+const FOREIGN = /node_modules|^node:|<anonymous>|native|^library$/
 
 const partsOf = (line: string): string[] => FRAME.exec(line.slice(0, 500)) ?? []
 

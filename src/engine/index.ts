@@ -102,6 +102,8 @@ export type EngineOptions = {
   env?: unknown
   /** Stands around every run: for logs and traces. */
   hook?: RunHook
+  /** Replaces places of the bundle in a stack by places of the project's files. */
+  locate?: (stack: string) => Promise<string>
   /** What runs are worth, for who asks what a job has cost. */
   prices?: Prices
 }
@@ -166,6 +168,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
     isolate: options.isolate,
     env: options.env,
     hook: options.hook,
+    locate: options.locate,
   })
   const tags = createConstraints(store, registry)
   const dispatcher = createDispatcher({

@@ -136,6 +136,10 @@ export const kinds = {
     'hash',
     'name of a shared view of the list of jobs → its query, whose it is and when it was shared, as JSON',
   ],
+  '~sources': [
+    'hash',
+    'build → places of its own files in the bundle and their lines, as JSON, for stacks of errors; the newest five builds',
+  ],
   '~muted': [
     'hash',
     'kind of errors that is muted → the class of its jobs, who has muted it, when and until when, as JSON',

@@ -21,6 +21,7 @@ export const keysOf = (ns: string) => ({
   tenants: `${ns}tenants`,
   views: `${ns}views`,
   muted: `${ns}muted`,
+  sources: `${ns}sources`,
   breakers: `${ns}breakers`,
   flags: `${ns}flags`,
   days: `${ns}days`,

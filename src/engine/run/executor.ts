@@ -39,6 +39,8 @@ export type ExecutorOptions = {
   env?: unknown
   /** Stands around every run. */
   hook?: RunHook
+  /** Replaces places of the bundle in a stack by places of the project's files. */
+  locate?: (stack: string) => Promise<string>
 }
 
 const PAGE = 1_000
@@ -113,6 +115,7 @@ export function createExecutor({
   lease,
   env,
   hook,
+  locate,
 }: ExecutorOptions) {
   const breakers = createCircuitBreakers({ store, shut: async () => undefined })
   const pace = createRunTimes()
@@ -261,7 +264,14 @@ export function createExecutor({
       if (error instanceof LostRun) return undefined
       throw error
     }
-    return await outcomeOf(lent.document.token!, changes, deciding(lent, found))
+    return await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found))
+  }
+
+  /** The stack of a failed run with places of the project's own files, as far as the deployment knows them. */
+  async function withPlaces(changes: Changes): Promise<Changes> {
+    const { error } = changes
+    if (!locate || !error?.stack) return changes
+    return { ...changes, error: { ...error, stack: await locate(error.stack) } }
   }
 
   /** Kept back without using an attempt; spread, so that not all who wait for a host come in the same second. */

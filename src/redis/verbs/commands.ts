@@ -122,6 +122,9 @@ const anyCase = (text: string): string => {
   return `*${letters.join('')}*`
 }
 
+/** Builds of which the places of their files are kept. */
+const KEPT_BUILDS = 5
+
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
   /** A hash: a list in a transaction, an object by itself, nothing where there is none. */
   const hashOf = async (key: string): Promise<Record<string, string>> => {
@@ -252,6 +255,18 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     mutes: () => hashOf(keys.muted),
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
+    /** Places of the files of a build, as JSON; null if they are not kept. */
+    sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
+    /** Keeps the places of a build, and of the four builds before it. Names of later builds sort behind earlier ones. */
+    async keepSources(build: string, text: string): Promise<void> {
+      const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
+      const gone = names
+        .filter((name) => name !== build)
+        .sort()
+        .slice(0, 1 - KEPT_BUILDS)
+      if (gone.length > 0) await ask((redis) => redis.hdel(keys.sources, ...gone))
+      await ask((redis) => redis.hset(keys.sources, { [build]: text }))
+    },
     /** What a lane or the key of a claim was answered is known no more. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
     /** The runs that a job has kept, newest first. */

@@ -85,6 +85,16 @@ test('a run that fails is a line with its error and its place', async () => {
   )
 })
 
+test('the error of a job names the file of the project, with five lines of source', async () => {
+  const { id } = await post(['x'])
+  await line(new RegExp(`#${id} \\d+ ms I do`))
+  const answer = await ask(`/_sidejob/v1/jobs/${id}`, { headers: { authorization: `Bearer ${stack.apiKey}` } })
+  const { error } = (await answer.json()) as { error: { stack: string } }
+  expect(error.stack).toMatch(/\n {4}at .*\(src\/double\.ts:12:\d+\)\n/)
+  expect(error.stack).toContain("    > 12 |       if (n === 'x') throw new Error('I do not like x')")
+  expect(error.stack.match(/^ {4}[> ] +\d+ \|/gm)).toHaveLength(5)
+})
+
 test('a rejected promise that the function does not await is a line with its job', async () => {
   const { id } = await post(['floating'])
   expect(await line(/A promise was rejected/)).toMatch(

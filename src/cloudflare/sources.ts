@@ -1,0 +1,43 @@
+// Stacks of errors name the project's own files: the deployment keeps the places of its build, which an isolate reads once, at its
+// first failed run.
+
+import { mappedStack, type SourceTable } from '../core/source-table.ts'
+import type { Deployment } from '../environment.ts'
+import { createClient } from '../redis/client.ts'
+import { createStore } from '../redis/store.ts'
+
+/** Name of the build, a constant that bundlers define. */
+declare const __SIDEJOB_BUILD__: string | undefined
+
+export const buildOf = (): string | undefined => (typeof __SIDEJOB_BUILD__ === 'string' ? __SIDEJOB_BUILD__ : undefined)
+
+/** Reading fails or lasts: the stack stays as it is. */
+const PATIENCE = 2_000
+
+/**
+ * Makes what replaces places of the bundle in a stack.
+ *
+ * @example const locate = createLocator(deployment.engine, buildOf()); await locate?.(error.stack)
+ */
+export function createLocator(
+  { redis, namespace }: Pick<Deployment['engine'], 'redis' | 'namespace'>,
+  build = buildOf(),
+): ((stack: string) => Promise<string>) | undefined {
+  if (build === undefined) return undefined
+  const client = 'url' in redis ? createClient({ ...redis, timeout: PATIENCE, attempts: 1 }) : redis
+  const store = createStore({ client, ...(namespace ? { namespace } : {}) })
+  let table: Promise<SourceTable | undefined> | undefined
+  async function read(): Promise<SourceTable | undefined> {
+    try {
+      const text = await store.sources(build!)
+      return text === null ? undefined : (JSON.parse(text) as SourceTable)
+    } catch {
+      table = undefined
+      return undefined
+    }
+  }
+  return async (stack) => {
+    const found = await (table ??= read())
+    return found ? mappedStack(stack, found) : stack
+  }
+}

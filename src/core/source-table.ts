@@ -1,0 +1,62 @@
+// The places of a project's own files in the bundle of one build, and stacks that name them instead of places in the bundle.
+
+export type SourceTable = {
+  /** Name of the bundle, as frames of stacks have it: `worker.js`. */
+  bundle: string
+  files: { name: string; lines: string[] }[]
+  /** Places in order: line and column in the bundle, file, line and column in it, from 0. File -1: code of a library follows. */
+  places: [line: number, column: number, file: number, ownLine: number, ownColumn: number][]
+}
+
+/** Lines of source before and after the line of a frame. */
+const AROUND = 2
+const LONGEST_LINE = 160
+
+const FRAME = /^(\s*at )(?:(.*) \()?(?:[^()\s]*\/)?([\w.-]+\.m?js):(\d+):(\d+)\)?$/
+
+/** The last place at or before a place of the bundle, in the same line. */
+function placeAt({ places }: SourceTable, line: number, column: number): SourceTable['places'][number] | undefined {
+  let [low, high] = [0, places.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const [ofLine, ofColumn] = places[middle]!
+    if (ofLine < line || (ofLine === line && ofColumn <= column)) low = middle + 1
+    else high = middle
+  }
+  const found = places[low - 1]
+  return found?.[0] === line && found[2] >= 0 ? found : undefined
+}
+
+/** Five lines of source, the line of the frame marked. */
+function sourceAt(lines: readonly string[], at: number): string[] {
+  const from = Math.max(0, at - AROUND)
+  const width = String(at + AROUND + 1).length
+  return lines.slice(from, at + AROUND + 1).map((text, i) => {
+    const mark = from + i === at ? '>' : ' '
+    return `    ${mark} ${String(from + i + 1).padStart(width)} | ${text.slice(0, LONGEST_LINE)}`.trimEnd()
+  })
+}
+
+/**
+ * A stack with the places of the project's own files, and five lines of source below the first of them. Frames of the bundle
+ * that are in none of these files are marked as those of a library.
+ *
+ * @example mappedStack('Error: no\n    at pay (worker.js:120:7)', table) // 'Error: no\n    at pay (src/pay.ts:12:9)\n      10 | …'
+ */
+export function mappedStack(stack: string, table: SourceTable): string {
+  let isFirst = true
+  const lines = stack.split('\n').flatMap((line) => {
+    const [, at, name, bundle, row, column] = FRAME.exec(line) ?? []
+    if (at === undefined || bundle !== table.bundle) return [line]
+    const place = placeAt(table, Number(row) - 1, Number(column) - 1)
+    if (!place) return [`${at}${name ? `${name} ` : ''}(library:${row}:${column})`]
+    const [, , index, ownLine, ownColumn] = place
+    const file = table.files[index]!
+    const where = `${file.name}:${ownLine + 1}:${ownColumn + 1}`
+    const frame = name ? `${at}${name} (${where})` : `${at}${where}`
+    if (!isFirst) return [frame]
+    isFirst = false
+    return [frame, ...sourceAt(file.lines, ownLine)]
+  })
+  return lines.join('\n')
+}
