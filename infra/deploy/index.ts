@@ -20,6 +20,7 @@ import {
 import { adviceFor, DeployFailure } from './failure.ts'
 import { keepKeys, readKeys, withSecrets } from './keys.ts'
 import { type Env, keyFileOf, make, type Names, namesOf, type Plan, planOf } from './settings.ts'
+import { withSources } from './sources.ts'
 import { createWrangler, type Wrangler } from './wrangler.ts'
 
 export type DeployOptions = {
@@ -214,9 +215,11 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const deployed = configFor(project.raw, { names, account, bucket, placement, cron, workersDev })
   await withConfig(project, deployed, (path) =>
     withSecrets(folder, { ...plan.given, ...fresh, PUBLIC_URL: origin }, (file) =>
-      advised(
-        runAgain(() => means.wrangler('deploy', '--config', path, '--secrets-file', file)),
-        account,
+      withSources(project, { ...env, ...plan.given }, (args) =>
+        advised(
+          runAgain(() => means.wrangler('deploy', '--config', path, '--secrets-file', file, ...args)),
+          account,
+        ),
       ),
     ),
   )

@@ -119,7 +119,9 @@ const plain: Access[] = [
       'muted',
     ],
   },
-  { by: ['dispatcher'], reads: ['constraints', 'job', 'workers'], writes: ['bells'] },
+  // The places of files are read at the first failed run of an isolate, and written by a deployment.
+  { by: ['dispatcher'], reads: ['constraints', 'job', 'workers', 'sources'], writes: ['bells'] },
+  { by: ['deploy'], reads: ['sources'], writes: ['sources'] },
   { by: ['tick'], reads: [], writes: ['ticked', 'heart'] },
 ]
 

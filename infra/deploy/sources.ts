@@ -1,0 +1,45 @@
+// A deployment keeps the places of its own files, so that stacks of errors name them instead of places in the bundle.
+
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buildName, keepTable, tableOf } from '../source-table.ts'
+import type { Env } from './settings.ts'
+
+type Project = { root: string; raw: { no_bundle?: boolean; main?: string } }
+
+/** The repository of sidejob is a project whose library lies in `src`. */
+const isOwnIn = (root: string) => {
+  const isLibrary = existsSync(join(root, 'src/redis/lua'))
+  return (name: string) =>
+    !name.startsWith('..') && !name.includes('node_modules') && !(isLibrary && name.startsWith('src/'))
+}
+
+/** Keeps the places of the bundle in a folder; a Worker that was built by another tool has no source map there. */
+async function keepBuild(out: string, build: string, { root }: Project, vars: Env): Promise<void> {
+  const map = readdirSync(out).find((name) => name.endsWith('.js.map'))
+  if (!map) return
+  const bundle = map.slice(0, -'.map'.length)
+  const table = tableOf(readFileSync(join(out, map), 'utf8'), { dir: out, root, bundle, isOwn: isOwnIn(root) })
+  await keepTable(vars, build, table)
+}
+
+/**
+ * Deploys with the arguments that name the build and write its source map, and keeps the places of its files.
+ *
+ * @example await withSources(project, vars, (args) => wrangler('deploy', ...args))
+ */
+export async function withSources<T>(project: Project, vars: Env, deploy: (args: string[]) => Promise<T>): Promise<T> {
+  if (project.raw.no_bundle) return deploy([])
+  const out = mkdtempSync(join(tmpdir(), 'sidejob-build-'))
+  const build = buildName()
+  try {
+    const define = `__SIDEJOB_BUILD__:${JSON.stringify(build)}`
+    const deployed = await deploy(['--outdir', out, '--upload-source-maps', '--define', define])
+    // Without them stacks name places in the bundle: no reason to call the deployment failed.
+    await keepBuild(out, build, project, vars).catch(() => undefined)
+    return deployed
+  } finally {
+    rmSync(out, { recursive: true, force: true })
+  }
+}
