@@ -38,8 +38,8 @@ function sourceAt(lines: readonly string[], at: number): string[] {
 }
 
 /**
- * A stack with the places of the project's own files, and five lines of source below the first of them. Frames of the bundle
- * that are in none of these files are marked as those of a library.
+ * A stack with the places of the project's own files, and five lines of source below the first of them. Other frames
+ * of the bundle are marked as library frames.
  *
  * @example mappedStack('Error: no\n    at pay (worker.js:120:7)', table) // 'Error: no\n    at pay (src/pay.ts:12:9)\n      10 | …'
  */
