@@ -460,7 +460,14 @@ test('open opens the dashboard in a browser, logged in, also at the page of a jo
     const { exit, printed } = await run('open', ...words)
     expect(exit).toBe(0)
     await vi.waitFor(() => expect(readFileSync(opened, 'utf8')).toBe(printed), 10_000)
-    const login = await fetch(printed.trim(), { redirect: 'manual' })
+    const link = new URL(printed.trim())
+    const login = await fetch(`${link.origin}${link.pathname}`, {
+      method: 'POST',
+      // What the button of the page that the link opens sends.
+      body: new URLSearchParams({ once: link.searchParams.get('once')!, to: link.searchParams.get('to') ?? '' }),
+      headers: { 'sec-fetch-site': 'same-origin' },
+      redirect: 'manual',
+    })
     expect([login.status, login.headers.get('location')]).toEqual([303, expect.stringContaining(page.slice(0, -1))])
     expect(login.headers.get('set-cookie')).toBeTruthy()
   }
