@@ -13,7 +13,7 @@ export const parts = {
   packed: { weight: 4, name: 'jobs that are alike' },
   parents: { weight: 10, name: 'jobs with a parent' },
   keys: { weight: 7, name: 'unique keys' },
-  limits: { weight: 12, name: 'groups and limits' },
+  limits: { weight: 10, name: 'groups and limits' },
   channels: { weight: 8, name: 'channels' },
   aliases: { weight: 4, name: 'aliases' },
   ports: { weight: 2, name: 'ports' },

@@ -7,7 +7,7 @@ import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, rawCommand, startKit } from '../kit/index.ts'
 
-const ODD = 'media/zip ä?#%2F'
+const ODD = 'media zip ä?#%2F'
 const noop = defineWorker({ class: 'noop', perform: () => undefined })
 /** It ends before an invocation does that was answered. */
 const brief = defineWorker({ class: 'brief', timeout: 5_000, perform: () => undefined })
