@@ -137,7 +137,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const other = await site.make('prints')
     for (const id of [...made, other]) await site.rest(id, 'failed')
     isDeclined = false
-    const line = (page: Page) => page.locator('.alerts li', { hasText: `charges fails: ${ALL} of ` })
+    const line = (page: Page) => page.locator('.alerts li', { hasText: `charges fails: ${ALL} jobs` })
     await as(['read', 'write'], '/', async (page) => {
       const off = line(page).getByRole('button', { name: 'Retry all' })
       expect(await off.getAttribute('title')).toBe('needs admin; you have read, write')

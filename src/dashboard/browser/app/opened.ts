@@ -12,7 +12,10 @@ function focusIn(form: Element | null | undefined): void {
 /** Focuses the form at the anchor of the address, or else the form that the page shows opened. */
 function focusOpened(): void {
   const name = decodeURIComponent(location.hash.slice(1))
-  focusIn((name ? document.getElementById(name) : null) ?? document.querySelector('form[data-opened]'))
+  const anchor = name ? document.getElementById(name) : null
+  // "Skip to content" leads to the page itself, not to its first field.
+  if (anchor?.matches('main')) return
+  focusIn(anchor ?? document.querySelector('form[data-opened]'))
 }
 
 export function startOpened(): void {
