@@ -364,7 +364,8 @@ local looked_at = { timers = queue_fields.next_timer, leases = queue_fields.next
 
 local function check_moments(q, queue_record, wake)
   for place, field in pairs(looked_at) do
-    local first = tonumber(redis.call('ZRANGE', queue_key(q, place), 0, 0, 'WITHSCORES')[2] or never)
+    -- A score without an end is `inf`, which only some engines read as a number.
+    local first = tonumber(redis.call('ZRANGE', queue_key(q, place), 0, 0, 'WITHSCORES')[2]) or never
     if first < never and first < (queue_record[field] or never) then fault(q, 'is looked at too late for the first job in ' .. place, 'look') end
   end
   local moment = lanes.moment_of(queue_record)
