@@ -126,7 +126,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       expect(shown.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted())
       // Of all that fit nothing is done by this: a filter of many jobs knows no ends.
       await page.goto(`${site.url}/ui/jobs?status=${status}&ended=2020-01-01T00:00Z/2020-01-01T00:01Z`)
-      await page.getByText('No job fits.').waitFor()
+      await page.getByText('No job matches.').waitFor()
     }),
   )
 
