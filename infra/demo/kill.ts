@@ -72,5 +72,5 @@ async function lostRuns(client: Client, parent: number) {
 function verify({ gateway, note }: Stack) {
   const redis = { url: gateway.url, token: gateway.token }
   const { url, token } = note.qstash
-  return createSidejob({ redis, qstash: { url, token, publicUrl: note.url } }).verify()
+  return createSidejob({ redis, qstash: { url, token, publicUrl: note.url } }).doctor.verify()
 }

@@ -33,7 +33,7 @@ async function counted({ engine, form }: ActAsked, of: BulkInput): Promise<Count
   let cursor = cursorIn(form)
   let newest: number | undefined
   for (let page = 0; page < PAGES && cursor !== null && ids.length < MOST && Date.now() < until; page++) {
-    const found = await engine.bulkPreview(of, { cursor, pages: 1 })
+    const found = await engine.bulk.preview(of, { cursor, pages: 1 })
     ids.push(...found.ids)
     cursor = found.cursor
     newest = found.newest

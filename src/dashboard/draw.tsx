@@ -3,7 +3,7 @@
 import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
 import { codes, type SidejobError } from '../core/errors.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
 import type { Deps } from '../http/deps.ts'
 import { type Around, around as aroundOf } from './around.ts'
 import { type AskApi, callerOf } from './call.ts'
@@ -70,9 +70,9 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const { engine } = place
     return {
       ...{ engine, deps, params, query: searchParams, look, call: callerOf(ask, c) },
-      stats: once(() => engine.stats()),
+      stats: once(() => engine.stats.totals()),
       glance: glanceOf(engine),
-      bounds: () => shared.take(engine, 'bounds', freshOf, () => engine.bounds()),
+      bounds: () => shared.take(engine, 'bounds', freshOf, () => engine.limits.withGroups()),
       shared: (name, fresh, ask) => shared.take(engine, name, fresh, ask),
       isFresh: (name) => shared.isFresh(engine, name),
       last: (name) => shared.last(engine, name),
@@ -86,7 +86,7 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       let isNew = false
       const seen = await shared.take(engine, `glance ${step ?? ''}`, AROUND, () => {
         isNew = true
-        return engine.glance(step ? { step } : {})
+        return engine.stats.glance(step ? { step } : {})
       })
       return { ...seen, isNew }
     }

@@ -122,7 +122,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
   const callerOfLink = (once: string, request: Request): Promise<Found | undefined> =>
     gate.lookUp(request, undefined, async () => {
       const { place, tenant } = await placeOfSession(once, deps)
-      const known = await place?.engine.peekSession(once)
+      const known = await place?.engine.sessions.peek(once)
       return place && known && { place, who: { ...known, ...(tenant === undefined ? {} : { tenant }) } }
     })
 
@@ -145,7 +145,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     const found = await callerOfLink(once, c.req.raw)
     if (!found) return usedUp(c)
     await recorded(found, 'redeem', '/ui/login')
-    const name = await found.place.engine.redeemSession(once, LIFE)
+    const name = await found.place.engine.sessions.redeem(once, LIFE)
     return name ? enter(c, name, to) : usedUp(c)
   }
 
@@ -153,7 +153,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     if (!/^\S{1,500}$/.test(key)) return draw(c, to, 'expected an API key, got none', 401)
     const found = await callerOf(key, c.req.raw)
     await recorded(found, 'open', '/ui/login')
-    const name = await found.place.engine.openSession(key, { life: LIFE })
+    const name = await found.place.engine.sessions.open(key, { life: LIFE })
     return name ? enter(c, name, to) : draw(c, to, 'this API key is not known', 401)
   }
 
@@ -200,7 +200,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     if (seen) {
       expectOurs(c.req.raw, String((await c.req.formData()).get('csrf') ?? ''), seen.csrf)
       await recorded({ place: seen.place, who: seen.caller }, 'end', '/ui/logout')
-      await seen.place.engine.endSession(sessionOf(c)!)
+      await seen.place.engine.sessions.end(sessionOf(c)!)
     }
     dropSession(c, base)
     return c.redirect(`${base}/login`, 303)
@@ -213,7 +213,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
       throw new SidejobError('UNAUTHENTICATED', 'expected the header "Authorization: Bearer <API key>", got none')
     const found = await callerOf(key, c.req.raw)
     await recorded(found, 'link', '/ui/login-links')
-    const once = await found.place.engine.openSession(key, { life: LINK_LIFE, once: true })
+    const once = await found.place.engine.sessions.open(key, { life: LINK_LIFE, once: true })
     return c.json({ url: `${deps.publicUrl}/ui/login?once=${once}`, expiresAt: Date.now() + LINK_LIFE }, 201)
   })
 

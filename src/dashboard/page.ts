@@ -1,7 +1,8 @@
 // What a page is: where it is, what it asks for, how it is drawn, and what can be done on it.
 
 import type { Child } from 'hono/jsx'
-import type { Engine, Glance, Scope } from '../engine/engine.ts'
+import type { Glance, Scope } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Method } from '../http/route.ts'
 import type { Look } from './look.ts'
@@ -19,14 +20,14 @@ export type Asked = {
   look: Look
   call: CallApi
   /** How all queues stand: asked for once for a page and what is beside it. */
-  stats: () => ReturnType<Engine['stats']>
+  stats: () => ReturnType<Engine['stats']['totals']>
   /**
    * How everything stands, asked for at most once for a page and what is beside it. What it says is ten seconds old at most.
    * `isNew`: it was asked for this look.
    */
   glance: (step?: 'minute' | 'hour') => Promise<Glance & { isNew: boolean }>
   /** All limits as they were ten seconds ago, or a minute where there are many: each costs two commands. */
-  bounds: () => ReturnType<Engine['bounds']>
+  bounds: () => ReturnType<Engine['limits']['withGroups']>
   /** What moves seldom, or may be a little old: all tabs of an isolate share what was answered so many milliseconds ago. */
   shared: <T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>) => Promise<T>
   /** Whether what is shared under this name would not be asked for again. */

@@ -37,7 +37,7 @@ export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: G
   if (!name) return undefined
   const found = await gate.lookUp(c.req.raw, `session ${await hashOf(name)}`, async () => {
     const { place, tenant } = await placeOfSession(name, deps)
-    const known = await place?.engine.session(name)
+    const known = await place?.engine.sessions.get(name)
     return place && known && { place, tenant, known }
   })
   if (!found) return undefined

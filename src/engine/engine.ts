@@ -1,7 +1,6 @@
-// What sidejob can do, as one list of verbs: the doors call these, nothing else.
+// Types of what the engine takes and returns.
 
 export * from './shapes/deliveries.ts'
-export * from './shapes/engine.ts'
 export * from './shapes/flows.ts'
 export * from './shapes/jobs.ts'
 export * from './shapes/keys.ts'

@@ -1,4 +1,4 @@
-// The engine: every verb of engine.ts over the state, the registry, the bells and the dispatcher.
+// The engine: every noun of the API with its verbs, over the store, the registry, the bells and the dispatcher.
 
 import { CALLBACKS } from '../core/callback.ts'
 import { type Prices, priceOf } from '../core/cost.ts'
@@ -26,7 +26,7 @@ import { createRecording } from './api/flow-record.ts'
 import { createFlows } from './api/flows.ts'
 import { createGlance } from './api/glance.ts'
 import { createHealth } from './api/health.ts'
-import { createJobs } from './api/jobs.ts'
+import { createJobs, type Jobs } from './api/jobs.ts'
 import { createKeys } from './api/keys.ts'
 import { createLimits } from './api/limits.ts'
 import { createLog } from './api/log.ts'
@@ -35,14 +35,14 @@ import { createPorts } from './api/ports.ts'
 import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
 import { createResults } from './api/results.ts'
-import { createOne, type OneByOne } from './api/run-one.ts'
-import { createSchedules } from './api/schedules.ts'
+import { createOne } from './api/run-one.ts'
+import { createSchedules, type Schedules } from './api/schedules.ts'
 import { createStats } from './api/stats.ts'
 import { createTenants } from './api/tenants.ts'
 import { createViews } from './api/views.ts'
 import { createWorkers } from './api/workers.ts'
 import { type Context, onceOf } from './context.ts'
-import type { Call, Engine, JobView } from './engine.ts'
+import type { Call, JobView } from './engine.ts'
 import { createClasses } from './jobs/classes.ts'
 import { createConstraints } from './jobs/constraints.ts'
 import { cronSetter } from './jobs/cron.ts'
@@ -108,14 +108,6 @@ export type EngineOptions = {
   prices?: Prices
 }
 
-/** What is not for callers of the API. */
-export type Inner = {
-  /** Everything that is not as it must be; nothing on a healthy system. */
-  verify: () => Promise<{ who: string; what: string }[]>
-  /** One run of an isolated worker, in the invocation that this is. */
-  performAlone: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
-} & OneByOne
-
 /** A slice of our own work: a call or two of Redis. */
 const slice = () => 5_000
 
@@ -128,12 +120,7 @@ const withDefaults =
     ...worker,
   })
 
-/**
- * Everything sidejob can do, over one Redis and one QStash.
- *
- * @example const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })
- */
-export function createEngine(options: EngineOptions): Engine & Inner {
+function assemble(options: EngineOptions) {
   const { clock = () => 0, random = Math.random, defer } = options
   const workers = (options.workers ?? []).map(withDefaults(options))
   const now = () => Date.now() + clock()
@@ -142,7 +129,7 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   const vault = createVault({ keys: options.encryptionKeys ?? [], tenant: options.tenant })
   const store = createStore({ client, namespace: options.namespace, clock, vault })
   const registry = createRegistry(...([store, workers, now, options.qstash.publicUrl] as const), {
-    setCron: options.tenant ? undefined : cronSetter(() => ({ ...jobs, ...schedules })),
+    setCron: options.tenant ? undefined : cronSetter(() => ({ jobs, schedules })),
     retry: options.retry,
   })
   const bells = createBells(options.qstash)
@@ -263,51 +250,67 @@ export function createEngine(options: EngineOptions): Engine & Inner {
   }
   const parts: Context = { ...means, payloads, allowHosts: outgoing.allowHosts }
   const health = { client, store, bells, version: VERSION, isTenant }
-  const jobs = createJobs(parts)
+  const jobs: Jobs = createJobs(parts)
   const log = createLog(parts)
-  const schedules = createSchedules(parts, jobs)
+  const schedules: Schedules = createSchedules(parts, jobs)
+  const flows = createFlows(parts)
 
   return {
-    ...jobs,
-    ...createCopies(parts, jobs),
-    ...createErrors(parts),
-    ...createFind(parts),
-    ...createResults(parts),
-    ...createPorts(parts),
-    ...createChannels(parts),
-    ...log,
-    ...createPastRuns(parts, log),
-    ...createWorkers(parts, workers),
-    ...createQueues(parts),
-    ...createProcesses(parts),
-    ...createStats(parts),
-    ...createBulkVerbs(parts),
+    jobs: { ...jobs, ...createCopies(parts, jobs), ...createResults(parts), ...createPastRuns(parts, log) },
+    schedules,
+    ports: createPorts(parts),
+    channels: createChannels(parts),
+    log,
+    errors: createErrors(parts),
+    bulk: createBulkVerbs(parts),
+    callbacks: {
+      ...createCallbackVerbs(parts),
+      /** Returns the secrets that sign calls to this URL if it has no secret of its own. */
+      secrets: async (url: string) => ({ secrets: await outgoing.signer.endpointSecrets(url) }),
+    },
+
+    queues: createQueues(parts),
+    workers: createWorkers(parts, workers),
+    processes: createProcesses(parts),
     ...createLimits(parts),
-    ...schedules,
-    ...createFlows(parts),
-    ...createRecording(parts),
-    ...createRuns(parts),
-    ...createCallbackVerbs(parts),
-    endpointSecrets: async (url) => ({ secrets: await outgoing.signer.endpointSecrets(url) }),
+    breakers: createBreakers(parts),
+
+    ...flows,
+    flows: { ...flows.flows, ...createRecording(parts) },
+
+    runs: createRuns(parts),
+    deliveries: createDeliveries(parts),
+
     ...createKeys(parts, options),
-    ...createAudit(parts),
-    ...createTenants(parts),
-    ...createViews(parts),
-    ...createBreakers(parts),
-    ...createOne(parts),
-    ...createDeliveries(parts),
+    audit: createAudit(parts),
+    tenants: createTenants(parts),
+    views: createViews(parts),
 
+    stats: { ...createStats(parts), ...createGlance(parts, health) },
+    ...createFind(parts),
     ...createHealth(health),
-    ...createGlance(parts, health),
+    doctor: createDoctor(parts),
 
+    /** Runs one lane of a queue: claims, runs and commits jobs until none is ready or the time is over. */
     dispatch,
-    async performAlone(lent) {
+    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now, isTenant }),
+    ...createOne(parts),
+    /** Performs one run of an isolated class in this invocation. */
+    async performAlone(lent: ClaimedJob): Promise<SentOutcome | undefined> {
       const settled = await performer.run(lent, { alone: true })
       return settled && outcomeToSend(settled)
     },
-
-    tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now, isTenant }),
-
-    ...createDoctor(parts),
   }
 }
+
+/** Everything that sidejob can do, by noun. An interface, so that error messages name it instead of its members. */
+export interface Engine extends ReturnType<typeof assemble> {}
+
+/**
+ * Creates an engine over one Redis and one QStash.
+ *
+ * @example
+ * const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })
+ * await engine.jobs.enqueue([{ queue: 'default', class: 'zip' }])
+ */
+export const createEngine = (options: EngineOptions): Engine => assemble(options)

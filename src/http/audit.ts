@@ -15,6 +15,6 @@ export const audit = {
       query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: logCursor.optional() }),
       answers: { 200: auditPage },
     },
-    ({ engine, query }) => engine.readAudit(query),
+    ({ engine, query }) => engine.audit.read(query),
   ),
 }

@@ -11,5 +11,5 @@ export async function audited(
   { hearAudit }: Pick<Deps, 'hearAudit'>,
 ): Promise<void> {
   hearAudit?.({ ...entry, url: publicUrl })
-  await engine.audit(entry)
+  await engine.audit.write(entry)
 }

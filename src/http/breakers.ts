@@ -14,7 +14,7 @@ export const breakers = {
       description: 'Hosts that are not called because they keep failing.',
       answers: { 200: breakerList },
     },
-    ({ engine }) => engine.breakers(),
+    ({ engine }) => engine.breakers.list(),
   ),
 
   reset: route(
@@ -27,6 +27,6 @@ export const breakers = {
       query: z.strictObject({ of: breakerOf.default('callbacks') }),
       answers: { 200: done },
     },
-    ({ engine, params, query }) => engine.resetBreaker(params.key, query.of),
+    ({ engine, params, query }) => engine.breakers.reset(params.key, query.of),
   ),
 }

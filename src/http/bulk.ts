@@ -20,6 +20,8 @@ export const bulk = {
       answers: { 200: bulkPreview, 201: enqueued },
     },
     async ({ engine, query, body, call }) =>
-      query.preview ? engine.bulkPreview(body, { cursor: query.cursor }) : reply(201, await engine.bulk(body, call)),
+      query.preview
+        ? engine.bulk.preview(body, { cursor: query.cursor })
+        : reply(201, await engine.bulk.start(body, call)),
   ),
 }

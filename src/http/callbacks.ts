@@ -22,7 +22,7 @@ export const callbacks = {
         200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable(), newest: z.int().optional() }),
       },
     },
-    ({ engine, query }) => engine.callbacks(query),
+    ({ engine, query }) => engine.callbacks.list(query),
   ),
 
   counts: route(
@@ -33,7 +33,7 @@ export const callbacks = {
       summary: 'Count callbacks by state',
       answers: { 200: z.object({ counts: z.record(callbackState, z.int()) }) },
     },
-    async ({ engine }) => ({ counts: await engine.callbackCounts() }),
+    async ({ engine }) => ({ counts: await engine.callbacks.counts() }),
   ),
 
   tries: route(
@@ -45,7 +45,7 @@ export const callbacks = {
       description: 'The last ten tries, newest first, each with the response.',
       answers: { 200: z.object({ tries: z.array(callbackTry) }) },
     },
-    ({ engine, params }) => engine.tries(params.job),
+    ({ engine, params }) => engine.callbacks.tries(params.job),
   ),
 
   secret: route(
@@ -58,7 +58,7 @@ export const callbacks = {
       query: z.strictObject({ url: httpUrl }),
       answers: { 200: z.object({ secrets: z.array(z.string()) }) },
     },
-    ({ engine, query }) => engine.endpointSecrets(query.url),
+    ({ engine, query }) => engine.callbacks.secrets(query.url),
   ),
 
   resend: route(
@@ -70,6 +70,6 @@ export const callbacks = {
       description: 'Body and id stay the same.',
       answers: { 200: stepped },
     },
-    ({ engine, params, call }) => engine.resend(params.job, call),
+    ({ engine, params, call }) => engine.callbacks.resend(params.job, call),
   ),
 }

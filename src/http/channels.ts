@@ -32,7 +32,8 @@ export const channels = {
       }),
       answers: { 200: z.object({ subscribers: z.int() }) },
     },
-    ({ engine, body: { channel, message, ...options }, call }) => engine.publish(channel, message, options, call),
+    ({ engine, body: { channel, message, ...options }, call }) =>
+      engine.channels.publish(channel, message, options, call),
   ),
 
   list: route(
@@ -46,7 +47,7 @@ export const channels = {
       query: z.strictObject({ publishers: flag.optional(), last: flag.optional(), cursor: scanCursor.optional() }),
       answers: { 200: channelList },
     },
-    ({ engine, query }) => engine.channels(query),
+    ({ engine, query }) => engine.channels.list(query),
   ),
 
   subscribe: route(
@@ -71,8 +72,8 @@ export const channels = {
     async ({ engine, params, caller, c }) => {
       return events(
         c,
-        (signal) => engine.subscribe(`/${params.channel}`, signal),
-        () => caller!.home.knows(caller!.id),
+        (signal) => engine.channels.subscribe(`/${params.channel}`, signal),
+        () => caller!.home.keys.isActive(caller!.id),
       )
     },
   ),
@@ -92,8 +93,8 @@ export const channels = {
     async ({ engine, query, caller, c }) =>
       events(
         c,
-        (signal) => engine.subscribe([...new Set(query.channel.map(absolute))], signal),
-        () => caller!.home.knows(caller!.id),
+        (signal) => engine.channels.subscribe([...new Set(query.channel.map(absolute))], signal),
+        () => caller!.home.keys.isActive(caller!.id),
       ),
   ),
 
@@ -106,7 +107,7 @@ export const channels = {
       description: 'Valid for one minute, for browsers: `EventSource` cannot send an API key in a header.',
       answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
     },
-    ({ caller, c }) => caller!.home.streamToken(keyOf(caller!), tokenPath(c.req.url)),
+    ({ caller, c }) => caller!.home.streamTokens.create(keyOf(caller!), tokenPath(c.req.url)),
   ),
 }
 

@@ -13,6 +13,6 @@ export const deployments = {
       description: 'Each with the time at which its classes last changed.',
       answers: { 200: deploymentList },
     },
-    ({ engine }) => engine.deployments(),
+    ({ engine }) => engine.workers.deployments(),
   ),
 }

@@ -1,7 +1,8 @@
 // What the app is made of.
 
 import type { Downloads } from '../core/files.ts'
-import type { AuditEntry, Engine } from '../engine/engine.ts'
+import type { AuditEntry } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
 import type { Limiter } from './gate.ts'
 import type { Tenants } from './places.ts'
 import type { Signed } from './signature.ts'

@@ -26,7 +26,7 @@ export const doctor = {
       query: z.strictObject({ cursor: cursor.optional() }),
       answers: { 200: z.object({ faults: z.array(fault), ...page }) },
     },
-    ({ engine, query }) => engine.examine(query.cursor),
+    ({ engine, query }) => engine.doctor.examine(query.cursor),
   ),
 
   repair: route(
@@ -39,6 +39,6 @@ export const doctor = {
       query: z.strictObject({ cursor: cursor.optional() }),
       answers: { 200: z.object({ repaired: z.array(fault), left: z.array(fault), ...page }) },
     },
-    ({ engine, query }) => engine.repair(query.cursor),
+    ({ engine, query }) => engine.doctor.repair(query.cursor),
   ),
 }

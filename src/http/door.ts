@@ -31,10 +31,10 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
 
   /** Finds a key in the place that its text names. */
   async function knownBy(key: string, hash: string, { engine }: Place): Promise<KnownKey | undefined> {
-    if (engine !== deps.engine || !deps.apiKey) return engine.authenticate(key)
+    if (engine !== deps.engine || !deps.apiKey) return engine.keys.authenticate(key)
     // Hashes have one length, and the time of their comparison tells nothing of the key.
     ownHash ??= await hashOf(deps.apiKey)
-    if (!sameHash(hash, ownHash)) return engine.authenticate(key)
+    if (!sameHash(hash, ownHash)) return engine.keys.authenticate(key)
     return { id: hash.slice(0, 16), name: 'deployment', scopes: ['admin'], unlimited: true }
   }
 
@@ -65,7 +65,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     const own = token.includes('~') ? token.slice(0, token.indexOf('~')) : undefined
     const found = await gate.lookUp(request, `token ${token.split('.', 1)[0]}`, async () => {
       const home = await homeOf(own)
-      const known = await home?.engine.authenticateStream(token, tokenPath(request.url))
+      const known = await home?.engine.streamTokens.authenticate(token, tokenPath(request.url))
       return home && known && { home, known }
     })
     if (!found) throw new SidejobError('UNAUTHENTICATED', 'this token is not for this address, or has expired')

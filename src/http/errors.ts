@@ -14,7 +14,7 @@ export const errors = {
       query: errorQuery,
       answers: { 200: errorPage },
     },
-    ({ engine, query }) => engine.errors(query),
+    ({ engine, query }) => engine.errors.list(query),
   ),
 
   patch: route(
@@ -27,6 +27,6 @@ export const errors = {
       body: errorKindInput,
       answers: { 200: errorKindMuted },
     },
-    ({ engine, params, body, caller }) => engine.muteError(params.kind, { ...body, by: caller!.name }),
+    ({ engine, params, body, caller }) => engine.errors.mute(params.kind, { ...body, by: caller!.name }),
   ),
 }

@@ -73,7 +73,7 @@ export const flows = {
       }),
       answers: { 200: z.object({ flows: z.array(flowRow), cursor: z.string().nullable() }) },
     },
-    ({ engine, query }) => engine.flows(query),
+    ({ engine, query }) => engine.flows.list(query),
   ),
 
   get: route(
@@ -85,7 +85,7 @@ export const flows = {
       description: 'Returns its graph, nodes and wires as of one moment.',
       answers: { 200: flowView },
     },
-    ({ engine, params }) => engine.flow(params.job),
+    ({ engine, params }) => engine.flows.get(params.job),
   ),
 
   history: route(
@@ -98,7 +98,7 @@ export const flows = {
         'Returns the current graph and up to five previous ones, newest first, each with its time and author.',
       answers: { 200: z.object({ versions: z.array(version) }) },
     },
-    ({ engine, params }) => engine.graphHistory(params.job),
+    ({ engine, params }) => engine.flows.graphHistory(params.job),
   ),
 
   graph: route(
@@ -111,7 +111,7 @@ export const flows = {
       answers: { 200: graph },
     },
     async ({ engine, params }) => {
-      const { graph: shown, hash } = await engine.graph(params.job)
+      const { graph: shown, hash } = await engine.flows.graph(params.job)
       return reply(200, shown, { etag: `"${hash}"` })
     },
   ),
@@ -128,7 +128,8 @@ export const flows = {
       body: graph,
       answers: changed,
     },
-    ({ engine, params, query, body, call, c }) => engine.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
+    ({ engine, params, query, body, call, c }) =>
+      engine.flows.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
   ),
 
   postGraph: route(
@@ -143,7 +144,8 @@ export const flows = {
       body: graph,
       answers: changed,
     },
-    ({ engine, params, query, body, call, c }) => engine.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
+    ({ engine, params, query, body, call, c }) =>
+      engine.flows.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
   ),
 
   undo: route(
@@ -157,7 +159,7 @@ export const flows = {
       query: preview,
       answers: changed,
     },
-    ({ engine, params, query, call, c }) => engine.undoGraph(params.job, { ...query, ...matchOf(c) }, call),
+    ({ engine, params, query, call, c }) => engine.flows.undoGraph(params.job, { ...query, ...matchOf(c) }, call),
   ),
 
   events: route(
@@ -181,7 +183,7 @@ export const flows = {
         200: z.object({ keep: span.nullable(), events: z.array(flowEvent), cursor: z.string().nullable() }),
       },
     },
-    ({ engine, params, query }) => engine.flowRecord(params.job, query),
+    ({ engine, params, query }) => engine.flows.recorded(params.job, query),
   ),
 
   record: route(
@@ -196,7 +198,7 @@ export const flows = {
       }),
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.recordFlow(params.job, body.keep, call),
+    ({ engine, params, body, call }) => engine.flows.record(params.job, body.keep, call),
   ),
 
   forget: route(
@@ -207,7 +209,7 @@ export const flows = {
       summary: 'Stop recording a flow and delete its events',
       answers: { 200: done },
     },
-    ({ engine, params, call }) => engine.recordFlow(params.job, null, call),
+    ({ engine, params, call }) => engine.flows.record(params.job, null, call),
   ),
 
   wires: route(
@@ -219,7 +221,7 @@ export const flows = {
       description: 'Each wire shows its waiting values, the oldest of them, and its values per minute.',
       answers: { 200: z.object({ wires: z.array(wireView) }) },
     },
-    ({ engine, params }) => engine.wires(params.job),
+    ({ engine, params }) => engine.flows.wires(params.job),
   ),
 
   inject: route(
@@ -231,7 +233,7 @@ export const flows = {
       body: z.strictObject({ values }),
       answers: { 200: z.object({ size: z.int() }) },
     },
-    ({ engine, params, body, call }) => engine.inject(params.job, params.wire, body.values, call),
+    ({ engine, params, body, call }) => engine.flows.inject(params.job, params.wire, body.values, call),
   ),
 
   drain: route(
@@ -244,7 +246,7 @@ export const flows = {
       body: z.strictObject({ max: z.int().min(1).max(10_000).optional() }),
       answers: { 200: z.object({ values: items }) },
     },
-    ({ engine, params, body, call }) => engine.drain(params.job, params.wire, body, call),
+    ({ engine, params, body, call }) => engine.flows.drain(params.job, params.wire, body, call),
   ),
 
   move: route(
@@ -256,7 +258,7 @@ export const flows = {
       body: z.strictObject({ to: wireName }),
       answers: { 200: z.object({ moved: z.int() }) },
     },
-    ({ engine, params, body, call }) => engine.moveWire(params.job, params.wire, body.to, call),
+    ({ engine, params, body, call }) => engine.flows.moveWire(params.job, params.wire, body.to, call),
   ),
 }
 
@@ -281,7 +283,7 @@ export const graphs = {
       }),
       answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
     },
-    ({ engine, query: { cursor: after, ...page } }) => engine.storedGraphs({ after, ...page }),
+    ({ engine, query: { cursor: after, ...page } }) => engine.graphs.list({ after, ...page }),
   ),
 
   get: route(
@@ -292,7 +294,7 @@ export const graphs = {
       summary: 'Get a stored graph',
       answers: { 200: graph },
     },
-    ({ engine, params }) => engine.storedGraph(params.name),
+    ({ engine, params }) => engine.graphs.get(params.name),
   ),
 
   set: route(
@@ -304,7 +306,7 @@ export const graphs = {
       body: graph,
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.storeGraph(params.name, body, call),
+    ({ engine, params, body, call }) => engine.graphs.set(params.name, body, call),
   ),
 
   remove: route(
@@ -316,6 +318,6 @@ export const graphs = {
       description: 'Flows that were created from it keep their copy.',
       answers: { 200: done },
     },
-    ({ engine, params, call }) => engine.dropGraph(params.name, call),
+    ({ engine, params, call }) => engine.graphs.remove(params.name, call),
   ),
 }

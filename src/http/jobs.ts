@@ -34,7 +34,8 @@ import {
   waitTime,
   why,
 } from '../core/schemas.ts'
-import type { Engine, Enqueued } from '../engine/engine.ts'
+import type { Enqueued } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
 import { locks } from './locks.ts'
 import { reply, route } from './route.ts'
 
@@ -53,7 +54,7 @@ export const jobs = {
       answers: { 201: z.union([enqueued, enqueuedList]), 200: enqueued },
     },
     async ({ engine, body, call }) => {
-      const made = await engine.enqueue(Array.isArray(body) ? body : [body], call)
+      const made = await engine.jobs.enqueue(Array.isArray(body) ? body : [body], call)
       return Array.isArray(body) ? many(made) : one(made.jobs[0]!, made.existing)
     },
   ),
@@ -69,7 +70,8 @@ export const jobs = {
       mapped: 'args',
       answers: { 200: z.union([jobPage, jobRows]) },
     },
-    async ({ engine, query: { fields, ...filter } }) => (fields === 'row' ? engine.rows(filter) : engine.list(filter)),
+    async ({ engine, query: { fields, ...filter } }) =>
+      fields === 'row' ? engine.jobs.rows(filter) : engine.jobs.list(filter),
   ),
 
   get: route(
@@ -84,7 +86,7 @@ export const jobs = {
       }),
       answers: { 200: jobView },
     },
-    ({ engine, params, query }) => engine.get(params.job, query),
+    ({ engine, params, query }) => engine.jobs.get(params.job, query),
   ),
 
   patch: route(
@@ -97,7 +99,7 @@ export const jobs = {
       body: jobPatch,
       answers: { 200: jobView },
     },
-    ({ engine, params, body, call }) => engine.patch(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.update(params.job, body, call),
   ),
 
   remove: route(
@@ -112,7 +114,7 @@ export const jobs = {
       answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
     },
     async ({ engine, params, query, call }) => {
-      const status = await engine.remove(params.job, query, call)
+      const status = await engine.jobs.remove(params.job, query, call)
       return status === 'gone' ? { status } : reply(202, { status })
     },
   ),
@@ -127,7 +129,7 @@ export const jobs = {
       body: runOptions,
       answers: { 200: stepped.extend({ ran: z.literal(false).optional() }) },
     },
-    ({ engine, params, body, call }) => engine.run(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.run(params.job, body, call),
   ),
 
   terminate: route(
@@ -144,7 +146,7 @@ export const jobs = {
         }),
       },
     },
-    ({ engine, params, body, call }) => engine.terminate(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.terminate(params.job, body, call),
   ),
 
   retry: route(
@@ -156,7 +158,7 @@ export const jobs = {
       description: 'Attempts are counted from zero again.',
       answers: { 200: stepped },
     },
-    ({ engine, params, call }) => engine.retry(params.job, call),
+    ({ engine, params, call }) => engine.jobs.retry(params.job, call),
   ),
 
   copy: route(
@@ -179,7 +181,7 @@ export const jobs = {
       }),
       answers: { 201: enqueued },
     },
-    async ({ engine, params, body, call }) => reply(201, await engine.copy(params.job, body, call)),
+    async ({ engine, params, body, call }) => reply(201, await engine.jobs.copy(params.job, body, call)),
   ),
 
   cancel: route(
@@ -190,7 +192,7 @@ export const jobs = {
       summary: 'Cancel a job',
       answers: { 200: stepped },
     },
-    ({ engine, params, call }) => engine.cancel(params.job, call),
+    ({ engine, params, call }) => engine.jobs.cancel(params.job, call),
   ),
 
   state: route(
@@ -201,7 +203,7 @@ export const jobs = {
       summary: 'Get the state of a job',
       answers: { 200: state },
     },
-    ({ engine, params }) => engine.state(params.job),
+    ({ engine, params }) => engine.jobs.state(params.job),
   ),
 
   setState: route(
@@ -214,7 +216,7 @@ export const jobs = {
       body: stateChange,
       answers: { 200: state },
     },
-    ({ engine, params, body, call }) => engine.setState(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.setState(params.job, body, call),
   ),
 
   result: route(
@@ -231,7 +233,7 @@ export const jobs = {
       answers: { 200: result.nullable(), 202: z.object({ status }) },
     },
     async ({ engine, params, query: { peek: _, ...query }, call, c }) =>
-      resultOf(await engine.result(params.job, query, { ...call, signal: c.req.raw.signal })),
+      resultOf(await engine.jobs.result(params.job, query, { ...call, signal: c.req.raw.signal })),
   ),
 
   takeResult: route(
@@ -245,7 +247,7 @@ export const jobs = {
       answers: { 200: result.nullable(), 202: z.object({ status }) },
     },
     async ({ engine, params, body, call, c }) =>
-      resultOf(await engine.result(params.job, { ...body, take: true }, { ...call, signal: c.req.raw.signal })),
+      resultOf(await engine.jobs.result(params.job, { ...body, take: true }, { ...call, signal: c.req.raw.signal })),
   ),
 
   why: route(
@@ -261,7 +263,7 @@ export const jobs = {
       }),
       answers: { 200: why },
     },
-    ({ engine, params, query }) => engine.why(params.job, query),
+    ({ engine, params, query }) => engine.jobs.why(params.job, query),
   ),
 
   runs: route(
@@ -275,7 +277,7 @@ export const jobs = {
       }),
       answers: { 200: pastRuns },
     },
-    ({ engine, params, query }) => engine.runs(params.job, query),
+    ({ engine, params, query }) => engine.jobs.runs(params.job, query),
   ),
 
   pastRun: route(
@@ -287,7 +289,7 @@ export const jobs = {
       description: 'Returns its times, outcome, changes and log. The job must keep a history.',
       answers: { 200: pastRunView },
     },
-    ({ engine, params }) => engine.pastRun(params.job, Number(params.n)),
+    ({ engine, params }) => engine.jobs.pastRun(params.job, Number(params.n)),
   ),
 
   steps: route(
@@ -300,7 +302,7 @@ export const jobs = {
       query: z.strictObject({ cursor: cursor.optional() }),
       answers: { 200: z.object({ steps: z.array(keptStep), cursor: z.string().nullable() }) },
     },
-    ({ engine, params, query }) => engine.stepsOf(params.job, query.cursor),
+    ({ engine, params, query }) => engine.jobs.steps(params.job, query.cursor),
   ),
 
   log: route(
@@ -317,7 +319,7 @@ export const jobs = {
       }),
       answers: { 200: logPage },
     },
-    ({ engine, params, query }) => engine.readLog({ ...query, job: params.job }),
+    ({ engine, params, query }) => engine.log.read({ ...query, job: params.job }),
   ),
 
   tree: route(
@@ -329,7 +331,7 @@ export const jobs = {
       query: z.strictObject({ limit: count(1, 5_000).optional() }),
       answers: { 200: tree },
     },
-    ({ engine, params, query }) => engine.tree(params.job, query.limit),
+    ({ engine, params, query }) => engine.jobs.tree(params.job, query.limit),
   ),
 
   adopt: route(
@@ -341,7 +343,7 @@ export const jobs = {
       body: z.strictObject({ job: ref, name: childName }),
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.adopt(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.adopt(params.job, body, call),
   ),
 
   disown: route(
@@ -353,7 +355,7 @@ export const jobs = {
       body: z.strictObject({ name: childName }),
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.disown(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.disown(params.job, body, call),
   ),
 
   addAlias: route(
@@ -364,7 +366,7 @@ export const jobs = {
       summary: 'Add an alias',
       answers: { 200: done },
     },
-    ({ engine, params, call }) => engine.alias(params.job, params.alias, 'add', call),
+    ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'add', call),
   ),
 
   removeAlias: route(
@@ -375,7 +377,7 @@ export const jobs = {
       summary: 'Remove an alias',
       answers: { 200: done },
     },
-    ({ engine, params, call }) => engine.alias(params.job, params.alias, 'remove', call),
+    ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'remove', call),
   ),
 
   ...locks,
@@ -390,11 +392,11 @@ export const jobs = {
       body: z.strictObject({ in: portSpecs.optional(), out: portSpecs.optional() }),
       answers: { 200: jobView },
     },
-    ({ engine, params, body, call }) => engine.ports(params.job, body, call),
+    ({ engine, params, body, call }) => engine.ports.define(params.job, body, call),
   ),
 }
 
-const resultOf = (found: Awaited<ReturnType<Engine['result']>>) =>
+const resultOf = (found: Awaited<ReturnType<Engine['jobs']['result']>>) =>
   found.ended ? found.result : reply(202, { status: found.status })
 
 type Made = { jobs: Enqueued[]; existing: boolean }

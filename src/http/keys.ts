@@ -30,7 +30,7 @@ export const keys = {
       description: 'Returns their names, scopes, expiry and last use, never the keys themselves.',
       answers: { 200: keyList },
     },
-    ({ engine }) => engine.keys(),
+    ({ engine }) => engine.keys.list(),
   ),
 
   add: route(
@@ -43,7 +43,7 @@ export const keys = {
       body: keyInput,
       answers: { 201: keyMade },
     },
-    async ({ engine, body, call }) => reply(201, await engine.addKey(body, call)),
+    async ({ engine, body, call }) => reply(201, await engine.keys.add(body, call)),
   ),
 
   rotate: route(
@@ -56,7 +56,7 @@ export const keys = {
       body: keyRotation,
       answers: { 201: keyMade.extend({ until: moment }) },
     },
-    async ({ engine, params, body, call }) => reply(201, await engine.rotateKey(params.key, body, call)),
+    async ({ engine, params, body, call }) => reply(201, await engine.keys.rotate(params.key, body, call)),
   ),
 
   remove: route(
@@ -67,6 +67,6 @@ export const keys = {
       summary: 'Revoke an API key',
       answers: { 200: done },
     },
-    ({ engine, params }) => engine.removeKey(params.key),
+    ({ engine, params }) => engine.keys.remove(params.key),
   ),
 }

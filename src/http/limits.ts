@@ -34,7 +34,7 @@ export const limits = {
       query: z.strictObject({ details: flag.optional() }),
       answers: { 200: z.object({ limits: z.array(limitRow) }) },
     },
-    ({ engine, query }) => engine.limits(query),
+    ({ engine, query }) => engine.limits.list(query),
   ),
 
   get: route(
@@ -45,7 +45,7 @@ export const limits = {
       summary: 'Get a limit',
       answers: { 200: limitView },
     },
-    ({ engine, params }) => engine.limit(params.key),
+    ({ engine, params }) => engine.limits.get(params.key),
   ),
 
   holders: route(
@@ -59,7 +59,7 @@ export const limits = {
       answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
     },
     async ({ engine, params, query: { limit = 50 } }) => {
-      const { limit: seen, holders } = await engine.room(params.key, { holders: limit })
+      const { limit: seen, holders } = await engine.limits.usage(params.key, { holders: limit })
       return { limit: seen, holders }
     },
   ),
@@ -75,7 +75,7 @@ export const limits = {
       answers: { 200: z.object({ limit: roomView, waiting: z.array(limitWaiter) }) },
     },
     async ({ engine, params, query: { limit = 50 } }) => {
-      const { limit: seen, waiting } = await engine.room(params.key, { waiting: limit })
+      const { limit: seen, waiting } = await engine.limits.usage(params.key, { waiting: limit })
       return { limit: seen, waiting }
     },
   ),
@@ -93,7 +93,7 @@ export const limits = {
       answers: { 200: changedLimit },
     },
     ({ engine, params, query, body: { concurrency, rate, paused } }) =>
-      engine.setLimit(params.key, { concurrency, rate, paused }, query),
+      engine.limits.set(params.key, { concurrency, rate, paused }, query),
   ),
 
   remove: route(
@@ -105,7 +105,7 @@ export const limits = {
       description: 'Jobs that wait at it become ready.',
       answers: { 200: done },
     },
-    ({ engine, params }) => engine.removeLimit(params.key),
+    ({ engine, params }) => engine.limits.remove(params.key),
   ),
 }
 
@@ -126,7 +126,7 @@ export const constraints = {
       description: 'A constraint is a limit for the jobs that its matcher selects.',
       answers: { 200: z.object({ constraints: z.array(constraintView) }) },
     },
-    ({ engine }) => engine.constraints(),
+    ({ engine }) => engine.constraints.list(),
   ),
 
   get: route(
@@ -137,7 +137,7 @@ export const constraints = {
       summary: 'Get a constraint',
       answers: { 200: constraintView },
     },
-    ({ engine, params }) => engine.constraint(params.key),
+    ({ engine, params }) => engine.constraints.get(params.key),
   ),
 
   set: route(
@@ -150,7 +150,7 @@ export const constraints = {
       body: constraint.extend({ name: shownName }),
       answers: { 200: constraintView },
     },
-    ({ engine, params, body: { name: _, ...settings } }) => engine.setConstraint(params.key, settings),
+    ({ engine, params, body: { name: _, ...settings } }) => engine.constraints.set(params.key, settings),
   ),
 
   remove: route(
@@ -162,7 +162,7 @@ export const constraints = {
       description: 'Jobs that wait because of it become ready.',
       answers: { 200: done },
     },
-    ({ engine, params }) => engine.removeConstraint(params.key),
+    ({ engine, params }) => engine.constraints.remove(params.key),
   ),
 }
 
@@ -175,7 +175,7 @@ export const groups = {
       summary: 'List groups with active jobs',
       answers: { 200: z.object({ groups: z.array(groupView) }) },
     },
-    ({ engine }) => engine.groups(),
+    ({ engine }) => engine.groups.list(),
   ),
 
   get: route(
@@ -186,7 +186,7 @@ export const groups = {
       summary: 'Get a group',
       answers: { 200: groupView },
     },
-    ({ engine, params }) => engine.group(params.key),
+    ({ engine, params }) => engine.groups.get(params.key),
   ),
 
   patch: route(
@@ -200,6 +200,6 @@ export const groups = {
       body: groupSettings,
       answers: { 200: changedGroup },
     },
-    ({ engine, params, query, body }) => engine.setGroup(params.key, body, query),
+    ({ engine, params, query, body }) => engine.groups.set(params.key, body, query),
   ),
 }

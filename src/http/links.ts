@@ -51,12 +51,12 @@ export const links = {
       answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
     },
     async ({ engine, deps, params, body, caller }) => {
-      const { id } = await engine.get(params.job)
+      const { id } = await engine.jobs.get(params.job)
       // A port that there is not is told now, and not to whoever answers.
-      await engine.look(String(id), 'in', params.port, 0)
+      await engine.ports.get(String(id), 'in', params.port, 0)
       const path = `/v1/answers/${id}/${params.port}`
       const [tenant = ''] = TENANT.exec(deps.publicUrl) ?? []
-      const { token, expiresAt } = await caller!.home.streamToken(
+      const { token, expiresAt } = await caller!.home.streamTokens.create(
         keyOf(caller!),
         `${tenant}${path}`,
         body.for ?? 3 * DAY,
@@ -83,7 +83,7 @@ export const links = {
     async ({ engine, deps, params, query, body, bytes, call, c }) => {
       if (query.token) expectPage(c.req.raw, deps.origins)
       const used = query.token ? await once(query.token, bytes) : call
-      return engine.write(params.job, 'in', params.port, [body.value], {}, used)
+      return engine.ports.write(params.job, 'in', params.port, [body.value], {}, used)
     },
   ),
 }

@@ -15,7 +15,7 @@ export const locks = {
       body: lockInput,
       answers: { 200: z.object({ token: z.string() }) },
     },
-    ({ engine, params, body, call }) => engine.lock(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.lock(params.job, body, call),
   ),
 
   refresh: route(
@@ -27,7 +27,7 @@ export const locks = {
       body: lockInput.extend({ token: lockToken }),
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.refresh(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.refreshLock(params.job, body, call),
   ),
 
   unlock: route(
@@ -39,6 +39,6 @@ export const locks = {
       body: z.strictObject({ token: lockToken }),
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.unlock(params.job, body, call),
+    ({ engine, params, body, call }) => engine.jobs.unlock(params.job, body, call),
   ),
 }

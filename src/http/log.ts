@@ -14,7 +14,7 @@ export const log = {
       body: z.strictObject({ entry: closed }),
       answers: { 200: done },
     },
-    ({ engine, body, call }) => engine.log(body.entry, call),
+    ({ engine, body, call }) => engine.log.write(body.entry, call),
   ),
 
   read: route(
@@ -40,6 +40,6 @@ export const log = {
       }),
       answers: { 200: logPage },
     },
-    ({ engine, query }) => engine.readLog(query),
+    ({ engine, query }) => engine.log.read(query),
   ),
 }

@@ -4,7 +4,8 @@
 import { SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
 import { Lru } from '../core/lru.ts'
-import type { Engine, KnownKey } from '../engine/engine.ts'
+import type { KnownKey } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
 
 export type Place<E extends Engine = Engine> = {
   engine: E
@@ -42,7 +43,7 @@ const AT_ONCE = 8
  * @example const tenants = createPlaces(engine, (tenant) => ({ engine: createEngine(…), publicUrl: addressOf(publicUrl, tenant) }))
  */
 export function createPlaces<E extends Engine>(
-  engine: Pick<Engine, 'hasTenant' | 'tenants' | 'tick'>,
+  engine: { tenants: Pick<Engine['tenants'], 'has' | 'list'>; tick: Engine['tick'] },
   make: (tenant: string) => Place<E>,
 ): Tenants<E> {
   const places = new Lru<string, Place<E>>(OPEN)
@@ -57,7 +58,7 @@ export function createPlaces<E extends Engine>(
   let wereThere = true
 
   async function tickEach(): Promise<void> {
-    const { tenants } = await engine.tenants()
+    const { tenants } = await engine.tenants.list()
     wereThere = tenants.length > 0
     const left = tenants.map(({ name }) => name)
     const failed: unknown[] = []
@@ -72,7 +73,7 @@ export function createPlaces<E extends Engine>(
   }
 
   return {
-    open: async (name) => ((await engine.hasTenant(name)) ? placeOf(name) : undefined),
+    open: async (name) => ((await engine.tenants.has(name)) ? placeOf(name) : undefined),
 
     async tick(by) {
       const told = Promise.withResolvers<boolean>()

@@ -15,7 +15,7 @@ export const ports = {
       query: z.strictObject({ limit: count(0, 1_000).optional() }),
       answers: { 200: portLook },
     },
-    ({ engine, params, query }) => engine.look(params.job, params.dir, params.port, query.limit),
+    ({ engine, params, query }) => engine.ports.get(params.job, params.dir, params.port, query.limit),
   ),
 
   write: route(
@@ -30,7 +30,7 @@ export const ports = {
       answers: { 200: z.object({ size: z.int() }) },
     },
     ({ engine, params, body: { values, value, ...options }, call }) =>
-      engine.write(params.job, params.dir, params.port, values ?? [value!], options, call),
+      engine.ports.write(params.job, params.dir, params.port, values ?? [value!], options, call),
   ),
 
   read: route(
@@ -43,7 +43,7 @@ export const ports = {
       body: portRead,
       answers: { 200: z.object({ values: items }) },
     },
-    ({ engine, params, body, call }) => engine.take(params.job, params.dir, params.port, body, call),
+    ({ engine, params, body, call }) => engine.ports.take(params.job, params.dir, params.port, body, call),
   ),
 
   setDefault: route(
@@ -56,7 +56,7 @@ export const ports = {
       body: z.strictObject({ value: closed }),
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.setDefault(params.job, params.dir, params.port, body.value, call),
+    ({ engine, params, body, call }) => engine.ports.setDefault(params.job, params.dir, params.port, body.value, call),
   ),
 
   clearDefault: route(
@@ -67,7 +67,7 @@ export const ports = {
       summary: 'Remove the default of a port',
       answers: { 200: done },
     },
-    ({ engine, params, call }) => engine.setDefault(params.job, params.dir, params.port, undefined, call),
+    ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),
   ),
 
   setChannels: route(
@@ -80,7 +80,8 @@ export const ports = {
       body: z.strictObject({ channels: channelNames }),
       answers: { 200: done },
     },
-    ({ engine, params, body, call }) => engine.setChannels(params.job, params.dir, params.port, body.channels, call),
+    ({ engine, params, body, call }) =>
+      engine.ports.setChannels(params.job, params.dir, params.port, body.channels, call),
   ),
 
   connect: route(
@@ -93,6 +94,6 @@ export const ports = {
       body: z.strictObject({ to: z.array(target).min(1).max(1_000) }),
       answers: { 200: z.object({ moved: z.int() }) },
     },
-    ({ engine, params, body, call }) => engine.connect(params.job, params.dir, params.port, body.to, call),
+    ({ engine, params, body, call }) => engine.ports.connect(params.job, params.dir, params.port, body.to, call),
   ),
 }

@@ -14,7 +14,7 @@ export const processes = {
       description: 'Each with the jobs that it runs.',
       answers: { 200: processList },
     },
-    ({ engine }) => engine.processes(),
+    ({ engine }) => engine.processes.list(),
   ),
 
   signal: route(
@@ -27,6 +27,6 @@ export const processes = {
       body: processSignal,
       answers: { 200: done },
     },
-    ({ engine, params, body }) => engine.signal(params.process, body.signal),
+    ({ engine, params, body }) => engine.processes.signal(params.process, body.signal),
   ),
 }

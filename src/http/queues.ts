@@ -16,7 +16,7 @@ export const queues = {
       description: 'Each with its counts and settings.',
       answers: { 200: z.object({ queues: z.array(queueView) }) },
     },
-    ({ engine }) => engine.queues(),
+    ({ engine }) => engine.queues.list(),
   ),
 
   get: route(
@@ -29,7 +29,7 @@ export const queues = {
       query: z.strictObject({ limit: count(1, 200).optional() }),
       answers: { 200: queueDetail },
     },
-    ({ engine, params, query }) => engine.queue(params.queue, query),
+    ({ engine, params, query }) => engine.queues.get(params.queue, query),
   ),
 
   patch: route(
@@ -45,7 +45,7 @@ export const queues = {
       body: queuePatch,
       answers: { 200: patchedQueue },
     },
-    ({ engine, params, query, body }) => engine.setQueue(params.queue, body, query),
+    ({ engine, params, query, body }) => engine.queues.update(params.queue, body, query),
   ),
 
   claim: route(
@@ -64,7 +64,7 @@ export const queues = {
       const told = (word: typeof signal) => {
         signal = word
       }
-      const runs = await engine.claim(params.queue, body, { ...call, signal: c.req.raw.signal, told })
+      const runs = await engine.runs.claim(params.queue, body, { ...call, signal: c.req.raw.signal, told })
       return runs.length > 0 || signal ? { runs, ...(signal ? { signal } : {}) } : reply(204, null)
     },
   ),

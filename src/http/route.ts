@@ -20,7 +20,8 @@ import {
   tenantName,
   wireName,
 } from '../core/schemas.ts'
-import type { Call, Engine, Scope } from '../engine/engine.ts'
+import type { Call, Scope } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
 import type { Deps } from './deps.ts'
 import type { OpenApi } from './openapi-types.ts'
 import type { Caller } from './places.ts'

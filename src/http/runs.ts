@@ -23,7 +23,7 @@ export const runs = {
       body: changes,
       answers: { 200: z.object({ status, snapshot: snapshot.optional() }) },
     },
-    ({ engine, params, body, caller }) => engine.commit(params.token, body, reachOf(caller)),
+    ({ engine, params, body, caller }) => engine.runs.commit(params.token, body, reachOf(caller)),
   ),
 
   heartbeat: route(
@@ -36,7 +36,7 @@ export const runs = {
       body: heartbeat,
       answers: { 200: z.object({ leaseUntil: z.number(), signal: orders.optional() }) },
     },
-    ({ engine, params, body }) => engine.heartbeat(params.token, body),
+    ({ engine, params, body }) => engine.runs.heartbeat(params.token, body),
   ),
 
   release: route(
@@ -48,7 +48,7 @@ export const runs = {
       description: 'The job is ready again, and no attempt is used.',
       answers: { 200: z.object({ status }) },
     },
-    ({ engine, params }) => engine.release(params.token),
+    ({ engine, params }) => engine.runs.release(params.token),
   ),
 
   page: route(
@@ -61,7 +61,7 @@ export const runs = {
       query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional() }),
       answers: { 200: z.object({ values: items, more: z.int() }) },
     },
-    ({ engine, params, query }) => engine.page(params.token, params.port, query.after ?? 0),
+    ({ engine, params, query }) => engine.runs.values(params.token, params.port, query.after ?? 0),
   ),
 
   children: route(
@@ -74,7 +74,7 @@ export const runs = {
       query: z.strictObject({ cursor: scanned.optional() }),
       answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
     },
-    ({ engine, params, query }) => engine.children(params.token, query.cursor),
+    ({ engine, params, query }) => engine.runs.children(params.token, query.cursor),
   ),
 
   steps: route(
@@ -87,6 +87,6 @@ export const runs = {
       query: z.strictObject({ cursor: scanned.optional() }),
       answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
     },
-    ({ engine, params, query }) => engine.steps(params.token, query.cursor),
+    ({ engine, params, query }) => engine.runs.steps(params.token, query.cursor),
   ),
 }

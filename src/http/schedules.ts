@@ -47,7 +47,7 @@ export const schedules = {
       }),
       answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     },
-    ({ engine, query }) => engine.schedules(query),
+    ({ engine, query }) => engine.schedules.list(query),
   ),
 
   add: route(
@@ -61,9 +61,9 @@ export const schedules = {
       answers: { 201: enqueued, 200: existing },
     },
     async ({ engine, body, call }) => {
-      const [job] = (await engine.enqueue([body], call)).jobs
+      const [job] = (await engine.jobs.enqueue([body], call)).jobs
       if (!job!.existing) return reply(201, job!)
-      return { ...job!, repeat: (await engine.get(String(job!.id))).repeat }
+      return { ...job!, repeat: (await engine.jobs.get(String(job!.id))).repeat }
     },
   ),
 
@@ -77,7 +77,7 @@ export const schedules = {
       body: repeating,
       answers: { 200: scheduleView },
     },
-    ({ engine, params, body, call }) => engine.setSchedule(params.alias, body, call),
+    ({ engine, params, body, call }) => engine.schedules.set(params.alias, body, call),
   ),
 
   get: route(
@@ -90,7 +90,7 @@ export const schedules = {
       query: z.strictObject({ until: until.optional() }),
       answers: { 200: scheduleView },
     },
-    ({ engine, params, query }) => engine.schedule(params.job, query),
+    ({ engine, params, query }) => engine.schedules.get(params.job, query),
   ),
 
   patch: route(
@@ -102,7 +102,7 @@ export const schedules = {
       body: jobPatch,
       answers: { 200: scheduleView },
     },
-    ({ engine, params, body, call }) => engine.patchSchedule(params.job, body, call),
+    ({ engine, params, body, call }) => engine.schedules.update(params.job, body, call),
   ),
 
   remove: route(
@@ -114,7 +114,7 @@ export const schedules = {
       description: 'Its job stays, but no longer runs on its own. Its names are free again.',
       answers: { 200: done },
     },
-    ({ engine, params, call }) => engine.endSchedule(params.job, call),
+    ({ engine, params, call }) => engine.schedules.end(params.job, call),
   ),
 
   pause: route(
@@ -125,7 +125,7 @@ export const schedules = {
       summary: 'Pause a schedule',
       answers: { 200: scheduleView },
     },
-    ({ engine, params, call }) => engine.pauseSchedule(params.job, call),
+    ({ engine, params, call }) => engine.schedules.pause(params.job, call),
   ),
 
   resume: route(
@@ -137,7 +137,7 @@ export const schedules = {
       description: 'Continues with the first slot after now.',
       answers: { 200: scheduleView },
     },
-    ({ engine, params, call }) => engine.resumeSchedule(params.job, call),
+    ({ engine, params, call }) => engine.schedules.resume(params.job, call),
   ),
 
   backfill: route(
@@ -152,7 +152,7 @@ export const schedules = {
         .refine(({ from, to }) => from < to, { error: 'expected a moment after from', path: ['to'] }),
       answers: { 201: backfilled },
     },
-    async ({ engine, params, body, call }) => reply(201, await engine.backfill(params.job, body, call)),
+    async ({ engine, params, body, call }) => reply(201, await engine.schedules.backfill(params.job, body, call)),
   ),
 
   run: route(
@@ -164,6 +164,6 @@ export const schedules = {
       description: 'Its slots stay unchanged.',
       answers: { 200: stepped },
     },
-    ({ engine, params, call }) => engine.run(params.job, {}, call),
+    ({ engine, params, call }) => engine.jobs.run(params.job, {}, call),
   ),
 }

@@ -18,7 +18,7 @@ export const stats = {
       query: statsQuery,
       answers: { 200: shown },
     },
-    ({ engine, query }) => engine.stats(query),
+    ({ engine, query }) => engine.stats.totals(query),
   ),
 
   series: route(
@@ -30,7 +30,7 @@ export const stats = {
       query: seriesQuery,
       answers: { 200: series },
     },
-    ({ engine, query }) => engine.series(query),
+    ({ engine, query }) => engine.stats.series(query),
   ),
 
   classes: route(
@@ -43,7 +43,7 @@ export const stats = {
       query: classesQuery,
       answers: { 200: classes },
     },
-    ({ engine, query }) => engine.classes(query),
+    ({ engine, query }) => engine.stats.classes(query),
   ),
 
   metrics: route(
@@ -56,7 +56,11 @@ export const stats = {
       media: 'text/plain',
     },
     async ({ engine }) => {
-      const [stats, bounds, { classes }] = await Promise.all([engine.stats(), engine.bounds(SEEN), engine.classes({})])
+      const [stats, bounds, { classes }] = await Promise.all([
+        engine.stats.totals(),
+        engine.limits.withGroups(SEEN),
+        engine.stats.classes({}),
+      ])
       const groups = bounds.groups.sort((a, b) => b.waiting - a.waiting || b.jobs - a.jobs).slice(0, MOST_GROUPS)
       const text = metrics({ ...stats, classes, limits: bounds.limits, groups })
       return new Response(text, {

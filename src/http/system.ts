@@ -3,7 +3,7 @@
 import * as z from 'zod'
 import { examined } from '../core/examined.ts'
 import { done, duration, flag, label, moment } from '../core/schemas.ts'
-import type { Engine } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
 import { docs } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'

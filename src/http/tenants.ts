@@ -13,7 +13,7 @@ export const tenants = {
       answers: { 200: tenantList },
       only: 'tenants',
     },
-    ({ engine }) => engine.tenants(),
+    ({ engine }) => engine.tenants.list(),
   ),
 
   add: route(
@@ -26,7 +26,7 @@ export const tenants = {
       answers: { 200: done },
       only: 'tenants',
     },
-    ({ engine, params }) => engine.addTenant(params.tenant),
+    ({ engine, params }) => engine.tenants.add(params.tenant),
   ),
 
   remove: route(
@@ -39,6 +39,6 @@ export const tenants = {
       answers: { 200: done },
       only: 'tenants',
     },
-    ({ engine, params }) => engine.removeTenant(params.tenant),
+    ({ engine, params }) => engine.tenants.remove(params.tenant),
   ),
 }

@@ -12,7 +12,7 @@ export const views = {
       summary: 'List shared views',
       answers: { 200: viewList },
     },
-    ({ engine }) => engine.views(),
+    ({ engine }) => engine.views.list(),
   ),
 
   set: route(
@@ -24,7 +24,7 @@ export const views = {
       body: viewInput,
       answers: { 200: done },
     },
-    ({ engine, params, body, caller }) => engine.setView(params.name, { query: body.query, by: caller!.name }),
+    ({ engine, params, body, caller }) => engine.views.set(params.name, { query: body.query, by: caller!.name }),
   ),
 
   remove: route(
@@ -35,6 +35,6 @@ export const views = {
       summary: 'Delete a shared view',
       answers: { 200: done },
     },
-    ({ engine, params }) => engine.removeView(params.name),
+    ({ engine, params }) => engine.views.remove(params.name),
   ),
 }

@@ -14,7 +14,7 @@ export const workers = {
       summary: 'List worker classes',
       answers: { 200: workerList },
     },
-    async ({ engine }) => ({ workers: (await engine.workers()).workers.map(withoutSecret) }),
+    async ({ engine }) => ({ workers: (await engine.workers.list()).workers.map(withoutSecret) }),
   ),
 
   register: route(
@@ -29,7 +29,7 @@ export const workers = {
       answers: { 200: storedWorker },
     },
     async ({ engine, params, query, body }) =>
-      withoutSecret(await engine.register(params.queue, params.class, body, query)),
+      withoutSecret(await engine.workers.register(params.queue, params.class, body, query)),
   ),
 
   patch: route(
@@ -45,7 +45,7 @@ export const workers = {
       answers: { 200: storedWorker },
     },
     async ({ engine, params, query, body }) =>
-      withoutSecret(await engine.patchWorker(params.queue, params.class, body, query)),
+      withoutSecret(await engine.workers.update(params.queue, params.class, body, query)),
   ),
 
   unregister: route(
@@ -56,7 +56,7 @@ export const workers = {
       summary: 'Remove a worker class',
       answers: { 200: done },
     },
-    ({ engine, params }) => engine.unregister(params.queue, params.class),
+    ({ engine, params }) => engine.workers.unregister(params.queue, params.class),
   ),
 }
 

@@ -2,14 +2,14 @@
 
 import { duration } from '../core/time.ts'
 import type { Performed } from '../engine/api/run-one.ts'
-import type { Inner } from '../engine/index.ts'
+import type { Engine } from '../engine/index.ts'
 
 /** The order of those that are as urgent: oldest first, newest first, or by chance, the same for the same seed. */
 export type Order = 'fifo' | 'lifo' | { seed: number }
 
 /** What `createSidejob` gives, or whatever holds it as `engine`. */
-type Drained = Pick<Inner, 'ready' | 'performOne'> & { tick: () => Promise<unknown> }
-type Runnable = Drained & { run: (job: string, options: { force?: boolean }) => Promise<unknown> }
+type Drained = Pick<Engine, 'ready' | 'performOne'> & { tick: () => Promise<unknown> }
+type Runnable = Drained & { jobs: { run: (job: string, options: { force?: boolean }) => Promise<unknown> } }
 type Held<E> = E | { engine: E }
 
 export type DrainOptions = {
@@ -20,7 +20,7 @@ export type DrainOptions = {
   limit?: number
 }
 
-type Ready = Awaited<ReturnType<Inner['ready']>>[number]
+type Ready = Awaited<ReturnType<Engine['ready']>>[number]
 
 const engineOf = <E extends object>(held: Held<E>): E => ('engine' in held ? held.engine : held)
 
@@ -89,7 +89,7 @@ export async function runInline(
   { force = true, errors = 'throw' }: Pick<DrainOptions, 'errors'> & { force?: boolean } = {},
 ): Promise<Performed | undefined> {
   const engine = engineOf(held)
-  await engine.run(String(id), { force })
+  await engine.jobs.run(String(id), { force })
   const ready = (await engine.ready()).find((job) => job.id === id)
   const performed = ready && (await engine.performOne(ready))
   if (performed && errors === 'throw') thrown(performed)

@@ -80,7 +80,7 @@ test('digits of a value that is typed are kept', async () => {
   expect(
     (await act(`/ui/jobs/${job}`, { act: 'default', dir: 'in', port: 'n', value: '12345678901234567890' })).status,
   ).toBe(200)
-  expect((await pages.engine.get(String(job))).in.n!.default).toBe('12345678901234567890')
+  expect((await pages.engine.jobs.get(String(job))).in.n!.default).toBe('12345678901234567890')
   const answer = await act(`/ui/jobs/${job}`, { act: 'write', dir: 'in', port: 'n', value: 'no json' })
   expect(await answer.json()).toMatchObject({
     error: { code: 'BAD_REQUEST', message: expect.stringContaining('value: expected JSON') },
@@ -104,6 +104,6 @@ test('what an admin does by a page is in the audit', async () => {
   await pages.make('waits')
   await visitors.admin!.act('/ui/queues/default', { act: 'pause' })
   await visitors.admin!.act('/ui/queues/default', { act: 'resume' })
-  const { entries } = await pages.engine.readAudit({ limit: 10 })
+  const { entries } = await pages.engine.audit.read({ limit: 10 })
   expect(entries.filter(({ verb }) => verb === 'queues.patch')).toHaveLength(2)
 })

@@ -68,7 +68,7 @@ async function press(path: string, { form, typed }: Awaited<ReturnType<typeof di
 async function changedBy({ link }: { link?: { to: string } }): Promise<number> {
   const id = Number(link!.to.split('/').at(-1))
   await pages.rest(id, 'completed')
-  return (JSON.parse((await pages.engine.get(String(id))).progress!) as { done: number }).done
+  return (JSON.parse((await pages.engine.jobs.get(String(id))).progress!) as { done: number }).done
 }
 
 async function make(className: string, n: number, status: Status, input: object = {}): Promise<number[]> {
@@ -78,7 +78,7 @@ async function make(className: string, n: number, status: Status, input: object 
 }
 
 const statuses = (ids: readonly number[]) => Promise.all(ids.map((id) => pages.statusOf(id)))
-const kindsNow = async () => (await pages.engine.errors({})).errors
+const kindsNow = async () => (await pages.engine.errors.list({})).errors
 
 describe('retry all of a kind of error', () => {
   test('"Retry 2" retries two jobs, also if a third one fails while the dialog is open', async () => {
@@ -92,7 +92,7 @@ describe('retry all of a kind of error', () => {
     expect(await changedBy(await press('/jobs', dialog))).toBe(2)
     for (const id of ids) await pages.rest(id, 'completed')
     expect(await pages.statusOf(late!)).toBe('failed')
-    await pages.engine.remove(String(late), { force: true })
+    await pages.engine.jobs.remove(String(late), { force: true })
   })
 
   test('a kind of which no job is failed any more has no button to press', async () => {
@@ -117,7 +117,7 @@ describe('all that match a filter', () => {
     const failed = await make('pays', 2, 'failed', { group: { id: group }, args: '7' })
     const open = await make('rests', 2, 'suspended', { group: { id: group } })
     const over = await make('rests', 1, 'suspended', { group: { id: group } })
-    await pages.engine.terminate(String(over[0]), {})
+    await pages.engine.jobs.terminate(String(over[0]), {})
     isBroken = false
     const path = `/jobs?group=${group}`
     const dialog = await dialogOf(path, { act: 'selected', do: verb, fit: 'all' })
@@ -136,7 +136,7 @@ describe('selected rows', () => {
     { verb: 'delete', counts: 3 },
   ])('$verb: rows that cannot be changed are not counted', async ({ verb, counts }) => {
     const ids = await make('rests', 3, 'suspended')
-    await pages.engine.terminate(String(ids[0]), {})
+    await pages.engine.jobs.terminate(String(ids[0]), {})
     const dialog = await dialogOf('/jobs', { act: 'selected', do: verb, sel: ids.map(String) })
     expect(dialog.n).toBe(counts)
     expect((await press('/jobs', dialog)).say).toContain(`: ${counts} jobs`)
@@ -160,13 +160,15 @@ test('the demo is removed job by job, as counted', async () => {
 
 test('a family is counted to its leaves', async () => {
   const top = await pages.make('family', { args: '2' })
-  await pages.until(async () => JSON.stringify(await pages.engine.tree(String(top))).split('"suspended"').length > 3)
+  await pages.until(
+    async () => JSON.stringify(await pages.engine.jobs.tree(String(top))).split('"suspended"').length > 3,
+  )
   expect(await dialogOf(`/jobs/${top}`, { act: 'remove' })).toMatchObject({ verb: 'Delete 3' })
   const dialog = await dialogOf(`/jobs/${top}`, { act: 'terminate' })
   expect(dialog).toMatchObject({ verb: 'Terminate 3' })
   await press(`/jobs/${top}`, dialog)
   await pages.rest(top, 'terminated')
-  const tree = JSON.stringify(await pages.engine.tree(String(top)))
+  const tree = JSON.stringify(await pages.engine.jobs.tree(String(top)))
   expect(tree.split('"terminated"')).toHaveLength(4)
 })
 
@@ -177,7 +179,7 @@ test('callbacks of a host are sent again as counted', async () => {
   const send = async (n: number) => {
     await Promise.all(Array.from({ length: n }, () => pages.make('pays', { args: '1', callback })))
   }
-  const failed = async () => (await pages.engine.callbackCounts()).FAILED
+  const failed = async () => (await pages.engine.callbacks.counts()).FAILED
   await send(2)
   await pages.until(async () => (await failed()) === 2)
   const dialog = await dialogOf('/callbacks', { act: 'resend', host })

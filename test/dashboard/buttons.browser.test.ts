@@ -112,7 +112,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     for (const receiver of [one, other]) receiver.answer = (_, response) => response.writeHead(404).end()
     const to = (receiver: typeof one) => ({ callback: { url: `${receiver.url}/hook`, retry: [] } })
     for (const about of [to(one), to(one), to(other)]) await site.make('answers', about)
-    const failed = async () => (await site.engine.callbacks({ state: 'FAILED' })).callbacks
+    const failed = async () => (await site.engine.callbacks.list({ state: 'FAILED' })).callbacks
     await site.until(async () => (await failed()).length === 3)
     for (const receiver of [one, other]) receiver.answer = (_, response) => response.end()
     const host = new URL(one.url).host
@@ -161,7 +161,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   })
 
   test('a flow without a graph is begun by the form that asks for one; what is wrong is said there', async () => {
-    const { jobs } = await site.engine.enqueue([{ queue: 'core', class: 'flow' } as never])
+    const { jobs } = await site.engine.jobs.enqueue([{ queue: 'core', class: 'flow' } as never])
     const id = jobs[0]!.id
     await site.rest(id)
     await as(['read'], `/flows/${id}`, async (page) => {
@@ -188,7 +188,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Begin with it' }).click()
       await toast(page, 'The flow has its graph').waitFor()
       await page.waitForSelector('.board [data-name="rows"]')
-      expect(Object.keys((await site.engine.flow(String(id))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
+      expect(Object.keys((await site.engine.flows.get(String(id))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
     })
   })
 
@@ -197,14 +197,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForSelector('.board .node')
       await page.getByRole('button', { name: 'Copy' }).click()
       await toast(page, 'Copied').waitFor()
-      const { graph } = await site.engine.flow(String(flow))
+      const { graph } = await site.engine.flows.get(String(flow))
       expect(Object.keys(JSON.parse(await clipboard(page)).nodes)).toEqual(Object.keys(graph!.nodes))
       await page.locator('.board [data-name="rejected"]').focus()
       await page.keyboard.press('Delete')
       await page.getByRole('button', { name: 'Copy' }).click()
       await page.waitForFunction(async () => !(await navigator.clipboard.readText()).includes('"rejected": {'))
       expect(JSON.parse(await clipboard(page)).nodes).not.toHaveProperty('rejected')
-      expect((await site.engine.flow(String(flow))).undo).toBe(0)
+      expect((await site.engine.flows.get(String(flow))).undo).toBe(0)
     }))
 
   test('the board is brought nearer, farther, and back to all of it by its buttons and by f', () =>
@@ -227,7 +227,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('what a wire says of its ten minutes is what its chart shows', () =>
     as(['read'], `/flows/${flow}?wire=${encodeURIComponent(IMAGES)}`, async (page) => {
-      const { wires } = await site.engine.wires(String(flow))
+      const { wires } = await site.engine.flows.wires(String(flow))
       const { in: came, out } = wires.find(({ id }) => id === IMAGES)!
       const sum = (list: number[]) => list.reduce((a, b) => a + b, 0)
       expect(sum(came)).toBe(1_318)
@@ -245,13 +245,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.locator('.opens textarea[name="value"]').fill('{"by":"admin"}')
       await page.locator('.opens form').getByRole('button', { name: 'Inject' }).click()
       await toast(page, 'there now').waitFor()
-      const { values } = await site.engine.look(String(flow), 'out', 'report', 10)
+      const { values } = await site.engine.ports.get(String(flow), 'out', 'report', 10)
       expect(values.at(-1)!.data).toBe('{"by":"admin"}')
       await page.getByRole('button', { name: 'Drain…' }).click()
       await page.getByRole('dialog').locator('input[name="sure"]').fill(String(values.length))
       await page.getByRole('dialog').getByRole('button', { name: 'Drain' }).click()
       await toast(page, 'taken:').waitFor()
-      expect((await site.engine.look(String(flow), 'out', 'report', 10)).values).toEqual([])
+      expect((await site.engine.ports.get(String(flow), 'out', 'report', 10)).values).toEqual([])
     })
     await as(['admin'], `/flows/${flow}/edit`, async (page) => {
       await page.waitForSelector('.board .node')
@@ -261,7 +261,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(`${site.url}/ui/flows/${flow}`)
       await page.getByRole('button', { name: /^Undo/ }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Undo' }).click()
-      await site.until(async () => (await site.engine.flow(String(flow))).undo === 0)
+      await site.until(async () => (await site.engine.flows.get(String(flow))).undo === 0)
     })
   })
 })

@@ -41,7 +41,7 @@ test('shows the headers and the body of every try, without what is secret, and h
     headers: { 'X-Tenant': 'acme', Authorization: `Bearer ${SECRET}` },
   }
   const id = await pages.make('pays', { callback })
-  await pages.until(async () => (await pages.engine.callbackCounts()).DELIVERED === 1)
+  await pages.until(async () => (await pages.engine.callbacks.counts()).DELIVERED === 1)
   const html = await reader.html(`/ui/callbacks?open=${id}`)
   const text = textOf(html)
   expect(heard[0]!.body).toContain(SECRET)
@@ -61,7 +61,7 @@ test('says when the next try is, and until when a host that keeps failing is lef
   const receiver = await startReceiver((_, response) => response.writeHead(500).end())
   const { host } = new URL(receiver.url)
   const id = await pages.make('pays', { args: '"fails"', callback: { url: receiver.url, retry: [3_600_000] } })
-  const ofJob = async () => (await pages.engine.callbacks({ host })).callbacks[0]
+  const ofJob = async () => (await pages.engine.callbacks.list({ host })).callbacks[0]
   await pages.until(async () => (await ofJob())?.nextAt != null)
   const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
   for (const _ of [1, 2, 3]) await pages.store.breaker(host, 'failed', settings)

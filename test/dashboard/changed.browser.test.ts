@@ -22,7 +22,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   beforeAll(async () => {
     site = await serve({ workers: [answers, fails, ...core] })
-    await site.engine.register('default', 'pulled', { pull: true })
+    await site.engine.workers.register('default', 'pulled', { pull: true })
     browser = await startBrowser()
   })
   afterAll(async () => {
@@ -42,13 +42,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   async function schedule(name: string) {
     const repeat = { cron: '0 0 1 1 *' }
-    const { job } = await site.engine.setSchedule(name, { queue: 'default', class: 'fails', repeat } as never)
+    const { job } = await site.engine.schedules.set(name, { queue: 'default', class: 'fails', repeat } as never)
     return { path: '/schedules', text: name, parts: 4, job: String(job) }
   }
 
   async function flow(nodes: object): Promise<string> {
     const id = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue({ nodes, edges: [] })] } })
-    await site.until(async () => (await site.engine.flow(String(id))).graph !== null)
+    await site.until(async () => (await site.engine.flows.get(String(id))).graph !== null)
     return String(id)
   }
 
@@ -56,7 +56,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const rows: Record<string, () => Promise<Row>> = {
     async Flows() {
       const id = await flow({ a: { queue: 'default', class: 'pulled', init: true } })
-      const change = () => site.engine.terminate(id, { recursive: true })
+      const change = () => site.engine.jobs.terminate(id, { recursive: true })
       return { path: '/flows', text: `#${id}`, was: 'suspended', is: 'terminated', change }
     },
     async 'a flow of many nodes, as a list'() {
@@ -65,51 +65,51 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const id = await flow(
         Object.fromEntries(names.map((name) => [name, name === 'n7' ? { ...node, init: true } : node])),
       )
-      await site.until(async () => (await site.engine.get(id)).children.n7 !== undefined)
-      const child = String((await site.engine.get(id)).children.n7!.id)
-      const change = () => site.engine.terminate(child, {})
+      await site.until(async () => (await site.engine.jobs.get(id)).children.n7 !== undefined)
+      const child = String((await site.engine.jobs.get(id)).children.n7!.id)
+      const change = () => site.engine.jobs.terminate(child, {})
       return { path: `/flows/${id}`, text: 'n7', was: 'queued', is: 'terminated', change }
     },
     async Callbacks() {
       const receiver = await startReceiver()
       receiver.answer = (_, response) => response.writeHead(404).end()
       const id = await site.make('answers', { callback: { url: `${receiver.url}/hook`, retry: [] } })
-      const state = async () => (await site.engine.callbacks({})).callbacks.find(({ of }) => of === id)?.state
+      const state = async () => (await site.engine.callbacks.list({})).callbacks.find(({ of }) => of === id)?.state
       await site.until(async () => (await state()) === 'FAILED')
       receiver.answer = (_, response) => response.end()
       const change = async () => {
-        await site.engine.resend(String(id))
+        await site.engine.callbacks.resend(String(id))
         await site.until(async () => (await state()) === 'DELIVERED')
         await receiver.close()
       }
       return { path: '/callbacks', text: `#${id}`, was: 'failed', is: 'completed', change }
     },
     async Queues() {
-      await site.engine.setQueue('default', { paused: false })
-      const change = () => site.engine.setQueue('default', { paused: true })
+      await site.engine.queues.update('default', { paused: false })
+      const change = () => site.engine.queues.update('default', { paused: true })
       return { path: '/queues', text: 'default', is: 'suspended', change }
     },
     async 'Queues, of one that goes on'() {
-      await site.engine.setQueue('default', { paused: true })
-      const change = () => site.engine.setQueue('default', { paused: false })
+      await site.engine.queues.update('default', { paused: true })
+      const change = () => site.engine.queues.update('default', { paused: false })
       return { path: '/queues', text: 'default', was: 'suspended', change }
     },
     async Schedules() {
       const { job, ...row } = await schedule(`yearly_${Date.now()}`)
       const change = async () => {
-        await site.engine.run(job, {})
-        await site.until(async () => (await site.engine.schedule(job)).failing)
+        await site.engine.jobs.run(job, {})
+        await site.until(async () => (await site.engine.schedules.get(job)).failing)
       }
       return { ...row, is: 'failed', change }
     },
     async 'Schedules, of one that is paused'() {
       const { job, ...row } = await schedule(`paused_${Date.now()}`)
-      return { ...row, is: 'suspended', change: () => site.engine.pauseSchedule(job) }
+      return { ...row, is: 'suspended', change: () => site.engine.schedules.pause(job) }
     },
     async 'the family of a job'() {
       const [parent, child] = [await site.make('pulled'), await site.make('pulled')]
-      await site.engine.adopt(String(parent), { job: String(child), name: 'parcel' })
-      const change = () => site.engine.terminate(String(child), {})
+      await site.engine.jobs.adopt(String(parent), { job: String(child), name: 'parcel' })
+      const change = () => site.engine.jobs.terminate(String(child), {})
       return { path: `/jobs/${parent}`, text: 'parcel', was: 'queued', is: 'terminated', change }
     },
   }

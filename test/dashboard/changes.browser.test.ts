@@ -55,7 +55,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await call('PATCH', '/v1/queues/press', { ageing: '1s' })
     await call('POST', '/v1/queues/press/claim', { names: ['print'], max: 1, lease: '1h', process: 'printer-1' })
     const waits = call('POST', '/v1/queues/press/claim', { names: ['bind'], wait: '60s' }).catch(() => undefined)
-    await site.until(async () => (await site.engine.queue('press')).claims.length === 1)
+    await site.until(async () => (await site.engine.queues.get('press')).claims.length === 1)
     await as(['read'], '/queues/press', async (page) => {
       const serves = card(page, 'Who serves it')
       await serves.getByText('printer-1').waitFor()
@@ -115,7 +115,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const off = page.getByRole('button', { name: 'Change group shop-7' })
       expect(await off.getAttribute('title')).toBe('needs admin; you have read, write')
     })
-    const bound = async () => (await site.engine.groups()).groups.find(({ id }) => id === 'shop-7')!
+    const bound = async () => (await site.engine.groups.list()).groups.find(({ id }) => id === 'shop-7')!
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change group shop-7' }).click()
       await page.getByText('nobody waits for it: another bound changes nothing now').waitFor()
@@ -191,7 +191,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       repeat: { cron: '30 2 * * *', tz: 'Europe/Berlin', missed: 'last' },
       args: { pages: 2 },
     })
-    const cron = async () => JSON.parse((await site.engine.schedule('nightly')).repeat as string).cron
+    const cron = async () => JSON.parse((await site.engine.schedules.get('nightly')).repeat as string).cron
     await as(['read'], '/schedules', async (page) => {
       const off = page.getByRole('button', { name: 'Change nightly' })
       expect(await off.getAttribute('title')).toBe('needs write; you have read')

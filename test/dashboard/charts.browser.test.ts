@@ -120,7 +120,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       const [from, to] = searchParams.get('ended')!.split('/').map(Date.parse)
       expect(to! - from!).toBe(240_000)
       expect(searchParams.get('queue')).toBe(path === '/' ? null : 'mail')
-      const { jobs } = await site.engine.list({ status, limit: 50 })
+      const { jobs } = await site.engine.jobs.list({ status, limit: 50 })
       const wanted = jobs.filter(({ queue, endedAt }) => queues.includes(queue as never) && endedAt! >= from!)
       const shown = await page.locator('#rows > tr').evaluateAll((all) => all.map(({ id }) => Number(id.slice(4))))
       expect(shown.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted())

@@ -42,7 +42,7 @@ async function wholeOf(name: string): Promise<Record<string, string>> {
 }
 
 const classOf = async (name: string) =>
-  (await pages.engine.workers()).workers.find(({ class: one, queue }) => queue === 'default' && one === name)!
+  (await pages.engine.workers.list()).workers.find(({ class: one, queue }) => queue === 'default' && one === name)!
 
 /** What is typed in the form of a class, and what that makes of it, member by member. */
 const typings: [field: string, text: string, (was: WorkerDefinition) => WorkerDefinition][] = [
@@ -146,13 +146,16 @@ test('a class is registered by a form to the digit', async () => {
 test('a class is changed port by port, and nobody overwrites what another has set since the form was drawn', async () => {
   const path = '/workers/default/cards'
   const url = { schema: '{"maximum":12345678901234567890}' as never }
-  await pages.engine.register('default', 'cards', { pull: true, in: { url, gone: {}, n: { default: '1' as never } } })
+  await pages.engine.workers.register('default', 'cards', {
+    pull: true,
+    in: { url, gone: {}, n: { default: '1' as never } },
+  })
   const was = `{"url":{"schema":${url.schema}},"gone":{},"n":{"default":1}}`
   const is = `{"url":{"schema":${url.schema}},"n":{"schema":{"type":"number"}},"more":{}}`
   const form = { act: 'change', in: is, was_in: was, timeout: '', was_timeout: '' }
-  await pages.engine.patchWorker('default', 'cards', { concurrency: 3 })
+  await pages.engine.workers.update('default', 'cards', { concurrency: 3 })
   expect(await press(path, form)).toMatchObject({ say: 'cards is changed: in' })
-  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'cards')
+  const now = (await pages.engine.workers.list()).workers.find(({ class: name }) => name === 'cards')
   expect(now).toMatchObject({ concurrency: 3, pull: true })
   expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })
   expect(await press(path, form)).toMatchObject({
@@ -166,7 +169,7 @@ test('a class is changed port by port, and nobody overwrites what another has se
 
 test('the form of a class says what of the jobs that wait would not fit, to admins, and changes nothing', async () => {
   const path = '/workers/default/fitted'
-  await pages.engine.register('default', 'fitted', { pull: true })
+  await pages.engine.workers.register('default', 'fitted', { pull: true })
   const made = await pages.make('fitted', { args: '{"sum":"1"}' })
   const previewed = async (typed: object, who = admin) => {
     const html = await who.html(`/ui${path}?${new URLSearchParams({ change: '', ...typed })}`)
@@ -180,12 +183,12 @@ test('the form of a class says what of the jobs that wait would not fit, to admi
   expect(await previewed({ args: '{}' })).toBe('All of 1 that wait fit.')
   expect(await previewed({ args: '{' })).toMatch(/^args: expected JSON/)
   expect(await previewed(typed, await pages.enter(['read']))).toBeUndefined()
-  const now = (await pages.engine.workers()).workers.find(({ class: name }) => name === 'fitted')
+  const now = (await pages.engine.workers.list()).workers.find(({ class: name }) => name === 'fitted')
   expect(now).not.toHaveProperty('args')
 })
 
 test('the form that registers a class says what of the jobs that wait for its name would not fit', async () => {
-  await pages.engine.register('default', 'once', { pull: true })
+  await pages.engine.workers.register('default', 'once', { pull: true })
   const made = await pages.make('once', { args: '{"sum":"1"}' })
   const typed = { queue: 'default', class: 'once', in: '', args: '{"properties":{"sum":{"type":"number"}}}' }
   const previewed = async (more: object, who = admin) => {
@@ -198,7 +201,7 @@ test('the form that registers a class says what of the jobs that wait for its na
   expect(await previewed({ args: '' })).toBe(`${taken} All of 1 that wait fit.`)
   expect(await previewed({}, await pages.enter(['read']))).toBe('')
   expect((await classOf('once')).args).toBeUndefined()
-  await pages.engine.unregister('default', 'once')
+  await pages.engine.workers.unregister('default', 'once')
   expect(await previewed({})).toBe(fault)
   expect(await previewed({ class: 'never' })).toBe('Nothing waits for it.')
   expect(await previewed({ class: '' })).toBe('')

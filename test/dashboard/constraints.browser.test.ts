@@ -33,7 +33,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   const as = visits(() => [browser, site])
 
-  const known = async () => (await site.engine.constraints()).constraints.map(({ name }) => name)
+  const known = async () => (await site.engine.constraints.list()).constraints.map(({ name }) => name)
   const toast = (page: Page, text: string) => page.locator('.toast', { hasText: text })
 
   test('one is tried while it is written, made, and taken back', () =>
@@ -55,7 +55,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel('At once').fill('1')
       await page.getByRole('button', { name: 'Make it' }).click()
       await toast(page, 'Constraint one-per-host is made').waitFor()
-      expect((await site.engine.constraint('one-per-host')).groupBy).toBe('host')
+      expect((await site.engine.constraints.get('one-per-host')).groupBy).toBe('host')
       await page.getByText('class crawl*, by args.host: 1 at once').waitFor()
       await page.getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await known()).length === 0)
@@ -64,7 +64,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   test('one that is there is changed, and removed; both are taken back', async () => {
     const was = { match: { class: 'mail', args: { host: { glob: '*.example' } } }, rate: { limit: 5, period: 60_000 } }
-    await site.engine.setConstraint('mails', was as never)
+    await site.engine.constraints.set('mails', was as never)
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change constraint mails' }).click()
       await page.locator('#preview').getByText('1 of the 4 open jobs fits').waitFor()
@@ -72,15 +72,15 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByLabel('In a time').fill('9')
       await page.getByRole('button', { name: 'Change it' }).click()
       await toast(page, 'Constraint mails is changed').waitFor()
-      expect((await site.engine.constraint('mails')).rate).toMatchObject({ limit: 9 })
+      expect((await site.engine.constraints.get('mails')).rate).toMatchObject({ limit: 9 })
       await page.getByRole('button', { name: 'Undo' }).click()
-      await site.until(async () => (await site.engine.constraint('mails')).rate?.limit === 5)
+      await site.until(async () => (await site.engine.constraints.get('mails')).rate?.limit === 5)
       await page.getByRole('button', { name: 'Remove constraint mails' }).click()
       await toast(page, 'Constraint mails is removed').waitFor()
       expect(await known()).toEqual([])
       await toast(page, 'is removed').getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await known()).length === 1)
-      expect(await site.engine.constraint('mails')).toMatchObject(was)
+      expect(await site.engine.constraints.get('mails')).toMatchObject(was)
     })
   })
 

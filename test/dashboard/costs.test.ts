@@ -19,16 +19,16 @@ const ask = globalThis.fetch
 
 beforeAll(async () => {
   pages = await startPages({ workers: [waits, fails, flow] })
-  await pages.engine.register('default', 'pulled', { pull: true, concurrency: 1 })
-  await pages.engine.setLimit('stripe', { concurrency: 2 })
+  await pages.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
+  await pages.engine.limits.set('stripe', { concurrency: 2 })
   for (const name of ['waits', 'waits', 'fails']) await pages.rest(await pages.make(name))
-  await pages.engine.publish('/kept', '1', { keep: 1 })
+  await pages.engine.channels.publish('/kept', '1', { keep: 1 })
   expect(await pages.make('flow', { queue: 'core', args: encodeValue({ graph: {} }) })).toBe(FLOW)
   await pages.rest(FLOW)
-  for (const n of [1, 2, 3]) await pages.engine.write('1', 'in', 'n', [encodeValue(n)])
+  for (const n of [1, 2, 3]) await pages.engine.ports.write('1', 'in', 'n', [encodeValue(n)])
   await pages.rest(1)
   for (let i = 0; i < 3; i++) await pages.make('pulled')
-  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
+  await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000 })
   reader = await pages.enter(['admin'])
 })
 afterEach(() => {
@@ -90,12 +90,12 @@ counted(
     const healthy = await startPages({ workers: [waits] })
     const visitor = await healthy.enter(['read'])
     for (const name of ['waits', 'waits']) await healthy.rest(await healthy.make(name))
-    await healthy.engine.setLimit('stripe', { concurrency: 2 })
+    await healthy.engine.limits.set('stripe', { concurrency: 2 })
     // However many queues have runs under way.
     for (const queue of ['media', 'mail', 'maps', 'music', 'money']) {
-      await healthy.engine.register(queue, 'pulled', { pull: true })
+      await healthy.engine.workers.register(queue, 'pulled', { pull: true })
       for (let n = 0; n < 2; n++) await healthy.make('pulled', { queue })
-      await healthy.engine.claim(queue, { names: ['pulled'], lease: 3_600_000, max: 1 })
+      await healthy.engine.runs.claim(queue, { names: ['pulled'], lease: 3_600_000, max: 1 })
     }
     const { first } = await looks('/', healthy, visitor)
     expect(first.commands).toBeLessThanOrEqual(12)
@@ -111,12 +111,12 @@ counted(
     await busy.rest(await busy.make('waits'))
     const classes = Array.from({ length: 12 }, (_, n) => `pulled-${n}`)
     for (const name of classes) {
-      await busy.engine.register('shop', name, { pull: true, concurrency: 1 })
+      await busy.engine.workers.register('shop', name, { pull: true, concurrency: 1 })
       for (let i = 0; i < 3; i++) await busy.make(name, { queue: 'shop' })
     }
-    await busy.engine.setLimit('worker:shop/pulled-0', { concurrency: 1, paused: true })
-    await busy.engine.claim('shop', { names: classes, lease: 3_600_000, max: 40 })
-    const { limits } = await busy.engine.glance()
+    await busy.engine.limits.set('worker:shop/pulled-0', { concurrency: 1, paused: true })
+    await busy.engine.runs.claim('shop', { names: classes, lease: 3_600_000, max: 40 })
+    const { limits } = await busy.engine.stats.glance()
     expect(limits.map(({ running, waiting }) => [running, waiting]).sort()).toEqual([[0, 3], ...Array(11).fill([1, 2])])
     const { first } = await looks('/', busy, visitor)
     expect(first.commands).toBeLessThanOrEqual(12)
@@ -136,14 +136,14 @@ counted(
     }
     expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
     // And so where something repeats; that its last run failed is said as soon as it is known.
-    await pages.engine.setSchedule('nightly', {
+    await pages.engine.schedules.set('nightly', {
       queue: 'default',
       class: 'fails',
       repeat: { cron: '0 0 1 1 *' },
     } as never)
     pages.forget()
     expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
-    await pages.engine.endSchedule('nightly')
+    await pages.engine.schedules.end('nightly')
     pages.forget()
     expect([await shown(), await shown(), await shown()]).toEqual([false, true, true])
   },
@@ -193,17 +193,17 @@ counted(
 counted('stored graphs cost the first look at Flows a command more, and no round trip', async () => {
   const before = await looks('/flows')
   for (const name of ['a', 'b'])
-    await pages.engine.storeGraph(name, { nodes: {}, edges: [], inports: {}, outports: {} })
+    await pages.engine.graphs.set(name, { nodes: {}, edges: [], inports: {}, outports: {} })
   const after = await looks('/flows')
   expect(after.first).toEqual({ trips: before.first.trips, commands: before.first.commands + 1 })
   expect(after.next).toEqual(before.next)
-  for (const name of ['a', 'b']) await pages.engine.dropGraph(name)
+  for (const name of ['a', 'b']) await pages.engine.graphs.remove(name)
 })
 
 counted('the page of a job asks once for the runs that it keeps', async () => {
   const id = await pages.make('fails', { history: 5 })
   await pages.rest(id)
-  await pages.engine.retry(String(id))
+  await pages.engine.jobs.retry(String(id))
   await pages.rest(id)
   const { commands } = await costOf(pages, async () =>
     expect(await reader.html(`/ui/jobs/${id}?tab=runs`)).toContain('2 runs'),
@@ -218,10 +218,10 @@ function minuteOf({ path, every }: (typeof table)[number]): number {
 }
 
 counted('a group with holders and a line costs no more than its page may', async () => {
-  await pages.engine.register('default', 'grouped', { pull: true })
+  await pages.engine.workers.register('default', 'grouped', { pull: true })
   for (let n = 0; n < 3; n++) await pages.make('grouped', { group: { id: 'shop-7', concurrency: 1 } })
-  await pages.engine.claim('default', { names: ['grouped'], lease: 3_600_000, max: 3 })
-  const { holders, waiting } = await pages.engine.room('group:shop-7', { holders: 9, waiting: 9 })
+  await pages.engine.runs.claim('default', { names: ['grouped'], lease: 3_600_000, max: 3 })
+  const { holders, waiting } = await pages.engine.limits.usage('group:shop-7', { holders: 9, waiting: 9 })
   expect([holders.length, waiting.length]).toEqual([1, 2])
   const { first, next } = await looks('/groups/shop-7')
   const [trips, look, cold] = most['/groups/:id']!

@@ -21,7 +21,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await call('PUT', '/v1/schedules/report', { class: 'waits', repeat: { cron: '30 2 * * *' } })
     await call('POST', '/v1/keys', { name: 'grafana', scopes: ['read'] })
     for (const scope of ['read', 'write'] as const)
-      keys[scope] = (await site.engine.addKey({ name: scope, scopes: [scope] })).key
+      keys[scope] = (await site.engine.keys.add({ name: scope, scopes: [scope] })).key
     browser = await startBrowser()
   }, 120_000)
   afterAll(async () => {

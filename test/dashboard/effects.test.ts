@@ -17,7 +17,7 @@ let admin: Visitor
 
 beforeAll(async () => {
   pages = await startPages({ workers: [waits, answers, hides, ...core] })
-  await pages.engine.register('default', 'pulled', { pull: true })
+  await pages.engine.workers.register('default', 'pulled', { pull: true })
   admin = await pages.enter(['admin'])
 })
 afterAll(() => pages.close())
@@ -38,12 +38,12 @@ async function resting(): Promise<number> {
   return id
 }
 
-const viewOf = (id: number) => pages.engine.get(String(id))
+const viewOf = (id: number) => pages.engine.jobs.get(String(id))
 
 test('a job runs again, is cancelled, and goes first until that is taken back', async () => {
   const id = await resting()
   expect((await press(`/jobs/${id}`, { act: 'run' })).say).toBe(`#${id}: a run is asked for`)
-  await pages.until(async () => (await pages.engine.runs(String(id))).runs.length > 0)
+  await pages.until(async () => (await pages.engine.jobs.runs(String(id))).runs.length > 0)
   await pages.rest(id)
   const queued = await pages.make('pulled')
   const first = await press(`/jobs/${queued}`, { act: 'first' })
@@ -87,7 +87,7 @@ test('a long name is cut in the middle, with the whole on hover', async () => {
 
 test('bytes in the state are said by their size', async () => {
   const id = await resting()
-  await pages.engine.setState(String(id), { set: { photo: encodeValue(new Uint8Array(300)), n: encodeValue(1) } })
+  await pages.engine.jobs.setState(String(id), { set: { photo: encodeValue(new Uint8Array(300)), n: encodeValue(1) } })
   const html = await admin.html(`/ui/jobs/${id}?tab=state`)
   expect(html.replace(/<[^>]*>/g, '')).toContain('&quot;photo&quot;: ‹binary, 300 bytes›')
 })
@@ -134,19 +134,19 @@ test('a default is set and taken back, a field of the state is merged in', async
   expect((await viewOf(id)).in.n!.default).toBeUndefined()
   await pages.rest(id)
   await press(`/jobs/${id}`, { act: 'state', field: 'a', value: '{"b":1}' })
-  expect(await pages.engine.state(String(id))).toEqual({ a: '{"b":1}' })
+  expect(await pages.engine.jobs.state(String(id))).toEqual({ a: '{"b":1}' })
 })
 
 test('a result is taken once', async () => {
   const id = await pages.make('answers')
   await pages.rest(id)
   expect((await press(`/jobs/${id}`, { act: 'takeResult' })).say).toBe('The result is taken')
-  expect(await pages.engine.result(String(id), {})).toMatchObject({ ended: true, result: null })
+  expect(await pages.engine.jobs.result(String(id), {})).toMatchObject({ ended: true, result: null })
 })
 
 test('a queue takes other settings, and asks before its mode changes', async () => {
   await press('/queues/default', { act: 'change', lanes: '7', batch: '50', mode: 'push', was: 'push' })
-  const queue = async () => (await pages.engine.queues()).queues.find(({ name }) => name === 'default')!
+  const queue = async () => (await pages.engine.queues.list()).queues.find(({ name }) => name === 'default')!
   expect(await queue()).toMatchObject({ maxLanes: 7, batch: 50, mode: 'push' })
   const asked = (await (
     await admin.act('/ui/queues/default', { act: 'change', mode: 'pull', was: 'push' })
@@ -157,7 +157,7 @@ test('a queue takes other settings, and asks before its mode changes', async () 
 
 test('a schedule runs now, and stops repeating after a question', async () => {
   await press('/schedules', { act: 'set', alias: 'nightly', queue: 'default', class: 'waits', cron: '0 3 * * *' })
-  const [schedule] = (await pages.engine.schedules({})).schedules
+  const [schedule] = (await pages.engine.schedules.list({})).schedules
   const job = String(schedule!.job)
   // Twelve hours ahead are drawn: a slot beyond them is told beside the row all the same.
 
@@ -167,21 +167,21 @@ test('a schedule runs now, and stops repeating after a question', async () => {
   const listed = await admin.html('/ui/schedules')
   expect(listed.match(/class="nxt"/g)).toHaveLength(2)
   expect(listed).not.toContain('no slot')
-  await press('/schedules', { act: 'stop', job: String((await pages.engine.get('yearly')).id) })
+  await press('/schedules', { act: 'stop', job: String((await pages.engine.jobs.get('yearly')).id) })
   await press('/schedules', { act: 'run', job })
-  await pages.until(async () => (await pages.engine.runs(job)).runs.length > 0)
+  await pages.until(async () => (await pages.engine.jobs.runs(job)).runs.length > 0)
   await press('/schedules', { act: 'stop', job })
-  expect((await pages.engine.schedules({})).schedules).toEqual([])
+  expect((await pages.engine.schedules.list({})).schedules).toEqual([])
 })
 
 test('a limit lets nobody in, lets in again, and is removed after a question', async () => {
   await press('/limits', { act: 'set', key: 'stripe', concurrency: '2' })
   const { undo } = await press('/limits', { act: 'pause', key: 'stripe' })
-  expect((await pages.engine.limit('stripe')).paused).toBe(true)
+  expect((await pages.engine.limits.get('stripe')).paused).toBe(true)
   await press('/limits', undo!)
-  expect((await pages.engine.limit('stripe')).paused).toBe(false)
+  expect((await pages.engine.limits.get('stripe')).paused).toBe(false)
   await press('/limits', { act: 'remove', key: 'stripe' })
-  await expect(pages.engine.limit('stripe')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(pages.engine.limits.get('stripe')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
 test('a message is published, and who hears it is counted', async () => {
@@ -190,20 +190,20 @@ test('a message is published, and who hears it is counted', async () => {
   const done = await press('/channels', { act: 'publish', channel: '/news', message: '{"a":1}' })
   expect(done.say).toBe('1 port heard it on /news')
   await pages.until(async () => {
-    const { values } = await pages.engine.look(String(id), 'in', 'n', 1)
+    const { values } = await pages.engine.ports.get(String(id), 'in', 'n', 1)
     return values.length === 1
   })
   const said = () => admin.html('/ui/channels')
   expect(await said()).toContain('/news')
   expect(await said()).not.toContain('href="/ui/workers/default/herald"')
-  await pages.engine.register('default', 'herald', { pull: true, out: { say: { channels: ['/news/today'] } } })
+  await pages.engine.workers.register('default', 'herald', { pull: true, out: { say: { channels: ['/news/today'] } } })
   expect(await said()).toContain('href="/ui/workers/default/herald"')
 })
 
 test('what waits at a port is moved to a port of another job', async () => {
   const [from, to] = [await pages.make('waits'), await pages.make('waits')]
   for (const id of [from, to]) await pages.rest(id)
-  await pages.engine.setDefault(String(from), 'in', 'n', '7')
+  await pages.engine.ports.setDefault(String(from), 'in', 'n', '7')
   const done = await press(`/jobs/${from}`, {
     act: 'connect',
     dir: 'in',
@@ -213,7 +213,7 @@ test('what waits at a port is moved to a port of another job', async () => {
     toPort: 'n',
   })
   expect(done).toMatchObject({ say: `0 values moved to n of ${to}`, link: { to: `/jobs/${to}` } })
-  expect((await pages.engine.get(String(to))).in.n!.default).toBe('7')
+  expect((await pages.engine.jobs.get(String(to))).in.n!.default).toBe('7')
 })
 
 test('the last message of a channel is kept where that is asked for, and shown with its age', async () => {
@@ -228,7 +228,7 @@ test('the last message of a channel is kept where that is asked for, and shown w
   expect(await admin.html('/ui/channels?at=%2Ftill')).toMatch(/The last one that is kept.*<summary>covered/s)
   await press('/channels', { act: 'publish', channel: '/till', message: values[1]!, keep: '1' })
   expect(await admin.html('/ui/channels')).toContain('too long to be kept')
-  await pages.engine.publish('/till', '1', { keep: 0 })
+  await pages.engine.channels.publish('/till', '1', { keep: 0 })
   expect(await admin.html('/ui/channels')).not.toContain('/till')
 })
 
@@ -236,7 +236,7 @@ test('who was told of an end is told again, with the same id', async () => {
   const receiver = await startReceiver()
   const id = await pages.make('answers', { callback: { url: `${receiver.url}/hook` } })
   await pages.until(() => receiver.came.length === 1)
-  await pages.until(async () => (await pages.engine.callbacks({ state: 'DELIVERED' })).callbacks.length === 1)
+  await pages.until(async () => (await pages.engine.callbacks.list({ state: 'DELIVERED' })).callbacks.length === 1)
   const done = await press('/callbacks', { act: 'resend', job: String(id) })
   expect(done.say).toBe(`The callback of #${id} is sent again`)
   await pages.until(() => receiver.came.length === 2)
@@ -246,19 +246,19 @@ test('who was told of an end is told again, with the same id', async () => {
 })
 
 test('a key is removed after its name was typed', async () => {
-  const { id } = await pages.engine.addKey({ name: 'old', scopes: ['read'] })
+  const { id } = await pages.engine.keys.add({ name: 'old', scopes: ['read'] })
   const wrong = (await (
     await admin.act('/ui/settings/keys', { act: 'remove', id, name: 'old', sure: 'yes' })
   ).json()) as Done
   expect(wrong.confirm).toContain('Remove key old?')
-  expect((await pages.engine.keys()).keys.some((key) => key.id === id)).toBe(true)
+  expect((await pages.engine.keys.list()).keys.some((key) => key.id === id)).toBe(true)
   await press('/settings/keys', { act: 'remove', id, name: 'old' }, 'old')
-  expect((await pages.engine.keys()).keys.some((key) => key.id === id)).toBe(false)
+  expect((await pages.engine.keys.list()).keys.some((key) => key.id === id)).toBe(false)
 })
 
 test('the demo is made, ends, and is removed with all of its jobs', async () => {
   await press('/', { act: 'demo' })
-  const open = async () => (await pages.engine.list({ group: 'demo', limit: 100 })).jobs
+  const open = async () => (await pages.engine.jobs.list({ group: 'demo', limit: 100 })).jobs
   expect((await open()).length).toBe(25)
   await pages.until(async () => (await open()).every(({ status }) => status !== 'queued' && status !== 'running'))
   await press('/', { act: 'undemo' })
@@ -268,8 +268,10 @@ test('the demo is made, ends, and is removed with all of its jobs', async () => 
 test('what the doctor finds is repaired', async () => {
   const id = await pages.make('pulled')
   await rawCommand(pages.redis.port, 'DEL', `${pages.store.keys.queue('default')}:ready:pull`)
-  expect((await pages.engine.verify()).length).toBeGreaterThan(0)
-  const [{ who, what, remedy, link }] = (await pages.engine.examine()).faults as never as [Record<string, string>]
+  expect((await pages.engine.doctor.verify()).length).toBeGreaterThan(0)
+  const [{ who, what, remedy, link }] = (await pages.engine.doctor.examine()).faults as never as [
+    Record<string, string>,
+  ]
   expect([who, link]).toEqual([String(id), `/v1/jobs/${id}`])
   const html = await admin.html('/ui/doctor?cursor=')
   expect(html).toContain(`href="/ui/jobs/${id}"`)
@@ -287,7 +289,7 @@ test('what the doctor finds is repaired', async () => {
   }
   expect(await told()).toEqual([false, false, false])
   await press('/doctor', { act: 'repair' })
-  expect(await pages.engine.verify()).toEqual([])
+  expect(await pages.engine.doctor.verify()).toEqual([])
   const { examined } = (await (await pages.ask('/health?details=true')).json()) as { examined: { faults: object } }
   expect(examined).toMatchObject({ faults: {}, cursor: null })
   expect(await (await pages.ask('/health')).json()).not.toHaveProperty('examined')
@@ -308,7 +310,7 @@ test('all callbacks to a host that failed are sent again at one press, and those
   const failing = async (url: string) => {
     const id = await pages.make('answers', { callback: { url, retry: [] } })
     await pages.until(async () =>
-      (await pages.engine.callbacks({ state: 'FAILED', limit: 50 })).callbacks.some(({ of }) => of === id),
+      (await pages.engine.callbacks.list({ state: 'FAILED', limit: 50 })).callbacks.some(({ of }) => of === id),
     )
     return id
   }
@@ -321,7 +323,7 @@ test('all callbacks to a host that failed are sent again at one press, and those
   expect(heard).toEqual([])
   expect((await press('/callbacks', { act: 'resend', host })).say).toBe(`2 callbacks to ${host} sent again`)
   const states = async () => {
-    const found = [...(await pages.engine.callbacks({ limit: 50 })).callbacks]
+    const found = [...(await pages.engine.callbacks.list({ limit: 50 })).callbacks]
     return [...own, left].map((id) => found.find(({ of }) => of === id)?.state)
   }
   await pages.until(async () => (await states()).slice(0, 2).every((state) => state === 'DELIVERED'))
@@ -334,34 +336,34 @@ test('callbacks are counted by state, kept to a host, and open with their tries 
   let status = 500
   const receiver = await startReceiver((_, response) => response.writeHead(status).end())
   const host = new URL(receiver.url).host
-  const before = await pages.engine.callbackCounts()
+  const before = await pages.engine.callbacks.counts()
   const id = await pages.make('answers', { callback: { url: `${receiver.url}/tried`, retry: [] } })
-  await pages.until(async () => (await pages.engine.callbackCounts()).FAILED > before.FAILED)
-  const { tries } = await pages.engine.tries(String(id))
+  await pages.until(async () => (await pages.engine.callbacks.counts()).FAILED > before.FAILED)
+  const { tries } = await pages.engine.callbacks.tries(String(id))
   expect(tries.at(-1)).toMatchObject({ outcome: 'failed', attempt: 1, answer: `${host}: answered 500` })
   status = 200
-  await pages.engine.resend(String(id))
-  await pages.until(async () => (await pages.engine.callbackCounts()).DELIVERED > before.DELIVERED)
+  await pages.engine.callbacks.resend(String(id))
+  await pages.until(async () => (await pages.engine.callbacks.counts()).DELIVERED > before.DELIVERED)
   const html = await admin.html(`/ui/callbacks?host=${encodeURIComponent(host)}&open=${id}`)
   expect(html).toMatch(new RegExp(`name="host" value="${host}".*Send all that failed again`, 's'))
   expect(html).toContain('answered 500')
   expect(html).toContain(`Delivered ${before.DELIVERED + 1}`)
   expect(html).toContain('/tried')
   expect(await admin.html('/ui/callbacks?host=another.example')).not.toContain('/tried')
-  await expect(pages.engine.tries(String(await pages.make('answers')))).rejects.toThrow('has told nobody')
+  await expect(pages.engine.callbacks.tries(String(await pages.make('answers')))).rejects.toThrow('has told nobody')
   await receiver.close()
 })
 
 test('a flow is made of a stored graph, which is listed with its size', async () => {
   const nodes = { a: { class: 'answers', queue: 'default' }, b: { class: 'answers', queue: 'default' } }
   const graph = { nodes, edges: [], inports: {}, outports: {} }
-  await pages.engine.storeGraph('nightly', graph)
+  await pages.engine.graphs.set('nightly', graph)
   const row = /<tr>(?:(?!<\/tr>)[\s\S])*nightly[\s\S]*?<\/tr>/.exec(await admin.html('/ui/flows'))![0]
   expect([...row.matchAll(/\d+ (?:node|edge)s?/g)].map(([text]) => text)).toEqual(['2 nodes', '0 edges'])
   const { to } = (await press('/flows', { act: 'begin', graph: 'nightly' })) as { to?: string }
   const id = /^\/flows\/(\d+)$/.exec(to!)![1]!
-  await pages.until(async () => (await pages.engine.flow(id)).graph !== null)
-  expect(Object.keys((await pages.engine.flow(id)).graph!.nodes)).toEqual(['a', 'b'])
+  await pages.until(async () => (await pages.engine.flows.get(id)).graph !== null)
+  expect(Object.keys((await pages.engine.flows.get(id)).graph!.nodes)).toEqual(['a', 'b'])
 })
 
 test('of more than a hundred children it is told how many have which status, each a link to those', async () => {
@@ -373,8 +375,8 @@ test('of more than a hundred children it is told how many have which status, eac
     name: `c${n}`,
     wait: 3_600_000,
   })
-  const { jobs } = await pages.engine.enqueue(Array.from({ length: 101 }, (_, n) => child(n)) as never)
-  await pages.engine.terminate(String(jobs[7]!.id), {})
+  const { jobs } = await pages.engine.jobs.enqueue(Array.from({ length: 101 }, (_, n) => child(n)) as never)
+  await pages.engine.jobs.terminate(String(jobs[7]!.id), {})
   const html = await admin.html(`/ui/jobs/${id}`)
   const links = [...html.matchAll(/href="\/ui(\/jobs\?parent=\d+&amp;status=\w+)"[^>]*>([^<]*)</g)]
   expect(links.map(([, , text]) => text)).toEqual(['100 queued', '1 terminated'])

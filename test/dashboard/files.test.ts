@@ -41,7 +41,7 @@ test('a file is listed with its type and its job; one that we did not name has n
 test('a file says when the job of the library that removes it will run', async () => {
   const id = await files.idOf(8, Date.now())
   await files.bucket.put(keyOf(id), bytes, {})
-  await pages.engine.register('files', 'reap', { pull: true })
+  await pages.engine.workers.register('files', 'reap', { pull: true })
   const goes = { queue: 'files', args: encodeValue({ file: id }), wait: 7_200_000 + 30_000 }
   await pages.make('reap', goes as never)
   pages.forget()

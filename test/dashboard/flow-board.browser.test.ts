@@ -39,7 +39,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
   const fact = (page: Page, node: string) => page.locator(`.board [data-name="${node}"] .fact`).textContent()
   const label = (page: Page, wire: string) => page.locator(`.badge[data-wire="${wire}"] text`).textContent()
   const sizeOf = async (wire: string) =>
-    (await site.engine.wires(String(flow))).wires.find(({ id }) => id === wire)!.size
+    (await site.engine.flows.wires(String(flow))).wires.find(({ id }) => id === wire)!.size
 
   /** A chain of nodes that nothing has reached, with three values at its beginning. */
   async function large(): Promise<number> {
@@ -56,7 +56,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       queue: 'core',
       inputs: { __graph: [encodeValue(graph)], feed: [1, 2, 3].map((n) => encodeValue(n)) },
     })
-    const hasValues = async () => (await site.engine.wires(String(id))).wires.some(({ rate }) => rate > 0)
+    const hasValues = async () => (await site.engine.flows.wires(String(id))).wires.some(({ rate }) => rate > 0)
     await site.until(() => hasValues().catch(() => false))
     return id
   }
@@ -120,14 +120,14 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await page.getByText('makes the system slower while it is on').waitFor()
         expect(decodeURIComponent(streams[0]!)).toContain(`channel=/sidejob/children/${flow}&channel=/sidejob/log`)
         expect(page.url()).toContain('watch=1')
-        await site.engine.inject(String(flow), wire, ['"watched"'])
+        await site.engine.flows.inject(String(flow), wire, ['"watched"'])
         await page.locator('.vlist .val', { hasText: 'watched' }).waitFor()
         await page.getByRole('link', { name: 'Watch no more' }).click()
         await page.getByText('This listens to').waitFor({ state: 'detached' })
       },
       { before: unhurried },
     )
-    await site.engine.drain(String(flow), wire, {})
+    await site.engine.flows.drain(String(flow), wire, {})
   })
 
   test('the draft shows what each node does, and goes on showing it', () =>
@@ -135,7 +135,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       expect(await fact(page, 'join')).toBe('waits for image')
       expect(await fact(page, 'rejected')).toMatch(/^idle for/)
       await page.getByRole('button', { name: 'Live' }).waitFor()
-      await site.engine.inject(String(flow), 'images.done>join.image', ['1'])
+      await site.engine.flows.inject(String(flow), 'images.done>join.image', ['1'])
       await page.waitForFunction(
         () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'its turn comes',
       )
@@ -144,7 +144,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
   test('what a draft would leave behind is moved to a wire that stays, before it is applied', () =>
     as(['read', 'write'], `/flows/${flow}/edit`, async (page) => {
       const [from, to] = ['enrich.offer>price.in', 'rows.rejected>rejected.in'] as const
-      await site.engine.inject(String(flow), from, ['1', '2'])
+      await site.engine.flows.inject(String(flow), from, ['1', '2'])
       const [left, there] = [await sizeOf(from), await sizeOf(to)]
       expect(left).toBeGreaterThan(2)
       await page.locator('.board [data-name="price"]').focus()
@@ -162,7 +162,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await would.getByText('left behind in price.in').waitFor({ state: 'detached' })
       expect(await sizeOf(from)).toBe(0)
       expect(await sizeOf(to)).toBe(there + left)
-      expect(Object.keys((await site.engine.flow(String(flow))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
+      expect(Object.keys((await site.engine.flows.get(String(flow))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
     }))
 
   test('a deployment is marked in the lanes, beside changes of the graph', async () => {
@@ -172,10 +172,10 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       workers: [later],
       qstash: { ...qstash, publicUrl: 'http://127.0.0.1:9' },
     }).tick()
-    await site.until(async () => (await site.engine.deployments()).deployments.length > 0)
+    await site.until(async () => (await site.engine.workers.deployments()).deployments.length > 0)
     // Lanes of a flow to which nothing has happened go back for a minute: its graph has to be as new as the deployment.
     const fresh = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(catalog)] } })
-    await site.until(async () => (await site.engine.flow(String(fresh))).graph !== null)
+    await site.until(async () => (await site.engine.flows.get(String(fresh))).graph !== null)
     await callerOf(site.url, KEY)('PUT', `/v1/flows/${fresh}/record`, { keep: '2h' })
     await as(['read'], `/flows/${fresh}`, async (page) => {
       await page
@@ -200,12 +200,12 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
           }),
         )
         const drawn = () => page.evaluate(() => Number(document.body.dataset.drawn ?? 0))
-        await site.engine.inject(String(flow), 'images.done>join.image', ['1', '2'])
+        await site.engine.flows.inject(String(flow), 'images.done>join.image', ['1', '2'])
         await page.waitForFunction(
           () => document.querySelector('.board [data-name="join"] .fact')?.textContent === 'its turn comes',
         )
         const before = await page.locator('#flowbar .dim').textContent()
-        await site.engine.inject(String(flow), 'rows.rejected>rejected.in', ['1', '2'])
+        await site.engine.flows.inject(String(flow), 'rows.rejected>rejected.in', ['1', '2'])
         await page.waitForFunction((text) => document.querySelector('#flowbar .dim')?.textContent !== text, before)
         expect(await drawn()).toBe(0)
         expect(new Set(looks)).toEqual(new Set(['application/json']))
@@ -213,7 +213,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         await page.locator('#insp').getByText('join', { exact: true }).first().waitFor()
         expect(await drawn()).toBe(1)
         const graph = { ...catalog, name: 'renamed' }
-        await site.engine.setGraph(String(flow), graph, {})
+        await site.engine.flows.setGraph(String(flow), graph, {})
         await page.getByRole('heading', { name: 'renamed' }).waitFor()
         expect(await drawn()).toBe(2)
       },
@@ -243,7 +243,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
         expect(await isQuiet(page, 3_000)).toBe(true)
         // Also of what happens elsewhere in the flow.
         const { looks } = await countsOf(page)
-        await site.engine.inject(String(flow), 'rows.rejected>rejected.in', ['1'])
+        await site.engine.flows.inject(String(flow), 'rows.rejected>rejected.in', ['1'])
         await above(page, 'looks', looks)
         await page.getByRole('link', { name: 'Watch no more' }).click()
         await page.getByText('This listens to').waitFor({ state: 'detached' })

@@ -32,9 +32,9 @@ const made: Record<string, string> = {}
 const make = async (graph: object) => {
   const id = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(graph)] } })
   await site
-    .until(async () => (await site.engine.flow(String(id))).graph !== null)
+    .until(async () => (await site.engine.flows.get(String(id))).graph !== null)
     .catch(async (error) => {
-      throw new Error(`${error} ${JSON.stringify((await site.engine.get(String(id))).error)}`)
+      throw new Error(`${error} ${JSON.stringify((await site.engine.jobs.get(String(id))).error)}`)
     })
   return String(id)
 }

@@ -53,8 +53,8 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     const { page } = window
     await page.getByRole('button', { name: 'Record for 2 h' }).click()
     await page.getByText('Nothing has happened since this is recorded').waitFor()
-    expect((await site.engine.flow(flow)).record).toBe(7_200_000)
-    for (const values of [['1', '2'], ['3'], ['4', '5', '6']]) await site.engine.inject(flow, REPORT, values)
+    expect((await site.engine.flows.get(flow)).record).toBe(7_200_000)
+    for (const values of [['1', '2'], ['3'], ['4', '5', '6']]) await site.engine.flows.inject(flow, REPORT, values)
     await page.reload()
     await kept(page, 3)
     expect(await label(page).textContent()).toMatch(/^6/)
@@ -81,7 +81,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
   })
 
   test('a link to a moment shows that moment, and what is pressed there keeps it', async () => {
-    const { events } = await site.engine.flowRecord(flow, { limit: 10 })
+    const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
     const moment = events[1]!.at
     const window = await enter(['read'], `/flows/${flow}?at=${moment}`)
     const { page } = window
@@ -122,7 +122,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
   })
 
   test('played sixty times as fast it comes to its end by itself, and is live again', async () => {
-    const { events } = await site.engine.flowRecord(flow, { limit: 10 })
+    const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
     const window = await enter(['read'], `/flows/${flow}?at=${events[0]!.at}&speed=60`)
     const { page } = window
     await kept(page, 3)
@@ -140,7 +140,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     await kept(page, 3)
     const asked: string[] = []
     page.on('request', (request) => request.url().includes('/record') && asked.push(request.url()))
-    await site.engine.inject(flow, REPORT, ['7'])
+    await site.engine.flows.inject(flow, REPORT, ['7'])
     await kept(page, 4)
     expect(asked.every((url) => /[?&]after=\d+-\d+/.test(url))).toBe(true)
     await leave(window)
@@ -153,7 +153,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     await page.getByRole('dialog').getByText('What has been recorded of this flow is forgotten').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Record for 2 h' }).waitFor()
-    expect(await site.engine.flowRecord(flow, { limit: 10 })).toMatchObject({ keep: null, events: [] })
+    expect(await site.engine.flows.recorded(flow, { limit: 10 })).toMatchObject({ keep: null, events: [] })
     await leave(window)
   })
 })

@@ -40,7 +40,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
 
   const label = (page: Page, wire: string) => page.locator(`.badge[data-wire="${wire}"] text`).textContent()
   const sizeOf = async (wire: string) => {
-    const { wires } = await site.engine.wires(String(flow))
+    const { wires } = await site.engine.flows.wires(String(flow))
     return wires.find(({ id }) => id === wire)!.size
   }
 
@@ -74,7 +74,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
   test('what has changed is drawn without leaving the page', async () => {
     const window = await enter(['read'], `/flows/${flow}`)
     await window.page.waitForSelector('.board .node')
-    await site.engine.inject(String(flow), 'index.done>report', ['1', '2'])
+    await site.engine.flows.inject(String(flow), 'index.done>report', ['1', '2'])
     await window.page.waitForFunction(
       () => document.querySelector('.badge[data-wire="index.done>report"] text')?.textContent === '2',
     )
@@ -116,7 +116,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
       .getByText(`${before + 1} value`, { exact: false })
       .first()
       .waitFor()
-    const { values } = await site.engine.look(await child('index'), 'in', 'in')
+    const { values } = await site.engine.ports.get(await child('index'), 'in', 'in')
     expect(values.at(-1)!.data).toContain('12345678901234567890')
 
     await page.getByText('Move to…').click()
@@ -147,11 +147,11 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const { id } = (await call()('POST', '/v1/jobs', { queue: 'core', class: 'flow', inputs })) as unknown as {
       id: number
     }
-    await site.until(async () => Object.keys((await site.engine.get(String(id))).children).length === 8)
+    await site.until(async () => Object.keys((await site.engine.jobs.get(String(id))).children).length === 8)
     return id
   }
 
-  const child = async (name: string) => String((await site.engine.get(String(flow))).children[name]!.id)
+  const child = async (name: string) => String((await site.engine.jobs.get(String(flow))).children[name]!.id)
 
   test('the graph is changed by drawing: a wire from port to port, a node, a wire less; previewed, applied, undone', async () => {
     const other = await started()
@@ -183,11 +183,11 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     expect(await page.locator('[data-board] .wire.cut').count()).toBe(2)
     expect(await page.locator('#lines').textContent()).toContain('"dedupe": {"queue":"shop","class":"dedupe"}')
     // Nothing was sent but previews.
-    expect((await site.engine.flow(String(other))).undo).toBe(0)
+    expect((await site.engine.flows.get(String(other))).undo).toBe(0)
 
     await page.keyboard.press('Control+Enter')
     await page.waitForURL(`${site.url}/ui/flows/${other}`)
-    const applied = await site.engine.flow(String(other))
+    const applied = await site.engine.flows.get(String(other))
     expect(Object.keys(applied.graph!.nodes)).toEqual([
       'rows',
       'clean',
@@ -204,7 +204,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     const dialog = page.getByRole('dialog')
     expect(await dialog.textContent()).toMatch(/Undo the last change\?.*Adds node rejected/)
     await dialog.getByRole('button', { name: 'Undo' }).click()
-    await site.until(async () => Object.hasOwn((await site.engine.flow(String(other))).graph!.nodes, 'rejected'))
+    await site.until(async () => Object.hasOwn((await site.engine.flows.get(String(other))).graph!.nodes, 'rejected'))
     await leave(window)
   })
 
@@ -245,7 +245,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await page.keyboard.press('Delete')
     await page.getByText('the graph was changed meanwhile').waitFor()
     expect(await page.locator('[data-edit="apply"]').isDisabled()).toBe(true)
-    expect((await site.engine.flow(String(other))).graph!.description).toBe('by somebody else')
+    expect((await site.engine.flows.get(String(other))).graph!.description).toBe('by somebody else')
     await leave(window)
   })
 
@@ -288,7 +288,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Enter')
-    await site.until(async () => (await site.engine.flow(String(other))).undo === 0)
+    await site.until(async () => (await site.engine.flows.get(String(other))).undo === 0)
     await leave(window)
   })
 })

@@ -17,10 +17,10 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
 
   beforeAll(async () => {
     served = await serve({ workers: [waits] })
-    await served.engine.register('many', 'idle', { pull: true })
+    await served.engine.workers.register('many', 'idle', { pull: true })
     oldest = await served.make('waits', { args: '{"order":"ORD-7003"}', group: { id: 'rare' } })
     const jobs = Array.from({ length: AT_ONCE }, () => ({ queue: 'many', class: 'idle' }))
-    for (let i = 0; i < CALLS; i++) await served.engine.enqueue(jobs)
+    for (let i = 0; i < CALLS; i++) await served.engine.jobs.enqueue(jobs)
     browser = await startBrowser()
   }, 90_000)
   afterAll(async () => {

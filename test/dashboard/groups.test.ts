@@ -12,10 +12,10 @@ const ids: number[] = []
 
 beforeAll(async () => {
   pages = await startPages()
-  await pages.engine.register('default', 'pulled', { pull: true })
+  await pages.engine.workers.register('default', 'pulled', { pull: true })
   for (let n = 0; n < 4; n++) ids.push(await pages.make('pulled', { group: { id: GROUP, concurrency: 2 } }))
   ids.push(await pages.make('pulled', { group: { id: 'free' } }))
-  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+  await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
   admin = await pages.enter(['admin'])
 })
 afterAll(() => pages.close())
@@ -71,8 +71,8 @@ test('the search finds jobs by the beginning of an alias, and goes to the one th
 test('its jobs are kept out and let in again from there', async () => {
   const answer = await admin.act(PAGE, { act: 'pauseGroup', group: GROUP })
   expect(answer.status).toBe(200)
-  expect((await pages.engine.group(GROUP)).paused).toBe(true)
+  expect((await pages.engine.groups.get(GROUP)).paused).toBe(true)
   expect(await admin.html(PAGE)).toContain('Let its jobs in again')
   await admin.act(PAGE, { act: 'resumeGroup', group: GROUP })
-  expect((await pages.engine.group(GROUP)).paused).toBe(false)
+  expect((await pages.engine.groups.get(GROUP)).paused).toBe(false)
 })

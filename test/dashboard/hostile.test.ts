@@ -29,7 +29,7 @@ beforeAll(async () => {
     createdBy: EVIL.slice(0, 60).replace('\u0000', ''),
   })
   await pages.rest(ids.huge)
-  await pages.engine.write(String(ids.huge), 'in', 'evil', [
+  await pages.engine.ports.write(String(ids.huge), 'in', 'evil', [
     JSON.stringify(EVIL),
     JSON.stringify({ token: 'sk_live_1', n: EVIL }),
   ])
@@ -37,11 +37,11 @@ beforeAll(async () => {
     ['/evil<b>"', JSON.stringify(EVIL)],
     ['/huge', huge],
   ] as const)
-    await pages.engine.publish(channel, message, { keep: 1 })
+    await pages.engine.channels.publish(channel, message, { keep: 1 })
   const many = Object.fromEntries(Array.from({ length: 900 }, (_, i) => [`p${i}`, {}]))
   ids.ports = await pages.make('any')
   await pages.rest(ids.ports)
-  await pages.engine.ports(String(ids.ports), { in: many })
+  await pages.engine.ports.define(String(ids.ports), { in: many })
   reader = await pages.enter(['read'])
 })
 afterAll(() => pages.close())

@@ -311,12 +311,12 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await dialog.locator('input').nth(1).fill('default/waits')
       await press(page, 'Enter')
       await dialog.waitFor({ state: 'detached' })
-      const before = (await site.engine.flow(String(flow))).hash
+      const before = (await site.engine.flows.get(String(flow))).hash
       await press(page, 'w')
       await page.getByRole('dialog', { name: 'Add a wire' }).waitFor()
       await press(page, 'Control+Enter')
       await page.waitForTimeout(500)
-      expect((await site.engine.flow(String(flow))).hash).toBe(before)
+      expect((await site.engine.flows.get(String(flow))).hash).toBe(before)
       expect(page.url()).toContain('/edit')
       await press(page, 'Escape')
     }))

@@ -77,7 +77,7 @@ export async function startPages(options: KitOptions = {}, more: (kit: Kit) => P
     enterWith,
     /** Somebody with a key of these scopes. */
     async enter(scopes: Scope[]) {
-      const { key } = await kit.engine.addKey({ name: scopes.join('-'), scopes })
+      const { key } = await kit.engine.keys.add({ name: scopes.join('-'), scopes })
       return enterWith(key)
     },
   }

@@ -20,8 +20,8 @@ afterAll(() => pages.close())
 test('a lane that serves a queue says since when it is open', async () => {
   const before = Date.now()
   const id = await pages.make('waits')
-  await pages.until(async () => (await pages.engine.get(String(id))).status === 'running')
-  const { open, runs } = await pages.engine.queue('default')
+  await pages.until(async () => (await pages.engine.jobs.get(String(id))).status === 'running')
+  const { open, runs } = await pages.engine.queues.get('default')
   const lane = open.find(({ kind }) => kind === 'lane')!
   expect(Math.abs(lane.since! - before)).toBeLessThan(5_000)
   expect(lane.since).toBeLessThanOrEqual(lane.until)
@@ -29,7 +29,7 @@ test('a lane that serves a queue says since when it is open', async () => {
   const reader = await pages.enter(['read'])
   expect(await reader.html('/ui/queues/default')).toMatch(new RegExp(`open <time[^>]*data-since="${lane.since}"`))
   goOn()
-  await pages.until(async () => (await pages.engine.get(String(id))).status === 'completed')
+  await pages.until(async () => (await pages.engine.jobs.get(String(id))).status === 'completed')
 })
 
 test.each([

@@ -8,26 +8,29 @@ const HOUR = 3_600_000
 let pages: Awaited<ReturnType<typeof startPages>>
 beforeAll(async () => {
   pages = await startPages({ hold: true })
-  await pages.engine.register('p', 'job', { pull: true, limits: [{ key: 'stripe', concurrency: 1 }] })
-  await pages.engine.register('r', 'job', { pull: true, limits: [{ key: 'rated', rate: { limit: 1, period: HOUR } }] })
-  await pages.engine.register('g', 'job', { pull: true })
+  await pages.engine.workers.register('p', 'job', { pull: true, limits: [{ key: 'stripe', concurrency: 1 }] })
+  await pages.engine.workers.register('r', 'job', {
+    pull: true,
+    limits: [{ key: 'rated', rate: { limit: 1, period: HOUR } }],
+  })
+  await pages.engine.workers.register('g', 'job', { pull: true })
 })
 afterAll(async () => {
-  expect(await pages.engine.verify()).toEqual([])
+  expect(await pages.engine.doctor.verify()).toEqual([])
   await pages.close()
 })
 
 const make = async (queue: string, input: object = {}) =>
-  (await pages.engine.enqueue([{ queue, class: 'job', ...input }])).jobs[0]!.id
-const waitingAt = async (key: string) => (await pages.engine.limit(key)).waiting
+  (await pages.engine.jobs.enqueue([{ queue, class: 'job', ...input }])).jobs[0]!.id
+const waitingAt = async (key: string) => (await pages.engine.limits.get(key)).waiting
 
 test('of a limit: as many as there would be room for, in their order, and nothing is changed by asking', async () => {
   const ids: number[] = []
   for (const priority of [0, 3, 1, 2]) ids.push(await make('p', { priority }))
-  await pages.engine.claim('p', { max: 1 })
-  for (let i = 0; i < 3; i++) await pages.engine.claim('p', { max: 1 })
+  await pages.engine.runs.claim('p', { max: 1 })
+  for (let i = 0; i < 3; i++) await pages.engine.runs.claim('p', { max: 1 })
   expect(await waitingAt('stripe')).toBe(3)
-  const asked = (settings: object) => pages.engine.setLimit('stripe', settings, { preview: true })
+  const asked = (settings: object) => pages.engine.limits.set('stripe', settings, { preview: true })
   for (const [settings, n] of [
     [{ concurrency: 1 }, 0],
     [{ concurrency: 3 }, 2],
@@ -39,18 +42,18 @@ test('of a limit: as many as there would be room for, in their order, and nothin
     expect(await asked(settings)).toMatchObject({ key: 'stripe', running: 1, waiting: 3, preview: { wouldStart: n } })
   const { concurrency, preview } = await asked({ concurrency: 3 })
   expect([concurrency, preview!.first.map(({ job }) => job)]).toEqual([3, [ids[2], ids[3]]])
-  expect(await pages.engine.limit('stripe')).toMatchObject({ concurrency: 1, waiting: 3 })
-  expect(await pages.engine.setLimit('stripe', { concurrency: 3 })).not.toHaveProperty('preview')
+  expect(await pages.engine.limits.get('stripe')).toMatchObject({ concurrency: 1, waiting: 3 })
+  expect(await pages.engine.limits.set('stripe', { concurrency: 3 })).not.toHaveProperty('preview')
   expect(await waitingAt('stripe')).toBe(1)
-  const lent = await pages.engine.claim('p', { max: 5 })
+  const lent = await pages.engine.runs.claim('p', { max: 5 })
   expect(lent.map(({ job }) => job.id)).toEqual([ids[2], ids[3]])
 })
 
 test('of a rate: those that have started within the new period count', async () => {
   await make('r')
-  await pages.engine.claim('r', { max: 1 })
+  await pages.engine.runs.claim('r', { max: 1 })
   await make('r')
-  await pages.engine.claim('r', { max: 1 })
+  await pages.engine.runs.claim('r', { max: 1 })
   expect(await waitingAt('rated')).toBe(1)
   await pages.advance(10 * 60_000)
   for (const [rate, n] of [
@@ -60,25 +63,25 @@ test('of a rate: those that have started within the new period count', async () 
     [{ limit: 1, period: 60_000 }, 1],
     [null, 1],
   ] as const)
-    expect((await pages.engine.setLimit('rated', { rate }, { preview: true })).preview!.wouldStart).toBe(n)
-  await pages.engine.setLimit('rated', { rate: { limit: 1, period: 60_000 } })
+    expect((await pages.engine.limits.set('rated', { rate }, { preview: true })).preview!.wouldStart).toBe(n)
+  await pages.engine.limits.set('rated', { rate: { limit: 1, period: 60_000 } })
   expect(await waitingAt('rated')).toBe(0)
 })
 
 test('of a group; where there is no limit nobody waits, and a group that there is not is none', async () => {
   const group = { id: 'mail', concurrency: 1 }
   const ids = [await make('g', { group }), await make('g', { group }), await make('g', { group })]
-  await pages.engine.claim('g', { max: 1 })
-  await pages.engine.claim('g', { max: 1 })
-  const asked = await pages.engine.setGroup('mail', { concurrency: 2 }, { preview: true })
+  await pages.engine.runs.claim('g', { max: 1 })
+  await pages.engine.runs.claim('g', { max: 1 })
+  const asked = await pages.engine.groups.set('mail', { concurrency: 2 }, { preview: true })
   expect(asked).toMatchObject({ id: 'mail', concurrency: 2, preview: { wouldStart: 1, first: [{ job: ids[1] }] } })
-  expect(await pages.engine.group('mail')).toMatchObject({ concurrency: 1 })
-  expect(await pages.engine.setLimit('new', { concurrency: 2 }, { preview: true })).toEqual({
+  expect(await pages.engine.groups.get('mail')).toMatchObject({ concurrency: 1 })
+  expect(await pages.engine.limits.set('new', { concurrency: 2 }, { preview: true })).toEqual({
     ...{ key: 'new', concurrency: 2, rate: null, paused: false, shutUntil: null, running: 0, waiting: 0 },
     preview: { wouldStart: 0, first: [] },
   })
-  await expect(pages.engine.limit('new')).rejects.toMatchObject({ code: 'NOT_FOUND' })
-  await expect(pages.engine.setGroup('none', {}, { preview: true })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(pages.engine.limits.get('new')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(pages.engine.groups.set('none', {}, { preview: true })).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
 test('the forms of a limit and of a group say it for what is typed', async () => {

@@ -25,11 +25,11 @@ let way: string
 
 beforeAll(async () => {
   pages = await startPages({ workers: [reader] })
-  await pages.engine.register('default', 'pulled', { pull: true, in: { n: {}, same: {} }, out: { same: {} } })
+  await pages.engine.workers.register('default', 'pulled', { pull: true, in: { n: {}, same: {} }, out: { same: {} } })
   id = await pages.make('reader')
   await pages.rest(id)
-  await pages.engine.write(String(id), 'in', 'n', [encodeValue(1)])
-  await pages.until(async () => (await pages.engine.get(String(id))).status === 'failed')
+  await pages.engine.ports.write(String(id), 'in', 'n', [encodeValue(1)])
+  await pages.until(async () => (await pages.engine.jobs.get(String(id))).status === 'failed')
   way = `/ui/jobs/${id}`
   visitor = await pages.enter(['read', 'write'])
 })
@@ -44,7 +44,7 @@ const closed = (html: string): string => html.slice(html.indexOf('id="ports"'), 
 
 test('a port is opened by a link, with its values one below the other and the form that writes one', async () => {
   const other = await pages.make('pulled', { alias: ['waits-for-values'] })
-  for (let n = 1; n <= 12; n++) await pages.engine.write(String(other), 'in', 'n', [encodeValue({ value: n })])
+  for (let n = 1; n <= 12; n++) await pages.engine.ports.write(String(other), 'in', 'n', [encodeValue({ value: n })])
   const at = `/ui/jobs/${other}`
   const whole = closed(await visitor.html(at))
   expect(whole).not.toContain('class="opened"')
@@ -79,7 +79,7 @@ test('a run in the timeline leads to what it did, and its address alone opens it
 })
 
 test('the log is read back from the moment of the address, and the timeline marks it', async () => {
-  const { runs } = await pages.engine.runs(String(id))
+  const { runs } = await pages.engine.jobs.runs(String(id))
   const [last, first] = [runs[0]!, runs.at(-1)!]
   const errors = await visitor.html(`${way}?tab=errors`)
   const [, until] = /href="([^"]*)"[^>]*>\s*The log until then/.exec(errors)!

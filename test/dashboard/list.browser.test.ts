@@ -83,7 +83,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await page.goto(`${served.url}/ui/jobs`)
         const row = page.locator(`#row-${id}`)
         await row.waitFor()
-        await served.engine.terminate(String(id), { recursive: false })
+        await served.engine.jobs.terminate(String(id), { recursive: false })
         await row.locator('.st.terminated').waitFor()
         // What was animated is counted: it is over by the time that anybody asks.
         const rows = (await countsOf(page)).grounds
@@ -128,7 +128,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Share with all' }).click()
       await page.locator('.toast', { hasText: 'View Waiters is shared with all' }).waitFor()
     })
-    const { key } = await served.engine.addKey({ name: 'reader', scopes: ['read'] })
+    const { key } = await served.engine.keys.add({ name: 'reader', scopes: ['read'] })
     await at(
       '/jobs',
       async (page) => {
@@ -142,7 +142,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Take view Waiters away' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Take it away' }).click()
       await page.locator('.toast', { hasText: 'View Waiters is taken away' }).waitFor()
-      expect((await served.engine.views()).views).toEqual([])
+      expect((await served.engine.views.list()).views).toEqual([])
     })
   })
 
@@ -159,14 +159,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Retry 2' }).click()
       await page.waitForURL(/error=.*bulk=/)
       await served.until(async () =>
-        (await served.engine.list({ class: 'fails' })).jobs.every(({ attempt }) => attempt >= 1),
+        (await served.engine.jobs.list({ class: 'fails' })).jobs.every(({ attempt }) => attempt >= 1),
       )
     })
   })
 
   test('a kind of errors is muted, found among those that are, and told of again by Undo', async () => {
     await served.until(async () =>
-      (await served.engine.list({ class: 'fails' })).jobs.every(({ status }) => status === 'failed'),
+      (await served.engine.jobs.list({ class: 'fails' })).jobs.every(({ status }) => status === 'failed'),
     )
     const mute = (page: Page) => page.getByRole('button', { name: /^Mute fails: no answer from host [^w]*$/ })
     await at('/jobs?status=failed', async (page) => {
@@ -180,11 +180,11 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.locator('.toast', { hasText: 'is told of again' }).getByRole('button', { name: 'Undo' }).click()
       await page.getByRole('button', { name: /^Unmute fails/ }).click()
       await mute(page).waitFor()
-      expect((await served.engine.errors({})).muted).toEqual([])
+      expect((await served.engine.errors.list({})).muted).toEqual([])
       await page.locator('summary[aria-label^="Mute fails"]').click()
       await page.getByRole('button', { name: 'For a day' }).click()
       await page.locator('.toast', { hasText: 'is muted for a day' }).waitFor()
-      const [one] = (await served.engine.errors({})).muted
+      const [one] = (await served.engine.errors.list({})).muted
       expect(one!.until! - Date.now()).toBeGreaterThan(86_000_000)
     })
     await at('/', async (page) => {
@@ -216,7 +216,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await button(/^Unmute fails/).click()
         await button(/^Mute fails: no answer from host [^w]*$/).click()
         await page.locator('.toast', { hasText: 'is muted until it is unmuted' }).waitFor()
-        expect((await served.engine.errors({})).muted).toMatchObject([{ until: null }])
+        expect((await served.engine.errors.list({})).muted).toMatchObject([{ until: null }])
       })
     },
   )
@@ -228,7 +228,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await at('/limits', async (page) => {
       await page.getByRole('button', { name: `Call ${host} again now` }).click()
       await page.locator('.toast', { hasText: `${host} is called again` }).waitFor()
-      expect((await served.engine.breakers()).breakers).toEqual([])
+      expect((await served.engine.breakers.list()).breakers).toEqual([])
       expect((await served.store.breaker(host, 'ask', settings)).state).toBe('closed')
     })
   })

@@ -69,7 +69,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const { page, streams } = window
     await served.until(() => isHeard(`/sidejob/job/${id}`))
     expect(streams).toHaveLength(1)
-    await served.engine.terminate(String(id), {})
+    await served.engine.jobs.terminate(String(id), {})
     await page
       .locator('.jobhead .pill, .jobhead .st', { hasText: /terminated/i })
       .first()
@@ -99,7 +99,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(streams).toEqual([])
     await page.getByRole('link', { name: 'Tail the log' }).click()
     await served.until(() => isHeard('/sidejob/log'))
-    await served.engine.log(encodeValue({ message: 'the needle of the log' }))
+    await served.engine.log.write(encodeValue({ message: 'the needle of the log' }))
     await page.getByText('the needle of the log').waitFor()
     await page.getByRole('link', { name: 'Stop the tail' }).click()
     await served.until(async () => !(await isHeard('/sidejob/log')))
@@ -115,10 +115,10 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await above(page, 'looks', 0)
     await expect.poll(() => isQuiet(page, 3_000), { timeout: 30_000 }).toBe(true)
     const { heard } = await countsOf(page)
-    await served.engine.write(String(other), 'in', 'n', [encodeValue(1)])
+    await served.engine.ports.write(String(other), 'in', 'n', [encodeValue(1)])
     await above(page, 'heard', heard)
     expect(await isQuiet(page, 3_000)).toBe(true)
-    await served.engine.write(String(own), 'in', 'n', [encodeValue(1)])
+    await served.engine.ports.write(String(own), 'in', 'n', [encodeValue(1)])
     await page.getByText('it was read').first().waitFor()
     await leave(window)
   })
@@ -127,7 +127,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const id = await served.make('waits')
     await served.rest(id)
     const window = await at(`/jobs/${id}`, (page) => page.route('**/v1/subscribe**', (route) => route.abort()))
-    await served.engine.terminate(String(id), {})
+    await served.engine.jobs.terminate(String(id), {})
     await window.page
       .locator('.jobhead .pill, .jobhead .st', { hasText: /terminated/i })
       .first()
@@ -140,7 +140,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const { page, streams } = window
     await served.until(() => isHeard('/shop'))
     expect(streams).toHaveLength(1)
-    const say = (channel: string, message: object) => served.engine.publish(channel, encodeValue(message))
+    const say = (channel: string, message: object) => served.engine.channels.publish(channel, encodeValue(message))
     await say('/shop/7/paid', { amount: 25 })
     await say('/shop/9', { note: '<b>ring</b>' })
     await say('/other', { amount: 1 })

@@ -20,15 +20,16 @@ const keeps = defineWorker({
 let pages: Awaited<ReturnType<typeof startPages>>
 beforeAll(async () => {
   pages = await startPages({ workers: [says, keeps] })
-  for (const text of ['Stripe said no', 'all is well', 'stripe said yes']) await pages.engine.log(JSON.stringify(text))
+  for (const text of ['Stripe said no', 'all is well', 'stripe said yes'])
+    await pages.engine.log.write(JSON.stringify(text))
 })
 afterAll(() => pages.close())
 
 test('entries are found by a text, whatever its case, and from a moment on', async () => {
-  const { entries } = await pages.engine.readLog({ text: 'STRIPE' })
+  const { entries } = await pages.engine.log.read({ text: 'STRIPE' })
   expect(entries.map(({ entry }) => entry)).toEqual(['{"message":"stripe said yes"}', '{"message":"Stripe said no"}'])
-  expect((await pages.engine.readLog({ since: entries[1]!.at })).entries).toHaveLength(3)
-  expect(await pages.engine.readLog({ since: Date.now() + 60_000 })).toEqual({ entries: [], cursor: null })
+  expect((await pages.engine.log.read({ since: entries[1]!.at })).entries).toHaveLength(3)
+  expect(await pages.engine.log.read({ since: Date.now() + 60_000 })).toEqual({ entries: [], cursor: null })
 })
 
 test('the page of the log has a field for it, and keeps the other filters', async () => {
@@ -41,7 +42,7 @@ test('the page of the log has a field for it, and keeps the other filters', asyn
 
 test('a link shows the entries since a moment, and one entry in whole with those before it', async () => {
   const reader = await pages.enter(['read'])
-  const { entries } = await pages.engine.readLog({})
+  const { entries } = await pages.engine.log.read({})
   const [, well, no] = entries
   const since = await reader.html(`/ui/log?since=${new Date(well!.at).toISOString()}`)
   expect(since).toContain('all is well')
@@ -60,7 +61,7 @@ test('a link shows the entries since a moment, and one entry in whole with those
 })
 
 test('a line keeps its digits, and covers what is called like a secret', async () => {
-  await pages.engine.log('{"message":"paid","id":12345678901234567890,"card":{"token":"M4rk3r"}}' as Encoded)
+  await pages.engine.log.write('{"message":"paid","id":12345678901234567890,"card":{"token":"M4rk3r"}}' as Encoded)
   const html = await (await pages.enter(['read'])).html('/ui/log')
   expect(html).toContain('12345678901234567890')
   expect(html).not.toContain('M4rk3r')
@@ -69,10 +70,10 @@ test('a line keeps its digits, and covers what is called like a secret', async (
 test('entries tell the class of their job, and are found by it, also on the page', async () => {
   const id = await pages.make('says')
   await pages.rest(id)
-  const { entries } = await pages.engine.readLog({ class: 'says' })
+  const { entries } = await pages.engine.log.read({ class: 'says' })
   expect(entries).toMatchObject([{ job: id, class: 'says', entry: '{"message":"said by a job"}' }])
-  expect((await pages.engine.readLog({ text: 'stripe' })).entries.map((one) => one.class)).toEqual([null, null])
-  expect((await pages.engine.readLog({ class: 'another' })).entries).toEqual([])
+  expect((await pages.engine.log.read({ text: 'stripe' })).entries.map((one) => one.class)).toEqual([null, null])
+  expect((await pages.engine.log.read({ class: 'another' })).entries).toEqual([])
   const reader = await pages.enter(['read'])
   expect(await reader.html('/ui/log?class=says')).toContain('said by a job')
   expect(await reader.html('/ui/log?class=another')).not.toContain('said by a job')
@@ -90,11 +91,11 @@ counted('the log of a job that has ended is read where its entries can be, whate
     )
   let found: unknown[] = []
   const cost = await costOf(pages, async () => {
-    found = (await pages.engine.readLog({ job: String(id) })).entries
+    found = (await pages.engine.log.read({ job: String(id) })).entries
   })
   expect(found).toMatchObject([{ job: id }])
   expect(cost.commands.xrevrange).toBe(1)
-  expect((await costOf(pages, () => pages.engine.readLog({ class: 'says' }))).commands.xrevrange).toBeGreaterThan(1)
+  expect((await costOf(pages, () => pages.engine.log.read({ class: 'says' }))).commands.xrevrange).toBeGreaterThan(1)
 })
 
 counted(
@@ -105,16 +106,16 @@ counted(
     await rawCommand(pages.redis.port, 'DEL', pages.store.keys.log)
     const wordsOf = (entries: { entry: string }[]) =>
       entries.map(({ entry }) => JSON.parse(entry)).map(({ message, error }) => message ?? error)
-    let found: Awaited<ReturnType<typeof pages.engine.readLog>> | undefined
+    let found: Awaited<ReturnType<typeof pages.engine.log.read>> | undefined
     const cost = await costOf(pages, async () => {
-      found = await pages.engine.readLog({ job: String(id) })
+      found = await pages.engine.log.read({ job: String(id) })
     })
     expect(cost.commands.xrevrange).toBe(1)
     expect(wordsOf(found!.entries)).toEqual(['four', 'three', 'two', 'one'])
-    const first = await pages.engine.readLog({ job: String(id), limit: 2 })
-    const rest = await pages.engine.readLog({ job: String(id), cursor: first.cursor! })
+    const first = await pages.engine.log.read({ job: String(id), limit: 2 })
+    const rest = await pages.engine.log.read({ job: String(id), cursor: first.cursor! })
     expect([...wordsOf(first.entries), ...wordsOf(rest.entries)]).toEqual(['four', 'three', 'two', 'one'])
-    expect((await pages.engine.readLog({ job: String(id), level: 'error' })).entries).toEqual([])
+    expect((await pages.engine.log.read({ job: String(id), level: 'error' })).entries).toEqual([])
     expect(await (await pages.enter(['read'])).html(`/ui/jobs/${id}?tab=log`)).toContain('three')
   },
 )

@@ -47,7 +47,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         expect(await undo.count()).toBe(0)
         await page.clock.resume()
         await page.getByRole('button', { name: 'Resume' }).click()
-        await site.until(async () => !(await site.engine.queues()).queues.some(({ paused }) => paused))
+        await site.until(async () => !(await site.engine.queues.list()).queues.some(({ paused }) => paused))
       }))
 
     /** What is no fault of any field: no answer comes. */
@@ -190,7 +190,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await at(
         `/jobs/${id}`,
         async (page) => {
-          await site.engine.remove(String(id), { force: true })
+          await site.engine.jobs.remove(String(id), { force: true })
           await page.getByText('This is not there any more. Shown is how it was at').waitFor()
           expect(await page.locator('.jobhead h1').textContent()).toContain(`#${id}`)
           expect(await page.locator('.gone').count()).toBe(1)
@@ -206,9 +206,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await at(`/jobs/${id}`, async (page) => {
         const line = page.locator('.gone')
         expect(await line.count()).toBe(0)
-        await site.engine.terminate(String(id), {})
+        await site.engine.jobs.terminate(String(id), {})
         await page.getByText(/^It ended while you looked: terminated at \d\d:\d\d:\d\d\.$/).waitFor()
-        await site.engine.run(String(id), { force: true })
+        await site.engine.jobs.run(String(id), { force: true })
         await line.waitFor({ state: 'detached' })
       })
     })

@@ -25,8 +25,8 @@ export function suite(size: number): void {
 
   beforeAll(async () => {
     pages = await startPages({ workers: [charge] })
-    await pages.engine.register('many', 'waits', { pull: true })
-    await pages.engine.register('few', 'waits', { pull: true })
+    await pages.engine.workers.register('many', 'waits', { pull: true })
+    await pages.engine.workers.register('few', 'waits', { pull: true })
     receiver = await startReceiver((_, response) => response.writeHead(410).end())
     for (let i = 0; i < 12; i++) {
       const about = i < 2 ? { callback: { url: receiver.url } } : {}
@@ -34,9 +34,9 @@ export function suite(size: number): void {
       made.push(await pages.make('charge', { args, group: { id: 'shop-7' }, ...about }))
     }
     for (const id of made) await pages.rest(id)
-    await pages.until(async () => (await pages.engine.callbackCounts()).FAILED === 2)
+    await pages.until(async () => (await pages.engine.callbacks.counts()).FAILED === 2)
     const jobs = Array.from({ length: AT_ONCE }, () => ({ queue: 'many', class: 'waits' }))
-    for (let i = 0; i < size / AT_ONCE; i++) await pages.engine.enqueue(jobs)
+    for (let i = 0; i < size / AT_ONCE; i++) await pages.engine.jobs.enqueue(jobs)
     reader = await pages.enter(['read', 'admin'])
   }, 120_000)
   afterAll(async () => {
@@ -67,7 +67,7 @@ export function suite(size: number): void {
 
   test('failed jobs of all queues are on the first page, and its title counts them', async () => {
     const { ids, pages: n, note } = await listed('/jobs?status=failed')
-    const { jobs } = await pages.engine.list({ status: 'failed' })
+    const { jobs } = await pages.engine.jobs.list({ status: 'failed' })
     expect(ids).toEqual(jobs.map(({ id }) => id))
     for (const id of failed()) expect(ids).toContain(id)
     expect(n).toBe(1)
@@ -114,17 +114,17 @@ export function suite(size: number): void {
   })
 
   test('pages show the same numbers as the API', async () => {
-    const { queues } = await pages.engine.stats()
+    const { queues } = await pages.engine.stats.totals()
     const number = (html: string, before: RegExp) =>
       Number(new RegExp(`${before.source}\\s*([\\d,]+)`, 's').exec(html)?.[1]?.replaceAll(',', ''))
     const jobs = await reader.html('/ui/jobs')
     const sum = (status: string) => queues.reduce((all, { counts }) => all + (counts as never)[status], 0)
     for (const status of ['queued', 'completed', 'failed'])
       expect(number(jobs, new RegExp(`class="${status}"[^>]*><b>`))).toBe(sum(status))
-    expect((await pages.engine.list({ queue: 'many', limit: 1 })).jobs).toHaveLength(1)
-    const preview = await pages.engine.bulkPreview({ filter: { status: 'failed' }, action: 'retry' })
+    expect((await pages.engine.jobs.list({ queue: 'many', limit: 1 })).jobs).toHaveLength(1)
+    const preview = await pages.engine.bulk.preview({ filter: { status: 'failed' }, action: 'retry' })
     expect(preview.ids).toEqual(failed())
-    const { classes } = await pages.engine.classes({})
+    const { classes } = await pages.engine.stats.classes({})
     const row = classes.find(({ class: name }) => name === 'charge')!
     expect(row.counts).toMatchObject({ failed: 8, completed: 4 })
     const byClass = (await reader.html('/ui/jobs?by=class')).replace(/<[^>]*>/g, ' ')

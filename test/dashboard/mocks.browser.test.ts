@@ -54,7 +54,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const at = (path: string, use: (page: Page) => Promise<void>, look: Look = {}) =>
     visit(browser, site, { ...look, path, allowed: /status of 4/, clipboard: true }, use)
 
-  const newest = async () => (await site.engine.list({ class: 'resize', limit: 1 })).jobs[0]
+  const newest = async () => (await site.engine.jobs.list({ class: 'resize', limit: 1 })).jobs[0]
 
   test('a class is tried as JSON: what is there fits its ports, what is wrong is said, and the job is made', () =>
     at('/workers/media/resize', async (page) => {
@@ -139,7 +139,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await promisify(execFile)('sh', ['-c', command], { env: { ...process.env, SIDEJOB_KEY: KEY, no_proxy: '*' } })
       const made = await newest()
       expect(made!.id).not.toBe(before?.id)
-      const { values } = await site.engine.look(String(made!.id), 'in', 'format', 1)
+      const { values } = await site.engine.ports.get(String(made!.id), 'in', 'format', 1)
       expect(values[0]!.data).toBe('"it\'s webp"')
     }))
 
@@ -158,7 +158,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Put them right' }).click()
       await page.locator('.toast', { hasText: /faults? put right/ }).waitFor()
     })
-    expect(await site.engine.verify()).toEqual([])
+    expect(await site.engine.doctor.verify()).toEqual([])
   })
 
   test('the doctor is stopped between two slices, and goes on where he stopped', async () => {
@@ -182,7 +182,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   })
 
   test('a line of the log is copied with its whole moment, and leads to the entry in whole', async () => {
-    await site.engine.log('{"message":"parcel lost","to":"c_8812"}' as Encoded)
+    await site.engine.log.write('{"message":"parcel lost","to":"c_8812"}' as Encoded)
     await at('/log?q=parcel', async (page) => {
       await page.getByRole('button', { name: 'Copy the entry' }).click()
       await page.locator('.toast', { hasText: 'Copied' }).waitFor()
@@ -213,9 +213,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       pull: true,
       limits: [{ key: 'openai', rate: { limit: 4, period: '1h' } }],
     })
-    await site.engine.enqueue(Array.from({ length: 6 }, () => ({ class: 'ask', queue: 'media' }) as never))
-    await site.engine.claim('media', { names: ['ask'], max: 6, lease: 600_000 })
-    const { limit } = await site.engine.room('openai', { holders: 5, waiting: 5 })
+    await site.engine.jobs.enqueue(Array.from({ length: 6 }, () => ({ class: 'ask', queue: 'media' }) as never))
+    await site.engine.runs.claim('media', { names: ['ask'], max: 6, lease: 600_000 })
+    const { limit } = await site.engine.limits.usage('openai', { holders: 5, waiting: 5 })
     expect(limit.started).toBe(4)
     await at('/limits?open=openai', async (page) => {
       const row = page.locator('.limit', { hasText: 'openai' }).first()
@@ -239,7 +239,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     ['/queues', 'media'],
     ['/settings/keys', 'Remove'],
   ])('on a phone a row of %s has two lines, and nothing of it is beyond the edge', async (path, has) => {
-    await site.engine.addKey({ name: 'grafana', scopes: ['read', 'write'] })
+    await site.engine.keys.add({ name: 'grafana', scopes: ['read', 'write'] })
     await at(
       path,
       async (page) => {

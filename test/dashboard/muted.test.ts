@@ -21,11 +21,11 @@ let pages: Awaited<ReturnType<typeof startPages>>
 let reader: Visitor
 
 const kind = (name: string): string => kindOf(name, { message: `${name}: no answer` }).fingerprint
-const mute = (name: string, muted = true) => pages.engine.muteError(kind(name), { muted, by: 'ana' })
+const mute = (name: string, muted = true) => pages.engine.errors.mute(kind(name), { muted, by: 'ana' })
 
 async function fail(name: string): Promise<void> {
   const id = String(await pages.make(name))
-  await pages.until(async () => (await pages.engine.get(id)).status === 'failed')
+  await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'failed')
 }
 
 beforeAll(async () => {
@@ -97,15 +97,15 @@ test('a schedule that failed twice in a row with what is muted needs no look; th
     return [...looks.at(-1)!.matchAll(/Schedule <b>(\w+)<\/b> failed 2 times in a row/g)].map(([, name]) => name)
   }
   for (const name of ['loud', 'known']) {
-    const { job } = await pages.engine.setSchedule(`nightly-${name}`.replace('-', '_'), {
+    const { job } = await pages.engine.schedules.set(`nightly-${name}`.replace('-', '_'), {
       queue: 'default',
       class: name,
       repeat: { cron: '0 0 1 1 *' },
     } as never)
     for (const times of [1, 2]) {
-      await pages.engine.run(String(job), {})
+      await pages.engine.jobs.run(String(job), {})
       await pages.until(async () => {
-        const { schedules } = await pages.engine.schedules({ failing: true, inARow: times, muted: true })
+        const { schedules } = await pages.engine.schedules.list({ failing: true, inARow: times, muted: true })
         return schedules.some((one) => one.job === job)
       })
     }
@@ -114,6 +114,6 @@ test('a schedule that failed twice in a row with what is muted needs no look; th
   await mute('known')
   expect(await needs()).toEqual(['nightly_loud'])
   const names = async (muted: boolean) =>
-    (await pages.engine.schedules({ failing: true, muted })).schedules.map(({ class: name }) => name).sort()
+    (await pages.engine.schedules.list({ failing: true, muted })).schedules.map(({ class: name }) => name).sort()
   expect([await names(false), await names(true)]).toEqual([['loud'], ['known', 'loud']])
 })

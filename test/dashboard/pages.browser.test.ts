@@ -19,7 +19,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   beforeAll(async () => {
     served = await serve({ workers: [fails, waits, ...core] })
-    await served.engine.register('default', 'pulled', { pull: true, concurrency: 2 })
+    await served.engine.workers.register('default', 'pulled', { pull: true, concurrency: 2 })
     ids.failed = await served.make('fails')
     ids.waits = await served.make('waits')
     await Promise.all([served.rest(ids.failed), served.rest(ids.waits)])
@@ -56,7 +56,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const toast = (text: string | RegExp) => page.locator('.toast', { hasText: text }).first().waitFor()
 
   test('who has no session logs in, and comes to the page that was asked for', async () => {
-    const { key } = await served.engine.addKey({ name: 'reader', scopes: ['read'] })
+    const { key } = await served.engine.keys.add({ name: 'reader', scopes: ['read'] })
     const own = await openWindow(browser)
     await own.page.goto(`${served.url}/ui/jobs?status=failed`)
     await own.page.getByLabel('API key').fill(key)
@@ -81,7 +81,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.getByText('1 selected').waitFor()
     await page.keyboard.press('r')
     await toast('Retry: 1 job')
-    await served.until(async () => (await served.engine.get(String(ids.failed))).attempt >= 1)
+    await served.until(async () => (await served.engine.jobs.get(String(ids.failed))).attempt >= 1)
   })
 
   test('who may only read sees the buttons, off, with the reason', async () => {
@@ -116,9 +116,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await enter(['read', 'admin'], '/queues/core')
     await page.getByRole('button', { name: 'Pause' }).click()
     await toast('is paused')
-    await served.until(async () => (await served.engine.queues()).queues.find(({ name }) => name === 'core')!.paused)
+    await served.until(
+      async () => (await served.engine.queues.list()).queues.find(({ name }) => name === 'core')!.paused,
+    )
     await page.getByRole('button', { name: 'Undo' }).click()
-    await served.until(async () => !(await served.engine.queues()).queues.find(({ name }) => name === 'core')!.paused)
+    await served.until(
+      async () => !(await served.engine.queues.list()).queues.find(({ name }) => name === 'core')!.paused,
+    )
   })
 
   test('deleting asks for the number, and another number is refused', async () => {
@@ -137,7 +141,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await toast('is deleted')
     await served.until(() =>
-      served.engine.get(String(id)).then(
+      served.engine.jobs.get(String(id)).then(
         () => false,
         () => true,
       ),
@@ -188,7 +192,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await dialog.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(key)
     await dialog.getByRole('button', { name: 'Close' }).click()
-    expect(await served.engine.authenticate(key!)).toMatchObject({ name: 'grafana', scopes: ['read'] })
+    expect(await served.engine.keys.authenticate(key!)).toMatchObject({ name: 'grafana', scopes: ['read'] })
     expect(await page.content()).not.toContain(key)
   })
 
@@ -211,13 +215,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.getByLabel(/At once/).fill('4')
     await page.getByRole('button', { name: 'Make it' }).click()
     await toast('Limit stripe is made')
-    expect(await served.engine.limit('stripe')).toMatchObject({ concurrency: 4 })
+    expect(await served.engine.limits.get('stripe')).toMatchObject({ concurrency: 4 })
     await page.goto(`${served.url}/ui/limits?change=stripe`)
     await page.getByLabel(/At once/).fill('9')
     await page.getByRole('button', { name: 'Change it' }).click()
     await toast('Limit stripe is changed')
     await page.getByRole('button', { name: 'Undo' }).click()
-    await served.until(async () => (await served.engine.limit('stripe')).concurrency === 4)
+    await served.until(async () => (await served.engine.limits.get('stripe')).concurrency === 4)
   })
 
   test('a schedule is made, paused and resumed', async () => {
@@ -247,7 +251,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.getByRole('button', { name: 'Register it' }).click()
     await toast('default/stamp is registered')
     await page.waitForURL(`${served.url}/ui/workers/default/stamp`)
-    const { workers } = await served.engine.workers()
+    const { workers } = await served.engine.workers.list()
     expect(workers.find((one) => one.class === 'stamp')).toMatchObject({ pull: true, concurrency: 3 })
     await page.getByRole('button', { name: 'Unregister' }).click()
     await page.getByRole('dialog').getByRole('textbox').fill('stamp')
@@ -273,14 +277,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const id = await served.make('waits')
     await served.rest(id)
     await enter(['read'], '/jobs')
-    await served.engine.terminate(String(id), {})
+    await served.engine.jobs.terminate(String(id), {})
     await page.locator(`#row-${id} .terminated`).first().waitFor()
   })
 
   test('without a script a job is terminated through a page that asks', async () => {
     const id = await served.make('waits')
     await served.rest(id)
-    const { key } = await served.engine.addKey({ name: 'plain', scopes: ['read', 'write'] })
+    const { key } = await served.engine.keys.add({ name: 'plain', scopes: ['read', 'write'] })
     const bare = await browser.newContext({ javaScriptEnabled: false })
     const plain = await bare.newPage()
     await plain.goto(`${served.url}/ui/login?to=/jobs/${id}`)

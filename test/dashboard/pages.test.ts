@@ -28,15 +28,15 @@ const jobs: Record<string, number> = {}
 
 beforeAll(async () => {
   pages = await startPages({ workers: [ends, fails, waits, flow] })
-  await pages.engine.register('default', 'pulled', { pull: true })
+  await pages.engine.workers.register('default', 'pulled', { pull: true })
   jobs.completed = await pages.make('ends')
   jobs.failed = await pages.make('fails')
   jobs.suspended = await pages.make('waits')
   jobs.terminated = await pages.make('waits')
   for (const id of [jobs.completed, jobs.failed, jobs.suspended, jobs.terminated]) await pages.rest(id)
-  await pages.engine.terminate(String(jobs.terminated), {})
+  await pages.engine.jobs.terminate(String(jobs.terminated), {})
   jobs.running = await pages.make('pulled')
-  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
+  await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000 })
   jobs.queued = await pages.make('pulled', { group: { id: 'shop-7' } })
   expect(await pages.make('flow', { queue: 'core', args: encodeValue({ graph: {} }) })).toBe(FLOW)
   await pages.rest(FLOW)
@@ -154,9 +154,9 @@ describe('the views of Jobs', () => {
     for (const name of ['Since the deploy', 'At limits', 'Tries again', 'Longer than a minute'])
       expect(html).toContain(`${name} `)
     const held = await pages.make('pulled', { group: { id: 'one-at-a-time', concurrency: 1 } })
-    await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+    await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
     const waiting = await pages.make('pulled', { group: { id: 'one-at-a-time' } })
-    await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+    await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
     const atLimits = await rowsOf('waits=limit')
     expect(atLimits).toContain(waiting)
     expect(atLimits).not.toContain(held)
@@ -169,7 +169,7 @@ describe('the views of Jobs', () => {
 
   test('those that have ended are sorted by when they did', async () => {
     expect(await rowsOf('sort=ended&status=failed,terminated')).toEqual([jobs.terminated, jobs.failed])
-    const { jobs: ended } = await pages.engine.list({ sort: 'ended', limit: 50 })
+    const { jobs: ended } = await pages.engine.jobs.list({ sort: 'ended', limit: 50 })
     expect(await rowsOf('sort=ended')).toEqual(ended.map(({ id }) => id))
     const html = await reader.html('/ui/jobs?sort=ended')
     expect(html).toContain('aria-sort="descending"')
@@ -191,7 +191,7 @@ describe('the views of Jobs', () => {
     const html = await reader.html('/ui/jobs?by=class')
     expect(html).toMatch(/Runs by the hour, UTC: \d+ at \d+:00/)
     expect(html).toMatch(/aria-current="page"[^>]*>By class</)
-    const { classes } = await pages.engine.classes({})
+    const { classes } = await pages.engine.stats.classes({})
     const failing = classes.find(({ class: name }) => name === 'fails')!
     expect(failing.counts).toMatchObject({ failed: expect.any(Number), errors: expect.any(Number) })
     expect(failing.counts.failed).toBeGreaterThan(0)
@@ -212,13 +212,13 @@ describe('the views of Jobs', () => {
 })
 
 test('a class tells which deployments have its function, and when a program of its queue was heard last', async () => {
-  const { deployments } = await pages.engine.deployments()
+  const { deployments } = await pages.engine.workers.deployments()
   const own = await reader.html('/ui/workers/default/ends')
   expect(own).toContain('a function of 1 deployment')
   expect(own).toContain(deployments[0]!.id)
   expect(await reader.html('/ui/workers/default/pulled')).toContain('none with a name was heard')
   expect(await reader.html('/ui/workers')).toContain('not heard')
-  await pages.engine.claim('default', { names: ['nothing'], process: 'host:1' })
+  await pages.engine.runs.claim('default', { names: ['nothing'], process: 'host:1' })
   const heard = await reader.html('/ui/workers/default/pulled')
   expect(heard).toContain('one in its queue was heard')
   expect(heard).not.toContain('not heard')
@@ -228,7 +228,7 @@ test('of a child that runs the family says so', async () => {
   const parent = await pages.make('waits')
   await pages.rest(parent)
   const child = await pages.make('pulled', { parent: String(parent), name: 'pack' })
-  await pages.engine.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
+  await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })
   expect(await pages.statusOf(child)).toBe('running')
   const html = await reader.html(`/ui/jobs/${parent}`)
   const [, family] = /aria-label="Family and facts">([\s\S]*?)<\/aside>/.exec(html)!

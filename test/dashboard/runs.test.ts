@@ -28,7 +28,7 @@ afterAll(() => pages.close())
 
 test('each run says how long it waited and leads to what it did', async () => {
   const id = String(await pages.make('adder', { inputs: { n: [1, 2] } }))
-  await pages.until(async () => (await pages.engine.get(id)).status === 'suspended')
+  await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
   const reader = await pages.enter(['read'])
   const list = await reader.html(`/ui/jobs/${id}?tab=runs`)
   expect(list).toMatch(/Waited.*Took/s)
@@ -45,11 +45,11 @@ test('each run says how long it waited and leads to what it did', async () => {
 test('a run that is not kept says so; of a job without a history rows lead nowhere', async () => {
   const reader = await pages.enter(['read'])
   const id = String(await pages.make('adder'))
-  await pages.until(async () => (await pages.engine.get(id)).status === 'suspended')
+  await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
   for (const run of ['9', '0', 'x', ''])
     expect(await reader.html(`/ui/jobs/${id}?tab=runs&run=${run}`)).toContain('That run is not kept')
   const other = String(await pages.make('plain'))
-  await pages.until(async () => (await pages.engine.get(other)).status === 'completed')
+  await pages.until(async () => (await pages.engine.jobs.get(other)).status === 'completed')
   const shown = await reader.html(`/ui/jobs/${other}?tab=runs`)
   expect(shown).toContain('Runs, newest first')
   expect(shown).not.toContain('run=1')
@@ -57,7 +57,7 @@ test('a run that is not kept says so; of a job without a history rows lead nowhe
 
 test('a job is made again with the inputs of its last run', async () => {
   const id = String(await pages.make('adder', { inputs: { n: [1] } }))
-  await pages.until(async () => (await pages.engine.get(id)).status === 'suspended')
+  await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
   const writer = await pages.enter(['read', 'write'])
   expect(await writer.html(`/ui/jobs/${id}`)).toContain('Again, with the inputs of its last run')
   const done = await (await writer.act(`/ui/jobs/${id}`, { act: 'again' })).json()
@@ -75,9 +75,9 @@ test('a schedule lists its last runs, and says where only the last is known', as
     await pages.make('adder', { repeat: cron, alias: ['adds'] }),
     await pages.make('plain', { repeat: cron }),
   ].map(String) as [string, string]
-  for (const id of [kept, brief]) await pages.engine.run(id, {})
+  for (const id of [kept, brief]) await pages.engine.jobs.run(id, {})
   await pages.until(async () =>
-    (await Promise.all([kept, brief].map((id) => pages.engine.runs(id)))).every(({ runs }) => runs.length === 1),
+    (await Promise.all([kept, brief].map((id) => pages.engine.jobs.runs(id)))).every(({ runs }) => runs.length === 1),
   )
   expect(await reader.html('/ui/schedules')).toContain(`/ui/schedules?runs=${kept}#past`)
   const shown = await reader.html(`/ui/schedules?runs=${kept}`)
@@ -92,14 +92,14 @@ test('a schedule lists its last runs, and says where only the last is known', as
 test('the calendar has the runs that are kept, and leads to the stretch before and after', async () => {
   const reader = await pages.enter(['read'])
   const id = String(await pages.make('adder', { repeat: { cron: '0 3 1 1 *' }, alias: ['drawn'] }))
-  const runsOf = async () => (await pages.engine.runs(id)).runs
+  const runsOf = async () => (await pages.engine.jobs.runs(id)).runs
   for (let n = 1; n <= 3; n++) {
-    await pages.engine.run(id, {})
+    await pages.engine.jobs.run(id, {})
     await pages.until(async () => (await runsOf()).length === n)
   }
-  const { schedules } = await pages.engine.schedules({ runs: true })
+  const { schedules } = await pages.engine.schedules.list({ runs: true })
   expect(schedules.find(({ job }) => String(job) === id)!.runs!.map(({ n }) => n)).toEqual([3, 2, 1])
-  expect((await pages.engine.schedules({})).schedules[0]).not.toHaveProperty('runs')
+  expect((await pages.engine.schedules.list({})).schedules[0]).not.toHaveProperty('runs')
   pages.forget()
   const dotsIn = (html: string): number => {
     const row = html.slice(html.indexOf('<b>drawn</b>'))

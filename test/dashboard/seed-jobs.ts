@@ -28,7 +28,7 @@ export const fails = defineWorker({
 export async function serveJobs() {
   const site = await serve({ workers: [waits, fails, ...core] })
   const call = callerOf(site.url, KEY)
-  await site.engine.register('default', 'pulled', { pull: true, concurrency: 1 })
+  await site.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
   await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })
   const flow = await seedFlow(call)
   const [waiting, failed] = [
@@ -37,9 +37,9 @@ export async function serveJobs() {
   ]
   await Promise.all([site.rest(waiting), site.rest(failed)])
   const running = await site.make('pulled')
-  await site.engine.claim('default', { names: ['pulled'], lease: 3_600_000 })
+  await site.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000 })
   await site.make('pulled')
-  await site.engine.setLimit('stripe', { concurrency: 2 })
+  await site.engine.limits.set('stripe', { concurrency: 2 })
   const ids: Record<string, number> = { flow, waits: waiting, failed, running }
   return { site, call, ids }
 }

@@ -21,7 +21,7 @@ test('a key becomes a session of 12 hours that no script reads, and Redis has ha
   expect(session.split('; ').slice(1).sort()).toEqual(['HttpOnly', 'Max-Age=43200', 'Path=/ui', 'SameSite=Strict'])
   const name = /sidejob_session=(\w+)/.exec(cookie)![1]!
   expect(name).toMatch(/^[0-9a-f]{64}$/)
-  expect(await pages.engine.session(name)).toMatchObject({ name: 'deployment', scopes: ['admin'] })
+  expect(await pages.engine.sessions.get(name)).toMatchObject({ name: 'deployment', scopes: ['admin'] })
   expect(await pages.store.session(name)).toBeNull()
 })
 
@@ -81,7 +81,7 @@ test('a link that npm start prints logs in once', async () => {
   const { url } = (await made.json()) as { url: string }
   const path = url.slice(url.indexOf('/ui'))
   const name = new URL(url).searchParams.get('once')!
-  expect(await pages.engine.session(name)).toBeUndefined()
+  expect(await pages.engine.sessions.get(name)).toBeUndefined()
   for (const method of ['HEAD', 'GET']) {
     const opened = await pages.ask(path, { method, headers: { 'sec-fetch-site': 'cross-site' } })
     expect([opened.status, cookiesOf(opened)]).toEqual([200, []])
@@ -102,14 +102,14 @@ test('a link that npm start prints logs in once', async () => {
 })
 
 test('logins, links and the end of a session are in the audit', async () => {
-  const { id, key } = await pages.engine.addKey({ name: 'audited', scopes: ['read'] })
+  const { id, key } = await pages.engine.keys.add({ name: 'audited', scopes: ['read'] })
   const made = await pages.ask('/ui/login-links', { method: 'POST', headers: { authorization: `Bearer ${key}` } })
   const once = new URL(((await made.json()) as { url: string }).url).searchParams.get('once')!
   const headers = { 'sec-fetch-site': 'same-origin' }
   await pages.ask('/ui/login', { method: 'POST', body: new URLSearchParams({ once }), headers })
   const visitor = await pages.enterWith(key)
   await visitor.act('/ui/logout', { csrf: visitor.csrf })
-  const { entries } = await pages.engine.readAudit({})
+  const { entries } = await pages.engine.audit.read({})
   const own = entries.filter(({ by }) => by === `key:${id}`).reverse()
   expect(own.map(({ verb, name }) => [verb, name])).toEqual(
     ['link', 'redeem', 'open', 'end'].map((act) => [`sessions.${act}`, 'audited']),
@@ -117,7 +117,7 @@ test('logins, links and the end of a session are in the audit', async () => {
 })
 
 test('a key that asks for too much is refused on pages, in the API below them and in the API together', async () => {
-  const { key } = await pages.engine.addKey({ name: 'slow', scopes: ['read'], limits: { requestsPerSecond: 3 } })
+  const { key } = await pages.engine.keys.add({ name: 'slow', scopes: ['read'], limits: { requestsPerSecond: 3 } })
   const { get } = await pages.enterWith(key)
   const statuses: number[] = []
   for (let i = 0; i < 5; i++)
@@ -133,10 +133,10 @@ test('a session is refused at the address of a tenant that is not its own', asyn
 })
 
 test('a session ends with its key, and by logging out', async () => {
-  const { key, id } = await pages.engine.addKey({ name: 'short', scopes: ['read'] })
+  const { key, id } = await pages.engine.keys.add({ name: 'short', scopes: ['read'] })
   const one = await pages.enterWith(key)
   expect((await one.get('/ui/jobs')).status).toBe(200)
-  await pages.engine.removeKey(id)
+  await pages.engine.keys.remove(id)
   expect((await one.get('/ui/jobs')).status).toBe(303)
 
   const other = await pages.enterWith(KEY)

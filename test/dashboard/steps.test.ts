@@ -27,8 +27,8 @@ afterAll(() => pages.close())
 
 test('steps that are done are told in their order with moment, duration, run and size, the waits of the function left out', async () => {
   const id = String(await pages.make('order'))
-  await pages.until(async () => (await pages.engine.stepsOf(id)).steps.length === 1)
-  const { steps, cursor } = await pages.engine.stepsOf(id)
+  await pages.until(async () => (await pages.engine.jobs.steps(id)).steps.length === 1)
+  const { steps, cursor } = await pages.engine.jobs.steps(id)
   expect(cursor).toBeNull()
   expect(steps).toEqual([
     { name: 'reserve', at: expect.any(Number), took: expect.any(Number), run: expect.any(Number), bytes: 16 },
@@ -44,9 +44,9 @@ test('steps that are done are told in their order with moment, duration, run and
 
 test('a job whose function has no steps says so, and one that there is not is refused', async () => {
   const reader = await pages.enter(['read'])
-  await pages.engine.setQueue('default', { paused: true })
+  await pages.engine.queues.update('default', { paused: true })
   const id = String(await pages.make('order'))
-  expect(await pages.engine.stepsOf(id)).toEqual({ steps: [], cursor: null })
+  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], cursor: null })
   expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No step of its function is kept')
-  await expect(pages.engine.stepsOf('999')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(pages.engine.jobs.steps('999')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { addressOf, namespaceOf } from '../../src/core/tenant.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/index.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createPlaces } from '../../src/http/places.ts'
 import { ORIGIN, startPages, type Visitor } from './kit.ts'
@@ -19,21 +19,21 @@ const engines: Record<string, Engine> = {}
 
 /** Something of every kind that pages show, each with the owner's name in it. */
 async function fill(engine: Engine, name: string): Promise<void> {
-  await engine.register('default', `class-${name}`, { pull: true, retry: { max: 0 } })
-  await engine.register(`queue-${name}`, `class-${name}`, { pull: true })
+  await engine.workers.register('default', `class-${name}`, { pull: true, retry: { max: 0 } })
+  await engine.workers.register(`queue-${name}`, `class-${name}`, { pull: true })
   const job = { queue: 'default', class: `class-${name}`, group: { id: `group-${name}` }, alias: [`alias-${name}`] }
-  await engine.enqueue([{ ...job, createdBy: name }])
-  const [run] = await engine.claim('default', { names: [job.class], lease: 60_000 })
-  await engine.commit(run!.run.token, { n: 1, end: 'failed', error: { message: `error-${name}` } })
-  await engine.enqueue([{ queue: 'default', class: job.class, group: { id: `group-${name}` } }])
-  await engine.setLimit(`limit-${name}`, { concurrency: 1 })
-  await engine.setSchedule(`schedule-${name}`, {
+  await engine.jobs.enqueue([{ ...job, createdBy: name }])
+  const [run] = await engine.runs.claim('default', { names: [job.class], lease: 60_000 })
+  await engine.runs.commit(run!.run.token, { n: 1, end: 'failed', error: { message: `error-${name}` } })
+  await engine.jobs.enqueue([{ queue: 'default', class: job.class, group: { id: `group-${name}` } }])
+  await engine.limits.set(`limit-${name}`, { concurrency: 1 })
+  await engine.schedules.set(`schedule-${name}`, {
     queue: 'default',
     class: job.class,
     repeat: { cron: '0 3 * * *' },
   })
-  await engine.log(encodeValue({ message: `log-${name}` }))
-  await engine.setView(`view-${name}`, { query: 'status=failed', by: name })
+  await engine.log.write(encodeValue({ message: `log-${name}` }))
+  await engine.views.set(`view-${name}`, { query: 'status=failed', by: name })
 }
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ beforeAll(async () => {
   }))
   engines[HOME] = pages.engine
   for (const name of names) {
-    await pages.engine.addTenant(name)
+    await pages.engine.tenants.add(name)
     engines[name] ??= createEngine({
       ...pages.engineOptions,
       apiKey: undefined,
@@ -59,7 +59,7 @@ beforeAll(async () => {
   }
   for (const [name, engine] of Object.entries(engines)) {
     await fill(engine, name)
-    const { key } = await engine.addKey({ name: `key-${name}`, scopes: ['read', 'write', 'admin'] })
+    const { key } = await engine.keys.add({ name: `key-${name}`, scopes: ['read', 'write', 'admin'] })
     visitors[name] = await pages.enterWith(key)
   }
 })
@@ -110,7 +110,7 @@ describe.each([...names, HOME])('%s', (name) => {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])
         expect((await visitors[name]!.get(`/ui${path}`)).status, path).toBe(404)
       await visitors[name]!.act('/ui/queues/default', { act: 'pause' })
-      expect((await engines[other]!.queues()).queues.every(({ paused }) => !paused)).toBe(true)
+      expect((await engines[other]!.queues.list()).queues.every(({ paused }) => !paused)).toBe(true)
       await visitors[name]!.act('/ui/queues/default', { act: 'resume' })
     }
   })

@@ -11,7 +11,7 @@ let id = 0
 
 beforeAll(async () => {
   pages = await startPages({ workers: [waits] })
-  await pages.engine.register('default', 'pulled', { pull: true })
+  await pages.engine.workers.register('default', 'pulled', { pull: true })
   admin = await pages.enter(['admin'])
   id = await pages.make('pulled', { in: { n: {} } })
 })
@@ -23,14 +23,15 @@ const press = async (path: string, fields: Record<string, string | string[]>) =>
   (await (await admin.act(`/ui${path}`, fields)).json()) as Done
 
 const job = () => `/jobs/${id}`
-const queue = async () => (await pages.engine.queues()).queues.find(({ name }) => name === 'default')!.paused
+const queue = async () => (await pages.engine.queues.list()).queues.find(({ name }) => name === 'default')!.paused
 const settings = async () => {
-  const { queues } = await pages.engine.queues()
+  const { queues } = await pages.engine.queues.list()
   const { batch, ageing, mode, maxLanes } = queues.find(({ name }) => name === 'default')!
   return { batch, ageing, mode, maxLanes }
 }
 const lanesOf = async () => (await settings()).maxLanes
-const limit = async () => (await pages.engine.limits()).limits.find(({ key }) => key === 'stripe') ?? ('none' as const)
+const limit = async () =>
+  (await pages.engine.limits.list()).limits.find(({ key }) => key === 'stripe') ?? ('none' as const)
 const concurrency = async () => {
   const is = await limit()
   return is === 'none' ? is : is.concurrency
@@ -40,7 +41,7 @@ const paused = async () => {
   return is === 'none' ? is : is.paused
 }
 const schedule = async () =>
-  (await pages.engine.schedules({})).schedules.map(({ repeat, paused }) => `${repeat} ${paused}`)
+  (await pages.engine.schedules.list({})).schedules.map(({ repeat, paused }) => `${repeat} ${paused}`)
 const nightly = (cron: string) => ({
   act: 'set',
   alias: 'nightly',
@@ -49,16 +50,19 @@ const nightly = (cron: string) => ({
   cron,
   tz: 'Asia/Tokyo',
 })
-const scheduled = async () => String((await pages.engine.schedules({})).schedules[0]!.job)
-const view = () => pages.engine.get(String(id))
+const scheduled = async () => String((await pages.engine.schedules.list({})).schedules[0]!.job)
+const view = () => pages.engine.jobs.get(String(id))
 const fallback = async () => (await view()).in.n?.default ?? null
 
 const heard = async () => (await view()).in.n!.channels
 const KIND = '0123456789abcdef'
 const muted = async () =>
-  (await pages.engine.errors({})).muted.map(({ error, until }) => [error, until === null ? 'for good' : 'for a while'])
+  (await pages.engine.errors.list({})).muted.map(({ error, until }) => [
+    error,
+    until === null ? 'for good' : 'for a while',
+  ])
 
-const definition = async () => (await pages.engine.workers()).workers.find(({ class: name }) => name === 'pulled')!
+const definition = async () => (await pages.engine.workers.list()).workers.find(({ class: name }) => name === 'pulled')!
 
 const acts: [name: string, path: () => string, fields: () => Promise<object> | object, is: () => Promise<unknown>][] = [
   ['pause a queue', () => '/queues/default', () => ({ act: 'pause', queue: 'default' }), queue],
@@ -124,15 +128,17 @@ test('a kind that was muted until a moment is muted until the same moment by Und
   await press('/jobs', { act: 'muteKind', error: KIND, until })
   const { undo } = await press('/jobs', { act: 'unmuteKind', error: KIND })
   await press('/jobs', undo!)
-  expect((await pages.engine.errors({})).muted).toMatchObject([{ error: KIND, by: 'admin', until: Date.parse(until) }])
-  const { entries } = await pages.engine.readAudit({ limit: 1 })
+  expect((await pages.engine.errors.list({})).muted).toMatchObject([
+    { error: KIND, by: 'admin', until: Date.parse(until) },
+  ])
+  const { entries } = await pages.engine.audit.read({ limit: 1 })
   expect(entries).toMatchObject([{ verb: 'errors.patch', name: 'admin', path: `/v1/errors/${KIND}` }])
 })
 
 test('a form of settings says only what was changed in it, so what others have set meanwhile stays', async () => {
   const drawn = { was_lanes: '4', was_batch: '100', was_ageing: '', was_mode: 'push' }
   const form = { act: 'change', lanes: '4', batch: '100', ageing: '', mode: 'push', ...drawn }
-  await pages.engine.setQueue('default', { lanes: 7 })
+  await pages.engine.queues.update('default', { lanes: 7 })
   const { say, undo } = await press('/queues/default', { ...form, batch: '50' })
   expect(say).toBe('Queue default is changed: batch')
   expect(await settings()).toMatchObject({ maxLanes: 7, batch: 50 })
@@ -140,7 +146,7 @@ test('a form of settings says only what was changed in it, so what others have s
   await press('/queues/default', undo!)
   expect(await settings()).toMatchObject({ maxLanes: 7, batch: 100 })
   expect(await press('/queues/default', form)).toMatchObject({ say: 'Queue default stays as it is' })
-  await pages.engine.setQueue('default', { lanes: null })
+  await pages.engine.queues.update('default', { lanes: null })
 })
 
 test('these acts ask and no others', async () => {
@@ -187,14 +193,14 @@ test.each([
   '%# asks with its verb, and has the name typed where nothing brings it back',
   async (path, fields, verb, isTyped) => {
     await pages.make('waits', { group: { id: 'demo' }, wait: 3_600_000 })
-    const before = await pages.engine.list({ limit: 100 })
+    const before = await pages.engine.jobs.list({ limit: 100 })
     const { confirm } = await press(path(), fields as Record<string, string>)
     expect(confirm).toMatch(new RegExp(`<button class="btn danger" type="submit">${verb}</button>`))
     expect(confirm).not.toMatch(/>\s*(OK|Yes)\s*</)
     expect(confirm!.includes('to continue')).toBe(isTyped)
     if (isTyped)
       expect((await press(path(), { ...fields, sure: 'yes' } as Record<string, string>)).confirm).toBeDefined()
-    expect((await pages.engine.list({ limit: 100 })).jobs.map((one) => one.status)).toEqual(
+    expect((await pages.engine.jobs.list({ limit: 100 })).jobs.map((one) => one.status)).toEqual(
       before.jobs.map((one) => one.status),
     )
   },

@@ -95,12 +95,12 @@ describe('the ports of a job', () => {
     const done = await writer.act(path, { act: 'write', ...port, 'value/id': '12345678901234567890' })
     expect(await done.json()).toMatchObject({ say: 'Written to order' })
     const job = path.slice('/ui/jobs/'.length)
-    const { values } = await pages.engine.look(job, 'in', 'order', 1)
+    const { values } = await pages.engine.ports.get(job, 'in', 'order', 1)
     expect(values[0]!.data).toBe('{"id":12345678901234567890}')
 
     const set = await writer.act(path, { act: 'default', ...port, 'value/id': '7', 'value/gift': 'false' })
     expect(await set.json()).toMatchObject({ say: 'The default of order is set' })
-    expect((await pages.engine.get(job)).in.order!.default).toBe('{"id":7,"gift":false}')
+    expect((await pages.engine.jobs.get(job)).in.order!.default).toBe('{"id":7,"gift":false}')
 
     const refused = await writer.act(path, { act: 'write', ...port, 'value/gift': 'true' })
     expect(((await refused.json()) as { error: { path: unknown[] } }).error.path).toContain('id')

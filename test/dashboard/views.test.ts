@@ -8,12 +8,12 @@ let pages: Awaited<ReturnType<typeof startPages>>
 let reader: Visitor
 const jobs: Record<string, number> = {}
 
-const claim = (name: string) => pages.engine.claim('default', { names: [name], lease: 24 * HOUR, max: 10 })
+const claim = (name: string) => pages.engine.runs.claim('default', { names: [name], lease: 24 * HOUR, max: 10 })
 
 async function fail(name: string): Promise<void> {
   const lent = await claim(name)
   expect(lent).toHaveLength(1)
-  await pages.engine.commit(lent[0]!.run.token, { end: 'failed', error: { message: 'no answer' } })
+  await pages.engine.runs.commit(lent[0]!.run.token, { end: 'failed', error: { message: 'no answer' } })
 }
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ beforeAll(async () => {
   // Pages go by the clock of the machine: what was before is made with one that is behind.
   await pages.advance(-8 * HOUR)
   for (const name of ['slow', 'quick', 'one', 'later', 'early', 'late'])
-    await pages.engine.register('default', name, { pull: true, retry: { max: 0 } })
+    await pages.engine.workers.register('default', name, { pull: true, retry: { max: 0 } })
   jobs.before = await pages.make('later')
   jobs.slow = await pages.make('slow')
   // What a deployment has is announced with its first claim.
@@ -34,7 +34,7 @@ beforeAll(async () => {
   await pages.advance(3 * HOUR)
   await fail('late')
   await pages.advance(5 * HOUR)
-  await pages.engine.register('default', 'tries', { pull: true, retry: { max: 5, backoff: { base: HOUR } } })
+  await pages.engine.workers.register('default', 'tries', { pull: true, retry: { max: 5, backoff: { base: HOUR } } })
   jobs.quick = await pages.make('quick')
   await claim('quick')
   jobs.holds = await pages.make('one', { group: { id: 'one', concurrency: 1 } })
@@ -67,7 +67,7 @@ test.each([
 test('a view has an address by its name, also one that all share', async () => {
   const to = async (view: string) => reader.get(`/ui/jobs?view=${encodeURIComponent(view)}`)
   expect((await to('At limits')).headers.get('location')).toBe('/ui/jobs?waits=limit')
-  await pages.engine.setView('mine & yours', { query: 'class=slow', by: 'somebody' })
+  await pages.engine.views.set('mine & yours', { query: 'class=slow', by: 'somebody' })
   pages.forget()
   expect((await to('mine & yours')).headers.get('location')).toBe('/ui/jobs?class=slow')
   expect((await to('nobody has it')).status).toBe(404)

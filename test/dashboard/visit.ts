@@ -26,7 +26,7 @@ export type Visit = Look & {
 
 async function keyOf({ engine }: Site, who: Scope[] | string): Promise<string> {
   if (typeof who === 'string') return who
-  return (await engine.addKey({ name: who.join('-'), scopes: who })).key
+  return (await engine.keys.add({ name: who.join('-'), scopes: who })).key
 }
 
 export type Visitor = Awaited<ReturnType<typeof arrive>>

@@ -40,7 +40,7 @@ afterAll(() => kit.close())
 
 /** For how long a job is kept after its end; null: for ever. */
 async function keptFor(id: number, index: string): Promise<number | null> {
-  const { endedAt } = await kit.engine.get(String(id))
+  const { endedAt } = await kit.engine.jobs.get(String(id))
   const key = `${kit.store.keys.queue('default')}:${index}`
   // A bulk string of RESP: its length, then the score.
   const score = (await rawCommand(kit.redis.port, 'ZSCORE', key, String(id))).split('\r\n')[1]!
@@ -57,32 +57,33 @@ test('what a job is where nothing is said', async () => {
   expect(said('`queue`')).toBe(`\`${jobInput.parse({ class: 'noop' }).queue}\``)
   const id = await kit.make('noop')
   await kit.rest(id, 'completed')
-  const view = await kit.engine.get(String(id))
+  const view = await kit.engine.jobs.get(String(id))
   expect(said('`priority`')).toBe(String(view.priority))
-  expect((await kit.engine.runs(String(id))).runs).toHaveLength(1)
+  expect((await kit.engine.jobs.runs(String(id))).runs).toHaveLength(1)
   expect(said('`retain`')).toBe('1 day for what has completed or was terminated')
   expect(await keptFor(id, 'completed')).toBe(DAY)
   const kept = await kit.make('noop', { keepResult: true })
   await kit.rest(kept, 'completed')
   expect(said('`keepResult`')).toBe('1 day, as the job is kept; `true` is 1 hour')
-  for (const _ of [1, 2]) expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '7' } })
+  for (const _ of [1, 2])
+    expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '7' } })
   expect(await resultFor(id)).toBe(DAY)
   const unkept = await kit.make('noop', { keepResult: false })
   await kit.rest(unkept, 'completed')
-  expect(await kit.engine.result(String(unkept), {})).toMatchObject({ ended: true, result: null })
+  expect(await kit.engine.jobs.result(String(unkept), {})).toMatchObject({ ended: true, result: null })
   expect(await resultFor(kept)).toBe(HOUR)
 })
 
 test('what becomes of failures where nothing is said', async () => {
   const id = await kit.make('broken')
   for (const [failed, wait] of [10, 20, 40].entries()) {
-    await kit.until(async () => (await kit.engine.runs(String(id))).runs.length === failed + 1)
+    await kit.until(async () => (await kit.engine.jobs.runs(String(id))).runs.length === failed + 1)
     expect(await kit.statusOf(id)).toBe('queued')
     await kit.advance(wait * 1.2 * SECOND)
     await kit.engine.tick()
   }
   await kit.rest(id, 'failed')
-  const { runs } = await kit.engine.runs(String(id))
+  const { runs } = await kit.engine.jobs.runs(String(id))
   expect(runs.map(({ outcome, attempt }) => [outcome, attempt])).toEqual([4, 3, 2, 1].map((n) => ['failed', n]))
   expect(said('`history`')).toBe('the last run, and 10 that failed or were lost')
   expect(said('`retry.max`')).toBe(String(retryDefaults.max))
@@ -109,9 +110,9 @@ test('how long things take where nothing is said', async () => {
   expect(parseRepeat({ cron: '* * * * *' }).missed).toBe('last')
   expect(parseRepeat('FINISHED, +1 DAY').missed).toBe('run')
   expect(said('`repeat.missed`')).toBe("`last` for cron, `run` for Bedrock's words")
-  await kit.engine.register('pulled', 'work', { pull: true })
+  await kit.engine.workers.register('pulled', 'work', { pull: true })
   for (let i = 0; i < 2; i++) await kit.make('work', { queue: 'pulled' })
-  const runs = await kit.engine.claim('pulled', {})
+  const runs = await kit.engine.runs.claim('pulled', {})
   expect(runs).toHaveLength(1)
   expect(said('claim')).toBe(`1 run for ${(runs[0]!.run.leaseUntil - runs[0]!.run.startedAt) / SECOND} s`)
   expect(said('link')).toBe('3 days, at most 30')
@@ -137,7 +138,7 @@ test('what can be woken is kept, and what is unique is so until its end', async 
   const unique = { unique: 'one' }
   const first = await kit.make('noop', { ...unique, wait: HOUR })
   expect(await kit.make('noop', unique)).toBe(first)
-  await kit.engine.terminate(String(first), {})
+  await kit.engine.jobs.terminate(String(first), {})
   expect(await kit.make('noop', unique)).not.toBe(first)
   expect(said('`unique`')).toBe('until the job has ended')
 })

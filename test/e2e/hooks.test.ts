@@ -89,7 +89,7 @@ const event = (id: string, amount: unknown, type = 'paid') => JSON.stringify({ i
 describe('an event becomes a job', () => {
   test('of Stripe: once, however often it is sent, with the secret of before or after a rotation', async () => {
     const { status, answer } = await stripe(event('evt_1', 5))
-    expect([status, await kit.engine.get(String(answer.id))]).toMatchObject([
+    expect([status, await kit.engine.jobs.get(String(answer.id))]).toMatchObject([
       200,
       { class: 'paid', args: '{"amount":5}' },
     ])
@@ -100,7 +100,7 @@ describe('an event becomes a job', () => {
 
   test('with the hash of the body as its id for GitHub, so a replay under another delivery id is the same event', async () => {
     const first = await github(event('', 7), 'delivery-1')
-    expect(await kit.engine.get(String(first.answer.id))).toMatchObject({ args: '{"amount":7}' })
+    expect(await kit.engine.jobs.get(String(first.answer.id))).toMatchObject({ args: '{"amount":7}' })
     for (const delivery of ['delivery-1', 'delivery-2'])
       expect((await github(event('', 7), delivery)).answer).toMatchObject({ id: first.answer.id, existing: true })
     expect((await github(event('', 8), 'delivery-1')).answer.id).toBeGreaterThan(first.answer.id!)

@@ -28,18 +28,18 @@ beforeEach(async () => {
   kit = await startKit({ workers: [busy, patient] })
 })
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
 /** How many busy runs went before the job that was there first, with a priority worse by 5. */
 async function runsBefore(ageing?: number): Promise<number> {
-  await kit.engine.setQueue('default', { lanes: 1, batch: 1, paused: true, ageing })
-  await kit.engine.enqueue([
+  await kit.engine.queues.update('default', { lanes: 1, batch: 1, paused: true, ageing })
+  await kit.engine.jobs.enqueue([
     { queue: 'default', class: 'patient', priority: 5 },
     ...Array.from({ length: 2 }, () => ({ queue: 'default', class: 'busy' })),
   ])
-  await kit.engine.setQueue('default', { paused: false })
+  await kit.engine.queues.update('default', { paused: false })
   await kit.until(() => order.length === 2 * RUNS + 1, 30_000)
   return order.indexOf('patient')
 }
@@ -55,17 +55,17 @@ test('with it a job runs when it has waited for as many steps as its priority is
 })
 
 test('it is set, shown and removed, and holds for whoever waits', async () => {
-  await kit.engine.setQueue('default', { paused: true })
-  const { jobs } = await kit.engine.enqueue([
+  await kit.engine.queues.update('default', { paused: true })
+  const { jobs } = await kit.engine.jobs.enqueue([
     { queue: 'default', class: 'patient', priority: 1 },
     { queue: 'default', class: 'patient' },
   ])
-  expect(await kit.engine.setQueue('default', { ageing: 60_000 })).toMatchObject({ ageing: 60_000 })
+  expect(await kit.engine.queues.update('default', { ageing: 60_000 })).toMatchObject({ ageing: 60_000 })
   await kit.advance(61_000)
-  const { jobs: late } = await kit.engine.enqueue([{ queue: 'default', class: 'patient' }])
-  const ahead = async (id: number) => (await kit.engine.why(String(id))).reasons.at(-1)!.message
+  const { jobs: late } = await kit.engine.jobs.enqueue([{ queue: 'default', class: 'patient' }])
+  const ahead = async (id: number) => (await kit.engine.jobs.why(String(id))).reasons.at(-1)!.message
   expect(await ahead(jobs[0]!.id)).toContain('1 are before it')
   expect(await ahead(late[0]!.id)).toContain('2 are before it')
-  expect(await kit.engine.setQueue('default', { ageing: null })).toMatchObject({ ageing: null })
+  expect(await kit.engine.queues.update('default', { ageing: null })).toMatchObject({ ageing: null })
   expect(await ahead(jobs[0]!.id)).toContain('2 are before it')
 })

@@ -13,62 +13,62 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 const about = { name: 'ci', scopes: ['read' as const] }
-const may = async (key: string) => (await kit.engine.authenticate(key)) !== undefined
-const shown = async (id: string) => (await kit.engine.keys()).keys.find((key) => key.id === id)
+const may = async (key: string) => (await kit.engine.keys.authenticate(key)) !== undefined
+const shown = async (id: string) => (await kit.engine.keys.list()).keys.find((key) => key.id === id)
 /** An isolate that has seen no key yet. */
 const fresh = () => createEngine(kit.engineOptions)
 
 test('a removed key does not come back with the Idempotency-Key that it was made with', async () => {
   const call = { key: 'POST /v1/keys:me:1', fingerprint: 'f' }
-  const { id, key } = await kit.engine.addKey(about, call)
-  expect(await kit.engine.addKey(about, call)).toEqual({ id, key })
-  await kit.engine.removeKey(id)
-  await expect(kit.engine.addKey(about, call)).rejects.toThrow(`the API key ${id} was made with this Idempotency-Key`)
+  const { id, key } = await kit.engine.keys.add(about, call)
+  expect(await kit.engine.keys.add(about, call)).toEqual({ id, key })
+  await kit.engine.keys.remove(id)
+  await expect(kit.engine.keys.add(about, call)).rejects.toThrow(`the API key ${id} was made with this Idempotency-Key`)
   await kit.advance(25 * 3_600_000)
-  const again = await kit.engine.addKey(about, call)
+  const again = await kit.engine.keys.add(about, call)
   expect(again.key).not.toBe(key)
   expect([await may(key), await may(again.key)]).toEqual([false, true])
 })
 
 test('a key ends when it was to end', async () => {
-  const { key } = await kit.engine.addKey({ ...about, expiresAt: kit.now() + 60_000 })
+  const { key } = await kit.engine.keys.add({ ...about, expiresAt: kit.now() + 60_000 })
   expect(await may(key)).toBe(true)
   await kit.advance(60_001)
   expect(await may(key)).toBe(false)
 })
 
 test('a key that is replaced goes on beside the new one for the overlap, and both may the same', async () => {
-  const { id, key } = await kit.engine.addKey({ ...about, limits: { requestsPerSecond: 5 } })
-  const next = await kit.engine.rotateKey(id, { overlap: 60_000 })
+  const { id, key } = await kit.engine.keys.add({ ...about, limits: { requestsPerSecond: 5 } })
+  const next = await kit.engine.keys.rotate(id, { overlap: 60_000 })
   expect(next.until).toBeGreaterThan(kit.now())
   expect(await shown(id)).toMatchObject({ expiresAt: next.until })
-  expect(await kit.engine.authenticate(next.key)).toMatchObject({ ...about, limits: { requestsPerSecond: 5 } })
+  expect(await kit.engine.keys.authenticate(next.key)).toMatchObject({ ...about, limits: { requestsPerSecond: 5 } })
   expect(await may(key)).toBe(true)
   await kit.advance(60_001)
   expect([await may(key), await may(next.key)]).toEqual([false, true])
 })
 
 test('a key that was removed meanwhile is not replaced, and not there again', async () => {
-  const { id, key } = await kit.engine.addKey(about)
-  await kit.engine.removeKey(id)
-  await expect(kit.engine.rotateKey(id, { overlap: 60_000 })).rejects.toThrow(`there is no API key ${id}`)
+  const { id, key } = await kit.engine.keys.add(about)
+  await kit.engine.keys.remove(id)
+  await expect(kit.engine.keys.rotate(id, { overlap: 60_000 })).rejects.toThrow(`there is no API key ${id}`)
   const words = ['apikey', id, '{}', '1', '']
   await expect(kit.store.change('', [words])).rejects.toMatchObject({ code: 'NOT_FOUND' })
   expect(await may(key)).toBe(false)
 })
 
 test('when a key was last used is written once an hour', async () => {
-  const { id, key } = await kit.engine.addKey(about)
+  const { id, key } = await kit.engine.keys.add(about)
   expect(await shown(id)).not.toHaveProperty('lastUsedAt')
   const engine = fresh()
-  await engine.authenticate(key)
+  await engine.keys.authenticate(key)
   const { lastUsedAt } = (await shown(id))!
   expect(lastUsedAt).toBeGreaterThan(kit.now() - 10_000)
   const { requests } = kit.counts()
-  for (let i = 0; i < 20; i++) await engine.authenticate(key)
+  for (let i = 0; i < 20; i++) await engine.keys.authenticate(key)
   expect(kit.counts().requests).toBe(requests)
   await kit.advance(3_600_001)
-  await engine.authenticate(key)
+  await engine.keys.authenticate(key)
   expect((await shown(id))!.lastUsedAt).toBeGreaterThan(lastUsedAt! + 3_000_000)
 })
 
@@ -82,8 +82,8 @@ test('30,000 wrong keys leave an isolate with what it knew of a thousand', async
 
 counted('a token of nobody costs one field of a hash, however many keys there are', async () => {
   const engine = fresh()
-  await engine.authenticate('dev')
+  await engine.keys.authenticate('dev')
   const token = `${'0'.repeat(16)}.${kit.now() + 1_000}.${'0'.repeat(64)}`
-  const cost = await costOf(kit, () => engine.authenticateStream(token, '/v1/a'))
+  const cost = await costOf(kit, () => engine.streamTokens.authenticate(token, '/v1/a'))
   expect(cost.commands).toEqual({ hget: 1 })
 })

@@ -50,7 +50,7 @@ const startWith = async (url: string, more = {}) => {
 }
 
 const make = (n: number, queue = 'default', name = 'noop') =>
-  kit.engine.enqueue(Array(n).fill({ queue, class: name, args: '1', retain: 60_000 }))
+  kit.engine.jobs.enqueue(Array(n).fill({ queue, class: name, args: '1', retain: 60_000 }))
 
 async function callsOf(work: () => Promise<unknown>) {
   const before = kit.gateway.requests
@@ -58,7 +58,7 @@ async function callsOf(work: () => Promise<unknown>) {
   return { calls: kit.gateway.requests - before }
 }
 
-const counts = async () => (await kit.engine.queues()).queues.find(({ name }) => name === 'default')!.counts
+const counts = async () => (await kit.engine.queues.list()).queues.find(({ name }) => name === 'default')!.counts
 
 describe('a QStash that takes requests and never answers', () => {
   test('keeps nobody who enqueues for 3 seconds, and the tick does 1,000 jobs', async () => {
@@ -129,7 +129,7 @@ describe('a day whose messages are used up', () => {
     const health = await kit.engine.health()
     expect(health.problems).toMatchObject([problem])
     expect(health.problems![0]!.inARow).toBeGreaterThanOrEqual(3)
-    expect(await kit.engine.stats()).toMatchObject({ bells: { refused: expect.any(Number) } })
+    expect(await kit.engine.stats.totals()).toMatchObject({ bells: { refused: expect.any(Number) } })
     // Another isolate, which has asked QStash for nothing.
     const other = createEngine(kit.engineOptions)
     expect((await other.health()).problems).toMatchObject([problem])

@@ -23,21 +23,21 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 afterEach(async () => {
   broken.clear()
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 const settle = () => drain(kit.engine, { errors: 'keep' })
 
 async function make(className: string, ...args: number[]): Promise<number[]> {
   const jobs = args.map((n) => ({ queue: 'default', class: className, args: String(n) as never }))
-  return (await kit.engine.enqueue(jobs)).jobs.map(({ id }) => id)
+  return (await kit.engine.jobs.enqueue(jobs)).jobs.map(({ id }) => id)
 }
 
 async function bulk(filter: BulkInput['filter'], action: BulkInput['action']) {
-  const { id } = await kit.engine.bulk({ filter, action })
+  const { id } = await kit.engine.bulk.start({ filter, action })
   await settle()
-  const { status, progress } = await kit.engine.get(String(id))
-  const kept = await kit.engine.result(String(id), {})
+  const { status, progress } = await kit.engine.jobs.get(String(id))
+  const kept = await kit.engine.jobs.result(String(id), {})
   const result = kept.ended && kept.result?.type === 'success' ? JSON.parse(kept.result.result) : null
   expect({ status, progress: JSON.parse(progress!) }).toEqual({ status: 'completed', progress: result })
   return result
@@ -67,14 +67,14 @@ test('failed jobs of a class are retried, others are left as they are', async ()
 
 test('many are done in slices, each once, and those made meanwhile are not meant', async () => {
   const ids = await make('fragile', ...Array.from({ length: 450 }, (_, n) => n + 10))
-  const { id } = await kit.engine.bulk({ filter: { class: 'fragile', status: 'queued' }, action: 'terminate' })
+  const { id } = await kit.engine.bulk.start({ filter: { class: 'fragile', status: 'queued' }, action: 'terminate' })
   const [late] = await make('fragile', 1)
   const slice = async () => kit.engine.performOne((await kit.engine.ready()).find((job) => job.id === id)!)
   expect(await slice()).toMatchObject({ status: 'queued' })
-  expect(JSON.parse((await kit.engine.get(String(id))).progress!)).toEqual({ done: 200, passed: 0 })
+  expect(JSON.parse((await kit.engine.jobs.get(String(id))).progress!)).toEqual({ done: 200, passed: 0 })
   while ((await kit.statusOf(id)) === 'queued') await slice()
   await settle()
-  expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '{"done":450,"passed":0}' } })
+  expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '{"done":450,"passed":0}' } })
   expect(new Set(await statusesOf(ids.slice(0, 3)))).toEqual(new Set(['terminated']))
   expect(await kit.statusOf(late!)).toBe('completed')
 })
@@ -82,11 +82,11 @@ test('many are done in slices, each once, and those made meanwhile are not meant
 test('a bulk job changes the named jobs, in slices', async () => {
   const ids = await make('fragile', ...Array.from({ length: 450 }, (_, n) => n + 600))
   const named = ids.slice(0, 420)
-  const preview = await kit.engine.bulkPreview({ ids: [...named, 999_999], action: 'terminate' })
+  const preview = await kit.engine.bulk.preview({ ids: [...named, 999_999], action: 'terminate' })
   expect(preview).toMatchObject({ fits: 420, ids: named.toReversed(), cursor: null })
-  const { id } = await kit.engine.bulk({ ids: preview.ids, action: 'terminate' })
+  const { id } = await kit.engine.bulk.start({ ids: preview.ids, action: 'terminate' })
   await settle()
-  expect(JSON.parse((await kit.engine.get(String(id))).progress!)).toEqual({ done: 420, passed: 0 })
+  expect(JSON.parse((await kit.engine.jobs.get(String(id))).progress!)).toEqual({ done: 420, passed: 0 })
   expect(await statusesOf([ids[0]!, ids[419]!, ids[420]!])).toEqual(['terminated', 'terminated', 'completed'])
 })
 
@@ -99,36 +99,36 @@ test.each([
   broken.add(1)
   const ids = await make('fragile', 1, 2, 3)
   await settle()
-  await kit.engine.terminate(String(ids[2]), {})
+  await kit.engine.jobs.terminate(String(ids[2]), {})
   const before = await statusesOf(ids)
-  const { ids: counted } = await kit.engine.bulkPreview({ ids, action })
+  const { ids: counted } = await kit.engine.bulk.preview({ ids, action })
   expect(counted.map((id) => before[ids.indexOf(id)]).sort()).toEqual([...changed])
-  const { id } = await kit.engine.bulk({ ids, action })
+  const { id } = await kit.engine.bulk.start({ ids, action })
   await settle()
-  const { done } = JSON.parse((await kit.engine.get(String(id))).progress!) as { done: number }
+  const { done } = JSON.parse((await kit.engine.jobs.get(String(id))).progress!) as { done: number }
   expect(done).toBe(changed.length)
 })
 
 test('a run of it that is lost has done nothing, and comes again', async () => {
   const ids = await make('other', 5, 6)
   await settle()
-  const { id } = await kit.engine.bulk({ filter: { class: 'other', status: 'completed' }, action: 'requeue' })
+  const { id } = await kit.engine.bulk.start({ filter: { class: 'other', status: 'completed' }, action: 'requeue' })
   await kit.store.commit({ queue: 'sidejob.bulk', claim: { max: 1, lease: 45_000 } })
   await kit.advance(46_000)
   await kit.engine.tick()
   expect(await statusesOf(ids)).toEqual(['completed', 'completed'])
   await kit.advance(5_000)
   await settle()
-  const kept = await kit.engine.result(String(id), {})
+  const kept = await kit.engine.jobs.result(String(id), {})
   expect(kept).toMatchObject({ ended: true, result: { type: 'success' } })
 })
 
 test('is not to be had as a job, nor changed on its way, nor does it meet jobs of our own that nobody asked for', async () => {
   const args = '{"filter":{"class":"other"},"action":"delete"}' as never
-  const asked = kit.engine.enqueue([{ queue: 'sidejob.bulk', class: 'bulk', args }])
+  const asked = kit.engine.jobs.enqueue([{ queue: 'sidejob.bulk', class: 'bulk', args }])
   await expect(asked).rejects.toMatchObject({ code: 'REFUSED' })
-  const { id } = await kit.engine.bulk({ filter: { status: 'queued' }, action: 'terminate' })
-  await expect(kit.engine.patch(String(id), { args })).rejects.toMatchObject({ code: 'REFUSED' })
+  const { id } = await kit.engine.bulk.start({ filter: { status: 'queued' }, action: 'terminate' })
+  await expect(kit.engine.jobs.update(String(id), { args })).rejects.toMatchObject({ code: 'REFUSED' })
   await settle()
   expect(await kit.statusOf(id)).toBe('completed')
 })
@@ -136,10 +136,10 @@ test('is not to be had as a job, nor changed on its way, nor does it meet jobs o
 test('is made and done also once a constraint was ever set, and when it is gone again', async () => {
   const group = { id: 'swept', concurrency: 1 }
   const jobs = [1, 2].map(() => ({ queue: 'default', class: 'other', wait: 3_600_000, group }))
-  const ids = (await kit.engine.enqueue(jobs)).jobs.map(({ id }) => id)
-  await kit.engine.setConstraint('anything', { match: { class: 'fragile' }, concurrency: 5 })
+  const ids = (await kit.engine.jobs.enqueue(jobs)).jobs.map(({ id }) => id)
+  await kit.engine.constraints.set('anything', { match: { class: 'fragile' }, concurrency: 5 })
   expect(await bulk({ group: 'swept' }, 'terminate')).toEqual({ done: 2, passed: 0 })
-  await kit.engine.removeConstraint('anything')
+  await kit.engine.constraints.remove('anything')
   expect(await bulk({ group: 'swept' }, 'requeue')).toEqual({ done: 2, passed: 0 })
   expect(await statusesOf(ids)).toEqual(['completed', 'completed'])
 })

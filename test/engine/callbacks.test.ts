@@ -52,7 +52,7 @@ afterEach(() => receiver.close())
 
 const make = (className: string, more: object = {}) =>
   kit.make(className, { callback: { url: `${receiver.url}/hook` }, ...more })
-const callbackOf = async (id: number) => (await kit.engine.get(String(id))).callback
+const callbackOf = async (id: number) => (await kit.engine.jobs.get(String(id))).callback
 const state = (id: number, wanted: string) => kit.until(async () => (await callbackOf(id))?.state === wanted)
 /** Waits until so many tries have failed, and the next is planned. */
 const tried = (id: number, attempts: number) =>
@@ -102,8 +102,8 @@ describe('one callback for each end', () => {
     const id = await make('stays')
     await kit.rest(id, 'suspended')
     expect(await callbackOf(id)).toEqual({ state: null, attempts: 0, lastError: null, job: null })
-    await kit.engine.terminate(String(id), {})
-    await kit.engine.terminate(String(id), {})
+    await kit.engine.jobs.terminate(String(id), {})
+    await kit.engine.jobs.terminate(String(id), {})
     await state(id, 'DELIVERED')
     expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({ status: 'terminated', type: 'failure' })
     expect(receiver.came).toHaveLength(1)
@@ -118,7 +118,7 @@ describe('one callback for each end', () => {
   test('a job that ends twice is told of twice, each under its own id', async () => {
     const id = await make('answer', { args: '1' })
     await state(id, 'DELIVERED')
-    await kit.engine.run(String(id), {})
+    await kit.engine.jobs.run(String(id), {})
     await kit.until(() => receiver.came.length === 2)
     expect(endsOf(receiver.came)).toEqual([`end_${id}_1`, `end_${id}_2`])
   })
@@ -130,9 +130,9 @@ describe('one callback for each end', () => {
       make('answer', { args: '2' }),
     ])
     for (const id of [plain, hooked, deleted]) await state(id, 'DELIVERED')
-    await kit.engine.terminate(String(plain), {})
-    await kit.engine.terminate(String(hooked), {})
-    await kit.engine.remove(String(deleted), { force: true })
+    await kit.engine.jobs.terminate(String(plain), {})
+    await kit.engine.jobs.terminate(String(hooked), {})
+    await kit.engine.jobs.remove(String(deleted), { force: true })
     for (const id of [plain, hooked]) await kit.rest(id, 'terminated')
     const last = await make('answer', { args: '3' })
     await state(last, 'DELIVERED')
@@ -141,10 +141,10 @@ describe('one callback for each end', () => {
 
   test('one that is terminated or deleted before it ended is told of once', async () => {
     const [terminated, deleted] = await Promise.all([make('answer', { wait: HOUR }), make('answer', { wait: HOUR })])
-    await kit.engine.terminate(String(terminated), {})
-    await kit.engine.terminate(String(terminated), {})
-    await kit.engine.remove(String(terminated), {})
-    await kit.engine.remove(String(deleted), { force: true })
+    await kit.engine.jobs.terminate(String(terminated), {})
+    await kit.engine.jobs.terminate(String(terminated), {})
+    await kit.engine.jobs.remove(String(terminated), {})
+    await kit.engine.jobs.remove(String(deleted), { force: true })
     await kit.until(() => receiver.came.length === 2)
     const told = receiver.came.map(({ body }) => JSON.parse(body) as { id: number; status: string })
     expect(told.map(({ status }) => status)).toEqual(['terminated', 'terminated'])
@@ -154,12 +154,12 @@ describe('one callback for each end', () => {
   test('one that ran again after it was terminated, or was retried by hand, has another end', async () => {
     const forced = await make('answer', { args: '1' })
     await state(forced, 'DELIVERED')
-    await kit.engine.terminate(String(forced), {})
-    await kit.engine.run(String(forced), { force: true })
+    await kit.engine.jobs.terminate(String(forced), {})
+    await kit.engine.jobs.run(String(forced), { force: true })
     await kit.until(() => receiver.came.length === 2)
     const retried = await make('broken')
     await state(retried, 'DELIVERED')
-    await kit.engine.retry(String(retried))
+    await kit.engine.jobs.retry(String(retried))
     await kit.until(() => receiver.came.length === 4)
     expect(endsOf(receiver.came)).toEqual([
       `end_${forced}_1`,
@@ -275,13 +275,13 @@ describe('tries', () => {
     receiver.answer = (_, response) => response.writeHead(404).end()
     const id = await make('answer', { args: '1', callback: { url: `${receiver.url}/h?token=x`, retry: [] } })
     await state(id, 'FAILED')
-    const { callbacks } = await kit.engine.callbacks({ state: 'FAILED' })
+    const { callbacks } = await kit.engine.callbacks.list({ state: 'FAILED' })
     expect(callbacks[0]).toMatchObject({ of: id, end: 1, attempts: 1, url: `${receiver.url}/h`, state: 'FAILED' })
-    const to = async (host: string) => (await kit.engine.callbacks({ host })).callbacks.map(({ of }) => of)
+    const to = async (host: string) => (await kit.engine.callbacks.list({ host })).callbacks.map(({ of }) => of)
     expect(await to(new URL(receiver.url).host)).toContain(id)
     expect(await to('elsewhere.example.com')).toEqual([])
     receiver.answer = (_, response) => response.end()
-    await kit.engine.resend(String(id))
+    await kit.engine.callbacks.resend(String(id))
     await state(id, 'DELIVERED')
     expect(receiver.came[1]!.body).toBe(receiver.came[0]!.body)
     expect(receiver.came[1]!.headers['webhook-id']).toBe(receiver.came[0]!.headers['webhook-id'])
@@ -302,7 +302,7 @@ describe('tries', () => {
 
 describe('destinations', () => {
   const groupOf = (url: string) => `callback:${new URL(url).host}`
-  const groups = async () => (await kit.engine.groups()).groups.filter(({ id }) => id.startsWith('callback:'))
+  const groups = async () => (await kit.engine.groups.list()).groups.filter(({ id }) => id.startsWith('callback:'))
 
   test('each has a group of its own, with a limit, which is gone when all is told', async () => {
     const slow = await startReceiver(() => undefined)
@@ -326,7 +326,7 @@ describe('destinations', () => {
     }
     expect(slow.most()).toBe(8)
     expect(await groups()).toEqual([])
-    expect(await kit.engine.verify()).toEqual([])
+    expect(await kit.engine.doctor.verify()).toEqual([])
   })
 
   test('eight failing callbacks of one API key hold back nothing of another key at the same host', async () => {
@@ -334,7 +334,7 @@ describe('destinations', () => {
     const ask = async (by: string, path: string) => {
       const callback = { url: `${receiver.url}${path}` }
       const job = { queue: 'default', class: 'answer', args: '1' as never, callback }
-      return (await kit.engine.enqueue([job], { by })).jobs[0]!.id
+      return (await kit.engine.jobs.enqueue([job], { by })).jobs[0]!.id
     }
     const bad = await Promise.all(Array.from({ length: 8 }, () => ask('key:mallory', '/bad')))
     await kit.until(() => receiver.came.filter(({ path }) => path === '/bad').length >= 5)
@@ -356,7 +356,7 @@ describe('destinations', () => {
     receiver.answer = (_, response) => void held.push(() => response.end())
     for (let i = 0; i < 12; i++) await make('answer', { args: '1' })
     await kit.until(() => held.length === 8)
-    await kit.engine.setGroup(groupOf(receiver.url), { concurrency: 10 })
+    await kit.engine.groups.set(groupOf(receiver.url), { concurrency: 10 })
     await kit.until(() => held.length === 10)
     receiver.answer = (_, response) => response.end()
     for (const answer of held) answer()
@@ -376,7 +376,7 @@ test('a receiver that is down for 30 minutes: everything arrives once after it i
   for (let i = 0; i < COUNT; i++) ids.push(await make('answer', { args: String(i) }))
   for (const id of ids) await kit.rest(id, 'completed')
   const start = Date.now() + offset
-  const queueOf = async () => (await kit.engine.queues()).queues.find(({ name }) => name === 'sidejob')!
+  const queueOf = async () => (await kit.engine.queues.list()).queues.find(({ name }) => name === 'sidejob')!
   const step = async () => {
     await advance(30 * SECOND)
     await kit.until(async () => {
@@ -405,5 +405,5 @@ test('a receiver that is down for 30 minutes: everything arrives once after it i
   expect(late[Math.floor(COUNT * 0.6)]!).toBeLessThan(6 * MINUTE)
   expect(late.at(-1)!).toBeLessThan(15 * MINUTE)
   for (const id of ids) expect((await callbackOf(id))!.state).toBe('DELIVERED')
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 }, 60_000)

@@ -14,11 +14,11 @@ let kit: Kit
 let receiver: Receiver
 const start = async (options: KitOptions = {}) => {
   kit = await startKit({ workers: [noop], ...options })
-  await kit.engine.register('slow', 'call', { push: { url: `${receiver.url}/` }, timeout: 5_000 })
+  await kit.engine.workers.register('slow', 'call', { push: { url: `${receiver.url}/` }, timeout: 5_000 })
 }
 const completed = (n: number, within?: number) =>
   kit.until(async () => {
-    const { queues } = await kit.engine.queues()
+    const { queues } = await kit.engine.queues.list()
     return queues.find(({ name }) => name === 'slow')!.counts.completed === n
   }, within)
 
@@ -31,7 +31,7 @@ afterEach(async () => {
 })
 
 const make = async (n: number, more: object = {}) => {
-  const { jobs } = await kit.engine.enqueue(
+  const { jobs } = await kit.engine.jobs.enqueue(
     Array(n).fill({ queue: 'slow', class: 'call', args: '1', retain: 3_600_000, ...more }),
   )
   return jobs.map(({ id }) => String(id))
@@ -46,7 +46,7 @@ describe('200 jobs of a push class whose worker takes 3 s', () => {
     expect(receiver.came).toHaveLength(200)
     expect(receiver.most()).toBeLessThanOrEqual(LANES * CALLS)
     expect(receiver.most()).toBeGreaterThan(2 * CALLS)
-    for (const id of ids) expect(await kit.engine.get(id)).toMatchObject({ status: 'completed', lost: 0 })
+    for (const id of ids) expect(await kit.engine.jobs.get(id)).toMatchObject({ status: 'completed', lost: 0 })
   }, 90_000)
 })
 
@@ -71,7 +71,7 @@ test('a lane takes others on while its calls go on', async () => {
   const held: ServerResponse[] = []
   receiver.answer = (_, response) => held.push(response)
   await start()
-  await kit.engine.setQueue('slow', { lanes: 1 })
+  await kit.engine.queues.update('slow', { lanes: 1 })
   await make(6)
   await kit.until(() => held.length === CALLS)
   const [id] = await make(1, { class: 'noop', priority: -1 })

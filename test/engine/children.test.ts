@@ -35,7 +35,7 @@ afterAll(() => kit.close())
 async function family(args: string, more: object = {}): Promise<number> {
   const parent = await kit.make('head', { args, ...more })
   for (let from = 0; from < N; from += 500)
-    await kit.engine.enqueue(
+    await kit.engine.jobs.enqueue(
       Array.from({ length: 500 }, (_, i) => ({
         queue: 'default',
         class: 'limb',
@@ -51,13 +51,13 @@ async function family(args: string, more: object = {}): Promise<number> {
 test('children beyond a thousand are read page by page, all of them once', async () => {
   const parent = await family('"quiet"')
   await kit.rest(parent, 'suspended')
-  const view = await kit.engine.get(String(parent))
+  const view = await kit.engine.jobs.get(String(parent))
   const shown = Object.keys(view.children).length
   expect(shown).toBeLessThan(1_100)
   expect(shown + view.moreChildren!).toBe(N)
   const listed = new Set<number>()
   for (let cursor: string | null = ''; cursor !== null; ) {
-    const page: Awaited<ReturnType<Kit['engine']['list']>> = await kit.engine.list({
+    const page: Awaited<ReturnType<Kit['engine']['jobs']['list']>> = await kit.engine.jobs.list({
       parent: String(parent),
       limit: 400,
       ...(cursor ? { cursor } : {}),
@@ -70,12 +70,12 @@ test('children beyond a thousand are read page by page, all of them once', async
 
 test('a run sees the first thousand at once and the others when it asks, and reads from all of them', async () => {
   const parent = await family('"loud"', { at: kit.now() + 3_600_000 })
-  const { children } = await kit.engine.get(String(parent))
+  const { children } = await kit.engine.jobs.get(String(parent))
   const some = Object.values(children)[0]!.id
-  const { id: last } = (await kit.engine.list({ parent: String(parent), limit: 1 })).jobs[0]!
+  const { id: last } = (await kit.engine.jobs.list({ parent: String(parent), limit: 1 })).jobs[0]!
   for (const id of [some, last])
-    await kit.engine.write(String(id), 'out', 'out', [String(id) as never], { notify: false })
-  await kit.engine.run(String(parent), {})
+    await kit.engine.ports.write(String(id), 'out', 'out', [String(id) as never], { notify: false })
+  await kit.engine.jobs.run(String(parent), {})
   await kit.until(() => seen !== undefined)
   const { first, ...rest } = seen!
   expect(first).toBeLessThan(1_100)
@@ -84,12 +84,15 @@ test('a run sees the first thousand at once and the others when it asks, and rea
 })
 
 test('a worker elsewhere reads them with the token of its run', async () => {
-  await kit.engine.register('far', 'head', { pull: true })
+  await kit.engine.workers.register('far', 'head', { pull: true })
   const parent = await family('"far"', { queue: 'far' })
-  const [run] = await kit.engine.claim('far', {})
+  const [run] = await kit.engine.runs.claim('far', {})
   const names = new Set<string>()
   for (let cursor: string | null = '0'; cursor !== null; ) {
-    const page: Awaited<ReturnType<Kit['engine']['children']>> = await kit.engine.children(run!.run.token, cursor)
+    const page: Awaited<ReturnType<Kit['engine']['runs']['children']>> = await kit.engine.runs.children(
+      run!.run.token,
+      cursor,
+    )
     for (const name of Object.keys(page.children)) names.add(name)
     cursor = page.cursor
   }

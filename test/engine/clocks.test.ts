@@ -21,7 +21,7 @@ beforeEach(async () => {
     defineWorker({ class: name, queue: 'default', perform: () => void ran.push(name) }),
   )
   kit = await startKit({ hold: true, workers })
-  await kit.engine.setQueue('pull', { mode: 'pull' } as never)
+  await kit.engine.queues.update('pull', { mode: 'pull' } as never)
 })
 afterEach(async () => {
   vi.restoreAllMocks()
@@ -49,12 +49,12 @@ async function pass(ms: number): Promise<void> {
 }
 
 const make = async (name: string, more: object = {}) => String(await kit.make(name, more))
-const status = async (id: string) => (await kit.engine.get(id)).status
+const status = async (id: string) => (await kit.engine.jobs.get(id)).status
 const runsOf = (name: string) => ran.filter((one) => one === name).length
 
 async function claimed() {
   const id = await make('chore', { queue: 'pull' })
-  const [run] = await kit.engine.claim('pull', { max: 1, lease: 45 * SECOND })
+  const [run] = await kit.engine.runs.claim('pull', { max: 1, lease: 45 * SECOND })
   expect(run!.job.id).toBe(Number(id))
   return { id, token: run!.run.token }
 }
@@ -91,9 +91,9 @@ differing.each([
   ['behind', -10 * MINUTE],
 ])('a schedule goes on within its minute where the Worker’s clock is ten minutes %s Redis’', async (_, ahead) => {
   const id = await make('minutely', { repeat: { cron: '* * * * *' } })
-  await kit.engine.pauseSchedule(id)
+  await kit.engine.schedules.pause(id)
   workerIsAhead(ahead)
-  const { next } = await kit.engine.resumeSchedule(id)
+  const { next } = await kit.engine.schedules.resume(id)
   expect(next[0]! - realNow()).toBeGreaterThan(-SECOND)
   expect(next[0]! - realNow()).toBeLessThanOrEqual(MINUTE)
 })
@@ -103,7 +103,7 @@ differing(
   async () => {
     workerIsAhead(-10 * MINUTE)
     const receiver = await startReceiver((_, response) => response.writeHead(500).end())
-    await kit.engine.register('default', 'called', { push: { url: `${receiver.url}/` } })
+    await kit.engine.workers.register('default', 'called', { push: { url: `${receiver.url}/` } })
     const made: string[] = []
     for (let i = 0; i < 8; i++) made.push(await make('called', { retry: { max: 9, delay: MINUTE } }))
     await serve()
@@ -127,7 +127,7 @@ differing(
     await jump(HOUR, -HOUR)
     await serve()
     expect([runsOf('late'), await status(late), await status(leased)]).toEqual([1, 'completed', 'queued'])
-    const claim = async () => (await kit.engine.claim('pull', { max: 1, lease: 45 * SECOND }))[0]
+    const claim = async () => (await kit.engine.runs.claim('pull', { max: 1, lease: 45 * SECOND }))[0]
     let again = await claim()
     for (; !again; again = await claim()) await pass(MINUTE)
     expect(String(again.job.id)).toBe(leased)
@@ -139,7 +139,7 @@ differing(
     // A run of the hour that never was holds its lease until that hour has come. Its commit counts all the same.
     await pass(MINUTE)
     expect(await status(leased)).toBe('running')
-    await kit.engine.commit(again.run.token, { end: 'completed', ops: [] } as never)
+    await kit.engine.runs.commit(again.run.token, { end: 'completed', ops: [] } as never)
     expect(await status(leased)).toBe('completed')
     const { id: second } = await claimed()
     await pass(MINUTE)

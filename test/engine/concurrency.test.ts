@@ -42,7 +42,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => target.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(target.address() as AddressInfo).port}`
   kit = await startKit({ workers: [narrow, free] })
-  await kit.engine.setQueue('default', { batch: 5, lanes: 4 })
+  await kit.engine.queues.update('default', { batch: 5, lanes: 4 })
 })
 afterEach(async () => {
   await kit.close()
@@ -51,8 +51,8 @@ afterEach(async () => {
 })
 
 const many = async (n: number, name: string) =>
-  (await kit.engine.enqueue(Array.from({ length: n }, () => ({ queue: 'default', class: name })))).jobs
-const serve = (concurrency?: number) => kit.engine.register('default', 'called', { push: { url }, concurrency })
+  (await kit.engine.jobs.enqueue(Array.from({ length: n }, () => ({ queue: 'default', class: name })))).jobs
+const serve = (concurrency?: number) => kit.engine.workers.register('default', 'called', { push: { url }, concurrency })
 const completed = async () => (await kit.store.overview('default')).queues[0]!.completed
 const LIMIT = 'worker:default/called'
 
@@ -63,7 +63,9 @@ describe('a push worker with a concurrency', () => {
     await kit.until(async () => (await completed()) === 20)
     expect(calls.seen).toEqual({ all: 20, most: 2 })
     expect(
-      (await kit.engine.list({ class: 'called', limit: 20 })).jobs.every(({ lost, attempt }) => lost + attempt === 0),
+      (await kit.engine.jobs.list({ class: 'called', limit: 20 })).jobs.every(
+        ({ lost, attempt }) => lost + attempt === 0,
+      ),
     ).toBe(true)
   })
 
@@ -76,7 +78,10 @@ describe('a push worker with a concurrency', () => {
       return states.every((status) => status === 'completed')
     })
     expect(calls.seen.all).toBeLessThan(20)
-    expect((await kit.engine.why(String(waiting.at(-1)!.id))).reasons[0]).toMatchObject({ code: 'LIMITED', key: LIMIT })
+    expect((await kit.engine.jobs.why(String(waiting.at(-1)!.id))).reasons[0]).toMatchObject({
+      code: 'LIMITED',
+      key: LIMIT,
+    })
     await serve()
     await kit.until(async () => (await completed()) === 60)
   })
@@ -94,15 +99,15 @@ describe('a push worker with a concurrency', () => {
     await serve()
     await kit.until(async () => (await completed()) === 60)
     expect(calls.seen.most).toBeGreaterThan(4)
-    await expect(kit.engine.limit(LIMIT)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(kit.engine.limits.get(LIMIT)).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
   test('bounds the jobs that were there before it', async () => {
-    await kit.engine.setQueue('default', { paused: true })
+    await kit.engine.queues.update('default', { paused: true })
     await serve()
     await many(12, 'called')
     await serve(2)
-    await kit.engine.setQueue('default', { paused: false })
+    await kit.engine.queues.update('default', { paused: false })
     await kit.until(async () => (await completed()) === 12)
     expect(calls.seen.most).toBe(2)
   })
@@ -113,7 +118,11 @@ describe('a function of our own with a concurrency', () => {
     await many(40, 'narrow')
     await kit.until(async () => (await completed()) === 40)
     expect(local.seen).toEqual({ all: 40, most: 3 })
-    expect(await kit.engine.limit('worker:default/narrow')).toMatchObject({ concurrency: 3, running: 0, waiting: 0 })
+    expect(await kit.engine.limits.get('worker:default/narrow')).toMatchObject({
+      concurrency: 3,
+      running: 0,
+      waiting: 0,
+    })
   })
 
   test('is refused with one that is no number of runs', async () => {

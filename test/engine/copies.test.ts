@@ -26,26 +26,26 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 const resultOf = async (id: number): Promise<unknown> => {
-  await kit.until(async () => ['completed', 'failed'].includes((await kit.engine.get(String(id))).status))
-  const found = await kit.engine.result(String(id), {})
+  await kit.until(async () => ['completed', 'failed'].includes((await kit.engine.jobs.get(String(id))).status))
+  const found = await kit.engine.jobs.result(String(id), {})
   return found.ended && found.result?.type === 'success' ? JSON.parse(found.result.result) : found
 }
 
 test('a copy starts with what the last run took, or with what is said', async () => {
   const id = await kit.make('adder', { inputs: { n: [1, 2, 3].map((n) => encodeValue(n)) } })
   expect(await resultOf(id)).toBe(6)
-  expect(await resultOf((await kit.engine.copy(String(id), {})).id)).toBe(6)
-  const named = await kit.engine.copy(String(id), { inputs: 'last', args: encodeValue({ by: 'hand' }) })
+  expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(6)
+  const named = await kit.engine.jobs.copy(String(id), { inputs: 'last', args: encodeValue({ by: 'hand' }) })
   expect(await resultOf(named.id)).toBe(6)
-  expect((await kit.engine.get(String(named.id))).args).toBe('{"by":"hand"}')
-  expect(await resultOf((await kit.engine.copy(String(id), { inputs: { n: [encodeValue(5)] } })).id)).toBe(5)
-  expect(await resultOf((await kit.engine.copy(String(id), { inputs: {} })).id)).toBe(0)
+  expect((await kit.engine.jobs.get(String(named.id))).args).toBe('{"by":"hand"}')
+  expect(await resultOf((await kit.engine.jobs.copy(String(id), { inputs: { n: [encodeValue(5)] } })).id)).toBe(5)
+  expect(await resultOf((await kit.engine.jobs.copy(String(id), { inputs: {} })).id)).toBe(0)
   // A copy keeps what its own run has taken.
-  expect(await resultOf((await kit.engine.copy(String(named.id), { inputs: 'last' })).id)).toBe(6)
+  expect(await resultOf((await kit.engine.jobs.copy(String(named.id), { inputs: 'last' })).id)).toBe(6)
 })
 
 test('where none are kept a copy starts without, and who asks for them is told why', async () => {
@@ -59,8 +59,8 @@ test('where none are kept a copy starts without, and who asks for them is told w
     [much, 'its last run took more than 65536 bytes, which are not kept'],
   ] as const) {
     await resultOf(id)
-    expect(await resultOf((await kit.engine.copy(String(id), {})).id)).toBe(0)
-    await expect(kit.engine.copy(String(id), { inputs: 'last' })).rejects.toMatchObject({
+    expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(0)
+    await expect(kit.engine.jobs.copy(String(id), { inputs: 'last' })).rejects.toMatchObject({
       code: 'REFUSED',
       message: `job ${id}: expected inputs that a run has taken, got none: ${why}`,
     })
@@ -73,7 +73,7 @@ test('inputs are kept sealed where values are, and a deployment without the key 
   const { encryptionKeys: _, ...plain } = kit.engineOptions as typeof kit.engineOptions & typeof sealing
   const other = createEngine({ ...plain, workers: [adder] })
   for (const inputs of [undefined, 'last'] as const)
-    await expect(other.copy(String(id), { inputs })).rejects.toMatchObject({
+    await expect(other.jobs.copy(String(id), { inputs })).rejects.toMatchObject({
       code: 'REFUSED',
       message: `job ${id}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its inputs, got none`,
     })

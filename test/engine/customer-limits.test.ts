@@ -46,7 +46,7 @@ beforeAll(async () => {
   kit = await startKit({ workers: [mail, broken, parent, plain, careless] })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 beforeEach(() => {
@@ -54,7 +54,7 @@ beforeEach(() => {
 })
 
 const make = (...customers: string[]) =>
-  kit.engine.enqueue(
+  kit.engine.jobs.enqueue(
     customers.map((customer) => ({ queue: 'default', class: 'mail', args: encodeValue({ customer }) })),
   )
 
@@ -63,8 +63,8 @@ describe('a limit with a key for each customer', () => {
     const { jobs } = await make('a', 'a', 'b', 'a', 'free', 'b', 'free')
     await kit.until(() => ran.length === 4)
     expect(ran.toSorted()).toEqual(['a', 'b', 'free', 'free'])
-    await kit.until(async () => (await kit.engine.why(String(jobs[1]!.id))).reasons[0]?.code === 'LIMITED')
-    expect((await kit.engine.why(String(jobs[1]!.id))).reasons[0]).toMatchObject({ key: 'customer:a:eu' })
+    await kit.until(async () => (await kit.engine.jobs.why(String(jobs[1]!.id))).reasons[0]?.code === 'LIMITED')
+    expect((await kit.engine.jobs.why(String(jobs[1]!.id))).reasons[0]).toMatchObject({ key: 'customer:a:eu' })
     for (const expected of [['a', 'b'], ['a']]) {
       ran = []
       await kit.advance(10_100)
@@ -74,13 +74,13 @@ describe('a limit with a key for each customer', () => {
   })
 
   test('shows among the limits, with its rate', async () => {
-    expect(await kit.engine.limit('customer:b:eu')).toMatchObject({ rate: { limit: 1, period: 10_000 } })
-    expect(await kit.engine.limit('mails')).toMatchObject({ concurrency: 100 })
+    expect(await kit.engine.limits.get('customer:b:eu')).toMatchObject({ rate: { limit: 1, period: 10_000 } })
+    expect(await kit.engine.limits.get('mails')).toMatchObject({ concurrency: 100 })
   })
 
   test('refuses args from which it cannot make a key, and nothing is made', async () => {
     const enqueue = (args: unknown) =>
-      kit.engine.enqueue([{ queue: 'default', class: 'broken', args: encodeValue(args) }])
+      kit.engine.jobs.enqueue([{ queue: 'default', class: 'broken', args: encodeValue(args) }])
     await expect(enqueue({})).rejects.toMatchObject({
       code: 'REFUSED',
       message: expect.stringMatching(/^args: a limit of class broken makes its key of them: Cannot read properties/),
@@ -91,13 +91,13 @@ describe('a limit with a key for each customer', () => {
 
 describe('a child of a function', () => {
   test('has the group, priority and delay that its parent gives it', async () => {
-    const { jobs } = await kit.engine.enqueue([{ queue: 'default', class: 'parent' }])
-    const view = () => kit.engine.get(String(jobs[0]!.id))
+    const { jobs } = await kit.engine.jobs.enqueue([{ queue: 'default', class: 'parent' }])
+    const view = () => kit.engine.jobs.get(String(jobs[0]!.id))
     await kit.until(async () => Object.keys((await view()).children).includes('grouped'))
-    const grouped = await kit.engine.get(String((await view()).children.grouped!.id))
+    const grouped = await kit.engine.jobs.get(String((await view()).children.grouped!.id))
     expect(grouped).toMatchObject({ group: 'acme', priority: 3, status: 'queued' })
     expect(grouped.runAt! - kit.now()).toBeGreaterThan(240_000)
-    expect(await kit.engine.group('acme')).toMatchObject({ concurrency: 1 })
+    expect(await kit.engine.groups.get('acme')).toMatchObject({ concurrency: 1 })
   })
 
   test.each<[object, string]>([
@@ -106,11 +106,11 @@ describe('a child of a function', () => {
     [{ wait: -1 }, 'expected a duration'],
     [{ timeout: 'long' }, 'expected a duration'],
   ])('fails its parent with %j, and no other run with it', async (options, message) => {
-    const made = await kit.engine.enqueue([
+    const made = await kit.engine.jobs.enqueue([
       { queue: 'default', class: 'careless', args: encodeValue(options) },
       { queue: 'default', class: 'plain' },
     ])
-    const views = () => Promise.all(made.jobs.map(({ id }) => kit.engine.get(String(id))))
+    const views = () => Promise.all(made.jobs.map(({ id }) => kit.engine.jobs.get(String(id))))
     await kit.until(async () => (await views()).every(({ endedAt }) => endedAt !== null))
     const [careless, other] = await views()
     expect(careless).toMatchObject({ status: 'failed' })

@@ -13,40 +13,40 @@ beforeAll(async () => {
 })
 beforeEach(async () => {
   engine = createEngine({ ...kit.engineOptions, namespace: `${crypto.randomUUID().slice(0, 8)}:` })
-  await engine.setQueue('q', { mode: 'pull' })
+  await engine.queues.update('q', { mode: 'pull' })
 })
 afterAll(() => kit.close())
 
 const make = async (name: string, input: Partial<JobInput> = {}): Promise<number> =>
-  (await engine.enqueue([{ queue: 'q', class: name, ...input }])).jobs[0]!.id
-const claim = (names?: string[]) => engine.claim('q', { names, max: 10 })
+  (await engine.jobs.enqueue([{ queue: 'q', class: name, ...input }])).jobs[0]!.id
+const claim = (names?: string[]) => engine.runs.claim('q', { names, max: 10 })
 const one = async (name: string) => {
   const runs = await claim([name])
   expect(runs).toHaveLength(1)
   return runs[0]!
 }
 const lend = async (lending: DeliveryRequest = {}) =>
-  (await engine.deliver('q', { max: 10, ...lending })).deliveries.map(({ job }) => job.class)
-const status = async (id: number) => (await engine.get(String(id))).status
-const healthy = async () => expect(await engine.verify()).toEqual([])
+  (await engine.deliveries.claim('q', { max: 10, ...lending })).deliveries.map(({ job }) => job.class)
+const status = async (id: number) => (await engine.jobs.get(String(id))).status
+const healthy = async () => expect(await engine.doctor.verify()).toEqual([])
 
 describe('a child that joins the run of its parent', () => {
   test('is held until that run has ended, whatever comes for it meanwhile', async () => {
     const parent = await make('parent')
     const run = await one('parent')
     const child = await make('child', { parent: String(parent), joins: true, in: { data: {} } })
-    expect(await engine.get(String(child))).toMatchObject({
+    expect(await engine.jobs.get(String(child))).toMatchObject({
       status: 'suspended',
       waitingFor: 'parent',
       name: String(child),
     })
-    expect((await engine.why(String(child))).reasons).toMatchObject([{ code: 'PARENT', job: parent }])
-    await engine.write(String(child), 'in', 'data', ['1'])
+    expect((await engine.jobs.why(String(child))).reasons).toMatchObject([{ code: 'PARENT', job: parent }])
+    await engine.ports.write(String(child), 'in', 'data', ['1'])
     expect(await claim()).toEqual([])
-    await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
+    await engine.runs.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
     expect(await status(child)).toBe('queued')
     const { run: childRun } = await one('child')
-    await engine.commit(childRun.token, { end: 'completed', reads: { data: { cursor: 0, count: 1 } } })
+    await engine.runs.commit(childRun.token, { end: 'completed', reads: { data: { cursor: 0, count: 1 } } })
     expect(await status(parent)).toBe('queued')
     await healthy()
   })
@@ -55,12 +55,12 @@ describe('a child that joins the run of its parent', () => {
     const parent = await make('parent', { retry: { max: 3, backoff: { base: 0 } } })
     const first = await one('parent')
     const child = await make('child', { parent: String(parent), joins: true })
-    await engine.commit(first.run.token, { end: 'failed', error: { message: 'broken' } })
+    await engine.runs.commit(first.run.token, { end: 'failed', error: { message: 'broken' } })
     expect(await status(child)).toBe('suspended')
     const second = await one('parent')
-    await engine.commit(second.run.token, { end: 'again' })
+    await engine.runs.commit(second.run.token, { end: 'again' })
     expect(await status(child)).toBe('suspended')
-    await engine.terminate(String(parent), {})
+    await engine.jobs.terminate(String(parent), {})
     expect(await status(child)).toBe('terminated')
     await healthy()
   })
@@ -69,7 +69,7 @@ describe('a child that joins the run of its parent', () => {
     const parent = await make('parent')
     await one('parent')
     const child = await make('child', { parent: String(parent), joins: true })
-    await engine.disown(String(parent), { name: String(child) })
+    await engine.jobs.disown(String(parent), { name: String(child) })
     expect(await status(child)).toBe('queued')
     await one('child')
     await healthy()
@@ -80,7 +80,7 @@ describe('a child that joins the run of its parent', () => {
     await claim()
     await kit.advance(5_100)
     await claim(['nobody'])
-    await engine.terminate(String(parent), {})
+    await engine.jobs.terminate(String(parent), {})
     await expect(make('child', { parent: String(parent), joins: true })).rejects.toMatchObject({ code: 'WRONG_STATUS' })
   })
 
@@ -89,13 +89,13 @@ describe('a child that joins the run of its parent', () => {
     await expect(make('child', { parent: String(parent), joins: true })).rejects.toMatchObject({ code: 'WRONG_STATUS' })
     const run = await one('parent')
     await make('first', { parent: String(parent), joins: true })
-    await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
+    await engine.runs.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
     const second = await make('second', { parent: String(parent), joins: true })
     expect(await status(second)).toBe('queued')
     for (const name of ['first', 'second']) {
       expect(await status(parent)).toBe('suspended')
       const { run } = await one(name)
-      await engine.commit(run.token, { end: 'completed' })
+      await engine.runs.commit(run.token, { end: 'completed' })
     }
     expect(await status(parent)).toBe('queued')
     await healthy()
@@ -109,11 +109,11 @@ test('a parent that has waited is told what became of its children, until it has
     ...{ op: 'spawn' as const, name, queue: 'q', class: name, args: `"${name}"` },
     keepResult: true,
   }))
-  await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children', ops: spawned })
-  const { children } = await engine.get(String(parent))
-  await engine.commit((await one('good')).run.token, { end: 'completed', result: '42' })
-  await engine.commit((await one('bad')).run.token, { end: 'failed', error: { message: 'broken', retry: false } })
-  await engine.cancel(String(children.unwanted!.id))
+  await engine.runs.commit(run.run.token, { end: 'suspended', waitFor: 'children', ops: spawned })
+  const { children } = await engine.jobs.get(String(parent))
+  await engine.runs.commit((await one('good')).run.token, { end: 'completed', result: '42' })
+  await engine.runs.commit((await one('bad')).run.token, { end: 'failed', error: { message: 'broken', retry: false } })
+  await engine.jobs.cancel(String(children.unwanted!.id))
   const told = await one('parent')
   expect(told.family).toEqual({
     finished: [{ id: children.good!.id, name: 'good', class: 'good', args: '"good"', result: '42' }],
@@ -122,7 +122,7 @@ test('a parent that has waited is told what became of its children, until it has
     ],
     cancelled: [{ id: children.unwanted!.id, name: 'unwanted', class: 'unwanted', args: '"unwanted"' }],
   })
-  await engine.commit(told.run.token, { end: 'again' })
+  await engine.runs.commit(told.run.token, { end: 'again' })
   expect((await one('parent')).family).toBeUndefined()
   await healthy()
 })
@@ -160,11 +160,11 @@ describe('lending', () => {
   })
 
   test('a class that is banned fails in place of being lent, until the ban is lifted', async () => {
-    await engine.block('q', ['bad*'])
+    await engine.deliveries.block('q', ['bad*'])
     const bad = await make('bad/one')
-    expect(await engine.deliver('q', {})).toEqual({ deliveries: [], failed: 1 })
+    expect(await engine.deliveries.claim('q', {})).toEqual({ deliveries: [], failed: 1 })
     expect(await status(bad)).toBe('failed')
-    await engine.block('q', null)
+    await engine.deliveries.block('q', null)
     await make('bad/two')
     expect(await lend()).toEqual(['bad/two'])
     await healthy()
@@ -175,11 +175,11 @@ describe('lending', () => {
     const [run] = await claim()
     await kit.advance(5_100)
     await make('other')
-    expect(await engine.deliveredJob(String(id))).toMatchObject({ deliveries: 1, status: 'running' })
+    expect(await engine.deliveries.get(String(id))).toMatchObject({ deliveries: 1, status: 'running' })
     expect(await lend()).toEqual(['slow', 'other'])
-    await expect(engine.commit(run!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+    await expect(engine.runs.commit(run!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
     await kit.advance(5_100)
-    expect(await engine.deliver('q', {})).toEqual({ deliveries: [], failed: 1 })
+    expect(await engine.deliveries.claim('q', {})).toEqual({ deliveries: [], failed: 1 })
     expect(await status(id)).toBe('failed')
     await healthy()
   })
@@ -191,14 +191,14 @@ describe('deliveries', () => {
     const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 } })
     await claim()
     await kit.advance(5_100)
-    expect(await engine.deliver('q', {})).toEqual({ deliveries: [], failed: 1 })
+    expect(await engine.deliveries.claim('q', {})).toEqual({ deliveries: [], failed: 1 })
     return id
   }
 
   test('are counted anew when a person retries the job, or runs it by force', async () => {
-    await engine.retry(String(await givenUp()))
+    await engine.jobs.retry(String(await givenUp()))
     expect(await lend()).toEqual(['slow'])
-    await engine.run(String(await givenUp()), { force: true })
+    await engine.jobs.run(String(await givenUp()), { force: true })
     expect(await lend()).toEqual(['slow'])
   })
 
@@ -206,7 +206,7 @@ describe('deliveries', () => {
     await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 }, retry: { max: 3, backoff: { base: 0 } } })
     for (let n = 0; n < 2; n++) {
       const { run } = await one('slow')
-      await engine.commit(run.token, { end: 'failed', error: { message: 'broken' } })
+      await engine.runs.commit(run.token, { end: 'failed', error: { message: 'broken' } })
     }
     expect(await lend()).toEqual(['slow'])
   })
@@ -214,7 +214,7 @@ describe('deliveries', () => {
   test('are counted anew for each slot of a repeat', async () => {
     await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 }, repeat: 'STARTED, +1 MINUTE' })
     const { run } = await one('slow')
-    await engine.commit(run.token, { end: 'failed', error: { message: 'broken', retry: false } })
+    await engine.runs.commit(run.token, { end: 'failed', error: { message: 'broken', retry: false } })
     await kit.advance(61_000)
     expect(await lend()).toEqual(['slow'])
   })
@@ -223,27 +223,27 @@ describe('deliveries', () => {
 describe('a run of a job that is known by its id', () => {
   test('is ended by conclude, also late, as long as nobody else has it', async () => {
     const id = await make('job', { redeliver: { after: '+1 SECOND' } })
-    await expect(engine.finishDelivery(String(id), { end: 'completed' })).rejects.toMatchObject({
+    await expect(engine.deliveries.finish(String(id), { end: 'completed' })).rejects.toMatchObject({
       code: 'WRONG_STATUS',
     })
     await claim()
     await kit.advance(2_000)
-    expect(await engine.finishDelivery(String(id), { end: 'completed', args: '{"n":1}' })).toEqual({
+    expect(await engine.deliveries.finish(String(id), { end: 'completed', args: '{"n":1}' })).toEqual({
       status: 'completed',
     })
-    expect((await engine.get(String(id))).args).toBe('{"n":1}')
+    expect((await engine.jobs.get(String(id))).args).toBe('{"n":1}')
     await healthy()
   })
 
   test('that is given back under another class takes from then on what that class takes', async () => {
     const schema = (type: string) => ({ pull: true, in: { n: { schema: encodeValue({ type }) } } })
-    await engine.register('q', 'texts', schema('string'))
-    await engine.register('q', 'numbers', schema('integer'))
+    await engine.workers.register('q', 'texts', schema('string'))
+    await engine.workers.register('q', 'numbers', schema('integer'))
     const id = await make('texts')
-    const write = (value: unknown) => engine.write(String(id), 'in', 'n', [encodeValue(value)], {})
+    const write = (value: unknown) => engine.ports.write(String(id), 'in', 'n', [encodeValue(value)], {})
     await expect(write(1)).rejects.toThrow('of class texts')
     await claim(['texts'])
-    await engine.requeue(String(id), { class: 'numbers' })
+    await engine.deliveries.requeue(String(id), { class: 'numbers' })
     await write(1)
     await expect(write('one')).rejects.toThrow('of class numbers')
   })
@@ -251,9 +251,9 @@ describe('a run of a job that is known by its id', () => {
   test('is taken away by requeue: nothing of it counts any more', async () => {
     const id = await make('job')
     const [run] = await claim()
-    await engine.requeue(String(id), { class: 'renamed' })
-    await expect(engine.commit(run!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
-    expect(await engine.get(String(id))).toMatchObject({ status: 'queued', class: 'renamed' })
+    await engine.deliveries.requeue(String(id), { class: 'renamed' })
+    await expect(engine.runs.commit(run!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+    expect(await engine.jobs.get(String(id))).toMatchObject({ status: 'queued', class: 'renamed' })
     expect((await claim(['renamed'])).map(({ job }) => job.id)).toEqual([id])
     await healthy()
   })
@@ -265,12 +265,12 @@ describe('a run of a job that is known by its id', () => {
       await make('a', { parent: String(parent), joins: true }),
       await make('b', { parent: String(parent), joins: true }),
     ]
-    await engine.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
-    await engine.finishDelivery(String((await one('a')).job.id), { end: 'completed' })
-    await engine.requeue(String(a))
-    await engine.commit((await one('b')).run.token, { end: 'completed' })
+    await engine.runs.commit(run.run.token, { end: 'suspended', waitFor: 'children' })
+    await engine.deliveries.finish(String((await one('a')).job.id), { end: 'completed' })
+    await engine.deliveries.requeue(String(a))
+    await engine.runs.commit((await one('b')).run.token, { end: 'completed' })
     expect([await status(b), await status(parent)]).toEqual(['completed', 'suspended'])
-    await engine.commit((await one('a')).run.token, { end: 'completed' })
+    await engine.runs.commit((await one('a')).run.token, { end: 'completed' })
     expect(await status(parent)).toBe('queued')
     await healthy()
   })
@@ -279,11 +279,11 @@ describe('a run of a job that is known by its id', () => {
 test('a unique key can hold until the job is deleted, be ignored, and be tied to a parent', async () => {
   const unique = { unique: 'k', retain: 86_400_000 }
   const id = await make('job', { ...unique, uniqueness: { held: 'deleted' } })
-  await engine.commit((await one('job')).run.token, { end: 'completed' })
+  await engine.runs.commit((await one('job')).run.token, { end: 'completed' })
   expect(await make('job', unique)).toBe(id)
   const other = await make('job', { ...unique, uniqueness: { hit: 'ignored' } })
   expect(other).not.toBe(id)
-  await engine.remove(String(id), { force: true })
+  await engine.jobs.remove(String(id), { force: true })
   expect(await make('job', unique)).not.toBe(id)
   const parent = await make('parent')
   await one('parent')

@@ -3,7 +3,7 @@
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/index.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { createRegistry } from '../../src/engine/jobs/registry.ts'
 import { createPlaces } from '../../src/http/places.ts'
@@ -72,13 +72,13 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     const noted = await costOf(kit, one.tick)
     expect([noted.calls, noted.billed]).toEqual([1, 2])
     // What is due within a quarter of an hour is left to Redis' clock.
-    await kit.engine.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 14 * 60_000 } as never])
+    await kit.engine.jobs.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 14 * 60_000 } as never])
     await one.tick()
     expect((await costOf(kit, one.tick)).billed).toBe(4)
 
-    await kit.engine.addTenant('acme')
+    await kit.engine.tenants.add('acme')
     const { engine: acme } = (await other.open('acme'))!
-    await acme.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 60_000 } as never])
+    await acme.jobs.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 60_000 } as never])
     await kit.advance(120_000)
     const bells = kit.qstash.counts.published
     await one.tick()
@@ -89,12 +89,14 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     const queues = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((queue) => worker('work', queue))
     kit = await startKit({ workers: queues, hold: true })
     await kit.engine.tick()
-    const { jobs } = await kit.engine.enqueue([{ queue: 'a', class: 'work', runAt: kit.now() + 3_600_000 } as never])
+    const { jobs } = await kit.engine.jobs.enqueue([
+      { queue: 'a', class: 'work', runAt: kit.now() + 3_600_000 } as never,
+    ])
     // The script is there from now on: the call's round trips are its own.
-    await kit.engine.run(String(jobs[0]!.id), { at: kit.now() + 7_200_000 })
+    await kit.engine.jobs.run(String(jobs[0]!.id), { at: kit.now() + 7_200_000 })
     const cold = isolate(queues)
     const { calls } = await costOf({ ...kit, until: async () => undefined }, () =>
-      cold.run(String(jobs[0]!.id), { at: kit.now() + 7_200_000 }),
+      cold.jobs.run(String(jobs[0]!.id), { at: kit.now() + 7_200_000 }),
     )
     expect(calls).toBe(2)
   })
@@ -123,11 +125,11 @@ test('a class tells which deployments have its function', async () => {
   await kit.engine.tick()
   await kit.advance(60_000)
   await isolate([worker('shared')], 'https://other.example.com').tick()
-  const { deployments } = await kit.engine.deployments()
+  const { deployments } = await kit.engine.workers.deployments()
   const [later, earlier] = deployments.map(({ id, at }) => ({ id, at }))
   expect(later!.at - earlier!.at).toBeGreaterThanOrEqual(60_000)
   const served = async (name: string) =>
-    (await kit.engine.workers()).workers.find((one) => one.queue === 'default' && one.class === name)
+    (await kit.engine.workers.list()).workers.find((one) => one.queue === 'default' && one.class === name)
   expect(await served('shared')).toMatchObject({ seen: null, servedBy: [later, earlier] })
   expect(await served('ours')).toMatchObject({ seen: null, servedBy: [earlier] })
 })
@@ -142,23 +144,25 @@ describe('PUT /v1/workers over a function of a deployment', () => {
     const theirs = isolate([worker('theirs')], 'https://other.example.com')
     await theirs.tick()
     for (const definition of [{ pull: true }, { push: { url: 'https://w.example.com/' } }, {}]) {
-      await expect(kit.engine.register('default', 'theirs', definition)).rejects.toMatchObject(refused)
-      await expect(kit.engine.register('default', 'theirs', definition, { preview: true })).rejects.toMatchObject(
-        refused,
-      )
+      await expect(kit.engine.workers.register('default', 'theirs', definition)).rejects.toMatchObject(refused)
+      await expect(
+        kit.engine.workers.register('default', 'theirs', definition, { preview: true }),
+      ).rejects.toMatchObject(refused)
     }
     // The function of this deployment is not announced yet.
-    await expect(kit.engine.register('default', 'ours', { pull: true })).rejects.toMatchObject({ code: 'REFUSED' })
-    const [job] = (await kit.engine.enqueue([{ queue: 'default', class: 'theirs' }])).jobs
+    await expect(kit.engine.workers.register('default', 'ours', { pull: true })).rejects.toMatchObject({
+      code: 'REFUSED',
+    })
+    const [job] = (await kit.engine.jobs.enqueue([{ queue: 'default', class: 'theirs' }])).jobs
     await drain(theirs)
-    expect(await kit.engine.get(String(job!.id))).toMatchObject({ status: 'completed' })
+    expect(await kit.engine.jobs.get(String(job!.id))).toMatchObject({ status: 'completed' })
   })
 
   test('works once the function was removed with DELETE', async () => {
     kit = await startKit()
     await isolate([worker('theirs')], 'https://other.example.com').tick()
-    await kit.engine.unregister('default', 'theirs')
-    await kit.engine.register('default', 'theirs', { pull: true })
+    await kit.engine.workers.unregister('default', 'theirs')
+    await kit.engine.workers.register('default', 'theirs', { pull: true })
     expect(await classes()).toEqual(['theirs'])
   })
 })
@@ -166,7 +170,7 @@ describe('PUT /v1/workers over a function of a deployment', () => {
 test('a function that was removed with DELETE is back after the next start of its deployment', async () => {
   kit = await startKit()
   await isolate([worker('theirs')]).tick()
-  await kit.engine.unregister('default', 'theirs')
+  await kit.engine.workers.unregister('default', 'theirs')
   expect(await classes()).toEqual([])
   await isolate([worker('theirs')]).tick()
   expect(await classes()).toEqual(['theirs'])
@@ -179,12 +183,16 @@ describe('an isolate that has announced its classes', () => {
     cron: { expression: '0 2 * * *' },
     perform: () => undefined,
   })
-  const limits = async () => (await kit.engine.limits({})).limits.map(({ key }) => key)
+  const limits = async () => (await kit.engine.limits.list({})).limits.map(({ key }) => key)
   const empty = () => rawCommand(kit.redis.port, 'FLUSHALL')
 
   test('announces them again at the first tick after Redis was emptied, with limits and schedules', async () => {
     kit = await startKit({ workers: [bounded], hold: true })
-    const standing = async () => [await classes(), await limits(), (await kit.engine.schedules({})).schedules.length]
+    const standing = async () => [
+      await classes(),
+      await limits(),
+      (await kit.engine.schedules.list({})).schedules.length,
+    ]
     const all = [['bounded'], ['worker:default/bounded'], 1]
     await kit.engine.tick()
     expect(await standing()).toEqual(all)
@@ -192,7 +200,7 @@ describe('an isolate that has announced its classes', () => {
     expect(await standing()).toEqual([[], [], 0])
     await kit.engine.tick()
     expect(await standing()).toEqual(all)
-    await kit.engine.enqueue(Array.from({ length: 9 }, () => ({ queue: 'default', class: 'bounded' })) as never)
+    await kit.engine.jobs.enqueue(Array.from({ length: 9 }, () => ({ queue: 'default', class: 'bounded' })) as never)
     const claim = { max: 9, lease: 60_000, begun: 9 }
     expect((await kit.store.commit({ queue: 'default', claim })).lent).toHaveLength(2)
   })
@@ -259,7 +267,7 @@ describe('a deployment that is rolled out', () => {
     const [first, second] = [old(), fresh()]
     await first.tick()
     const make = async (engine: typeof first, name: string, n: number) =>
-      (await engine.enqueue(Array(n).fill({ queue: 'default', class: name, args: '1', retain: 3_600_000 }))).jobs
+      (await engine.jobs.enqueue(Array(n).fill({ queue: 'default', class: name, args: '1', retain: 3_600_000 }))).jobs
     const made = [...(await make(first, 'stays', 400)), ...(await make(first, 'goes', 200))]
     await second.tick()
     made.push(...(await make(second, 'stays', 200)), ...(await make(second, 'comes', 200)))
@@ -318,8 +326,8 @@ describe('a function with a cron', () => {
       cron: cron && { ...cron, args },
       perform: (job) => void slots.push(Number(job.scheduledFor)),
     })
-  const schedules = async () => (await kit.engine.schedules({})).schedules
-  const nightly = () => kit.engine.schedule('cron:default/report')
+  const schedules = async () => (await kit.engine.schedules.list({})).schedules
+  const nightly = () => kit.engine.schedules.get('cron:default/report')
 
   test('repeats from its announcement on, as one job, whatever announces it how often', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
@@ -340,13 +348,13 @@ describe('a function with a cron', () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     await kit.engine.tick()
     const { job } = await nightly()
-    await kit.engine.pauseSchedule(String(job))
+    await kit.engine.schedules.pause(String(job))
     await isolate([report(NIGHTLY), worker('other')]).tick()
     expect(await nightly()).toMatchObject({ job, paused: true })
     await isolate([report({ expression: '30 3 * * *' }, { deep: true })]).tick()
     const changed = await nightly()
     expect(JSON.parse(changed.repeat)).toEqual({ cron: '30 3 * * *' })
-    expect(await kit.engine.get('cron:default/report')).toMatchObject({ args: '{"deep":true}' })
+    expect(await kit.engine.jobs.get('cron:default/report')).toMatchObject({ args: '{"deep":true}' })
   })
 
   test('is removed, with its job, by a version that has it no more', async () => {
@@ -355,7 +363,7 @@ describe('a function with a cron', () => {
     const { job } = await nightly()
     await isolate([report()]).tick()
     expect(await schedules()).toEqual([])
-    await expect(kit.engine.get(String(job))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(kit.engine.jobs.get(String(job))).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await isolate([report(NIGHTLY)]).tick()
     await kit.advance(11 * 60_000)
     await isolate([report(NIGHTLY)]).tick()
@@ -372,7 +380,7 @@ describe('a function with a cron', () => {
 
   test('is shown with its class, and a wrong pattern is told at once', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
-    expect((await kit.engine.workers()).workers).toContainEqual(
+    expect((await kit.engine.workers.list()).workers).toContainEqual(
       expect.objectContaining({ class: 'report', cron: NIGHTLY }),
     )
     expect(() => isolate([report({ expression: 'at night' })])).toThrow(/^class report of queue default: cron: /)

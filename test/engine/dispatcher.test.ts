@@ -54,12 +54,12 @@ beforeEach(() => {
   held = Promise.withResolvers()
 })
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
 const make = async (n: number, className = 'noop', input: object = {}) => {
-  const { jobs } = await kit.engine.enqueue(Array(n).fill({ queue: 'default', class: className, ...input }))
+  const { jobs } = await kit.engine.jobs.enqueue(Array(n).fill({ queue: 'default', class: className, ...input }))
   return jobs.map(({ id }) => id)
 }
 
@@ -80,12 +80,12 @@ async function trips(work: () => Promise<unknown>): Promise<number> {
 }
 
 const lanes = async () => (await kit.store.overview('default')).queues[0]!.lanes
-const queue = async () => (await kit.engine.queues()).queues[0]!
+const queue = async () => (await kit.engine.queues.list()).queues[0]!
 
 describe('a lane', () => {
   test('commits a batch together with the claim of the next', async () => {
     await start({ lane: { short: 0 } })
-    await kit.engine.setQueue('default', { lanes: 1 })
+    await kit.engine.queues.update('default', { lanes: 1 })
     const ids = await make(250)
     let served: unknown
     expect(await trips(async () => (served = await dispatch()))).toBe(4)
@@ -96,7 +96,7 @@ describe('a lane', () => {
 
   test('takes up to three times as many jobs in pieces as were just done, if those were short, and a hundred others', async () => {
     await start({ lane: { short: 60_000 } })
-    await kit.engine.setQueue('default', { lanes: 1 })
+    await kit.engine.queues.update('default', { lanes: 1 })
     await make(1_500)
     // 100, 300, 600 and 500 of them are claimed; the last request commits and finds nothing.
     expect(await trips(dispatch)).toBe(5)
@@ -107,7 +107,7 @@ describe('a lane', () => {
 
   test('takes no more than it was told to, however short they are', async () => {
     await start({ lane: { batch: 100, short: 60_000 } })
-    await kit.engine.setQueue('default', { lanes: 1 })
+    await kit.engine.queues.update('default', { lanes: 1 })
     await make(300)
     expect(await trips(dispatch)).toBe(4)
   })
@@ -120,20 +120,20 @@ describe('a lane', () => {
 
   test('takes batches as small as the queue says', async () => {
     await start()
-    await kit.engine.setQueue('default', { batch: 10 })
+    await kit.engine.queues.update('default', { batch: 10 })
     await make(25)
     expect(await trips(dispatch)).toBe(4)
   })
 
   test('takes the most urgent first, then the oldest', async () => {
     await start()
-    await kit.engine.setQueue('default', { batch: 1 })
+    await kit.engine.queues.update('default', { batch: 1 })
     const [late] = await make(1, 'noop', { priority: 5 })
     const [first, second] = await make(2)
     const [urgent] = await make(1, 'noop', { priority: -5 })
     await dispatch()
     // Node keeps numbers in order; the times of the runs tell theirs.
-    const ranAt = async (id: number) => (await kit.engine.get(String(id))).ranAt!
+    const ranAt = async (id: number) => (await kit.engine.jobs.get(String(id))).ranAt!
     const times = await Promise.all([urgent!, first!, second!, late!].map(ranAt))
     expect(times).toEqual(times.toSorted((a, b) => a - b))
   })
@@ -166,7 +166,7 @@ describe('a lane', () => {
     await start()
     const [id] = await make(1, 'noop', { wait: 300 })
     expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
-    const { ranAt, createdAt } = await kit.engine.get(String(id))
+    const { ranAt, createdAt } = await kit.engine.jobs.get(String(id))
     expect(ranAt! - createdAt).toBeGreaterThanOrEqual(300)
   })
 
@@ -185,16 +185,16 @@ describe('a lane', () => {
     await start()
     await make(1, 'noop', { wait: 10_000 })
     await make(1)
-    await kit.engine.setQueue('default', { paused: true })
+    await kit.engine.queues.update('default', { paused: true })
     await kit.advance(11_000)
     expect(await trips(dispatch)).toBe(1)
-    await kit.engine.setQueue('default', { paused: false })
+    await kit.engine.queues.update('default', { paused: false })
     expect(await dispatch()).toEqual({ runs: 2, ended: 'empty' })
   })
 
   test('does nothing where all lanes are open', async () => {
     await start()
-    await kit.engine.setQueue('default', { lanes: 1 })
+    await kit.engine.queues.update('default', { lanes: 1 })
     await make(1, 'holding')
     const first = dispatch()
     await held.promise
@@ -211,7 +211,7 @@ describe('a lane', () => {
     kit.gateway.faults.drop({ nth })
     expect(await dispatch()).toEqual({ runs: 10, ended: 'empty' })
     expect(runs).toEqual(Object.fromEntries(ids.map((id) => [id, 1])))
-    for (const id of ids) expect(await kit.engine.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
+    for (const id of ids) expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
   })
 
   test('gives a job of a class that it does not know back, with a delay and no failure', async () => {
@@ -219,9 +219,9 @@ describe('a lane', () => {
     const [id] = await make(1)
     const other = createEngine({ ...kit.engineOptions, workers: [] })
     expect(await other.dispatch('default', (await bells())[0]!)).toMatchObject({ ended: 'empty' })
-    const { status, attempt, lost, runAt, error } = await kit.engine.get(String(id))
+    const { status, attempt, lost, runAt, error } = await kit.engine.jobs.get(String(id))
     expect({ status, attempt, lost, error }).toEqual({ status: 'queued', attempt: 0, lost: 0, error: null })
-    const { endedAt, outcome } = (await kit.engine.runs(String(id))).runs[0]!
+    const { endedAt, outcome } = (await kit.engine.jobs.runs(String(id))).runs[0]!
     expect({ wait: runAt! - endedAt, outcome }).toEqual({ wait: 10_000, outcome: 'released' })
     await kit.advance(11_000)
     expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
@@ -307,7 +307,7 @@ describe('a bell', () => {
     hold.resolve()
     expect(await lane).toMatchObject({ runs: expect.any(Number) })
     await dispatch()
-    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'completed', lost: 1 })
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'completed', lost: 1 })
   })
 })
 
@@ -345,11 +345,11 @@ describe('eager dispatch', () => {
     const [id] = await make(1, name, input)
     for (let done = 0; done < later.length; ) done = (await Promise.all([...later])).length
     expect(runs[id!]).toBeUndefined()
-    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
-    expect((await kit.engine.runs(String(id))).runs).toEqual([])
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
+    expect((await kit.engine.jobs.runs(String(id))).runs).toEqual([])
     expect(kit.qstash.counts.published).toBe(before + 1)
     await dispatch()
-    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'completed', lost: 0 })
     expect(runs[id!]).toBe(1)
   })
 
@@ -368,7 +368,7 @@ describe('eager dispatch', () => {
     const [id] = await make(1, 'short')
     expect(await stays(20_000)).toMatchObject({ ended: 'handed on' })
     expect(runs[id!]).toBeUndefined()
-    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
     expect(await stays(80_000)).toMatchObject({ ended: 'empty' })
     expect(runs[id!]).toBe(1)
   })
@@ -410,7 +410,7 @@ test('progress renews the lease for as long as a lane has it, and no longer', as
   const [id] = await make(1, 'holding')
   const lane = dispatch()
   await held.promise
-  await kit.until(async () => (await kit.engine.get(String(id))).progress === '1')
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).progress === '1')
   const { document } = await kit.store.inspect(String(id))
   expect(document.leaseUntil! - kit.now()).toBeLessThanOrEqual(5_000)
   hold.resolve()

@@ -93,7 +93,8 @@ test('nothing that users gave is readable in Redis, and all of it by whoever may
   const heard: string[] = []
   const listening = new AbortController()
   const stream = (async () => {
-    for await (const { message } of engine.subscribe(['/sidejob/log', 'results'], listening.signal)) heard.push(message)
+    for await (const { message } of engine.channels.subscribe(['/sidejob/log', 'results'], listening.signal))
+      heard.push(message)
   })().catch(() => undefined)
   await kit.until(async () => (await redis.get(kit.store.keys.listened)) !== null)
   const id = await kit.make('busy', {
@@ -103,7 +104,7 @@ test('nothing that users gave is readable in Redis, and all of it by whoever may
     keepResult: true,
   })
   const sleeping = await kit.make('waiting')
-  await kit.until(async () => (await engine.get(String(sleeping))).runAt !== null)
+  await kit.until(async () => (await engine.jobs.get(String(sleeping))).runAt !== null)
   await kit.rest(id, 'completed')
   const job = String(id)
   expect(seen).toEqual({
@@ -117,38 +118,38 @@ test('nothing that users gave is readable in Redis, and all of it by whoever may
   await kit.rest(asked, 'completed')
   const made = await kit.make('echo', { at: Date.now() + 1e8 })
   const later = String(made)
-  await engine.publish('results', JSON.stringify(mark('message')))
-  await engine.publish('till', JSON.stringify(mark('kept message')), { keep: 1 })
-  await engine.setState(later, { set: { by_hand: JSON.stringify(mark('by hand')) } })
-  await engine.patch(later, { args: JSON.stringify({ patched: mark('patched') }) })
-  await engine.write(later, 'in', 'in', [JSON.stringify(mark('late input'))])
-  await engine.setDefault(later, 'in', 'in', JSON.stringify(mark('other default')))
-  await engine.log(JSON.stringify(mark('by a caller')))
+  await engine.channels.publish('results', JSON.stringify(mark('message')))
+  await engine.channels.publish('till', JSON.stringify(mark('kept message')), { keep: 1 })
+  await engine.jobs.setState(later, { set: { by_hand: JSON.stringify(mark('by hand')) } })
+  await engine.jobs.update(later, { args: JSON.stringify({ patched: mark('patched') }) })
+  await engine.ports.write(later, 'in', 'in', [JSON.stringify(mark('late input'))])
+  await engine.ports.setDefault(later, 'in', 'in', JSON.stringify(mark('other default')))
+  await engine.log.write(JSON.stringify(mark('by a caller')))
 
   expect(await everything()).not.toContain(MARK)
 
-  const till = (await engine.channels({ last: true })).channels.find(({ name }) => name === 'till')!
+  const till = (await engine.channels.list({ last: true })).channels.find(({ name }) => name === 'till')!
   expect(textOf(till.last!.message)).toBe(mark('kept message'))
-  const changed = await engine.get(later)
+  const changed = await engine.jobs.get(later)
   expect(textOf(changed.args)).toEqual({ patched: mark('patched') })
   expect(textOf(changed.in.in!.default)).toBe(mark('other default'))
-  expect(textOf((await engine.state(later)).by_hand)).toBe(mark('by hand'))
-  const view = await engine.get(job)
-  const state = await engine.state(job)
+  expect(textOf((await engine.jobs.state(later)).by_hand)).toBe(mark('by hand'))
+  const view = await engine.jobs.get(job)
+  const state = await engine.jobs.state(job)
   expect(textOf(state.small)).toBe(mark('state'))
   expect(textOf(state.large)).toEqual(long('state'))
-  const { values: written } = await engine.look(job, 'out', 'done')
+  const { values: written } = await engine.ports.get(job, 'out', 'done')
   expect(textOf(written[0]!.data)).toBe(mark('written'))
-  const { values: left } = await engine.take(job, 'in', 'cards', { max: 1 })
+  const { values: left } = await engine.ports.take(job, 'in', 'cards', { max: 1 })
   expect(textOf(left[0]!.data)).toEqual(long('input'))
   const child = view.children.child!.id
-  expect(textOf((await engine.get(String(child))).args)).toBe(mark('child args'))
-  const { runs } = await engine.runs(job)
+  expect(textOf((await engine.jobs.get(String(child))).args)).toBe(mark('child args'))
+  const { runs } = await engine.jobs.runs(job)
   expect(JSON.stringify(runs)).toContain(mark('error'))
-  const { entries } = await engine.readLog({})
+  const { entries } = await engine.log.read({})
   for (const what of ['logged', 'error', 'by a caller'])
     expect(entries.map(({ entry }) => entry).join()).toContain(mark(what))
-  const answer = await engine.result(String(asked), { take: true })
+  const answer = await engine.jobs.result(String(asked), { take: true })
   expect(answer.ended && answer.result?.type === 'success' && textOf(answer.result.result)).toEqual(long('result'))
   expect(JSON.stringify(receiver.came[0]!.body)).toContain(mark('result'))
   expect(receiver.came[0]!.headers['x-token']).toBe(mark('header'))
@@ -176,19 +177,19 @@ describe('keys are changed', () => {
   test('what another key has sealed is read as long as that one is there, and what is new is sealed with the first', async () => {
     const id = await kit.make('echo', { args: JSON.stringify(mark('old')), at: Date.now() + 1e8 })
     const rotated = withKeys(second, first)
-    expect(textOf((await rotated.get(String(id))).args)).toBe(mark('old'))
-    await rotated.patch(String(id), { args: JSON.stringify(mark('new')) })
-    await expect(kit.engine.get(String(id))).resolves.toMatchObject({
+    expect(textOf((await rotated.jobs.get(String(id))).args)).toBe(mark('old'))
+    await rotated.jobs.update(String(id), { args: JSON.stringify(mark('new')) })
+    await expect(kit.engine.jobs.get(String(id))).resolves.toMatchObject({
       args: expect.stringMatching(/^\{"\$sealed":"~f/),
     })
-    expect(textOf((await withKeys(second).get(String(id))).args)).toBe(mark('new'))
+    expect(textOf((await withKeys(second).jobs.get(String(id))).args)).toBe(mark('new'))
   })
 
   test('a value that was there before there was a key is read as it is', async () => {
     const id = await createEngine({ ...kit.engineOptions, workers, encryptionKeys: [] })
-      .enqueue([{ queue: 'default', class: 'echo', args: JSON.stringify('open'), at: Date.now() + 1e8 } as never])
+      .jobs.enqueue([{ queue: 'default', class: 'echo', args: JSON.stringify('open'), at: Date.now() + 1e8 } as never])
       .then(({ jobs }) => jobs[0]!.id)
-    expect(textOf((await kit.engine.get(String(id))).args)).toBe('open')
+    expect(textOf((await kit.engine.jobs.get(String(id))).args)).toBe('open')
   })
 })
 
@@ -197,26 +198,26 @@ describe('a key is missing', () => {
     const other = withKeys(second)
     const make = async (engine: typeof other) =>
       (
-        await engine.enqueue([
+        await engine.jobs.enqueue([
           { queue: 'default', class: 'echo', args: JSON.stringify(mark('x')), retry: { max: 0 } } as never,
         ])
       ).jobs[0]!.id
     const [theirs, ours] = [await make(other), await make(kit.engine)]
     await kit.rest(theirs, 'failed')
     await kit.rest(ours, 'completed')
-    const { error } = await kit.engine.get(String(theirs))
+    const { error } = await kit.engine.jobs.get(String(theirs))
     expect(textOf(error)).toMatchObject({
       message: expect.stringMatching(
         /this value was sealed with key [\w-]{8}: expected it in SIDEJOB_ENCRYPTION_KEY, got only [\w-]{8}$/,
       ),
     })
     // Nothing is lost: with its key it is what it was.
-    expect(textOf((await other.get(String(theirs))).args)).toBe(mark('x'))
+    expect(textOf((await other.jobs.get(String(theirs))).args)).toBe(mark('x'))
   })
 })
 
 test('whoever looks without the key sees everything else, and copies nothing that cannot be opened', async () => {
-  const { jobs } = await kit.engine.enqueue([
+  const { jobs } = await kit.engine.jobs.enqueue([
     {
       ...{ queue: 'default', class: 'echo', args: JSON.stringify(mark('x')) },
       callback: { url: 'http://127.0.0.1:9/hook' },
@@ -225,16 +226,16 @@ test('whoever looks without the key sees everything else, and copies nothing tha
   const job = String(jobs[0]!.id)
   await kit.rest(jobs[0]!.id, 'completed')
   const other = withKeys(second)
-  await kit.until(async () => (await other.callbacks({})).callbacks.length > 0)
-  expect((await other.callbacks({})).callbacks[0]).toMatchObject({ url: '' })
-  expect((await other.list({})).jobs.map(({ id }) => String(id))).toContain(job)
-  expect((await other.rows({})).jobs.length).toBeGreaterThan(0)
-  expect((await other.errors({})).looked).toBeGreaterThanOrEqual(0)
-  await expect(other.copy(job, {})).rejects.toMatchObject({
+  await kit.until(async () => (await other.callbacks.list({})).callbacks.length > 0)
+  expect((await other.callbacks.list({})).callbacks[0]).toMatchObject({ url: '' })
+  expect((await other.jobs.list({})).jobs.map(({ id }) => String(id))).toContain(job)
+  expect((await other.jobs.rows({})).jobs.length).toBeGreaterThan(0)
+  expect((await other.errors.list({})).looked).toBeGreaterThanOrEqual(0)
+  await expect(other.jobs.copy(job, {})).rejects.toMatchObject({
     code: 'REFUSED',
     message: `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its args, got none`,
   })
-  await kit.engine.terminate(job, { recursive: true }).catch(() => undefined)
+  await kit.engine.jobs.terminate(job, { recursive: true }).catch(() => undefined)
 })
 
 test('an export holds nothing that can be read, and what is made of it is opened by the same key', async () => {
@@ -248,16 +249,16 @@ test('an export holds nothing that can be read, and what is made of it is opened
     })(),
   )
   const copy = createEngine({ ...kit.engineOptions, workers, namespace: 'copy:' })
-  expect(textOf((await copy.get(String(id))).args)).toBe(mark('exported'))
+  expect(textOf((await copy.jobs.get(String(id))).args)).toBe(mark('exported'))
 })
 
 test('what one tenant has sealed cannot be opened as another tenant', async () => {
   const tenant = (name: string) => createEngine({ ...kit.engineOptions, workers, namespace: 'shared:', tenant: name })
-  const { jobs } = await tenant('acme').enqueue([
+  const { jobs } = await tenant('acme').jobs.enqueue([
     { queue: 'default', class: 'echo', args: JSON.stringify(mark('theirs')), at: Date.now() + 1e8 } as never,
   ])
-  expect(textOf((await tenant('acme').get(String(jobs[0]!.id))).args)).toBe(mark('theirs'))
-  expect((await tenant('beta').get(String(jobs[0]!.id))).args).toMatch(/^\{"\$sealed":"~f/)
+  expect(textOf((await tenant('acme').jobs.get(String(jobs[0]!.id))).args)).toBe(mark('theirs'))
+  expect((await tenant('beta').jobs.get(String(jobs[0]!.id))).args).toMatch(/^\{"\$sealed":"~f/)
 })
 
 describe.each([
@@ -296,16 +297,16 @@ describe.each([
       keepResult: true,
     })
     const job = String(id)
-    await engine.write(job, 'in', 'a', [JSON.stringify(LIKE)], { context: JSON.stringify({ by: LIKE }) as never })
+    await engine.ports.write(job, 'in', 'a', [JSON.stringify(LIKE)], { context: JSON.stringify({ by: LIKE }) as never })
     await own.rest(id, 'completed')
-    const view = await engine.get(LIKE)
+    const view = await engine.jobs.get(LIKE)
     expect([view.id, view.aliases, view.createdBy]).toEqual([id, [LIKE], LIKE])
     expect(textOf(view.args)).toEqual({ x: LIKE, list: [LIKE] })
-    expect(textOf((await engine.state(job))[LIKE])).toBe(LIKE)
-    expect(textOf((await engine.look(job, 'out', 'b')).values[0]!.data)).toBe(LIKE)
-    const answer = await engine.result(job, {})
+    expect(textOf((await engine.jobs.state(job))[LIKE])).toBe(LIKE)
+    expect(textOf((await engine.ports.get(job, 'out', 'b')).values[0]!.data)).toBe(LIKE)
+    const answer = await engine.jobs.result(job, {})
     expect(answer.ended && answer.result?.type === 'success' && textOf(answer.result.result)).toBe(LIKE)
-    const { entries } = await engine.readLog({ job })
+    const { entries } = await engine.log.read({ job })
     expect(entries.map(({ entry }) => textOf(entry))).toContainEqual(
       expect.objectContaining({ $sealed: LIKE, text: LIKE }),
     )
@@ -314,7 +315,7 @@ describe.each([
   test('stays as it came in errors', async () => {
     const id = await own.make('likely', { args: '{"fails":true}', inputs: { a: ['1'] } })
     await own.rest(id, 'failed')
-    const { error } = await own.engine.get(String(id))
+    const { error } = await own.engine.jobs.get(String(id))
     expect(textOf(error)).toMatchObject({ message: LIKE })
   })
 })
@@ -364,9 +365,9 @@ describe('a person who can read Redis and use the API cannot have a sealed value
   afterAll(() => own.close())
 
   test('by an entry of the log', async () => {
-    await own.engine.log(JSON.stringify({ m: sealed }))
-    for (const one of sealed) await own.engine.log(JSON.stringify(one))
-    const { entries } = await own.engine.readLog({ limit: 1 + sealed.length })
+    await own.engine.log.write(JSON.stringify({ m: sealed }))
+    for (const one of sealed) await own.engine.log.write(JSON.stringify(one))
+    const { entries } = await own.engine.log.read({ limit: 1 + sealed.length })
     expect(entries.map(({ entry }) => textOf(entry)).reverse()).toEqual([
       { m: sealed },
       ...sealed.map((message) => ({ message })),
@@ -378,16 +379,16 @@ describe('a person who can read Redis and use the API cannot have a sealed value
     const listening = new AbortController()
     const channels = ['/sidejob/log', '/heard', '/']
     const stream = (async () => {
-      for await (const one of own.engine.subscribe(channels, listening.signal)) heard.push(one)
+      for await (const one of own.engine.channels.subscribe(channels, listening.signal)) heard.push(one)
     })().catch(() => undefined)
     await own.until(async () => (await raw.get(own.store.keys.listened)) !== null)
     const job = String(await own.make('repeating', { at: Date.now() + 1e8 }))
-    await own.engine.publish('/heard', JSON.stringify({ m: sealed }))
-    await own.engine.publish('/sidejob/log', JSON.stringify({ error: sealed }))
+    await own.engine.channels.publish('/heard', JSON.stringify({ m: sealed }))
+    await own.engine.channels.publish('/sidejob/log', JSON.stringify({ error: sealed }))
     for (const one of sealed) {
-      await own.engine.publish(`/heard/${one.slice(0, 200)}`, '1')
+      await own.engine.channels.publish(`/heard/${one.slice(0, 200)}`, '1')
       const context = { $sealed: one, error: one, read: [{ data: [one] }], deep: `"${one}"` }
-      await own.engine.write(job, 'in', 'in', ['7'], { context: JSON.stringify(context) as never })
+      await own.engine.ports.write(job, 'in', 'in', ['7'], { context: JSON.stringify(context) as never })
       await own.until(() =>
         heard.some(({ channel, message }) => channel === '/sidejob/log' && message.includes('deep')),
       )
@@ -402,19 +403,19 @@ describe('a person who can read Redis and use the API cannot have a sealed value
 
   test('by a result, kept or waited for', async () => {
     const id = await own.make('repeating', { args: JSON.stringify({ m: sealed }), keepResult: true })
-    const answer = await own.engine.result(String(id), { wait: 5_000 })
+    const answer = await own.engine.jobs.result(String(id), { wait: 5_000 })
     expect(answer.ended && answer.result?.type === 'success' && textOf(answer.result.result)).toEqual({ m: sealed })
   })
 
   test('by a definition of a class', async () => {
     for (const one of sealed) {
-      await own.engine.register('default', 'described', {
+      await own.engine.workers.register('default', 'described', {
         pull: true,
         description: one,
         in: { n: { default: JSON.stringify(one) } },
         args: JSON.stringify({ const: one }),
       } as never)
-      const found = JSON.stringify(await own.engine.workers())
+      const found = JSON.stringify(await own.engine.workers.list())
       expect(found).toContain(one)
       expect(found).not.toContain(SECRET)
     }
@@ -427,8 +428,8 @@ describe('a person who can read Redis and use the API cannot have a sealed value
     const other = await own.make('hidden', { args: JSON.stringify(SECRET), at: Date.now() + 1e8 })
     const args = JSON.parse((await raw.get<string>(own.store.keys.job(other)))!).a as string
     await raw.set(key, JSON.stringify({ ...JSON.parse(text), 's:field': args, pg: args, 'di:in': `=${args}` }))
-    const { progress, in: ports } = await own.engine.get(String(id))
-    const { field } = await own.engine.state(String(id))
+    const { progress, in: ports } = await own.engine.jobs.get(String(id))
+    const { field } = await own.engine.jobs.state(String(id))
     expect([progress, ports.in!.default, field].map(textOf)).toEqual(Array(3).fill({ $sealed: args }))
   })
 })
@@ -439,10 +440,10 @@ test('a value in the form of an earlier version is an error that names the reaso
   const key = kit.store.keys.job(id)
   const document = JSON.parse((await redis.get<string>(key))!) as Record<string, string>
   await redis.set(key, JSON.stringify({ ...document, a: FORMER }))
-  expect(textOf((await kit.engine.get(String(id))).args)).toEqual({ $sealed: FORMER })
-  await kit.engine.run(String(id), {})
+  expect(textOf((await kit.engine.jobs.get(String(id))).args)).toEqual({ $sealed: FORMER })
+  await kit.engine.jobs.run(String(id), {})
   await kit.rest(id, 'failed')
-  expect(textOf((await kit.engine.get(String(id))).error)).toMatchObject({
+  expect(textOf((await kit.engine.jobs.get(String(id))).error)).toMatchObject({
     message: expect.stringContaining('sealed by a version of sidejob whose form this version does not open'),
   })
 })

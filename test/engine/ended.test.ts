@@ -18,7 +18,7 @@ const fussy = defineWorker({
 let kit: Kit
 const ended: number[] = [] // newest first
 
-const sorted = async (filter: JobFilter = {}) => kit.engine.list({ sort: 'ended', limit: 1_000, ...filter })
+const sorted = async (filter: JobFilter = {}) => kit.engine.jobs.list({ sort: 'ended', limit: 1_000, ...filter })
 const ids = async (filter?: JobFilter) => (await sorted(filter)).jobs.map(({ id }) => id)
 
 /** Goes through all pages. */
@@ -32,24 +32,25 @@ async function paged(filter: JobFilter): Promise<number[]> {
   }
 }
 
-const make = async (input: object) => (await kit.engine.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
+const make = async (input: object) =>
+  (await kit.engine.jobs.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
 
 /** Ends a job of a pull worker a second later than the one before. */
 async function end(id: number, how: 'completed' | 'failed' | 'terminated', queue = 'p'): Promise<void> {
   await kit.advance(1_000)
-  if (how === 'terminated') await kit.engine.terminate(String(id), {})
+  if (how === 'terminated') await kit.engine.jobs.terminate(String(id), {})
   else {
-    const [lent] = await kit.engine.claim(queue, { max: 1 })
+    const [lent] = await kit.engine.runs.claim(queue, { max: 1 })
     expect(lent!.job.id).toBe(id)
     const error = { message: 'no', reason: 'other' as const }
-    await kit.engine.commit(lent!.run.token, how === 'failed' ? { end: how, error } : { end: how })
+    await kit.engine.runs.commit(lent!.run.token, how === 'failed' ? { end: how, error } : { end: how })
   }
   ended.unshift(id)
 }
 
 beforeAll(async () => {
   kit = await startKit({ hold: true, workers: [noop, fussy] })
-  for (const queue of ['p', 'q']) await kit.engine.register(queue, 'job', { pull: true, retry: { max: 0 } })
+  for (const queue of ['p', 'q']) await kit.engine.workers.register(queue, 'job', { pull: true, retry: { max: 0 } })
   const [old, young, other] = [
     await make({ priority: 9 }),
     await make({}),
@@ -72,7 +73,7 @@ test('the newest end first, whatever the queue, the status, the retention and th
   expect(await ids({ status: ['failed', 'terminated'], queue: 'p' })).toEqual([ended[0], ended[4]])
   expect(await ids({ queue: 'q' })).toEqual([ended[3]])
   expect(await ids({ queue: 'none' })).toEqual([])
-  const { jobs } = await kit.engine.rows({ sort: 'ended' })
+  const { jobs } = await kit.engine.jobs.rows({ sort: 'ended' })
   expect(jobs.map(({ id }) => id)).toEqual(ended)
 })
 
@@ -83,7 +84,7 @@ test('other filters hold, and the pages together are the list', async () => {
 })
 
 test('jobs of pieces stand where they have ended, those too that left them', async () => {
-  const { jobs } = await kit.engine.enqueue(
+  const { jobs } = await kit.engine.jobs.enqueue(
     Array.from({ length: 150 }, (_, args) => ({ queue: 'piece', class: 'fussy', args: String(args) as never })),
   )
   const done = jobs.map(({ id }) => id)
@@ -95,7 +96,7 @@ test('jobs of pieces stand where they have ended, those too that left them', asy
   expect(await paged({ ...filter, limit: 7 })).toEqual(byEnd)
   expect(await ids({ ...filter, status: 'failed' })).toEqual([done[3]])
   // The look has taken nothing out of its piece.
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 test.skipIf(kind !== 'server')(
@@ -103,7 +104,7 @@ test.skipIf(kind !== 'server')(
   async () => {
     const input = { queue: 'many', class: 'noop', keepResult: 60_000 }
     for (let n = 0; n < 3; n++)
-      await kit.engine.enqueue(Array.from({ length: 1_000 }, () => ({ ...input, priority: n })))
+      await kit.engine.jobs.enqueue(Array.from({ length: 1_000 }, () => ({ ...input, priority: n })))
     await kit.advance(60_000) // The bells are lost, and their places with them.
     await kit.engine.dispatch('many', '')
     const before = await commandStats(kit)

@@ -71,7 +71,7 @@ describe('a kind of errors', () => {
 
 describe('errors', () => {
   test('are told by kind, the most frequent first, with when and which', async () => {
-    const { errors, looked, cursor } = await kit.engine.errors({})
+    const { errors, looked, cursor } = await kit.engine.errors.list({})
     expect([looked, cursor]).toEqual([4, null])
     expect(errors).toMatchObject([
       { class: 'pay', queues: ['default'], message: 'card # of <text> declined', count: 3 },
@@ -84,103 +84,105 @@ describe('errors', () => {
     })
     expect(cards!.frame).toMatch(/perform/)
     expect(cards!.lastAt).toBeGreaterThanOrEqual(cards!.firstAt)
-    expect((await kit.engine.errors({ class: 'mail' })).errors).toEqual([])
+    expect((await kit.engine.errors.list({ class: 'mail' })).errors).toEqual([])
   })
 
   test('a kind that is muted is left out until it is unmuted, and told of with who has muted it where it is asked for', async () => {
-    const [{ error }, { error: other }] = (await kit.engine.errors({})).errors as [ErrorKind, ErrorKind]
-    const { muted } = await kit.engine.muteError(error, { muted: true, by: 'ann' })
+    const [{ error }, { error: other }] = (await kit.engine.errors.list({})).errors as [ErrorKind, ErrorKind]
+    const { muted } = await kit.engine.errors.mute(error, { muted: true, by: 'ann' })
     expect(muted).toEqual({ by: 'ann', at: expect.any(Number), until: null })
-    const page = await kit.engine.errors({})
+    const page = await kit.engine.errors.list({})
     expect([page.errors.map((kind) => kind.error), page.looked]).toEqual([[other], 4])
     expect(page.muted).toEqual([{ error, class: 'pay', ...muted }])
-    const whole = await kit.engine.errors({ muted: true })
+    const whole = await kit.engine.errors.list({ muted: true })
     expect(whole.errors.map((kind) => [kind.error, kind.muted])).toEqual([
       [error, muted],
       [other, undefined],
     ])
     // The jobs themselves are where they were.
-    expect((await kit.engine.list({ error })).jobs).toHaveLength(3)
-    expect(await kit.engine.muteError(error, { muted: false, by: 'ann' })).toEqual({
+    expect((await kit.engine.jobs.list({ error })).jobs).toHaveLength(3)
+    expect(await kit.engine.errors.mute(error, { muted: false, by: 'ann' })).toEqual({
       ...{ kind: error, muted: null, was: muted },
     })
-    expect(await kit.engine.errors({})).toMatchObject({ errors: [{ error }, { error: other }], muted: [] })
+    expect(await kit.engine.errors.list({})).toMatchObject({ errors: [{ error }, { error: other }], muted: [] })
   })
 
   test('a kind can be muted until a moment that is to come', async () => {
-    const { error } = (await kit.engine.errors({})).errors[0]!
+    const { error } = (await kit.engine.errors.list({})).errors[0]!
     const now = Date.now()
-    await expect(kit.engine.muteError(error, { muted: true, until: now - 1, by: 'ann' })).rejects.toThrow(
+    await expect(kit.engine.errors.mute(error, { muted: true, until: now - 1, by: 'ann' })).rejects.toThrow(
       /^until: expected a moment to come, got /,
     )
-    await kit.engine.muteError(error, { muted: true, until: now + 60_000, by: 'ann' })
-    expect((await kit.engine.errors({})).errors).toHaveLength(1)
+    await kit.engine.errors.mute(error, { muted: true, until: now + 60_000, by: 'ann' })
+    expect((await kit.engine.errors.list({})).errors).toHaveLength(1)
     await kit.advance(60_001)
-    expect(await kit.engine.errors({ muted: true })).toMatchObject({ errors: [{ error }, {}], muted: [] })
-    expect((await kit.engine.errors({ muted: true })).errors[0]).not.toHaveProperty('muted')
+    expect(await kit.engine.errors.list({ muted: true })).toMatchObject({ errors: [{ error }, {}], muted: [] })
+    expect((await kit.engine.errors.list({ muted: true })).errors[0]).not.toHaveProperty('muted')
     // What is over makes room for the next.
-    await kit.engine.muteError('0123456789abcdef', { muted: true, by: 'bob' })
+    await kit.engine.errors.mute('0123456789abcdef', { muted: true, by: 'bob' })
     expect(Object.keys(await kit.store.mutes())).toEqual(['0123456789abcdef'])
-    expect((await kit.engine.errors({})).muted).toMatchObject([{ error: '0123456789abcdef', class: null, by: 'bob' }])
-    await kit.engine.muteError('0123456789abcdef', { muted: false, by: 'bob' })
+    expect((await kit.engine.errors.list({})).muted).toMatchObject([
+      { error: '0123456789abcdef', class: null, by: 'bob' },
+    ])
+    await kit.engine.errors.mute('0123456789abcdef', { muted: false, by: 'bob' })
   })
 
   test('no more than 200 kinds are muted, and one of them can be muted anew', async () => {
     const kinds = Array.from({ length: 200 }, (_, i) => i.toString(16).padStart(16, '0'))
     for (const error of kinds) await kit.store.setMute(error, '{"class":null,"by":"ann","at":1,"until":null}')
-    await expect(kit.engine.muteError('f'.repeat(16), { muted: true, by: 'ann' })).rejects.toMatchObject({
+    await expect(kit.engine.errors.mute('f'.repeat(16), { muted: true, by: 'ann' })).rejects.toMatchObject({
       code: 'LIMITED',
       message: 'expected at most 200 kinds of errors that are muted, got one more',
     })
-    await kit.engine.muteError(kinds[7]!, { muted: true, by: 'bob' })
-    expect((await kit.engine.errors({})).muted[0]).toMatchObject({ error: kinds[7], by: 'bob' })
+    await kit.engine.errors.mute(kinds[7]!, { muted: true, by: 'bob' })
+    expect((await kit.engine.errors.list({})).muted[0]).toMatchObject({ error: kinds[7], by: 'bob' })
     await kit.store.removeMutes(kinds)
   })
 
   test('a list has those of one kind, page by page', async () => {
-    const { error } = (await kit.engine.errors({})).errors[0]!
-    const first = await kit.engine.list({ error, limit: 2 })
+    const { error } = (await kit.engine.errors.list({})).errors[0]!
+    const first = await kit.engine.jobs.list({ error, limit: 2 })
     expect(first.jobs.map(({ id }) => id)).toEqual([made.card3, made.card2])
-    const rest = await kit.engine.rows({ error, limit: 2, cursor: first.cursor! })
+    const rest = await kit.engine.jobs.rows({ error, limit: 2, cursor: first.cursor! })
     expect([rest.jobs.map(({ id }) => id), rest.cursor]).toEqual([[made.card1], null])
   })
 
   test('a preview counts what bulk does: to one kind, to ids', async () => {
-    const { error } = (await kit.engine.errors({})).errors[1]!
-    expect(await kit.engine.bulkPreview({ filter: { error }, action: 'retry' })).toEqual({
+    const { error } = (await kit.engine.errors.list({})).errors[1]!
+    expect(await kit.engine.bulk.preview({ filter: { error }, action: 'retry' })).toEqual({
       fits: 1,
       looked: 4,
       more: false,
       ids: [made.timeout],
       cursor: null,
     })
-    const preview = await kit.engine.bulkPreview({ filter: { status: 'failed' }, action: 'delete' })
+    const preview = await kit.engine.bulk.preview({ filter: { status: 'failed' }, action: 'delete' })
     expect(preview).toMatchObject({ fits: 4, more: false })
-    const done = async (input: Parameters<typeof kit.engine.bulk>[0]) => {
-      const { id } = await kit.engine.bulk(input)
+    const done = async (input: Parameters<typeof kit.engine.bulk.start>[0]) => {
+      const { id } = await kit.engine.bulk.start(input)
       await drain(kit.engine, { errors: 'keep' })
-      return (await kit.engine.get(String(id))).progress
+      return (await kit.engine.jobs.get(String(id))).progress
     }
     const runs = async (id: number) =>
-      (await kit.engine.get(String(id))).createdAt && (await kit.engine.runs(String(id))).runs[0]!.startedAt
+      (await kit.engine.jobs.get(String(id))).createdAt && (await kit.engine.jobs.runs(String(id))).runs[0]!.startedAt
     const before = [await runs(made.timeout!), await runs(made.card1!)]
     await kit.advance(1_000)
     expect(JSON.parse((await done({ filter: { error }, action: 'retry' }))!)).toMatchObject({ done: 1 })
     expect((await runs(made.timeout!)) - before[0]!).toBeGreaterThanOrEqual(1_000)
     expect(await runs(made.card1!)).toBe(before[1])
     expect(JSON.parse((await done({ ids: [made.card1!, made.card2!], action: 'delete' }))!)).toBeTruthy()
-    expect((await kit.engine.errors({})).looked).toBeLessThanOrEqual(4)
+    expect((await kit.engine.errors.list({})).looked).toBeLessThanOrEqual(4)
   })
 })
 
 test('asked for details, a kind tells in which minutes its jobs failed', async () => {
-  const [kind] = (await kit.engine.errors({ details: true })).errors
+  const [kind] = (await kit.engine.errors.list({ details: true })).errors
   const { count, firstAt, lastAt } = kind!
   const minutes = kind!.minutes!
   expect(minutes.reduce((sum, minute) => sum + minute.count, 0)).toBe(count)
   expect([minutes[0]!.at, minutes.at(-1)!.at]).toEqual([firstAt, lastAt].map((at) => at - (at % 60_000)))
   expect(minutes.map(({ at }) => at)).toEqual([...new Set(minutes.map(({ at }) => at))].sort((a, b) => a - b))
-  expect((await kit.engine.errors({})).errors[0]).not.toHaveProperty('minutes')
+  expect((await kit.engine.errors.list({})).errors[0]).not.toHaveProperty('minutes')
 })
 
 describe('find', () => {
@@ -193,7 +195,7 @@ describe('find', () => {
   })
 
   test('what else there is by a part of its name', async () => {
-    await kit.engine.setLimit('stripe', { concurrency: 1 })
+    await kit.engine.limits.set('stripe', { concurrency: 1 })
     await kit.make('pay', { group: { id: 'shop' }, wait: 60_000 })
     expect((await kit.engine.search('faul')).queues).toEqual(['default'])
     expect((await kit.engine.search('STRI')).limits).toEqual(['stripe'])
@@ -203,9 +205,9 @@ describe('find', () => {
 
 describe('a copy', () => {
   test('is a job of its own with the same settings, and other args if you like', async () => {
-    const first = await kit.engine.copy(String(made.ok), {})
-    const second = await kit.engine.copy(String(made.ok), { args: '{"ok":true,"n":2}' as never })
-    const [one, two] = [await kit.engine.get(String(first.id)), await kit.engine.get(String(second.id))]
+    const first = await kit.engine.jobs.copy(String(made.ok), {})
+    const second = await kit.engine.jobs.copy(String(made.ok), { args: '{"ok":true,"n":2}' as never })
+    const [one, two] = [await kit.engine.jobs.get(String(first.id)), await kit.engine.jobs.get(String(second.id))]
     expect(one).toMatchObject({ class: 'pay', status: 'queued', args: '{"ok":true}', priority: 3, group: 'shop' })
     expect(two).toMatchObject({ args: '{"ok":true,"n":2}', aliases: [], parent: null, group: 'shop' })
     await drain(kit.engine, { errors: 'keep' })

@@ -97,12 +97,12 @@ afterAll(() => kit.close())
 const play = () => drain(kit.engine, { errors: 'keep' })
 
 async function logOf(id: number): Promise<unknown[]> {
-  const { entries } = await kit.engine.readLog({ job: String(id) })
+  const { entries } = await kit.engine.log.read({ job: String(id) })
   return entries.map(({ level, entry }) => [level, JSON.parse(entry)]).reverse()
 }
 
 const errorOf = async (id: number) =>
-  JSON.parse(((await kit.engine.get(String(id))) as { error?: string }).error ?? 'null')
+  JSON.parse(((await kit.engine.jobs.get(String(id))) as { error?: string }).error ?? 'null')
 
 describe('a failing run keeps its log entries', () => {
   test('before it threw', async () => {
@@ -147,11 +147,11 @@ describe('a failing run keeps its log entries', () => {
   })
 
   test('as a pull worker that reports the failure', async () => {
-    await kit.engine.register('pulled', 'work', { pull: true })
+    await kit.engine.workers.register('pulled', 'work', { pull: true })
     const id = await kit.make('work', { queue: 'pulled' })
-    const [run] = await kit.engine.claim('pulled', {})
+    const [run] = await kit.engine.runs.claim('pulled', {})
     const ops = [{ op: 'log' as const, entry: encodeValue({ message: 'from afar' }) }]
-    await kit.engine.commit(run!.run.token, { end: 'failed', error: { message: 'no', retry: false }, ops })
+    await kit.engine.runs.commit(run!.run.token, { end: 'failed', error: { message: 'no', retry: false }, ops })
     expect(await logOf(id)).toMatchObject([
       ['info', { message: 'from afar' }],
       ['error', { error: 'no' }],
@@ -172,7 +172,7 @@ describe('a run that brought too much', () => {
     expect(message).toMatch(/^the run brought too much: /)
     if (typeof says === 'string') expect(message).toContain(says)
     else expect(message).toMatch(says)
-    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'failed', attempt: 1 })
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'failed', attempt: 1 })
   })
 })
 
@@ -189,7 +189,7 @@ describe('a script that fails as a whole', () => {
     expect(message).not.toContain('a user')
     const errors = (await logOf(id)).filter((entry) => JSON.stringify(entry).includes('table index is NaN'))
     expect(errors).toHaveLength(2)
-    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'failed', attempt: 2 })
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'failed', attempt: 2 })
   })
 
   test('for the failure of a run, fails its job with the reason; the log has the error of the run', async () => {

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 test('jobs in one batch with a slow run complete, and so do those that come after it', async () => {
-  const { jobs } = await kit.engine.enqueue(
+  const { jobs } = await kit.engine.jobs.enqueue(
     ['slow', 'fast', 'fast'].map((name) => ({ queue: 'default', class: name })) as never,
   )
   const [held, ...beside] = jobs.map(({ id }) => id) as [number, number, number]
@@ -29,7 +29,7 @@ test('jobs in one batch with a slow run complete, and so do those that come afte
   expect(await kit.statusOf(held)).toBe('running')
   release()
   await kit.rest(held, 'completed')
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 test('a run that ends while nobody looks is still to be brought home', async () => {

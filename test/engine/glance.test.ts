@@ -11,26 +11,26 @@ const fine = defineWorker({ class: 'fine', perform() {} })
 let kit: Kit
 beforeAll(async () => {
   kit = await startKit({ workers: [fine] })
-  await kit.engine.register('media', 'pulled', { pull: true })
-  await kit.engine.setLimit('unused', { concurrency: 3 })
+  await kit.engine.workers.register('media', 'pulled', { pull: true })
+  await kit.engine.limits.set('unused', { concurrency: 3 })
   for (const name of ['full', 'shut']) {
-    await kit.engine.register('media', name, { pull: true, concurrency: 1 })
-    for (let i = 0; i < 2; i++) await kit.engine.enqueue([{ queue: 'media', class: name }])
+    await kit.engine.workers.register('media', name, { pull: true, concurrency: 1 })
+    for (let i = 0; i < 2; i++) await kit.engine.jobs.enqueue([{ queue: 'media', class: name }])
   }
-  await kit.engine.enqueue([{ queue: 'default', class: 'fine' }])
-  await kit.engine.setLimit('worker:media/shut', { concurrency: 1, paused: true })
-  await kit.engine.claim('media', { names: ['full', 'shut'], lease: 3_600_000, max: 10, process: 'a-program' })
+  await kit.engine.jobs.enqueue([{ queue: 'default', class: 'fine' }])
+  await kit.engine.limits.set('worker:media/shut', { concurrency: 1, paused: true })
+  await kit.engine.runs.claim('media', { names: ['full', 'shut'], lease: 3_600_000, max: 10, process: 'a-program' })
 })
 afterAll(() => kit.close())
 
 test('it says of queues, series, runs and health what looks at each say', async () => {
   // What this look is about to count anew has been.
-  for (let i = 0; i < 30; i++) await kit.engine.stats()
-  const glance = await kit.engine.glance({ step: 'minute' })
+  for (let i = 0; i < 30; i++) await kit.engine.stats.totals()
+  const glance = await kit.engine.stats.glance({ step: 'minute' })
   const [stats, series, { processes, others }, health] = await Promise.all([
-    kit.engine.stats(),
-    kit.engine.series({ step: 'minute', details: true }),
-    kit.engine.processes(),
+    kit.engine.stats.totals(),
+    kit.engine.stats.series({ step: 'minute', details: true }),
+    kit.engine.processes.list(),
     kit.engine.health(),
   ])
   const byName = (queues: readonly { name: string }[]) => [...queues].sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -45,8 +45,8 @@ test('it says of queues, series, runs and health what looks at each say', async 
 })
 
 test('of limits it tells those at which jobs wait, also where none of them has room by itself', async () => {
-  const { limits } = await kit.engine.glance()
-  const { limits: all } = await kit.engine.bounds()
+  const { limits } = await kit.engine.stats.glance()
+  const { limits: all } = await kit.engine.limits.withGroups()
   const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1)
   for (const { waitedSince } of limits) expect(Math.abs(waitedSince! - kit.now())).toBeLessThan(60_000)
   expect(limits.sort(byKey).map(({ waitedSince: _, ...limit }) => limit)).toEqual(
@@ -59,23 +59,23 @@ test('of limits it tells those at which jobs wait, also where none of them has r
 })
 
 test('it says whether any job repeats', async () => {
-  await kit.engine.enqueue([{ queue: 'default', class: 'fine', repeat: { cron: '0 3 * * *' } }])
-  expect((await kit.engine.glance({ step: 'hour' })).hasSchedules).toBe(true)
+  await kit.engine.jobs.enqueue([{ queue: 'default', class: 'fine', repeat: { cron: '0 3 * * *' } }])
+  expect((await kit.engine.stats.glance({ step: 'hour' })).hasSchedules).toBe(true)
 })
 
 test('it says whether any kind of errors is muted', async () => {
   const has = async () => {
-    const { hasMutes, hasSchedules } = await kit.engine.glance({ step: 'minute' })
+    const { hasMutes, hasSchedules } = await kit.engine.stats.glance({ step: 'minute' })
     return { hasMutes, hasSchedules }
   }
   expect(await has()).toEqual({ hasMutes: false, hasSchedules: true })
-  await kit.engine.muteError('0123456789abcdef', { muted: true, by: 'ann' })
+  await kit.engine.errors.mute('0123456789abcdef', { muted: true, by: 'ann' })
   expect(await has()).toEqual({ hasMutes: true, hasSchedules: true })
 })
 
 counted('without a step it costs as a look at the queues', async () => {
-  await kit.engine.glance()
-  const { calls, billed, commands } = await costOf(kit, () => kit.engine.glance())
+  await kit.engine.stats.glance()
+  const { calls, billed, commands } = await costOf(kit, () => kit.engine.stats.glance())
   expect(calls).toBe(1)
   // EVALSHA, TIME, SMEMBERS, MGET; since jobs wait at limits, an MGET; and since one of these is paused, SSCAN and an MGET. What
   // a look counts anew comes on top, of one queue a third.
@@ -84,9 +84,9 @@ counted('without a step it costs as a look at the queues', async () => {
 
 test('a part of a series begins with the minute that its moment is in, and ends before another', async () => {
   await kit.advance(120_000)
-  await kit.engine.enqueue([{ queue: 'media', class: 'full' }])
+  await kit.engine.jobs.enqueue([{ queue: 'media', class: 'full' }])
   const moments = async (of: { from?: number; to?: number }) =>
-    (await kit.engine.series({ queue: 'media', details: true, ...of })).points.map(({ at }) => at)
+    (await kit.engine.stats.series({ queue: 'media', details: true, ...of })).points.map(({ at }) => at)
   const all = await moments({})
   expect(all.length).toBeGreaterThan(1)
   const last = all.at(-1)!
@@ -94,6 +94,6 @@ test('a part of a series begins with the minute that its moment is in, and ends 
   expect(await moments({ from: last + 60_000 })).toEqual([])
   expect(await moments({ to: last })).toEqual(all.slice(0, -1))
   expect(await moments({ from: all[0]!, to: last + 1 })).toEqual(all)
-  const { queues } = await kit.engine.series({ queue: 'media', details: true, from: last })
+  const { queues } = await kit.engine.stats.series({ queue: 'media', details: true, from: last })
   expect(queues!.media!.map(({ at }) => at)).toEqual([last])
 })

@@ -51,16 +51,16 @@ afterAll(async () => {
   server.close()
 })
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 const make = async (job: object): Promise<number> => {
-  const { jobs } = await kit.engine.enqueue([check(jobInput, { queue: 'q', ...job }) as never])
+  const { jobs } = await kit.engine.jobs.enqueue([check(jobInput, { queue: 'q', ...job }) as never])
   return jobs[0]!.id
 }
-const runsOf = async (id: number) => (await kit.engine.runs(String(id), { details: true })).runs
+const runsOf = async (id: number) => (await kit.engine.jobs.runs(String(id), { details: true })).runs
 const ended = (id: number) =>
-  kit.until(async () => ['completed', 'failed'].includes((await kit.engine.get(String(id))).status))
+  kit.until(async () => ['completed', 'failed'].includes((await kit.engine.jobs.get(String(id))).status))
 
 test('a class keeps the runs of its jobs, newest first, with the errors of those that failed', async () => {
   broken = 3
@@ -94,14 +94,14 @@ test('a deployment says how many runs are kept where a class does not', async ()
   const other = await startKit({ workers: [flaky, silent], history: 20 })
   try {
     broken = 4
-    const { jobs } = await other.engine.enqueue([
+    const { jobs } = await other.engine.jobs.enqueue([
       { queue: 'q', class: 'silent' },
       { queue: 'q', class: 'flaky' },
       { queue: 'q', class: 'silent', history: 0 },
     ])
     const all = <T>(ask: (job: string) => Promise<T>) => Promise.all(jobs.map(({ id }) => ask(String(id))))
-    await other.until(async () => (await all(other.engine.get)).every(({ status }) => status === 'completed'))
-    const kept = await all(async (job) => (await other.engine.runs(job, { details: true })).runs)
+    await other.until(async () => (await all(other.engine.jobs.get)).every(({ status }) => status === 'completed'))
+    const kept = await all(async (job) => (await other.engine.jobs.runs(job, { details: true })).runs)
     const [silently, flakily, none] = kept
     expect(silently).toMatchObject([{ outcome: 'completed', n: 1 }])
     expect(flakily).toHaveLength(3)
@@ -113,7 +113,7 @@ test('a deployment says how many runs are kept where a class does not', async ()
 
 test('a push worker is named by its host', async () => {
   const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
-  await kit.engine.register('q', 'pushed', { push: { url: `http://${host}/work` }, history: 5 })
+  await kit.engine.workers.register('q', 'pushed', { push: { url: `http://${host}/work` }, history: 5 })
   const id = await make({ class: 'pushed' })
   await ended(id)
   expect(await runsOf(id)).toMatchObject([
@@ -122,15 +122,15 @@ test('a push worker is named by its host', async () => {
 })
 
 test('of a pull worker lost runs are kept too', async () => {
-  await kit.engine.register('q', 'pulled', { pull: true, history: 5 })
+  await kit.engine.workers.register('q', 'pulled', { pull: true, history: 5 })
   const id = await make({ class: 'pulled' })
-  await kit.engine.claim('q', { lease: 5_000 })
+  await kit.engine.runs.claim('q', { lease: 5_000 })
   await kit.advance(6_000)
   await kit.engine.tick()
   await kit.advance(60_000)
   await kit.engine.tick()
-  const [run] = await kit.engine.claim('q', {})
-  await kit.engine.commit(run!.run.token, { end: 'completed' })
+  const [run] = await kit.engine.runs.claim('q', {})
+  await kit.engine.runs.commit(run!.run.token, { end: 'completed' })
   expect(await runsOf(id)).toMatchObject([
     { outcome: 'completed', by: 'pull', token: run!.run.token, retried: false },
     { outcome: 'lost', by: 'pull', retried: true },
@@ -150,18 +150,18 @@ test.each([
 
 test('what a job has cost is told of the runs that are known, and whether there were others', async () => {
   const priced = createEngine({ ...kit.engineOptions, prices: { run: 1, second: 0.5 } })
-  const costOf = async (id: number) => (await priced.get(String(id), { details: true })).cost!
+  const costOf = async (id: number) => (await priced.jobs.get(String(id), { details: true })).cost!
   broken = 1
   const all = await make({ class: 'flaky' })
   await ended(all)
-  const { runs } = await kit.engine.runs(String(all))
+  const { runs } = await kit.engine.jobs.runs(String(all))
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
   expect(await costOf(all)).toEqual({ runs: 2, took, commits: 2, whole: true, price: 2 + took / 2_000 })
   broken = 3
   const more = await make({ class: 'flaky' })
   await ended(more)
   expect(await costOf(more)).toMatchObject({ runs: 3, whole: false })
-  await kit.engine.run(String(more), {})
+  await kit.engine.jobs.run(String(more), {})
   await ended(more)
   const once = await make({ class: 'flaky', history: 0 })
   await ended(once)
@@ -170,14 +170,14 @@ test('what a job has cost is told of the runs that are known, and whether there 
   await ended(often)
   const { runs: own, commits } = await costOf(often)
   expect(commits).toBe(2 * own)
-  expect((await kit.engine.get(String(all), { details: true })).cost).toMatchObject({ price: null })
-  expect(await kit.engine.get(String(all))).not.toHaveProperty('cost')
+  expect((await kit.engine.jobs.get(String(all), { details: true })).cost).toMatchObject({ price: null })
+  expect(await kit.engine.jobs.get(String(all))).not.toHaveProperty('cost')
 })
 
 test('one run is told whole: since when it was ready, how it ended, what it read, wrote, made and logged', async () => {
   const id = await make({ class: 'adder', inputs: { n: [1, 2, 3].map((n) => encodeValue(n)) } })
   await ended(id)
-  const run = await kit.engine.pastRun(String(id), 1)
+  const run = await kit.engine.jobs.pastRun(String(id), 1)
   expect(run).toMatchObject({
     ...{ n: 1, outcome: 'completed', attempt: 1, retried: false, by: 'function', commits: 2, more: 0 },
     reads: [{ job: id, dir: 'in', port: 'n', values: 3 }],
@@ -185,19 +185,19 @@ test('one run is told whole: since when it was ready, how it ended, what it read
     made: [{ name: 'child' }],
   })
   expect(run.readyAt).toBeLessThanOrEqual(run.startedAt)
-  const told = async (details: boolean) => (await kit.engine.runs(String(id), { details })).runs.at(-1)
+  const told = async (details: boolean) => (await kit.engine.jobs.runs(String(id), { details })).runs.at(-1)
   expect(await told(true)).toMatchObject({ n: 1, readyAt: run.readyAt, commits: 2 })
   for (const name of ['n', 'readyAt', 'commits']) expect(await told(false)).not.toHaveProperty(name)
-  expect(Object.values((await kit.engine.get(String(id))).children).map((child) => child.id)).toEqual(
+  expect(Object.values((await kit.engine.jobs.get(String(id))).children).map((child) => child.id)).toEqual(
     run.made.map((one) => one.id),
   )
   const said = ({ log }: typeof run) => log.entries.map(({ entry }) => JSON.parse(entry).message)
   expect(said(run)).toEqual(['after', 'before'])
-  await kit.engine.write(String(id), 'in', 'n', [encodeValue(4)])
-  await kit.until(async () => (await kit.engine.runs(String(id))).runs.length >= 2)
-  expect(said(await kit.engine.pastRun(String(id), 2))).toEqual(['after', 'before'])
-  expect((await kit.engine.readLog({ job: String(id) })).entries.length).toBeGreaterThanOrEqual(4)
-  expect(said(await kit.engine.pastRun(String(id), 1))).toEqual(['after', 'before'])
+  await kit.engine.ports.write(String(id), 'in', 'n', [encodeValue(4)])
+  await kit.until(async () => (await kit.engine.jobs.runs(String(id))).runs.length >= 2)
+  expect(said(await kit.engine.jobs.pastRun(String(id), 2))).toEqual(['after', 'before'])
+  expect((await kit.engine.log.read({ job: String(id) })).entries.length).toBeGreaterThanOrEqual(4)
+  expect(said(await kit.engine.jobs.pastRun(String(id), 1))).toEqual(['after', 'before'])
 })
 
 test('a run that is not kept, or that there never was, is said to be none', async () => {
@@ -205,10 +205,10 @@ test('a run that is not kept, or that there never was, is said to be none', asyn
   const id = await make({ class: 'flaky' })
   await ended(id)
   expect((await runsOf(id)).map(({ n }) => n)).toEqual([5, 4, 3])
-  expect(await kit.engine.pastRun(String(id), 3)).toMatchObject({ n: 3, outcome: 'failed', retried: true })
+  expect(await kit.engine.jobs.pastRun(String(id), 3)).toMatchObject({ n: 3, outcome: 'failed', retried: true })
   const said = { code: 'NOT_FOUND', message: expect.stringMatching(/keeps no run \d: it has had 5 since/) }
-  for (const n of [2, 6]) await expect(kit.engine.pastRun(String(id), n)).rejects.toMatchObject(said)
+  for (const n of [2, 6]) await expect(kit.engine.jobs.pastRun(String(id), n)).rejects.toMatchObject(said)
   const without = await make({ class: 'flaky', history: 0 })
   await ended(without)
-  await expect(kit.engine.pastRun(String(without), 1)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(kit.engine.jobs.pastRun(String(without), 1)).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -25,19 +25,19 @@ const fails = defineWorker({
 
 let kit: Kit
 const make = async (input: object) =>
-  (await kit.engine.enqueue([{ queue: 'default', class: 'fails', ...input }])).jobs[0]!.id
-const shown = (id: number, options = {}) => kit.engine.get(String(id), options)
+  (await kit.engine.jobs.enqueue([{ queue: 'default', class: 'fails', ...input }])).jobs[0]!.id
+const shown = (id: number, options = {}) => kit.engine.jobs.get(String(id), options)
 
 beforeAll(async () => {
   kit = await startKit({ workers: [bounded, adder, fails] })
   await kit.engine.tick()
-  await kit.engine.register('p', 'pulled', {
+  await kit.engine.workers.register('p', 'pulled', {
     pull: true,
     in: { n: { schema: '{"type":"number"}' as never }, '*': { schema: '{"type":"string"}' as never } },
   })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
@@ -50,14 +50,14 @@ counted('a look costs what it did: one round trip, and no command for what is ne
 })
 
 test('the limit of its worker is told of a job that is looked at alone', async () => {
-  await kit.engine.setQueue('b', { paused: true })
+  await kit.engine.queues.update('b', { paused: true })
   const id = await make({ queue: 'b', class: 'bounded', group: { id: 'g', concurrency: 2 } })
   expect(await shown(id)).toMatchObject({ limits: ['group:g', 'worker:b/bounded'], history: 3 })
 })
 
 test('an ended job says until when it is kept, by how it ended; one that data can wake does not', async () => {
   const [failed, completed] = [await make({}), await make({ queue: 'b', class: 'bounded', retain: 60_000 })]
-  await kit.engine.setQueue('b', { paused: false })
+  await kit.engine.queues.update('b', { paused: false })
   await kit.until(
     async () => (await shown(failed)).status === 'failed' && (await shown(completed)).status === 'completed',
   )
@@ -71,7 +71,7 @@ test('an ended job says until when it is kept, by how it ended; one that data ca
 
 test('a lock is told while it holds, and its token is not', async () => {
   const id = await make({ wait: 3_600_000 })
-  const { token } = await kit.engine.lock(String(id), { ttl: 60_000 })
+  const { token } = await kit.engine.jobs.lock(String(id), { ttl: 60_000 })
   const locked = await shown(id)
   expect(locked.lockedUntil).toBeGreaterThan(kit.now())
   expect(JSON.stringify(locked)).not.toContain(token)
@@ -96,8 +96,8 @@ test('a unique key says until when it is held', async () => {
 
 test('a run says who has it: a program by its name, else the lane', async () => {
   const [named, unnamed] = [await make({ queue: 'p', class: 'pulled' }), await make({ queue: 'p', class: 'pulled' })]
-  await kit.engine.claim('p', { max: 1, process: 'host:7' })
-  await kit.engine.claim('p', { max: 1 })
+  await kit.engine.runs.claim('p', { max: 1, process: 'host:7' })
+  await kit.engine.runs.claim('p', { max: 1 })
   expect((await shown(named)).run).toMatchObject({ process: 'host:7', lane: null, startedAt: expect.any(Number) })
   expect((await shown(unnamed)).run).toMatchObject({ process: null, lane: expect.stringMatching(/^\w{1,6}$/) })
 })

@@ -31,12 +31,12 @@ beforeEach(async () => {
   kit = await startKit({ workers: [slow, rated, once] })
 })
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
 const many = (n: number, input: object = {}) =>
-  kit.engine.enqueue(Array.from({ length: n }, () => ({ queue: 'default', class: 'slow', ...input })))
+  kit.engine.jobs.enqueue(Array.from({ length: n }, () => ({ queue: 'default', class: 'slow', ...input })))
 const completed = async () => (await kit.store.overview()).queues[0]!.completed
 const group = (concurrency: number, id = 'g') => ({ group: { id, concurrency } })
 
@@ -48,7 +48,7 @@ const once = defineWorker({
 
 describe('a rate', () => {
   test('lets a job go on in time that came when nobody served its queue any more', async () => {
-    const make = () => kit.engine.enqueue([{ queue: 'default', class: 'once' }])
+    const make = () => kit.engine.jobs.enqueue([{ queue: 'default', class: 'once' }])
     await make()
     await kit.until(async () => (await completed()) === 1)
     await kit.until(async () => (await kit.store.overview()).queues[0]!.lanes === 0)
@@ -69,13 +69,13 @@ describe('a group', () => {
   })
 
   test('is set by the first that names it, shown while it has jobs, and gone when it is drained', async () => {
-    await kit.engine.setQueue('default', { paused: true })
+    await kit.engine.queues.update('default', { paused: true })
     await many(2, group(3))
     await many(1, group(7))
-    expect(await kit.engine.group('g')).toMatchObject({ concurrency: 3, jobs: 3, running: 0 })
-    await kit.engine.setQueue('default', { paused: false })
+    expect(await kit.engine.groups.get('g')).toMatchObject({ concurrency: 3, jobs: 3, running: 0 })
+    await kit.engine.queues.update('default', { paused: false })
     await kit.until(async () => (await completed()) === 3)
-    await expect(kit.engine.group('g')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(kit.engine.groups.get('g')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
   test('that is full does not hold up other jobs', async () => {
@@ -90,11 +90,11 @@ describe('a group', () => {
 
   test('can be changed, paused and resumed while its jobs wait', async () => {
     await many(30, { ...group(1), args: '{"ms":20}' })
-    await kit.engine.setGroup('g', { paused: true })
+    await kit.engine.groups.set('g', { paused: true })
     await kit.until(() => open === 0)
     const before = await completed()
-    expect((await kit.engine.why('30')).reasons[0]).toMatchObject({ code: 'LIMITED', key: 'group:g' })
-    await kit.engine.setGroup('g', { paused: false, concurrency: 5 })
+    expect((await kit.engine.jobs.why('30')).reasons[0]).toMatchObject({ code: 'LIMITED', key: 'group:g' })
+    await kit.engine.groups.set('g', { paused: false, concurrency: 5 })
     await kit.until(async () => (await completed()) === 30)
     expect(before).toBeLessThan(30)
     expect(most).toBe(5)
@@ -102,7 +102,7 @@ describe('a group', () => {
 
   test('slots of runs that were lost are free when their leases end', async () => {
     const held = await startKit({ workers: [slow], hold: true })
-    await held.engine.enqueue(Array.from({ length: 4 }, () => ({ queue: 'default', class: 'slow', ...group(2) })))
+    await held.engine.jobs.enqueue(Array.from({ length: 4 }, () => ({ queue: 'default', class: 'slow', ...group(2) })))
     const claim = () =>
       held.store.commit({
         queue: 'default',
@@ -113,7 +113,7 @@ describe('a group', () => {
     expect((await claim()).lent).toHaveLength(0)
     await held.advance(46_000)
     expect((await claim()).lent).toHaveLength(2)
-    expect(await held.engine.verify()).toEqual([])
+    expect(await held.engine.doctor.verify()).toEqual([])
     await held.close()
   })
 })
@@ -143,8 +143,8 @@ describe('groups at a limit that they share', () => {
 
   test('take turns, whoever came first with however many, and leave no room unused', async () => {
     const fair = await startKit({ workers: [narrow] })
-    await fair.engine.enqueue(jobs('flood', 1000))
-    await fair.engine.enqueue([...jobs('b', 100), ...jobs('c', 100)])
+    await fair.engine.jobs.enqueue(jobs('flood', 1000))
+    await fair.engine.jobs.enqueue([...jobs('b', 100), ...jobs('c', 100)])
     const used: number[] = []
     await fair.until(async () => {
       const [row] = await fair.store.limits('class:default/narrow')
@@ -162,16 +162,16 @@ describe('groups at a limit that they share', () => {
     expect(together.length).toBeGreaterThan(270)
     expect(most).toBe(ROOM)
     expect(used.reduce((sum, one) => sum + one, 0) / used.length).toBeGreaterThanOrEqual(0.95)
-    expect(await fair.engine.verify()).toEqual([])
+    expect(await fair.engine.doctor.verify()).toEqual([])
     await fair.close()
   })
 })
 
 describe('a rate', () => {
   test('starts no more in any period than it says, and nearly as many', async () => {
-    await kit.engine.enqueue(Array.from({ length: 80 }, () => ({ queue: 'default', class: 'rated' })))
+    await kit.engine.jobs.enqueue(Array.from({ length: 80 }, () => ({ queue: 'default', class: 'rated' })))
     await kit.until(async () => (await completed()) === 80, 15_000)
-    const { jobs } = await kit.engine.list({ limit: 80 })
+    const { jobs } = await kit.engine.jobs.list({ limit: 80 })
     const lent = jobs.map(({ ranAt }) => ranAt!)
     const inWindow = (from: number) => lent.filter((at) => at >= from && at < from + 500).length
     expect(Math.max(...lent.map(inWindow))).toBe(20)
@@ -194,9 +194,9 @@ test('a batch that stands still on its way does not meet the next one at its tar
   })
   let begun = 0
   const stall = await startKit({ workers: [stalling] })
-  await stall.engine.enqueue(Array.from({ length: 25 }, () => ({ queue: 'default', class: 'stalling' })))
+  await stall.engine.jobs.enqueue(Array.from({ length: 25 }, () => ({ queue: 'default', class: 'stalling' })))
   await stall.until(() => reached.length === 25, 15_000)
-  await stall.until(async () => (await stall.engine.list({ status: 'completed', limit: 30 })).jobs.length === 25)
+  await stall.until(async () => (await stall.engine.jobs.list({ status: 'completed', limit: 30 })).jobs.length === 25)
   await stall.close()
   // A timer may be a few milliseconds late.
   for (let i = 5; i < 25; i++) expect(reached[i]! - reached[i - 5]!).toBeGreaterThanOrEqual(period - 10)
@@ -207,7 +207,7 @@ describe('a constraint', () => {
   const perHost = { match: { class: 'slow', args: { host: { glob: '*.com' } } }, groupBy: 'host', concurrency: 2 }
 
   test('limits the jobs that it is about, each value of its path on its own', async () => {
-    await kit.engine.setConstraint('hosts', perHost)
+    await kit.engine.constraints.set('hosts', perHost)
     await many(12, toHost('a.com'))
     await many(12, toHost('b.com'))
     await kit.until(async () => (await completed()) === 24)
@@ -215,13 +215,13 @@ describe('a constraint', () => {
   })
 
   test('takes hold of jobs that already wait, and lets them go when it is removed', async () => {
-    await kit.engine.setQueue('default', { paused: true })
+    await kit.engine.queues.update('default', { paused: true })
     await many(20, toHost('a.com', 10))
-    await kit.engine.setConstraint('hosts', { ...perHost, concurrency: 1 })
-    await kit.engine.setQueue('default', { paused: false })
+    await kit.engine.constraints.set('hosts', { ...perHost, concurrency: 1 })
+    await kit.engine.queues.update('default', { paused: false })
     await kit.until(async () => (await completed()) >= 3)
     expect(most).toBe(1)
-    await kit.engine.removeConstraint('hosts')
+    await kit.engine.constraints.remove('hosts')
     await kit.until(async () => (await completed()) === 20)
     expect(most).toBeGreaterThan(1)
   })

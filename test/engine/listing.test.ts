@@ -11,19 +11,20 @@ import { commandStats } from '../redis/commandstats.ts'
 const MINUTE = 60_000
 
 let kit: Kit
-const ids = async (filter: JobFilter) => (await kit.engine.list({ queue: 'p', ...filter })).jobs.map(({ id }) => id)
+const ids = async (filter: JobFilter) =>
+  (await kit.engine.jobs.list({ queue: 'p', ...filter })).jobs.map(({ id }) => id)
 const make = async (input: object = {}) =>
-  (await kit.engine.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
-const claim = async () => (await kit.engine.claim('p', { max: 1 }))[0]!.run.token
-const end = async (changes: Changes) => kit.engine.commit(await claim(), changes)
+  (await kit.engine.jobs.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
+const claim = async () => (await kit.engine.runs.claim('p', { max: 1 }))[0]!.run.token
+const end = async (changes: Changes) => kit.engine.runs.commit(await claim(), changes)
 
 const made: Record<string, number> = {}
 let middle = 0
 
 beforeAll(async () => {
   kit = await startKit({ hold: true })
-  await kit.engine.register('r', 'job', { pull: true })
-  await kit.engine.register('p', 'job', { pull: true, retry: { max: 0 } })
+  await kit.engine.workers.register('r', 'job', { pull: true })
+  await kit.engine.workers.register('p', 'job', { pull: true, retry: { max: 0 } })
   made.completed = await make()
   await end({ end: 'completed' })
   made.failed = await make({ callback: { url: 'http://127.0.0.1:9/' } })
@@ -34,14 +35,14 @@ beforeAll(async () => {
   made.long = await make()
   const token = await claim()
   await kit.advance(5_000)
-  await kit.engine.commit(token, { end: 'suspended' })
+  await kit.engine.runs.commit(token, { end: 'suspended' })
   made.running = await make({ group: { id: 'g', concurrency: 1 } })
   await claim()
   made.limited = await make({ group: { id: 'g' } })
   made.tagged = await make({ tag: 'gpu' })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
@@ -55,16 +56,16 @@ test('what waits at a limit, and what is tried again', async () => {
   expect(await ids({ waits: 'limit' })).toEqual([made.limited])
   expect(await ids({ waits: 'limit', status: 'suspended' })).toEqual([])
   const again = await make({ queue: 'r', retry: { max: 2, backoff: { delays: [60_000] } } })
-  const [lent] = await kit.engine.claim('r', { max: 1 })
-  await kit.engine.commit(lent!.run.token, { end: 'failed', error: { message: 'broken', reason: 'other' } })
+  const [lent] = await kit.engine.runs.claim('r', { max: 1 })
+  await kit.engine.runs.commit(lent!.run.token, { end: 'failed', error: { message: 'broken', reason: 'other' } })
   expect(await ids({ queue: 'r', waits: 'retry' })).toEqual([again])
   expect(await ids({ waits: 'retry' })).toEqual([])
-  await kit.engine.terminate(String(again), {})
+  await kit.engine.jobs.terminate(String(again), {})
   expect(await ids({ queue: 'r', waits: 'retry' })).toEqual([])
 })
 
 test('bulk takes the same filter as a list', async () => {
-  const preview = (filter: object) => kit.engine.bulkPreview({ action: 'terminate', filter } as never)
+  const preview = (filter: object) => kit.engine.bulk.preview({ action: 'terminate', filter } as never)
   expect(await preview({ queue: 'p', waits: 'limit' })).toMatchObject({ fits: 1 })
   expect(await preview({ queue: 'p', status: ['failed', 'completed'] })).toMatchObject({ fits: 2 })
   expect(await preview({ queue: 'p', until: middle, status: 'failed' })).toMatchObject({ fits: 1 })
@@ -72,7 +73,7 @@ test('bulk takes the same filter as a list', async () => {
 })
 
 test('several statuses of all queues are found too', async () => {
-  const { jobs } = await kit.engine.list({ status: ['failed', 'running'] })
+  const { jobs } = await kit.engine.jobs.list({ status: ['failed', 'running'] })
   expect(jobs.filter(({ queue }) => queue === 'p').map(({ id }) => id)).toEqual([made.running, made.failed])
 })
 
@@ -83,7 +84,7 @@ test('made from a moment on, and before one', async () => {
 })
 
 test('a list of what came since a moment ends there', async () => {
-  expect((await kit.engine.list({ since: middle, limit: 100 })).cursor).toBeNull()
+  expect((await kit.engine.jobs.list({ since: middle, limit: 100 })).cursor).toBeNull()
 })
 
 test('whose run takes longer, or took', async () => {
@@ -99,7 +100,7 @@ test('with a tag, and by how the callback goes', async () => {
 })
 
 test('how many there are is told where an index says it, and nowhere else', async () => {
-  const total = async (filter: JobFilter) => (await kit.engine.list({ queue: 'p', limit: 1, ...filter })).total
+  const total = async (filter: JobFilter) => (await kit.engine.jobs.list({ queue: 'p', limit: 1, ...filter })).total
   expect(await total({ status: ['failed', 'completed'] })).toBe(2)
   expect(await total({ status: 'suspended' })).toBe(1)
   for (const filter of [{}, { status: 'running' }, { status: 'failed', class: 'job' }, { status: 'failed', since: 1 }])
@@ -107,7 +108,7 @@ test('how many there are is told where an index says it, and nowhere else', asyn
 })
 
 test('a row is short, and says what happened: the reason, the run, or the error', async () => {
-  const { jobs } = await kit.engine.rows({ queue: 'p' })
+  const { jobs } = await kit.engine.jobs.rows({ queue: 'p' })
   const row = (id?: number) => jobs.find((job) => job.id === id)!
   expect(row(made.limited).reason).toMatchObject({ code: 'LIMITED', key: 'group:g', since: expect.any(Number) })
   expect(row(made.tagged)).toMatchObject({ tag: 'gpu', reason: { code: 'PULL', data: { tag: 'gpu' } } })
@@ -122,8 +123,8 @@ test('a row is short, and says what happened: the reason, the run, or the error'
 test('a page costs one round trip, whatever is asked for', async () => {
   const filter: JobFilter = { queue: 'p', status: ['failed', 'completed'], since: 1, longer: 0, tag: 'none' }
   const before = kit.gateway.counters.requests
-  await kit.engine.rows(filter)
-  await kit.engine.list(filter)
+  await kit.engine.jobs.rows(filter)
+  await kit.engine.jobs.list(filter)
   expect(kit.gateway.counters.requests - before).toBe(2)
 })
 
@@ -131,40 +132,41 @@ counted('what stands beside the documents of a page is read by one command, howe
   const args = encodeValue('x'.repeat(2_000))
   const costOfPage = async () => {
     const billed = async () => [...(await commandStats(kit)).values()].reduce((a, b) => a + b, 0)
-    await kit.engine.list({ queue: 'large' })
+    await kit.engine.jobs.list({ queue: 'large' })
     const before = await billed()
-    await kit.engine.list({ queue: 'large' })
+    await kit.engine.jobs.list({ queue: 'large' })
     return (await billed()) - before
   }
-  const add = (n: number) => kit.engine.enqueue(Array(n).fill({ queue: 'large', class: 'job', args, in: { n: {} } }))
-  await kit.engine.register('large', 'job', { pull: true })
+  const add = (n: number) =>
+    kit.engine.jobs.enqueue(Array(n).fill({ queue: 'large', class: 'job', args, in: { n: {} } }))
+  await kit.engine.workers.register('large', 'job', { pull: true })
   await add(1)
   const one = await costOfPage()
   for (let i = 0; i < 20; i++) await add(1)
   expect(await costOfPage()).toBe(one)
-  const { jobs } = await kit.engine.list({ queue: 'large' })
+  const { jobs } = await kit.engine.jobs.list({ queue: 'large' })
   expect(jobs.map((job) => job.args)).toEqual(Array(21).fill(args))
 })
 
 test('a list finds the failed jobs of all queues behind 1,500 newer jobs', async () => {
-  const failed = await kit.engine.list({ status: 'failed' })
+  const failed = await kit.engine.jobs.list({ status: 'failed' })
   const jobs = Array.from({ length: 1_500 }, () => ({ queue: 'many', class: 'job' }))
-  await kit.engine.register('many', 'job', { pull: true })
-  for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.enqueue(part)
-  const found = await kit.engine.list({ status: 'failed' })
+  await kit.engine.workers.register('many', 'job', { pull: true })
+  for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.jobs.enqueue(part)
+  const found = await kit.engine.jobs.list({ status: 'failed' })
   expect(found.jobs.map(({ id }) => id)).toEqual(failed.jobs.map(({ id }) => id))
   expect([found.cursor, found.total]).toEqual([null, failed.jobs.length])
   expect(found.jobs.map(({ id }) => id)).toContain(made.failed)
   // A small queue is found at once, too.
-  await kit.engine.register('few', 'job', { pull: true })
+  await kit.engine.workers.register('few', 'job', { pull: true })
   const few = await make({ queue: 'few' })
-  for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.enqueue(part)
-  expect((await kit.engine.list({ queue: 'few' })).jobs.map(({ id }) => id)).toEqual([few])
+  for (const part of [jobs.slice(0, 750), jobs.slice(750)]) await kit.engine.jobs.enqueue(part)
+  expect((await kit.engine.jobs.list({ queue: 'few' })).jobs.map(({ id }) => id)).toEqual([few])
 })
 
 test('an incomplete search returns the newest id, so that the cursor shows its progress', async () => {
-  const { jobs, cursor, newest } = await kit.engine.list({ class: 'none' })
+  const { jobs, cursor, newest } = await kit.engine.jobs.list({ class: 'none' })
   expect(jobs).toEqual([])
   expect(newest! - Number(cursor) + 1).toBe(1_000)
-  expect((await kit.engine.list({ status: 'failed' })).newest).toBeUndefined()
+  expect((await kit.engine.jobs.list({ status: 'failed' })).newest).toBeUndefined()
 })

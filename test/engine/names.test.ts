@@ -31,10 +31,10 @@ afterAll(() => kit.close())
 
 test('a child that is called __proto__ is in the tree and in the run', async () => {
   const id = await kit.make('parent')
-  await kit.until(async () => (await kit.engine.get(String(id))).children.other?.status === 'completed')
-  if (seen.length === 0) await kit.engine.run(String(id), {})
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).children.other?.status === 'completed')
+  if (seen.length === 0) await kit.engine.jobs.run(String(id), {})
   await kit.until(() => seen.length > 0)
-  const { children } = (await kit.engine.tree(String(id))) as { children: Record<string, unknown> }
+  const { children } = (await kit.engine.jobs.tree(String(id))) as { children: Record<string, unknown> }
   expect(Object.keys(children).sort()).toEqual(['__proto__', 'other'])
   expect(seen[0]).toEqual(['__proto__', 'other'])
 })
@@ -43,7 +43,7 @@ test('jobs of two tenants with one id and one moment have different keys of effe
   keys.length = 0
   for (const tenant of ['acme', 'globex']) {
     const engine = createEngine({ ...kit.engineOptions, workers, namespace: `sidejob:t:${tenant}:`, tenant })
-    await engine.enqueue([{ queue: 'default', class: 'leaf' } as never])
+    await engine.jobs.enqueue([{ queue: 'default', class: 'leaf' } as never])
     await drain(engine)
   }
   expect(keys[0]).toMatch(/^sidejob:t:acme:1-/)

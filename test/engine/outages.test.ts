@@ -41,8 +41,8 @@ test('a minutely schedule goes on after an outage of more than ten hours, and no
   await settleDown()
   expect(await kit.statusOf(id)).toBe('queued')
   expect(ran.length).toBeGreaterThanOrEqual(660)
-  expect((await kit.engine.schedule(String(id))).next[0]).toBeGreaterThan(kit.now())
-  await kit.engine.remove(String(id), { force: true })
+  expect((await kit.engine.schedules.get(String(id))).next[0]).toBeGreaterThan(kit.now())
+  await kit.engine.jobs.remove(String(id), { force: true })
 }, 60_000)
 
 const every =
@@ -85,7 +85,7 @@ test.each(
   { timeout: 60_000 },
   async ({ length, repeat, slots, missed }) => {
     const id = await kit.make('beat', { repeat: { ...repeat, missed } })
-    const [first] = (await kit.engine.schedule(String(id))).next
+    const [first] = (await kit.engine.schedules.get(String(id))).next
     await kit.advance(first! - kit.now() + 1)
     ran.length = 0
     await settleDown()
@@ -99,21 +99,21 @@ test.each(
     ran.length = 0
     await settleDown()
     expect(ran).toEqual(wanted)
-    expect((await kit.engine.schedule(String(id))).next[0]).toBe(slots(due.at(-1)!, due.at(-1)! + 3 * DAY)[0])
-    expect(await kit.engine.get(String(id))).toMatchObject({ status: 'queued', lost: 0, error: null })
-    await kit.engine.remove(String(id), { force: true })
+    expect((await kit.engine.schedules.get(String(id))).next[0]).toBe(slots(due.at(-1)!, due.at(-1)! + 3 * DAY)[0])
+    expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'queued', lost: 0, error: null })
+    await kit.engine.jobs.remove(String(id), { force: true })
   },
 )
 
 test('a slot that was missed is left out, but not what came in meanwhile', async () => {
   const id = await kit.make('beat', { repeat: { cron: '0 * * * *', missed: 'skip' }, in: { in: {} } })
-  const [first] = (await kit.engine.schedule(String(id))).next
+  const [first] = (await kit.engine.schedules.get(String(id))).next
   await kit.advance(first! + 10 * MINUTE - kit.now())
   await kit.engine.tick()
   expect((await kit.engine.ready()).map((job) => job.id)).toEqual([id])
-  await kit.engine.write(String(id), 'in', 'in', [encodeValue(1)])
+  await kit.engine.ports.write(String(id), 'in', 'in', [encodeValue(1)])
   ran.length = 0
   await settleDown()
   expect(ran).toHaveLength(1)
-  await kit.engine.remove(String(id), { force: true })
+  await kit.engine.jobs.remove(String(id), { force: true })
 })

@@ -20,21 +20,23 @@ afterAll(() => kit.close())
 async function keysOfBulk(queue = 'default'): Promise<number> {
   const keys = async () => (await createClient(kit.options).ask((redis) => redis.keys('sidejob:job*:*'))).length
   const before = await keys()
-  await kit.engine.enqueue(Array.from({ length: JOBS }, (_, n) => ({ queue, class: 'plain', args: `${n}` })) as never)
+  await kit.engine.jobs.enqueue(
+    Array.from({ length: JOBS }, (_, n) => ({ queue, class: 'plain', args: `${n}` })) as never,
+  )
   return (await keys()) - before
 }
 
 const statuses = async () => {
-  const { queues } = await kit.engine.queues()
+  const { queues } = await kit.engine.queues.list()
   return Object.fromEntries(queues.map(({ name, counts }) => [name, counts]))
 }
 
 test('jobs stay packed beside a constraint for another queue, and after it was removed', async () => {
   expect(await keysOfBulk()).toBeLessThan(10)
-  await kit.engine.setConstraint('narrow', { match: { queue: 'narrow' }, concurrency: 2 } as never)
+  await kit.engine.constraints.set('narrow', { match: { queue: 'narrow' }, concurrency: 2 } as never)
   expect(await keysOfBulk()).toBeLessThan(10)
   expect(await keysOfBulk('narrow')).toBeGreaterThanOrEqual(JOBS)
-  await kit.engine.removeConstraint('narrow')
+  await kit.engine.constraints.remove('narrow')
   expect(await keysOfBulk()).toBeLessThan(10)
   expect(await keysOfBulk('narrow')).toBeLessThan(10)
   await drain(kit.engine)
@@ -45,7 +47,7 @@ test('jobs stay packed beside a constraint for another queue, and after it was r
 })
 
 test('a lane leases a piece as a whole although there is a constraint', async () => {
-  await kit.engine.setConstraint('narrow', { match: { queue: 'narrow' }, concurrency: 2 } as never)
+  await kit.engine.constraints.set('narrow', { match: { queue: 'narrow' }, concurrency: 2 } as never)
   await keysOfBulk()
   const { billed } = await costOf(kit, () => kit.engine.dispatch('default', ''))
   expect(billed).toBeLessThan(60)

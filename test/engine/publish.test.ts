@@ -42,12 +42,12 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-const queueIs = (queue: string, paused: boolean) => kit.engine.setQueue(queue, { paused })
+const queueIs = (queue: string, paused: boolean) => kit.engine.queues.update(queue, { paused })
 
 /** Waits until nothing is left to do in a queue. */
 const served = (queue: string) =>
   kit.until(async () => {
-    const { counts } = (await kit.engine.queues()).queues.find(({ name }) => name === queue)!
+    const { counts } = (await kit.engine.queues.list()).queues.find(({ name }) => name === queue)!
     return counts.queued + counts.running === 0
   }, 60_000)
 
@@ -55,7 +55,7 @@ async function listen(className: string, n: number): Promise<number[]> {
   const ids: number[] = []
   while (ids.length < n) {
     const one = { queue: 'readers', class: className }
-    const { jobs } = await kit.engine.enqueue(Array(Math.min(1_000, n - ids.length)).fill(one))
+    const { jobs } = await kit.engine.jobs.enqueue(Array(Math.min(1_000, n - ids.length)).fill(one))
     ids.push(...jobs.map(({ id }) => id))
   }
   return ids
@@ -65,15 +65,15 @@ test(`a message reaches ${N} listeners, its publisher needs one round trip, and 
   const ids = [...(await listen('reader', N / 2)), ...(await listen('broken', 1)), ...(await listen('reader', N / 2))]
   const readers = ids.filter((_, i) => i !== N / 2)
   await served('readers')
-  await kit.engine.remove(String(readers.pop()), { force: true })
-  await kit.engine.unregister('readers', 'broken')
+  await kit.engine.jobs.remove(String(readers.pop()), { force: true })
+  await kit.engine.workers.unregister('readers', 'broken')
   await queueIs(RELAYS.queue, true)
 
   const before = kit.gateway.counters.requests
-  expect(await kit.engine.publish('/news', '1')).toEqual({ subscribers: N })
+  expect(await kit.engine.channels.publish('/news', '1')).toEqual({ subscribers: N })
   expect(kit.gateway.counters.requests - before).toBe(1)
 
-  await kit.engine.publish('/news', '2')
+  await kit.engine.channels.publish('/news', '2')
   await queueIs(RELAYS.queue, false)
   await served(RELAYS.queue)
   await served('readers')
@@ -81,7 +81,7 @@ test(`a message reaches ${N} listeners, its publisher needs one round trip, and 
 }, 120_000)
 
 test('what a run writes to a port with a channel goes the same way', async () => {
-  const { jobs } = await kit.engine.enqueue([{ queue: 'heralds', class: 'herald' }])
+  const { jobs } = await kit.engine.jobs.enqueue([{ queue: 'heralds', class: 'herald' }])
   await kit.rest(jobs[0]!.id, 'completed')
   await served(RELAYS.queue)
   await served('readers')
@@ -90,28 +90,28 @@ test('what a run writes to a port with a channel goes the same way', async () =>
 }, 120_000)
 
 test('the relay is a job that people can look at', async () => {
-  const { jobs } = await kit.engine.list({ queue: RELAYS.queue })
+  const { jobs } = await kit.engine.jobs.list({ queue: RELAYS.queue })
   expect(jobs).toMatchObject([{ class: 'relay', args: '"\\/news"', status: 'completed', in: { in: { size: 0 } } }])
-  const { channels } = await kit.engine.channels()
+  const { channels } = await kit.engine.channels.list()
   expect(channels.map(({ name }) => name)).toEqual(['/news'])
 })
 
 test('a channel tells which classes publish on it or below it, and who does so beside it is not told', async () => {
   const silent = { class: 'silent', queue: 'readers', in: { news: { channels: ['/new', '/news/today/7'] } } } as const
-  await kit.engine.register(silent.queue, silent.class, {
+  await kit.engine.workers.register(silent.queue, silent.class, {
     pull: true,
     in: { news: { channels: [...silent.in.news.channels] } },
   })
   const job = await kit.make(silent.class, { queue: silent.queue, in: silent.in })
   const publishers = Object.fromEntries(
-    (await kit.engine.channels({ publishers: true })).channels.map((one) => [one.name, one.publishers]),
+    (await kit.engine.channels.list({ publishers: true })).channels.map((one) => [one.name, one.publishers]),
   )
   expect(publishers).toEqual({
     '/news': [{ queue: 'heralds', class: 'herald', port: 'say' }],
     '/new': [],
     '/news/today/7': [],
   })
-  await kit.engine.remove(String(job), { force: true })
+  await kit.engine.jobs.remove(String(job), { force: true })
 })
 
 test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream of it is open, and nothing otherwise', async () => {
@@ -121,14 +121,14 @@ test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream 
   const live = kit.store.keys.live('/told')
   for (const channel of [live, '/told']) socket.write(`SUBSCRIBE ${channel}\r\n`)
   await kit.until(() => texts.join('').includes(':2\r\n'))
-  await kit.engine.publish('/told/below', '"unheard"')
+  await kit.engine.channels.publish('/told/below', '"unheard"')
 
   const stop = new AbortController()
-  const stream = kit.engine.subscribe('/told', stop.signal)[Symbol.asyncIterator]()
+  const stream = kit.engine.channels.subscribe('/told', stop.signal)[Symbol.asyncIterator]()
   const ended = stream.next().catch(({ name }) => name)
   // The stream is open once Redis knows that somebody listens.
   await kit.until(async () => {
-    await kit.engine.publish('/told/below', '"heard"')
+    await kit.engine.channels.publish('/told/below', '"heard"')
     return texts.join('').includes('"heard"')
   })
   stop.abort()

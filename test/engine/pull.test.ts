@@ -19,7 +19,7 @@ afterAll(() => kit.close())
 async function queueOf(...classes: string[]): Promise<string> {
   const queue = `pull${queues++}`
   for (const name of classes)
-    await kit.engine.register(queue, name, {
+    await kit.engine.workers.register(queue, name, {
       in: { in: {} },
       out: { out: {} },
       pull: true,
@@ -32,7 +32,7 @@ async function queueOf(...classes: string[]): Promise<string> {
 async function claimed(input: object = {}, options: { lease?: number } = {}) {
   const queue = await queueOf('work')
   const id = await kit.make('work', { queue, ...input })
-  const [run] = await kit.engine.claim(queue, options)
+  const [run] = await kit.engine.runs.claim(queue, options)
   return { queue, id, run: run!, token: run!.run.token }
 }
 
@@ -48,7 +48,7 @@ const number = encodeValue({ type: 'number' })
 /** A class of pull workers whose values are described. */
 async function describedQueue(): Promise<string> {
   const queue = `pull${queues++}`
-  await kit.engine.register(queue, 'double', {
+  await kit.engine.workers.register(queue, 'double', {
     args: encodeValue({ type: 'object', properties: { by: { type: 'integer' } }, required: ['by'] }),
     in: { n: { schema: number } },
     out: { doubled: { schema: number } },
@@ -76,7 +76,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     expect(await make({ args: undefined })).toMatchObject({
       message: expect.stringContaining('expected an object, got null'),
     })
-    expect(await kit.engine.list({ queue })).toMatchObject({ jobs: [] })
+    expect(await kit.engine.jobs.list({ queue })).toMatchObject({ jobs: [] })
     const answer = await ask('/v1/jobs', { class: 'double', queue, args: {} })
     expect(answer).toMatchObject({ status: 422, body: { error: { code: 'REFUSED', path: ['args', 'by'] } } })
   })
@@ -84,28 +84,30 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
   test('a job that is there takes no args of a wrong type either, nor does a schedule', async () => {
     const queue = await describedQueue()
     const id = await kit.make('double', { queue, args })
-    const patch = (by: unknown) => refusal(kit.engine.patch(String(id), { args: encodeValue({ by }) }))
+    const patch = (by: unknown) => refusal(kit.engine.jobs.update(String(id), { args: encodeValue({ by }) }))
     expect(await patch('x')).toMatchObject({ code: 'REFUSED', path: ['args', 'by'] })
     expect(await patch(3)).toBe('taken')
     expect(JSON.parse((await view(id)).args!)).toEqual({ by: 3 })
     const repeat = { cron: '0 * * * *' }
     const set = (by: unknown) =>
-      kit.engine.setSchedule(queue, { queue, class: 'double', args: encodeValue({ by }), repeat })
+      kit.engine.schedules.set(queue, { queue, class: 'double', args: encodeValue({ by }), repeat })
     await set(4)
     expect(await refusal(set('x'))).toMatchObject({ code: 'REFUSED', path: ['args', 'by'] })
-    expect(JSON.parse((await view((await kit.engine.schedule(queue)).job)).args!)).toEqual({ by: 4 })
+    expect(JSON.parse((await view((await kit.engine.schedules.get(queue)).job)).args!)).toEqual({ by: 4 })
   })
 
   test('a value of a wrong type is not written, nor made a default', async () => {
     const queue = await describedQueue()
     const id = String(await kit.make('double', { queue, args }))
-    expect(await refusal(kit.engine.write(id, 'in', 'n', [encodeValue(true)]))).toMatchObject({
+    expect(await refusal(kit.engine.ports.write(id, 'in', 'n', [encodeValue(true)]))).toMatchObject({
       code: 'REFUSED',
       path: ['values', 0],
     })
-    expect(await refusal(kit.engine.setDefault(id, 'in', 'n', encodeValue('x')))).toMatchObject({ path: ['value'] })
-    await kit.engine.write(id, 'in', 'n', [encodeValue(1)])
-    expect(await kit.engine.look(id, 'in', 'n')).toMatchObject({ size: 1 })
+    expect(await refusal(kit.engine.ports.setDefault(id, 'in', 'n', encodeValue('x')))).toMatchObject({
+      path: ['value'],
+    })
+    await kit.engine.ports.write(id, 'in', 'n', [encodeValue(1)])
+    expect(await kit.engine.ports.get(id, 'in', 'n')).toMatchObject({ size: 1 })
   })
 
   test.each([
@@ -120,7 +122,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     async (_, changes, message) => {
       const queue = await describedQueue()
       const id = await kit.make('double', { queue, args, retry: { max: 3 } })
-      const [run] = await kit.engine.claim(queue, {})
+      const [run] = await kit.engine.runs.claim(queue, {})
       expect(await refusal(commit(run!.run.token, changes))).toMatchObject({
         code: 'REFUSED',
         message: `${message}; the run has failed`,
@@ -133,15 +135,15 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
   test('a run whose values are right is committed', async () => {
     const queue = await describedQueue()
     const id = await kit.make('double', { queue, args, inputs: { n: [encodeValue(1)] }, keepResult: true })
-    const [run] = await kit.engine.claim(queue, {})
+    const [run] = await kit.engine.runs.claim(queue, {})
     const ops: Changes['ops'] = [{ op: 'write', to: { out: 'doubled' }, values: [encodeValue(2)] }]
     await commit(run!.run.token, { end: 'completed', ops, result: encodeValue({ sum: 2 }) })
-    expect(await kit.engine.result(String(id), {})).toMatchObject({ ended: true, result: { result: '{"sum":2}' } })
+    expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ ended: true, result: { result: '{"sum":2}' } })
   })
 
   test('a schema that cannot be used is refused when the class is registered', async () => {
     const register = (schema: unknown) =>
-      refusal(kit.engine.register('pull', 'odd', { in: { n: { schema: encodeValue(schema) } }, pull: true }))
+      refusal(kit.engine.workers.register('pull', 'odd', { in: { n: { schema: encodeValue(schema) } }, pull: true }))
     expect(await register({ properties: { a: { type: 'text' } } })).toMatchObject({
       code: 'BAD_REQUEST',
       path: ['in', 'n', 'schema', 'properties', 'a', 'type'],
@@ -154,10 +156,11 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
 
 const write = (value: string): Changes['ops'] => [{ op: 'write', to: { out: 'out' }, values: [value] }]
 
-const outOf = async (id: number) => (await kit.engine.look(String(id), 'out', 'out')).values.map(({ data }) => data)
+const outOf = async (id: number) =>
+  (await kit.engine.ports.get(String(id), 'out', 'out')).values.map(({ data }) => data)
 
-const view = (id: number) => kit.engine.get(String(id))
-const commit = (token: string, changes: Changes) => kit.engine.commit(token, changes)
+const view = (id: number) => kit.engine.jobs.get(String(id))
+const commit = (token: string, changes: Changes) => kit.engine.runs.commit(token, changes)
 const idsOf = (runs: Snapshot[]) => runs.map(({ job }) => job.id)
 
 /** Asks at the door, as a worker would. */
@@ -182,8 +185,8 @@ describe('a claim', () => {
   test('is the only thing that starts a job of a pull class', async () => {
     const queue = await queueOf('work')
     const id = await kit.make('work', { queue, inputs: { in: ['1'] } })
-    expect(await kit.engine.why(String(id))).toMatchObject({ reasons: [{ code: 'PULL' }] })
-    const [run] = await kit.engine.claim(queue, {})
+    expect(await kit.engine.jobs.why(String(id))).toMatchObject({ reasons: [{ code: 'PULL' }] })
+    const [run] = await kit.engine.runs.claim(queue, {})
     expect(run).toMatchObject({
       job: { id, class: 'work' },
       in: { in: { cursor: 0, values: [{ data: '1' }], more: 0 } },
@@ -195,9 +198,9 @@ describe('a claim', () => {
     const queue = await queueOf('work')
     const ids = []
     for (let i = 0; i < 4; i++) ids.push(await kit.make('work', { queue }))
-    expect(idsOf(await kit.engine.claim(queue, { max: 3 }))).toEqual(ids.slice(0, 3))
-    expect(idsOf(await kit.engine.claim(queue, { max: 3 }))).toEqual(ids.slice(3))
-    expect(await kit.engine.claim(queue, { max: 3 })).toEqual([])
+    expect(idsOf(await kit.engine.runs.claim(queue, { max: 3 }))).toEqual(ids.slice(0, 3))
+    expect(idsOf(await kit.engine.runs.claim(queue, { max: 3 }))).toEqual(ids.slice(3))
+    expect(await kit.engine.runs.claim(queue, { max: 3 })).toEqual([])
   })
 
   test.each([
@@ -216,24 +219,24 @@ describe('a claim', () => {
     const classes = ['image_crop', 'image_resize', 'mail', 'a.b']
     const queue = await queueOf(...classes)
     for (const name of classes) await kit.make(name, { queue })
-    const runs = await kit.engine.claim(queue, { names: [glob], max: 10 })
+    const runs = await kit.engine.runs.claim(queue, { names: [glob], max: 10 })
     expect(runs.map(({ job }) => job.class)).toEqual(wanted)
   })
 
   test('finds a job behind more than a thousand that nobody claims', async () => {
     const queue = await queueOf('unwanted', 'wanted')
     const before = Array.from({ length: 1_001 }, () => ({ queue, class: 'unwanted', priority: -1 }))
-    await kit.engine.enqueue(before)
+    await kit.engine.jobs.enqueue(before)
     const id = await kit.make('wanted', { queue })
-    const [run] = await kit.engine.claim(queue, { names: ['wanted'] })
+    const [run] = await kit.engine.runs.claim(queue, { names: ['wanted'] })
     expect(run!.job.id).toBe(id)
-    await kit.engine.commit(run!.run.token, { end: 'completed' })
+    await kit.engine.runs.commit(run!.run.token, { end: 'completed' })
   })
 
   test('takes what any of several names wants', async () => {
     const queue = await queueOf('a', 'b', 'c')
     for (const name of ['a', 'b', 'c']) await kit.make(name, { queue })
-    const runs = await kit.engine.claim(queue, { names: ['c', 'a*'], max: 10 })
+    const runs = await kit.engine.runs.claim(queue, { names: ['c', 'a*'], max: 10 })
     expect(runs.map(({ job }) => job.class)).toEqual(['a', 'c'])
   })
 
@@ -241,7 +244,7 @@ describe('a claim', () => {
     const long = 'a'.repeat(250)
     const queue = await queueOf(long)
     await kit.make(long, { queue })
-    expect(await kit.engine.claim(queue, { names: [`${'*a'.repeat(60)}*b`] })).toEqual([])
+    expect(await kit.engine.runs.claim(queue, { names: [`${'*a'.repeat(60)}*b`] })).toEqual([])
   })
 
   test('lends for its lease, a minute if it says nothing', async () => {
@@ -253,7 +256,7 @@ describe('a claim', () => {
 
   test('with `wait` is held until a job comes', async () => {
     const queue = await queueOf('work')
-    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE })
+    const claim = kit.engine.runs.claim(queue, { wait: 10 * MINUTE })
     const id = await kit.make('work', { queue })
     expect(idsOf(await claim)).toEqual([id])
   })
@@ -261,7 +264,7 @@ describe('a claim', () => {
   test('with `wait` is held until a time has come', async () => {
     const queue = await queueOf('work')
     const id = await kit.make('work', { queue, wait: 60 * MINUTE })
-    const claim = kit.engine.claim(queue, { wait: 120 * MINUTE })
+    const claim = kit.engine.runs.claim(queue, { wait: 120 * MINUTE })
     await kit.advance(60 * MINUTE)
     expect(idsOf(await claim)).toEqual([id])
   })
@@ -269,19 +272,19 @@ describe('a claim', () => {
   test('with `wait` is held while the queue is paused', async () => {
     const queue = await queueOf('work')
     const id = await kit.make('work', { queue })
-    await kit.engine.setQueue(queue, { paused: true })
-    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE })
-    await kit.engine.setQueue(queue, { paused: false })
+    await kit.engine.queues.update(queue, { paused: true })
+    const claim = kit.engine.runs.claim(queue, { wait: 10 * MINUTE })
+    await kit.engine.queues.update(queue, { paused: false })
     expect(idsOf(await claim)).toEqual([id])
   })
 
   test('with `wait` ends with nothing when the time is over, or when nobody listens any more', async () => {
     const queue = await queueOf('work')
-    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE })
+    const claim = kit.engine.runs.claim(queue, { wait: 10 * MINUTE })
     await kit.advance(10 * MINUTE)
     expect(await claim).toEqual([])
     const caller = new AbortController()
-    const other = kit.engine.claim(queue, { wait: 10 * MINUTE }, { signal: caller.signal })
+    const other = kit.engine.runs.claim(queue, { wait: 10 * MINUTE }, { signal: caller.signal })
     caller.abort()
     expect(await other).toEqual([])
   })
@@ -289,19 +292,19 @@ describe('a claim', () => {
   test('whose caller has gone gives back what it was lent, and leaves the line to others', async () => {
     const queue = await queueOf('work')
     const gone = new AbortController()
-    const left = kit.engine.claim(queue, { wait: 20_000 }, { signal: gone.signal })
+    const left = kit.engine.runs.claim(queue, { wait: 20_000 }, { signal: gone.signal })
     await new Promise((resolve) => setTimeout(resolve, 100))
     gone.abort()
     expect(await left).toEqual([])
-    const stays = kit.engine.claim(queue, { wait: 20_000 })
+    const stays = kit.engine.runs.claim(queue, { wait: 20_000 })
     await new Promise((resolve) => setTimeout(resolve, 100))
     const id = await kit.make('work', { queue })
     const started = Date.now()
     const [run] = await stays
     expect([run?.job.id, Date.now() - started < 5_000]).toEqual([id, true])
-    await kit.engine.release(run!.run.token)
+    await kit.engine.runs.release(run!.run.token)
     // Lent in the very moment in which the caller goes.
-    const late = kit.engine.claim(queue, {}, { signal: AbortSignal.abort() })
+    const late = kit.engine.runs.claim(queue, {}, { signal: AbortSignal.abort() })
     expect(await late).toEqual([])
     expect(await view(id)).toMatchObject({ status: 'queued', attempt: 0, lost: 0 })
   })
@@ -332,11 +335,11 @@ describe('a claim', () => {
 
   test('with a key and `wait` sees what comes after it has begun to wait', async () => {
     const queue = await queueOf('work')
-    const claim = kit.engine.claim(queue, { wait: 10 * MINUTE }, { key: 'waiting' })
+    const claim = kit.engine.runs.claim(queue, { wait: 10 * MINUTE }, { key: 'waiting' })
     const id = await kit.make('work', { queue })
     const first = await claim
     expect(idsOf(first)).toEqual([id])
-    expect(await kit.engine.claim(queue, {}, { key: 'waiting' })).toEqual(first)
+    expect(await kit.engine.runs.claim(queue, {}, { key: 'waiting' })).toEqual(first)
   })
 })
 
@@ -357,14 +360,14 @@ describe('a commit by token', () => {
     })
     expect(await outOf(id)).toEqual(['"a"'])
     expect((await view(id)).in.in).toMatchObject({ size: 1, taken: 1 })
-    expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { type: 'success', result: '7' } })
+    expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { type: 'success', result: '7' } })
   })
 
   test('again gives the first answer, also when the job has been claimed anew', async () => {
     const { queue, id, token } = await claimed()
     const changes: Changes = { end: 'again', ops: write('1') }
     expect(await commit(token, changes)).toEqual({ status: 'queued' })
-    const [next] = await kit.engine.claim(queue, {})
+    const [next] = await kit.engine.runs.claim(queue, {})
     expect(next!.job.id).toBe(id)
     expect(await commit(token, changes)).toEqual({ status: 'queued' })
     expect(await outOf(id)).toEqual(['1'])
@@ -377,7 +380,7 @@ describe('a commit by token', () => {
   ])('again gives the first answer for a minute after the job has gone (%s)', async (_, changes) => {
     const { id, token } = await claimed()
     const first = await commit(token, changes)
-    await kit.engine.remove(String(id), { force: true })
+    await kit.engine.jobs.remove(String(id), { force: true })
     await expect(view(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await commit(token, changes)).toEqual(first)
   })
@@ -387,9 +390,9 @@ describe('a commit by token', () => {
     const failure: Changes = { end: 'failed', error: { message: 'no', detail: '{"code":7}' } }
     expect(run.run.attempt).toBe(1)
     expect(await commit(token, failure)).toEqual({ status: 'queued' })
-    expect(await kit.engine.claim(queue, {})).toEqual([])
+    expect(await kit.engine.runs.claim(queue, {})).toEqual([])
     await kit.advance(5_000)
-    const [second] = await kit.engine.claim(queue, {})
+    const [second] = await kit.engine.runs.claim(queue, {})
     expect(second!.run.attempt).toBe(2)
     expect(await commit(second!.run.token, failure)).toEqual({ status: 'failed' })
     expect(JSON.parse((await view(id)).error!)).toMatchObject({ message: 'no', detail: { code: 7 } })
@@ -411,20 +414,20 @@ describe('a commit by token', () => {
 
   test('is a conflict when somebody took from a port that it read: 409, and the job comes again', async () => {
     const { queue, id, token } = await claimed({ inputs: { in: ['1', '2'] } })
-    expect(await kit.engine.take(String(id), 'in', 'in', {})).toMatchObject({ values: [{ data: '1' }] })
+    expect(await kit.engine.ports.take(String(id), 'in', 'in', {})).toMatchObject({ values: [{ data: '1' }] })
     const changes = { end: 'completed', reads: { in: { cursor: 0, count: 1 } }, state: { set: { n: 1 } } }
     expect(await ask(`/v1/runs/${token}/commit`, changes)).toMatchObject({
       status: 409,
       body: { error: { code: 'CONFLICT' } },
     })
-    expect(await kit.engine.state(String(id))).toEqual({})
-    const [again] = await kit.engine.claim(queue, {})
+    expect(await kit.engine.jobs.state(String(id))).toEqual({})
+    const [again] = await kit.engine.runs.claim(queue, {})
     expect(again).toMatchObject({ run: { attempt: 1 }, in: { in: { cursor: 1, values: [{ data: '2' }] } } })
   })
 
   test('can be a checkpoint: it answers a fresh view, and the run goes on', async () => {
     const { id, token } = await claimed({ inputs: { in: ['1'] } })
-    await kit.engine.write(String(id), 'in', 'in', ['2'])
+    await kit.engine.ports.write(String(id), 'in', 'in', ['2'])
     const reads = { in: { cursor: 0, count: 1 } }
     const first: Changes = { end: 'checkpoint', reads, state: { set: { n: '1' } }, ops: write('1') }
     const answer = await commit(token, first)
@@ -457,7 +460,7 @@ describe('a run that is held for longer than its lease', () => {
     await kit.advance(MINUTE + 1)
     await kit.engine.tick()
     await kit.advance(1_000)
-    const [second] = await kit.engine.claim(queue, {})
+    const [second] = await kit.engine.runs.claim(queue, {})
     expect(second).toMatchObject({ job: { id }, run: { attempt: 1, lost: 1 }, in: { in: { values: [{ data: '1' }] } } })
     const changes = (value: number) => ({
       end: 'completed',
@@ -487,7 +490,7 @@ describe('a run that is held for longer than its lease', () => {
     let last = run.run.leaseUntil
     for (let i = 1; i <= 3; i++) {
       await kit.advance(lease - 1_000)
-      const { leaseUntil } = await kit.engine.heartbeat(token, { progress: `${i}` })
+      const { leaseUntil } = await kit.engine.runs.heartbeat(token, { progress: `${i}` })
       expect(leaseUntil).toBeGreaterThanOrEqual(last + lease - 1_000)
       last = leaseUntil
       await kit.engine.tick()
@@ -498,29 +501,29 @@ describe('a run that is held for longer than its lease', () => {
 })
 
 describe('a process that asks under a name', () => {
-  const processOf = async (id: string) => (await kit.engine.processes()).processes.find((one) => one.id === id)
+  const processOf = async (id: string) => (await kit.engine.processes.list()).processes.find((one) => one.id === id)
 
   test('is shown with what it does, and with its name in the history of the job', async () => {
     const queue = await queueOf('work')
     const id = await kit.make('work', { queue, history: 5 })
-    const [run] = await kit.engine.claim(queue, { process: 'host:1' })
+    const [run] = await kit.engine.runs.claim(queue, { process: 'host:1' })
     expect(await processOf('host:1')).toMatchObject({
       ...{ kind: 'pull', queues: [queue], live: true, signal: null },
       runs: [{ job: id, queue, class: 'work', by: 'pull', leaseUntil: run!.run.leaseUntil }],
     })
     await commit(run!.run.token, { end: 'completed' })
     expect(await processOf('host:1')).toMatchObject({ runs: [] })
-    expect(await kit.engine.runs(String(id))).toMatchObject({ runs: [{ by: 'host:1' }] })
+    expect(await kit.engine.jobs.runs(String(id))).toMatchObject({ runs: [{ by: 'host:1' }] })
   })
 
   test('is told of at the pull classes of the queues that it claims from, by when it was heard last', async () => {
     const queue = await queueOf('work')
-    const seen = async () => (await kit.engine.workers()).workers.find((one) => one.queue === queue)
+    const seen = async () => (await kit.engine.workers.list()).workers.find((one) => one.queue === queue)
     expect(await seen()).toMatchObject({ class: 'work', pull: true, seen: null, servedBy: [] })
-    await kit.engine.claim(await queueOf('work'), { process: 'host:elsewhere' })
+    await kit.engine.runs.claim(await queueOf('work'), { process: 'host:elsewhere' })
     expect(await seen()).toMatchObject({ seen: null })
-    await kit.engine.claim(queue, { process: 'host:8' })
-    await kit.engine.claim(queue, { process: 'host:9' })
+    await kit.engine.runs.claim(queue, { process: 'host:8' })
+    await kit.engine.runs.claim(queue, { process: 'host:9' })
     const { seenAt } = (await processOf('host:9')) as { seenAt: number }
     expect(seenAt).toBeGreaterThan(0)
     expect(await seen()).toMatchObject({ seen: seenAt, servedBy: [] })
@@ -533,17 +536,17 @@ describe('a process that asks under a name', () => {
     const id = await kit.make('work', { queue })
     const claim = await ask(`/v1/queues/${queue}/claim`, { process: 'host:2' })
     expect(claim).toEqual({ status: 200, body: { runs: [], signal: 'quiet' } })
-    expect(idsOf(await kit.engine.claim(queue, { process: 'host:3' }))).toEqual([id])
+    expect(idsOf(await kit.engine.runs.claim(queue, { process: 'host:3' }))).toEqual([id])
     await ask('/v1/processes/host:2/signal', { signal: null })
     const next = await kit.make('work', { queue })
-    expect(idsOf(await kit.engine.claim(queue, { process: 'host:2' }))).toEqual([next])
+    expect(idsOf(await kit.engine.runs.claim(queue, { process: 'host:2' }))).toEqual([next])
   })
 
   test('is told to stop with a heartbeat, and its claims wait no longer', async () => {
     const queue = await queueOf('work')
     await kit.make('work', { queue })
-    const [run] = await kit.engine.claim(queue, { process: 'host:4' })
-    await kit.engine.signal('host:4', 'stop')
+    const [run] = await kit.engine.runs.claim(queue, { process: 'host:4' })
+    await kit.engine.processes.signal('host:4', 'stop')
     const beat = await ask(`/v1/runs/${run!.run.token}/heartbeat`, {})
     expect(beat).toMatchObject({ status: 200, body: { signal: 'stop' } })
     const claim = await ask(`/v1/queues/${queue}/claim`, { process: 'host:4', wait: '60s' })
@@ -555,8 +558,8 @@ describe('a process that asks under a name', () => {
     const queue = await queueOf('work')
     const begun = async () => {
       const id = await kit.make('work', { queue })
-      const [run] = await kit.engine.claim(queue, {})
-      await kit.engine.terminate(String(id), {})
+      const [run] = await kit.engine.runs.claim(queue, {})
+      await kit.engine.jobs.terminate(String(id), {})
       return { id, token: run!.run.token }
     }
     const [beating, checking] = [await begun(), await begun()]
@@ -570,18 +573,18 @@ describe('a process that asks under a name', () => {
     ])
     const state = { set: { saved: encodeValue(true) } }
     await commit(beating.token, { end: 'completed', state })
-    expect(await kit.engine.state(String(beating.id))).toEqual({ saved: 'true' })
+    expect(await kit.engine.jobs.state(String(beating.id))).toEqual({ saved: 'true' })
     expect(await refusal(commit(checking.token, { end: 'checkpoint', n: 1, state }))).toMatchObject({
       code: 'LOST',
       message: `job ${checking.id} was terminated: nothing of this has been kept`,
     })
-    expect(await kit.engine.state(String(checking.id))).toEqual({})
+    expect(await kit.engine.jobs.state(String(checking.id))).toEqual({})
     for (const { id } of [beating, checking]) expect((await view(id)).status).toBe('terminated')
   })
 
   test('is dead when it was not heard for a minute and has nothing, and not shown after ten', async () => {
     const queue = await queueOf('work')
-    await kit.engine.claim(queue, { process: 'host:5' })
+    await kit.engine.runs.claim(queue, { process: 'host:5' })
     await kit.advance(2 * MINUTE)
     expect(await processOf('host:5')).toMatchObject({ live: false })
     await kit.advance(10 * MINUTE)
@@ -598,7 +601,7 @@ describe('a process that asks under a name', () => {
 
   test('runs of nobody with a name are shown apart', async () => {
     const { id, token } = await claimed()
-    const { others, more } = await kit.engine.processes()
+    const { others, more } = await kit.engine.processes.list()
     expect(others).toContainEqual(expect.objectContaining({ job: id, by: 'pull' }))
     expect(more).toBe(false)
     await commit(token, { end: 'completed' })
@@ -609,7 +612,7 @@ describe('a release', () => {
   test('gives the run back as if it had not been claimed', async () => {
     const { queue, id, token } = await claimed({ inputs: { in: ['1'] } })
     expect(await ask(`/v1/runs/${token}/release`, {})).toEqual({ status: 200, body: { status: 'queued' } })
-    const [again] = await kit.engine.claim(queue, {})
+    const [again] = await kit.engine.runs.claim(queue, {})
     expect(again).toMatchObject({ job: { id }, run: { attempt: 1, lost: 0 }, in: { in: { values: [{ data: '1' }] } } })
     await expect(commit(token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
   })
@@ -617,8 +620,8 @@ describe('a release', () => {
   test('after a checkpoint keeps the checkpoint', async () => {
     const { queue, id, token } = await claimed()
     await commit(token, { end: 'checkpoint', ops: write('1') })
-    expect(await kit.engine.release(token)).toEqual({ status: 'queued' })
-    expect(idsOf(await kit.engine.claim(queue, {}))).toEqual([id])
+    expect(await kit.engine.runs.release(token)).toEqual({ status: 'queued' })
+    expect(idsOf(await kit.engine.runs.claim(queue, {}))).toEqual([id])
     expect(await outOf(id)).toEqual(['1'])
   })
 })
@@ -630,7 +633,7 @@ test('values beyond a thousand are read page by page', async () => {
   const seen = first.map(({ data }) => data)
   expect({ cursor, length: seen.length, more }).toEqual({ cursor: 0, length: 1_000, more: 1_500 })
   for (let left = more; left > 0; ) {
-    const page = await kit.engine.page(token, 'in', seen.length)
+    const page = await kit.engine.runs.values(token, 'in', seen.length)
     seen.push(...page.values.map(({ data }) => data))
     left = page.more
   }

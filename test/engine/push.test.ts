@@ -59,7 +59,7 @@ const toServer: typeof fetch = (url, init) => fetch(String(url).replace(/^http:\
 async function serve(handler: Handler, definition: WorkerDefinition = {}): Promise<string> {
   const name = `class${classes++}`
   handlers.set(`/${name}`, handler)
-  await kit.engine.register('default', name, {
+  await kit.engine.workers.register('default', name, {
     in: { in: {} },
     out: { out: {} },
     push: { url: `http://${name}.example.com/${name}` },
@@ -79,17 +79,17 @@ async function jobOf(handler: Handler, definition?: WorkerDefinition, input: obj
 }
 
 async function view(id: number) {
-  const { error, ...job } = await kit.engine.get(String(id))
+  const { error, ...job } = await kit.engine.jobs.get(String(id))
   return { ...job, error: error === null ? null : JSON.parse(error) }
 }
 
 const resultOf = async (id: number) => {
-  const answer = await kit.engine.result(String(id), {})
+  const answer = await kit.engine.jobs.result(String(id), {})
   return answer.ended ? answer.result : undefined
 }
 
 const outOf = async (id: number) =>
-  (await kit.engine.look(String(id), 'out', 'out')).values.map(({ data }) => encodedToJson(data))
+  (await kit.engine.ports.get(String(id), 'out', 'out')).values.map(({ data }) => encodedToJson(data))
 
 describe('what is sent', () => {
   test('the snapshot has every member of the protocol', async () => {
@@ -110,7 +110,7 @@ describe('what is sent', () => {
     const input = { args: '{"deep":[1.0]}', parent: String(parent), name: 'kid', alias: ['the-kid'], createdBy: 'me' }
     const id = await kit.make(name, input)
     await kit.rest(id, 'suspended')
-    await kit.engine.write(String(id), 'in', 'in', ['{"v":1}'], { context: '"from me"' })
+    await kit.engine.ports.write(String(id), 'in', 'in', ['{"v":1}'], { context: '"from me"' })
     await kit.until(() => seen.length === 2)
     const [first, second] = seen as [Sent, Sent]
     expect(first.job.ranAt).toBe(null)
@@ -176,7 +176,7 @@ describe('what is sent', () => {
     const names = [await serve(handler), await serve(handler)]
     for (const name of names) await kit.rest(await kit.make(name), 'completed')
     const [mine, other] = await Promise.all(
-      names.map((name) => kit.engine.endpointSecrets(`http://${name}.example.com/${name}?token=1`)),
+      names.map((name) => kit.engine.callbacks.secrets(`http://${name}.example.com/${name}?token=1`)),
     )
     expect(mine!.secrets).toHaveLength(2)
     const [{ headers, body }] = calls as [Request]
@@ -196,10 +196,13 @@ describe('what is sent', () => {
 
   test('calls went out with an empty signature where no secret was set: now nothing is sent unsigned', async () => {
     const bare = await startKit({ webhookSecrets: [], fetch: async () => Promise.reject(new Error('called')) })
-    await bare.engine.register('default', 'unsigned', { push: { url: 'http://a.example.com/' }, retry: { max: 3 } })
+    await bare.engine.workers.register('default', 'unsigned', {
+      push: { url: 'http://a.example.com/' },
+      retry: { max: 3 },
+    })
     const id = await bare.make('unsigned')
     await bare.rest(id, 'failed')
-    const { attempt, error } = await bare.engine.get(String(id))
+    const { attempt, error } = await bare.engine.jobs.get(String(id))
     expect({ attempt, message: JSON.parse(error!).message }).toEqual({
       attempt: 1,
       message: expect.stringContaining('nothing is sent unsigned: set SIDEJOB_WEBHOOK_SECRET'),
@@ -214,7 +217,7 @@ describe('what is sent', () => {
       verdicts.push(...[own, ...secrets].map((secret) => isFromSidejob(headers, body, secret)))
       answer.end()
     })
-    await kit.engine.register('default', name, { push: { url: `${base}/${name}`, secret: own } })
+    await kit.engine.workers.register('default', name, { push: { url: `${base}/${name}`, secret: own } })
     await kit.rest(await kit.make(name), 'completed')
     expect(verdicts).toEqual([true, false, false])
   })
@@ -254,7 +257,7 @@ describe('what a worker answers', () => {
     )
     expect({ status, size: ports.in!.size }).toEqual({ status: 'completed', size: 0 })
     expect(await outOf(id)).toEqual(['10', '20'])
-    expect(await kit.engine.state(String(id))).toEqual({ done: 'true' })
+    expect(await kit.engine.jobs.state(String(id))).toEqual({ done: 'true' })
     expect(await resultOf(id)).toMatchObject({ type: 'success', result: '{"sum":3}' })
   })
 
@@ -414,7 +417,7 @@ describe('what a worker answers', () => {
       message: expect.stringContaining('does not have out port none'),
     })
     expect(await outOf(job.id)).toEqual([])
-    expect(await kit.engine.state(String(job.id))).toEqual({})
+    expect(await kit.engine.jobs.state(String(job.id))).toEqual({})
   })
 
   test('MessagePack by Content-Type: bytes stay bytes', async () => {
@@ -483,8 +486,8 @@ describe('a host that keeps failing', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const push = { url: `http://127.0.0.1:${port}/` }
-    await own.engine.register('default', 'once', { push, retry: { max: 0 } })
-    const outcome = async (id: number) => (await own.engine.runs(String(id))).runs[0]?.outcome
+    await own.engine.workers.register('default', 'once', { push, retry: { max: 0 } })
+    const outcome = async (id: number) => (await own.engine.jobs.runs(String(id))).runs[0]?.outcome
     return {
       kit: own,
       host: `127.0.0.1:${port}`,
@@ -510,7 +513,7 @@ describe('a host that keeps failing', () => {
   test('is left alone at the address that fails, and not at another of the same host', async () => {
     const down = await host()
     for (let i = 0; i < 5; i++) await down.run()
-    await down.kit.engine.register('default', 'other', {
+    await down.kit.engine.workers.register('default', 'other', {
       push: { url: `http://${down.host}/other` },
       retry: { max: 0 },
     })
@@ -529,8 +532,8 @@ describe('a host that keeps failing', () => {
     const spared = [await down.run(), await down.run()]
     expect(down.calls()).toBe(5)
     for (const id of spared) {
-      expect(await down.kit.engine.get(String(id))).toMatchObject({ status: 'queued', attempt: 0 })
-      const { reasons } = await down.kit.engine.why(String(id))
+      expect(await down.kit.engine.jobs.get(String(id))).toMatchObject({ status: 'queued', attempt: 0 })
+      const { reasons } = await down.kit.engine.jobs.why(String(id))
       expect(reasons[0]).toMatchObject({
         code: 'BACKOFF',
         message: expect.stringContaining(`without using an attempt: ${down.host} keeps failing: tried again after`),
@@ -574,19 +577,19 @@ describe('a host that keeps failing', () => {
   test('is not blamed for calls that we could not make, nor taken for well by them', async () => {
     const down = await host()
     const unsigned = { push: { url: `http://${down.host}/`, secret: 'whsec_***' }, retry: { max: 0 } }
-    await down.kit.engine.register('default', 'unsigned', unsigned)
+    await down.kit.engine.workers.register('default', 'unsigned', unsigned)
     const fail = async () => {
       const id = await down.kit.make('unsigned')
       await down.kit.rest(id, 'failed')
-      return JSON.parse((await down.kit.engine.get(String(id))).error!).message
+      return JSON.parse((await down.kit.engine.jobs.get(String(id))).error!).message
     }
     for (let i = 0; i < 6; i++) expect(await fail()).toMatch(/^the call could not be made: .*secret/)
     for (let i = 0; i < 5; i++) await down.run()
     expect(down.calls()).toBe(5)
-    await down.kit.engine.setQueue('default', { paused: true })
+    await down.kit.engine.queues.update('default', { paused: true })
     await down.kit.advance(11_000)
     const probing = await down.kit.make('unsigned', { priority: -1 })
-    await down.kit.engine.setQueue('default', { paused: false, batch: 1, lanes: 1 })
+    await down.kit.engine.queues.update('default', { paused: false, batch: 1, lanes: 1 })
     await down.kit.rest(probing, 'failed')
     const next = await down.run()
     expect([await down.outcome(next), down.calls()]).toEqual(['released', 5])
@@ -623,11 +626,11 @@ describe('202: the worker commits later', () => {
     for (const half of ['0.25', '0.5', '0.75']) {
       await kit.advance(40_000)
       await kit.engine.tick()
-      await kit.engine.heartbeat(token, { progress: half })
+      await kit.engine.runs.heartbeat(token, { progress: half })
     }
     expect(await view(id)).toMatchObject({ status: 'running', progress: '0.75', lost: 0 })
     const changes = { end: 'completed', ops: [{ op: 'write', to: { out: 'out' }, values: ['1'] }] } as const
-    expect(await kit.engine.commit(token, changes as never)).toEqual({ status: 'completed' })
+    expect(await kit.engine.runs.commit(token, changes as never)).toEqual({ status: 'completed' })
     expect(await outOf(id)).toEqual(['1'])
   })
 
@@ -638,15 +641,15 @@ describe('202: the worker commits later', () => {
     await kit.advance(2_000)
     await kit.until(() => tokens.length === 2)
     expect(await view(id)).toMatchObject({ status: 'running', lost: 1 })
-    await expect(kit.engine.commit(tokens[0]!, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
-    expect(await kit.engine.commit(tokens[1]!, { end: 'completed' })).toEqual({ status: 'completed' })
+    await expect(kit.engine.runs.commit(tokens[0]!, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+    expect(await kit.engine.runs.commit(tokens[1]!, { end: 'completed' })).toEqual({ status: 'completed' })
   })
 
   test('a worker may commit checkpoints with the token and end the run in its answer', async () => {
     const job = await jobOf(async ({ snapshot, answer }) => {
       const write = (value: string) => ({ op: 'write' as const, to: { out: 'out' }, values: [value] })
-      await kit.engine.commit(snapshot.run.token, { end: 'checkpoint', ops: [write('1')] })
-      await kit.engine.commit(snapshot.run.token, { end: 'checkpoint', n: 1, ops: [write('2')] })
+      await kit.engine.runs.commit(snapshot.run.token, { end: 'checkpoint', ops: [write('1')] })
+      await kit.engine.runs.commit(snapshot.run.token, { end: 'checkpoint', n: 1, ops: [write('2')] })
       json(answer, { end: 'completed', ops: [{ op: 'write', to: { out: 'out' }, values: [3] }] })
     })
     expect(job.status).toBe('completed')
@@ -655,11 +658,11 @@ describe('202: the worker commits later', () => {
 
   test('a worker that refuses after a checkpoint has failed: only the checkpoint is kept', async () => {
     const job = await jobOf(async ({ snapshot, answer }) => {
-      await kit.engine.commit(snapshot.run.token, { end: 'checkpoint', state: { set: { step: '1' } } })
+      await kit.engine.runs.commit(snapshot.run.token, { end: 'checkpoint', state: { set: { step: '1' } } })
       answer.writeHead(400).end()
     })
     expect(job.status).toBe('failed')
-    expect(await kit.engine.state(String(job.id))).toEqual({ step: '1' })
+    expect(await kit.engine.jobs.state(String(job.id))).toEqual({ step: '1' })
   })
 })
 
@@ -677,7 +680,7 @@ test.each([
 
 /** Milliseconds that a job waits after its first failure. */
 async function waitOf(id: number): Promise<number> {
-  await kit.until(async () => (await kit.engine.runs(String(id))).runs.some(({ outcome }) => outcome === 'failed'))
-  const [{ runs }, { runAt }] = await Promise.all([kit.engine.runs(String(id)), kit.engine.get(String(id))])
+  await kit.until(async () => (await kit.engine.jobs.runs(String(id))).runs.some(({ outcome }) => outcome === 'failed'))
+  const [{ runs }, { runAt }] = await Promise.all([kit.engine.jobs.runs(String(id)), kit.engine.jobs.get(String(id))])
   return runAt! - runs[0]!.endedAt
 }

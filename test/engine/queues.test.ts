@@ -11,23 +11,24 @@ const stops = defineWorker({ class: 'stops', queue: 'stopping', shutdown() {}, p
 let kit: Kit
 beforeAll(async () => {
   kit = await startKit({ hold: true, workers: [stops] })
-  await kit.engine.register('p', 'job', { pull: true })
+  await kit.engine.workers.register('p', 'job', { pull: true })
 })
 afterAll(() => kit.close())
 
-const make = async (input: object) => (await kit.engine.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
-const countsOf = async (queue: string) => (await kit.engine.queue(queue)).counts
+const make = async (input: object) =>
+  (await kit.engine.jobs.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
+const countsOf = async (queue: string) => (await kit.engine.queues.get(queue)).counts
 
 describe('counts', () => {
   test('tell how many wait at a limit: they are queued', async () => {
     const group = { id: 'g', concurrency: 1 }
-    await kit.engine.register('limits', 'job', { pull: true })
+    await kit.engine.workers.register('limits', 'job', { pull: true })
     await make({ queue: 'limits', group })
-    await kit.engine.claim('limits', { max: 1 })
+    await kit.engine.runs.claim('limits', { max: 1 })
     for (let n = 0; n < 2; n++) await make({ queue: 'limits', group })
     await make({ queue: 'limits', wait: 60_000 })
     expect(await countsOf('limits')).toMatchObject({ queued: 3, limited: 2, scheduled: 1, running: 1 })
-    const { queues } = await kit.engine.queues()
+    const { queues } = await kit.engine.queues.list()
     const text = metrics({ queues, total: {}, waits: {}, classes: [], limits: [], groups: [] })
     expect(text).toContain('sidejob_jobs{queue="limits",status="limited"} 2')
   })
@@ -35,13 +36,13 @@ describe('counts', () => {
   test('tell how many terminate: from when they are asked to, until they have', async () => {
     const [waits, runs] = [await make({ queue: 'stopping', class: 'stops' }), await make({})]
     await drain(kit.engine, { errors: 'keep' })
-    await kit.engine.terminate(String(waits), {})
+    await kit.engine.jobs.terminate(String(waits), {})
     expect(await countsOf('stopping')).toMatchObject({ terminating: 1, terminated: 0 })
-    const [lent] = await kit.engine.claim('p', { max: 1 })
-    await kit.engine.terminate(String(runs), {})
-    await kit.engine.terminate(String(runs), {})
+    const [lent] = await kit.engine.runs.claim('p', { max: 1 })
+    await kit.engine.jobs.terminate(String(runs), {})
+    await kit.engine.jobs.terminate(String(runs), {})
     expect(await countsOf('p')).toMatchObject({ terminating: 1, running: 1 })
-    await kit.engine.commit(lent!.run.token, { end: 'completed' })
+    await kit.engine.runs.commit(lent!.run.token, { end: 'completed' })
     await drain(kit.engine, { errors: 'keep' })
     expect(await countsOf('p')).toMatchObject({ terminating: 0, terminated: 1 })
     expect(await countsOf('stopping')).toMatchObject({ terminating: 0, terminated: 1 })
@@ -50,13 +51,13 @@ describe('counts', () => {
   test('a job that is run with force instead terminates no more, nor one that is deleted', async () => {
     const [one, other] = [await make({ queue: 'stopping', class: 'stops' }), await make({})]
     await drain(kit.engine, { errors: 'keep' })
-    await kit.engine.terminate(String(one), {})
-    await kit.engine.run(String(one), { force: true })
+    await kit.engine.jobs.terminate(String(one), {})
+    await kit.engine.jobs.run(String(one), { force: true })
     expect(await countsOf('stopping')).toMatchObject({ terminating: 0 })
-    const [lent] = await kit.engine.claim('p', { max: 1 })
-    await kit.engine.remove(String(other), { force: true })
+    const [lent] = await kit.engine.runs.claim('p', { max: 1 })
+    await kit.engine.jobs.remove(String(other), { force: true })
     expect(await countsOf('p')).toMatchObject({ terminating: 1 })
-    await kit.engine.commit(lent!.run.token, { end: 'completed' })
+    await kit.engine.runs.commit(lent!.run.token, { end: 'completed' })
     expect(await countsOf('p')).toMatchObject({ terminating: 0 })
     await drain(kit.engine, { errors: 'keep' })
   })
@@ -64,26 +65,26 @@ describe('counts', () => {
 
 describe('a queue from near', () => {
   test('shows runs, claims that wait, and who is next with what puts them there', async () => {
-    await kit.engine.register('near', 'job', { pull: true })
+    await kit.engine.workers.register('near', 'job', { pull: true })
     const ids = [await make({ queue: 'near' }), await make({ queue: 'near', priority: -1, group: { id: 'h' } })]
     const third = await make({ queue: 'near', priority: 5 })
-    await kit.engine.claim('near', { max: 1, process: 'host:1' })
-    const { runs, next, open, counts } = await kit.engine.queue('near')
+    await kit.engine.runs.claim('near', { max: 1, process: 'host:1' })
+    const { runs, next, open, counts } = await kit.engine.queues.get('near')
     expect(runs).toMatchObject([{ job: ids[1], class: 'job', process: 'host:1', leaseUntil: expect.any(Number) }])
     expect(next).toMatchObject([
       { job: ids[0], priority: 0, pull: true, group: null, since: expect.any(Number) },
       { job: third, priority: 5 },
     ])
     expect([open, counts.queued, counts.running]).toEqual([[], 2, 1])
-    expect((await kit.engine.queue('near', { limit: 1 })).next).toHaveLength(1)
+    expect((await kit.engine.queues.get('near', { limit: 1 })).next).toHaveLength(1)
   })
 
   test('shows the claims that stand in line, and for what', async () => {
-    await kit.engine.register('empty', 'job', { pull: true })
+    await kit.engine.workers.register('empty', 'job', { pull: true })
     const leave = new AbortController()
-    const waiting = kit.engine.claim('empty', { names: ['job', 'zip*'], wait: 20_000 }, { signal: leave.signal })
-    await kit.until(async () => (await kit.engine.queue('empty').catch(() => ({ claims: [] }))).claims.length > 0)
-    expect((await kit.engine.queue('empty')).claims).toMatchObject([
+    const waiting = kit.engine.runs.claim('empty', { names: ['job', 'zip*'], wait: 20_000 }, { signal: leave.signal })
+    await kit.until(async () => (await kit.engine.queues.get('empty').catch(() => ({ claims: [] }))).claims.length > 0)
+    expect((await kit.engine.queues.get('empty')).claims).toMatchObject([
       { names: ['job', 'zip*'], until: expect.any(Number) },
     ])
     leave.abort()
@@ -92,18 +93,18 @@ describe('a queue from near', () => {
 
   test('shows its lanes and the bells that are on their way', async () => {
     await make({ queue: 'stopping', class: 'stops' })
-    const { open, next } = await kit.engine.queue('stopping')
+    const { open, next } = await kit.engine.queues.get('stopping')
     expect(open).toMatchObject([{ kind: 'bell', since: null, until: expect.any(Number) }])
     expect(next).toMatchObject([{ class: 'stops', pull: false }])
   })
 
   test('of nothing that was ever made is not there', async () => {
-    await expect(kit.engine.queue('nobody')).rejects.toThrow('there is no queue nobody')
+    await expect(kit.engine.queues.get('nobody')).rejects.toThrow('there is no queue nobody')
   })
 
   test('costs two calls at once, however much there is', async () => {
     const before = kit.gateway.counters.requests
-    await kit.engine.queue('near')
+    await kit.engine.queues.get('near')
     expect(kit.gateway.counters.requests - before).toBe(2)
   })
 })

@@ -51,17 +51,17 @@ async function looked(id: number) {
   const job = String(id)
   const { engine } = kit
   return {
-    view: await engine.get(job),
-    list: await engine.list({}),
-    rows: await engine.rows({}),
-    state: await engine.state(job),
-    in: await engine.look(job, 'in', 'orders'),
-    codes: await engine.look(job, 'in', 'codes'),
-    out: await engine.look(job, 'out', 'done'),
-    result: await engine.result(job, {}),
-    runs: await engine.runs(job),
-    errors: await engine.errors({}),
-    log: await engine.readLog({ job }),
+    view: await engine.jobs.get(job),
+    list: await engine.jobs.list({}),
+    rows: await engine.jobs.rows({}),
+    state: await engine.jobs.state(job),
+    in: await engine.ports.get(job, 'in', 'orders'),
+    codes: await engine.ports.get(job, 'in', 'codes'),
+    out: await engine.ports.get(job, 'out', 'done'),
+    result: await engine.jobs.result(job, {}),
+    runs: await engine.jobs.runs(job),
+    errors: await engine.errors.list({}),
+    log: await engine.log.read({ job }),
   }
 }
 
@@ -69,13 +69,14 @@ test('whoever looks at a job sees a mark, and what stands beside it as it came',
   const heard: string[] = []
   const listening = new AbortController()
   const stream = (async () => {
-    for await (const { message } of kit.engine.subscribe(['/sidejob/log'], listening.signal)) heard.push(message)
+    for await (const { message } of kit.engine.channels.subscribe(['/sidejob/log'], listening.signal))
+      heard.push(message)
   })().catch(() => undefined)
   const id = await kit.make('pay', { args, inputs: { orders: [order] }, keepResult: true })
   await kit.rest(id, 'completed')
   await kit.until(() => heard.some((entry) => entry.includes('"write"')))
-  await kit.engine.write(String(id), 'in', 'codes', [JSON.stringify(SECRET)], { notify: false })
-  await kit.engine.write(String(id), 'in', 'orders', [order], { notify: false })
+  await kit.engine.ports.write(String(id), 'in', 'codes', [JSON.stringify(SECRET)], { notify: false })
+  await kit.engine.ports.write(String(id), 'in', 'orders', [order], { notify: false })
   const shown = await looked(id)
   expect(text(shown)).not.toContain(SECRET)
   expect(heard.join()).not.toContain(SECRET)
@@ -99,11 +100,11 @@ test('runs, and whoever takes a value or a result, get it as it is', async () =>
   await kit.rest(id, 'completed')
   expect(seen).toEqual([textOf(args), textOf(order), SECRET])
   const job = String(id)
-  expect(textOf((await kit.engine.take(job, 'out', 'done', {})).values[0]!.data)).toMatchObject({ id: SECRET })
-  expect(await kit.engine.result(job, { take: true })).toMatchObject({
+  expect(textOf((await kit.engine.ports.take(job, 'out', 'done', {})).values[0]!.data)).toMatchObject({ id: SECRET })
+  expect(await kit.engine.jobs.result(job, { take: true })).toMatchObject({
     result: { result: JSON.stringify({ receipt: SECRET, paid: true }) },
   })
-  const copy = await kit.engine.copy(job, { inputs: { orders: [order] } })
+  const copy = await kit.engine.jobs.copy(job, { inputs: { orders: [order] } })
   await kit.rest(copy.id, 'completed')
   expect(seen[3]).toEqual(textOf(args))
 })

@@ -23,9 +23,9 @@ const first = {
   in: { url: { schema: text, default: json('"a"') }, size: { default: json('12345678901234567890') } },
   redact: ['args.card'],
 }
-const register = () => kit.engine.register('media', 'resize', first)
+const register = () => kit.engine.workers.register('media', 'resize', first)
 const kept = async () => {
-  const { workers } = await kit.engine.workers()
+  const { workers } = await kit.engine.workers.list()
   const { queue: _, class: __, seen: ___, servedBy: ____, ...found } = workers.find(({ queue }) => queue === 'media')!
   return found
 }
@@ -33,7 +33,7 @@ const kept = async () => {
 test('what is given takes the place of what was, all else stays, and null makes it as usual', async () => {
   await register()
   const patch = { timeout: null, concurrency: 4, retry: { max: 9 }, in: { url: { default: json('null') }, more: {} } }
-  const definition = await kit.engine.patchWorker('media', 'resize', patch)
+  const definition = await kit.engine.workers.update('media', 'resize', patch)
   expect(definition).toEqual({
     push: first.push,
     retry: { max: 9, backoff: { base: 1_000 } },
@@ -43,15 +43,15 @@ test('what is given takes the place of what was, all else stays, and null makes 
   })
   expect(await kept()).toMatchObject(definition)
   // And holds at once: four may run.
-  expect(await kit.engine.limit('worker:media/resize')).toMatchObject({ concurrency: 4 })
-  const pulled = await kit.engine.patchWorker('media', 'resize', { push: null, pull: true, redact: null, in: null })
+  expect(await kit.engine.limits.get('worker:media/resize')).toMatchObject({ concurrency: 4 })
+  const pulled = await kit.engine.workers.update('media', 'resize', { push: null, pull: true, redact: null, in: null })
   expect(pulled).toEqual({ pull: true, retry: { max: 9, backoff: { base: 1_000 } }, concurrency: 4, out: {} })
 })
 
 test('what would be refused of a registration is refused of a change, and nothing has become of it', async () => {
   await register()
   const refused = (patch: object) =>
-    kit.engine.patchWorker('media', 'resize', patch).then(
+    kit.engine.workers.update('media', 'resize', patch).then(
       () => 'done',
       (error: Error) => error.message,
     )
@@ -65,9 +65,9 @@ test('what would be refused of a registration is refused of a change, and nothin
 })
 
 test('a class that there is not, and one that is a function, are not changed', async () => {
-  await kit.engine.workers()
-  await expect(kit.engine.patchWorker('media', 'nobody', {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
-  await expect(kit.engine.patchWorker('default', 'ours', { timeout: 1 })).rejects.toMatchObject({
+  await kit.engine.workers.list()
+  await expect(kit.engine.workers.update('media', 'nobody', {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(kit.engine.workers.update('default', 'ours', { timeout: 1 })).rejects.toMatchObject({
     code: 'REFUSED',
     message: expect.stringContaining(
       'class ours of queue default is a function of a deployment: change it in its code',
@@ -79,8 +79,8 @@ test('of two who change it at once one is told what the other has changed', asyn
   await register()
   const other = createEngine(kit.engineOptions)
   const both = await Promise.allSettled([
-    ...Array.from({ length: 4 }, (_, i) => kit.engine.patchWorker('media', 'resize', { timeout: 1_000 + i })),
-    ...Array.from({ length: 4 }, (_, i) => other.patchWorker('media', 'resize', { retry: { max: 10 + i } })),
+    ...Array.from({ length: 4 }, (_, i) => kit.engine.workers.update('media', 'resize', { timeout: 1_000 + i })),
+    ...Array.from({ length: 4 }, (_, i) => other.workers.update('media', 'resize', { retry: { max: 10 + i } })),
   ])
   const done = both.filter(({ status }) => status === 'fulfilled')
   const refused = both.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error & { code: string }] : []))
@@ -97,15 +97,15 @@ test('of two who change it at once one is told what the other has changed', asyn
 })
 
 test('a preview says what of the jobs that wait would not fit, and changes nothing', async () => {
-  await kit.engine.register('cards', 'charge', { pull: true, in: { n: {} } })
+  await kit.engine.workers.register('cards', 'charge', { pull: true, in: { n: {} } })
   const make = (args: string, n: string[]) =>
-    kit.engine.enqueue([{ queue: 'cards', class: 'charge', args: json(args), inputs: { n: n.map(json) } }])
+    kit.engine.jobs.enqueue([{ queue: 'cards', class: 'charge', args: json(args), inputs: { n: n.map(json) } }])
   const { jobs } = await make('{"sum":1}', ['1', '"two"', '3'])
   await make('{"sum":"1"}', ['4'])
   await make('{"sum":2}', [])
   const schema = json('{"type":"object","properties":{"sum":{"type":"number"}}}')
   const patch = { args: schema, in: { n: { schema: json('{"type":"number"}') } } }
-  const { unfit, ...would } = await kit.engine.patchWorker('cards', 'charge', patch, { preview: true })
+  const { unfit, ...would } = await kit.engine.workers.update('cards', 'charge', patch, { preview: true })
   expect(would).toEqual({ pull: true, args: schema, in: patch.in, out: {} })
   expect(unfit).toEqual({
     jobs: 2,
@@ -116,25 +116,30 @@ test('a preview says what of the jobs that wait would not fit, and changes nothi
     looked: 3,
     more: false,
   })
-  const { workers } = await kit.engine.workers()
+  const { workers } = await kit.engine.workers.list()
   expect(workers.find(({ queue }) => queue === 'cards')).toMatchObject({ in: { n: {} } })
   expect(workers.find(({ queue }) => queue === 'cards')).not.toHaveProperty('args')
   // The same of a registration; and of what is redacted it is told where, not what.
   const hidden = { pull: true, ...patch, redact: ['args.sum'] }
-  const told = await kit.engine.register('cards', 'charge', hidden, { preview: true })
+  const told = await kit.engine.workers.register('cards', 'charge', hidden, { preview: true })
   expect(told.unfit!.values.map(({ why }) => why)).toEqual(['sum: does not fit', 'does not fit'])
-  expect(await kit.engine.patchWorker('cards', 'charge', {}, { preview: true })).toMatchObject({
+  expect(await kit.engine.workers.update('cards', 'charge', {}, { preview: true })).toMatchObject({
     unfit: { jobs: 0, values: [], looked: 3, more: false },
   })
 })
 
 test('a preview looks at the newest hundred jobs, and says that there are more', async () => {
-  await kit.engine.register('cards', 'many', { pull: true })
+  await kit.engine.workers.register('cards', 'many', { pull: true })
   for (let i = 0; i < 2; i++)
-    await kit.engine.enqueue(
+    await kit.engine.jobs.enqueue(
       Array.from({ length: 60 }, () => ({ queue: 'cards', class: 'many', args: json(i === 0 ? '"old"' : '"new"') })),
     )
-  const { unfit } = await kit.engine.patchWorker('cards', 'many', { args: json('{"const":"new"}') }, { preview: true })
+  const { unfit } = await kit.engine.workers.update(
+    'cards',
+    'many',
+    { args: json('{"const":"new"}') },
+    { preview: true },
+  )
   expect(unfit).toMatchObject({ jobs: 40, looked: 100, more: true })
   expect(unfit!.values).toHaveLength(10)
 })

@@ -18,25 +18,25 @@ beforeAll(async () => {
   kit = await startKit()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
-  await kit.engine.register('q', 'job', { pull: true })
+  await kit.engine.workers.register('q', 'job', { pull: true })
 })
 afterAll(async () => {
   await kit.close()
   server.close()
 })
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 const make = async (job: object): Promise<number> => {
-  const { jobs } = await kit.engine.enqueue([check(jobInput, { queue: 'q', class: 'job', ...job }) as never])
+  const { jobs } = await kit.engine.jobs.enqueue([check(jobInput, { queue: 'q', class: 'job', ...job }) as never])
   return jobs[0]!.id
 }
 const register = (name: string, definition: object) =>
-  kit.engine.register('q', name, check(worker, definition) as never)
-const job = (id: number) => kit.engine.get(String(id))
+  kit.engine.workers.register('q', name, check(worker, definition) as never)
+const job = (id: number) => kit.engine.jobs.get(String(id))
 const documentOf = async (id: number) => (await kit.store.inspect(String(id))).document
-const claim = () => kit.engine.claim('q', { max: 10 })
+const claim = () => kit.engine.runs.claim('q', { max: 10 })
 const message = async (id: number) => JSON.parse((await job(id)).error!).message
 
 test('a run that nobody answers goes to the next at once, in company, and the job fails after the last', async () => {
@@ -47,13 +47,13 @@ test('a run that nobody answers goes to the next at once, in company, and the jo
   const other = await make({})
   const runs = await claim()
   expect(runs.map((run) => run.job.id)).toEqual([id, other])
-  await expect(kit.engine.commit(first!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
-  await kit.engine.commit(runs[1]!.run.token, { end: 'completed' })
+  await expect(kit.engine.runs.commit(first!.run.token, { end: 'completed' })).rejects.toMatchObject({ code: 'LOST' })
+  await kit.engine.runs.commit(runs[1]!.run.token, { end: 'completed' })
   await kit.advance(5_100)
   expect(await claim()).toEqual([])
   expect([(await job(id)).status, await message(id)]).toEqual(['failed', 'lent 2 times, and nobody answered'])
   const lost = { outcome: 'lost', by: 'pull' }
-  expect((await kit.engine.runs(String(id))).runs).toMatchObject([
+  expect((await kit.engine.jobs.runs(String(id))).runs).toMatchObject([
     { ...lost, retried: false },
     { ...lost, retried: true },
   ])
@@ -63,10 +63,10 @@ test('a heartbeat renews such a run for as long as it was lent', async () => {
   await make({ redeliver: { after: '20 minutes' } })
   const [run] = await claim()
   await kit.advance(19 * 60_000)
-  const { leaseUntil } = await kit.engine.heartbeat(run!.run.token, {})
+  const { leaseUntil } = await kit.engine.runs.heartbeat(run!.run.token, {})
   expect(leaseUntil - run!.run.startedAt).toBeGreaterThanOrEqual(39 * 60_000)
   await kit.advance(19 * 60_000)
-  expect(await kit.engine.commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
+  expect(await kit.engine.runs.commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
 })
 
 test('a class says it for its jobs, each of which may say otherwise', async () => {
@@ -76,20 +76,20 @@ test('a class says it for its jobs, each of which may say otherwise', async () =
     { redeliverAfterMs: 600_000, maxDeliveries: 3 },
     { redeliverAfterMs: 60_000, maxDeliveries: 10 },
   ])
-  for (const { run } of await claim()) await kit.engine.commit(run.token, { end: 'completed' })
+  for (const { run } of await claim()) await kit.engine.runs.commit(run.token, { end: 'completed' })
 })
 
 test('what is given back, or overtaken, was answered', async () => {
   const id = await make({ redeliver: { after: '5 seconds', max: 1 }, in: { in: {} }, inputs: { in: ['1'] } })
   const [given] = await claim()
-  await kit.engine.release(given!.run.token)
+  await kit.engine.runs.release(given!.run.token)
   const [overtaken] = await claim()
-  await kit.engine.take(String(id), 'in', 'in', { max: 1 })
+  await kit.engine.ports.take(String(id), 'in', 'in', { max: 1 })
   const reads = { in: { cursor: 0, count: 1 } }
-  const late = kit.engine.commit(overtaken!.run.token, { end: 'completed', reads })
+  const late = kit.engine.runs.commit(overtaken!.run.token, { end: 'completed', reads })
   await expect(late).rejects.toMatchObject({ code: 'CONFLICT' })
   const [last] = await claim()
-  await kit.engine.commit(last!.run.token, { end: 'completed' })
+  await kit.engine.runs.commit(last!.run.token, { end: 'completed' })
   expect((await job(id)).status).toBe('completed')
 })
 
@@ -103,7 +103,7 @@ test('a push worker that answers later has as long, and then it is called again'
     expect(leaseUntil! - ranAt!).toBeLessThan(190_000)
   }
   await lent(1)
-  await kit.engine.heartbeat((await documentOf(id)).token!, {})
+  await kit.engine.runs.heartbeat((await documentOf(id)).token!, {})
   await kit.advance(181_000)
   await kit.engine.tick()
   await lent(2)

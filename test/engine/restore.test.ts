@@ -26,19 +26,19 @@ const isolate = () => createEngine({ ...kit.engineOptions, workers: [charging] }
 
 async function charge(engine: ReturnType<typeof isolate>): Promise<number> {
   const callback = { url: `${receiver.url}/hook` }
-  const { jobs } = await engine.enqueue([{ queue: 'default', class: 'charging', callback }])
+  const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: 'charging', callback }])
   const { id } = jobs[0]!
   const came = receiver.came.length
   await kit.rest(id, 'completed')
   await kit.until(() => receiver.came.length > came)
-  await kit.until(async () => (await engine.get(String(id))).callback?.state === 'DELIVERED')
+  await kit.until(async () => (await engine.jobs.get(String(id))).callback?.state === 'DELIVERED')
   return id
 }
 
 /** Redis as it was before the jobs from this id on were made. */
 async function goBackBefore(id: number) {
   const last = await kit.store.lastId()
-  for (let job = last; job >= id; job--) await kit.engine.remove(String(job), { force: true })
+  for (let job = last; job >= id; job--) await kit.engine.jobs.remove(String(job), { force: true })
   await createClient(kit.options).ask((redis) =>
     redis.mset({ [kit.store.keys.lastId]: id - 1, [kit.store.keys.highestId]: id - 1 }),
   )

@@ -6,15 +6,16 @@ import { type Kit, startKit } from '../kit/index.ts'
 const HOUR = 3_600_000
 
 let kit: Kit
-const make = async (input: object) => (await kit.engine.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
-const claim = async (process: string) => (await kit.engine.claim('p', { max: 1, process }))[0]!.run.token
+const make = async (input: object) =>
+  (await kit.engine.jobs.enqueue([{ queue: 'p', class: 'job', ...input }])).jobs[0]!.id
+const claim = async (process: string) => (await kit.engine.runs.claim('p', { max: 1, process }))[0]!.run.token
 
 beforeAll(async () => {
   kit = await startKit({ hold: true })
-  await kit.engine.register('p', 'job', { pull: true, limits: [{ key: 'stripe', concurrency: 2 }] })
+  await kit.engine.workers.register('p', 'job', { pull: true, limits: [{ key: 'stripe', concurrency: 2 }] })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
@@ -25,7 +26,7 @@ test('tells who holds the slots, soonest end first, who waits in turn, since whe
   await claim('host:2')
   await kit.advance(1_000)
   const [third, urgent] = [await make({ group: { id: 'a' } }), await make({ priority: -5, group: { id: 'b' } })]
-  const { limit, holders, waiting } = await kit.engine.room('stripe', { holders: 10, waiting: 10 })
+  const { limit, holders, waiting } = await kit.engine.limits.usage('stripe', { holders: 10, waiting: 10 })
   expect(holders).toMatchObject([
     { job: one, queue: 'p', class: 'job', group: 'a', process: 'host:1', startedAt: expect.any(Number) },
     { job: two, group: 'b', process: 'host:2' },
@@ -40,27 +41,34 @@ test('tells who holds the slots, soonest end first, who waits in turn, since whe
 })
 
 test('answers as many as were asked for', async () => {
-  expect(await kit.engine.room('stripe', { holders: 1 })).toMatchObject({ holders: [{}], waiting: [] })
-  expect((await kit.engine.room('stripe', { waiting: 1 })).waiting).toHaveLength(1)
+  expect(await kit.engine.limits.usage('stripe', { holders: 1 })).toMatchObject({ holders: [{}], waiting: [] })
+  expect((await kit.engine.limits.usage('stripe', { waiting: 1 })).waiting).toHaveLength(1)
 })
 
 test('a rate tells how many have started, and when the next may', async () => {
-  await kit.engine.register('p', 'rated', { pull: true, limits: [{ key: 'rated', rate: { limit: 1, period: HOUR } }] })
+  await kit.engine.workers.register('p', 'rated', {
+    pull: true,
+    limits: [{ key: 'rated', rate: { limit: 1, period: HOUR } }],
+  })
   await make({ class: 'rated' })
-  await kit.engine.claim('p', { max: 1, names: ['rated'] })
-  expect((await kit.engine.room('rated', {})).limit).toMatchObject({ started: 1, nextRoom: null, fullSince: null })
+  await kit.engine.runs.claim('p', { max: 1, names: ['rated'] })
+  expect((await kit.engine.limits.usage('rated', {})).limit).toMatchObject({
+    started: 1,
+    nextRoom: null,
+    fullSince: null,
+  })
   await make({ class: 'rated' })
-  const { limit } = await kit.engine.room('rated', {})
+  const { limit } = await kit.engine.limits.usage('rated', {})
   expect(limit.nextRoom! - kit.now()).toBeGreaterThan(HOUR / 2)
   expect(limit.nextRoom! - kit.now()).toBeLessThan(HOUR * 1.1)
 })
 
 test('a limit that nobody has set is not there', async () => {
-  await expect(kit.engine.room('nobody', {})).rejects.toThrow('there is no limit nobody')
+  await expect(kit.engine.limits.usage('nobody', {})).rejects.toThrow('there is no limit nobody')
 })
 
 test('costs one round trip, however many are shown', async () => {
   const before = kit.gateway.counters.requests
-  await kit.engine.room('stripe', { holders: 200, waiting: 200 })
+  await kit.engine.limits.usage('stripe', { holders: 200, waiting: 200 })
   expect(kit.gateway.counters.requests - before).toBe(1)
 })

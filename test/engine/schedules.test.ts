@@ -27,7 +27,7 @@ beforeAll(async () => {
   kit = await startKit({ workers: [beat, failing, slots] })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
@@ -36,7 +36,7 @@ const hourly = { repeat: { cron: '0 * * * *' } }
 /** Moves the clock to a slot and waits until its run is over, so many times. */
 async function pass(id: number, times: number): Promise<void> {
   for (let n = 0; n < times; n++) {
-    const [slot] = (await kit.engine.schedule(String(id))).next
+    const [slot] = (await kit.engine.schedules.get(String(id))).next
     const before = runs.length
     await kit.advance(slot! - kit.now() + 500)
     await kit.engine.tick()
@@ -46,43 +46,43 @@ async function pass(id: number, times: number): Promise<void> {
 
 test('every slot is run once, and the next five are known', async () => {
   const id = await kit.make('beat', hourly)
-  const { next } = await kit.engine.schedule(String(id))
+  const { next } = await kit.engine.schedules.get(String(id))
   expect(next).toHaveLength(5)
   expect(next.every((slot, n) => slot % HOUR === 0 && (n === 0 || slot - next[n - 1]! === HOUR))).toBe(true)
   await pass(id, 24)
   expect(runs).toHaveLength(24)
-  expect((await kit.engine.schedule(String(id))).next[0]).toBe(next[0]! + 24 * HOUR)
-  await kit.engine.terminate(String(id), {})
+  expect((await kit.engine.schedules.get(String(id))).next[0]).toBe(next[0]! + 24 * HOUR)
+  await kit.engine.jobs.terminate(String(id), {})
 })
 
 test('a run by hand uses up no slot', async () => {
   const id = await kit.make('beat', hourly)
-  const { next } = await kit.engine.schedule(String(id))
+  const { next } = await kit.engine.schedules.get(String(id))
   const before = runs.length
-  await kit.engine.run(String(id), {})
+  await kit.engine.jobs.run(String(id), {})
   await kit.until(async () => runs.length > before && (await kit.statusOf(id)) === 'queued')
-  expect((await kit.engine.schedule(String(id))).next).toEqual(next)
-  await kit.engine.terminate(String(id), {})
+  expect((await kit.engine.schedules.get(String(id))).next).toEqual(next)
+  await kit.engine.jobs.terminate(String(id), {})
 })
 
 test('the next slot is told where it is beyond those that are asked for, and is none of a pause', async () => {
   const id = await kit.make('beat', hourly)
-  const { next } = await kit.engine.schedule(String(id))
+  const { next } = await kit.engine.schedules.get(String(id))
   const soon = { until: kit.now() + 1 }
-  expect(await kit.engine.schedule(String(id), soon)).toMatchObject({ next: [], nextAt: next[0] })
-  await kit.engine.pauseSchedule(String(id))
-  expect(await kit.engine.schedule(String(id), soon)).toMatchObject({ next: [], nextAt: null })
-  await kit.engine.resumeSchedule(String(id))
-  await kit.engine.terminate(String(id), {})
+  expect(await kit.engine.schedules.get(String(id), soon)).toMatchObject({ next: [], nextAt: next[0] })
+  await kit.engine.schedules.pause(String(id))
+  expect(await kit.engine.schedules.get(String(id), soon)).toMatchObject({ next: [], nextAt: null })
+  await kit.engine.schedules.resume(String(id))
+  await kit.engine.jobs.terminate(String(id), {})
 })
 
 test('a paused schedule has no slots, and goes on with the first after now', async () => {
   const id = await kit.make('beat', hourly)
-  expect(await kit.engine.pauseSchedule(String(id))).toMatchObject({ paused: true, next: [] })
+  expect(await kit.engine.schedules.pause(String(id))).toMatchObject({ paused: true, next: [] })
   const before = runs.length
   await kit.advance(5 * HOUR)
   await kit.engine.tick()
-  const { next, paused } = await kit.engine.resumeSchedule(String(id))
+  const { next, paused } = await kit.engine.schedules.resume(String(id))
   expect(paused).toBe(false)
   expect(next[0]).toBeGreaterThan(kit.now())
   expect(runs.length).toBe(before)
@@ -90,9 +90,9 @@ test('a paused schedule has no slots, and goes on with the first after now', asy
 
 test('schedules are listed by their next slot, and no more when they have ended', async () => {
   const id = await kit.make('beat', { repeat: { cron: '0 0 1 1 *' } })
-  const listed = async () => (await kit.engine.schedules({})).schedules.map(({ job }) => job)
+  const listed = async () => (await kit.engine.schedules.list({})).schedules.map(({ job }) => job)
   expect((await listed()).at(-1)).toBe(id)
-  await kit.engine.patch(String(id), { repeat: null })
+  await kit.engine.jobs.update(String(id), { repeat: null })
   expect(await listed()).not.toContain(id)
 })
 
@@ -100,106 +100,106 @@ const nightly = (more: object = {}) =>
   ({ queue: 'default', class: 'beat', repeat: { cron: '0 2 * * *' }, ...more }) as never
 
 test('a schedule is made by its name, once, and set again without another slot', async () => {
-  const made = await kit.engine.setSchedule('nightly', nightly())
+  const made = await kit.engine.schedules.set('nightly', nightly())
   expect(made).toMatchObject({ aliases: ['nightly'], class: 'beat', failing: false, lastRun: null })
-  expect(await kit.engine.setSchedule('nightly', nightly())).toEqual(made)
+  expect(await kit.engine.schedules.set('nightly', nightly())).toEqual(made)
 
-  const changed = await kit.engine.setSchedule('nightly', nightly({ priority: 3 }))
+  const changed = await kit.engine.schedules.set('nightly', nightly({ priority: 3 }))
   expect(changed).toEqual(made)
-  expect(await kit.engine.get('nightly')).toMatchObject({ id: made.job, priority: 3 })
+  expect(await kit.engine.jobs.get('nightly')).toMatchObject({ id: made.job, priority: 3 })
 
-  const moved = await kit.engine.setSchedule('nightly', nightly({ repeat: { cron: '0 3 * * *' } }))
+  const moved = await kit.engine.schedules.set('nightly', nightly({ repeat: { cron: '0 3 * * *' } }))
   expect(moved.job).toBe(made.job)
   expect(moved.next[0]).not.toBe(made.next[0])
 })
 
 test('a schedule of another class takes the name over, and the old one runs no more', async () => {
-  const before = await kit.engine.schedule('nightly')
-  const after = await kit.engine.setSchedule('nightly', nightly({ class: 'failing' }))
+  const before = await kit.engine.schedules.get('nightly')
+  const after = await kit.engine.schedules.set('nightly', nightly({ class: 'failing' }))
   expect(after.job).not.toBe(before.job)
-  expect(await kit.engine.get('nightly')).toMatchObject({ id: after.job, class: 'failing' })
-  await expect(kit.engine.schedule(String(before.job))).rejects.toThrow('does not repeat')
+  expect(await kit.engine.jobs.get('nightly')).toMatchObject({ id: after.job, class: 'failing' })
+  await expect(kit.engine.schedules.get(String(before.job))).rejects.toThrow('does not repeat')
 })
 
 test('a schedule that was terminated is made anew by its name, the same or another', async () => {
-  const stopped = await kit.engine.setSchedule('morning', nightly())
-  await kit.engine.terminate(String(stopped.job), {})
-  const again = await kit.engine.setSchedule('morning', nightly())
+  const stopped = await kit.engine.schedules.set('morning', nightly())
+  await kit.engine.jobs.terminate(String(stopped.job), {})
+  const again = await kit.engine.schedules.set('morning', nightly())
   expect(again.job).not.toBe(stopped.job)
   expect(again).toMatchObject({ status: 'queued', aliases: ['morning'] })
   expect(again.next.length).toBeGreaterThan(0)
 
-  await kit.engine.terminate(String(again.job), {})
-  const other = await kit.engine.setSchedule('morning', nightly({ priority: 3 }))
+  await kit.engine.jobs.terminate(String(again.job), {})
+  const other = await kit.engine.schedules.set('morning', nightly({ priority: 3 }))
   expect(other.job).not.toBe(again.job)
   expect(other.status).toBe('queued')
-  await kit.engine.terminate(String(other.job), {})
+  await kit.engine.jobs.terminate(String(other.job), {})
 })
 
 test('a name of a job that does not repeat is not taken', async () => {
   const id = await kit.make('beat', { alias: ['desk'] })
-  await expect(kit.engine.setSchedule('desk', nightly())).rejects.toThrow(`alias desk is that of job ${id}`)
+  await expect(kit.engine.schedules.set('desk', nightly())).rejects.toThrow(`alias desk is that of job ${id}`)
 })
 
 test('schedules that fail are listed by themselves, with what went wrong', async () => {
-  const { job } = await kit.engine.schedule('nightly')
-  expect((await kit.engine.schedules({ failing: true })).schedules).toEqual([])
-  await kit.engine.run(String(job), {})
-  await kit.until(async () => (await kit.engine.schedule(String(job))).failing)
-  const { schedules } = await kit.engine.schedules({ failing: true })
+  const { job } = await kit.engine.schedules.get('nightly')
+  expect((await kit.engine.schedules.list({ failing: true })).schedules).toEqual([])
+  await kit.engine.jobs.run(String(job), {})
+  await kit.until(async () => (await kit.engine.schedules.get(String(job))).failing)
+  const { schedules } = await kit.engine.schedules.list({ failing: true })
   expect(schedules).toMatchObject([{ job, failing: true, lastRun: { outcome: 'failed' } }])
   expect(schedules[0]!.error).toContain('the printer is out of paper')
   expect(schedules[0]).not.toHaveProperty('failedInARow')
 })
 
 test('schedules that failed twice in a row are listed by themselves, and say so', async () => {
-  const { job } = await kit.engine.schedule('nightly')
-  const twice = async () => (await kit.engine.schedules({ failing: true, inARow: 2 })).schedules
+  const { job } = await kit.engine.schedules.get('nightly')
+  const twice = async () => (await kit.engine.schedules.list({ failing: true, inARow: 2 })).schedules
   expect(await twice()).toEqual([])
-  await kit.engine.run(String(job), {})
+  await kit.engine.jobs.run(String(job), {})
   await kit.until(async () => (await twice()).length > 0)
   expect(await twice()).toMatchObject([{ job, failing: true, failedInARow: 2 }])
 })
 
 test('ending a schedule frees its name', async () => {
-  await kit.engine.endSchedule('nightly')
-  await expect(kit.engine.get('nightly')).rejects.toThrow()
-  const made = await kit.engine.setSchedule('nightly', nightly())
+  await kit.engine.schedules.end('nightly')
+  await expect(kit.engine.jobs.get('nightly')).rejects.toThrow()
+  const made = await kit.engine.schedules.set('nightly', nightly())
   expect(made).toMatchObject({ aliases: ['nightly'], failing: false })
 })
 
 test('a backfill makes a job for each slot of a stretch, and each knows its slot', async () => {
   const id = await kit.make('slots', { repeat: { cron: '0 2 * * *', tz: 'Europe/Berlin' }, args: '{"a":1}' })
   const from = Date.UTC(2026, 2, 27, 12)
-  const { jobs, next } = await kit.engine.backfill(String(id), { from, to: from + 3 * 24 * HOUR })
+  const { jobs, next } = await kit.engine.schedules.backfill(String(id), { from, to: from + 3 * 24 * HOUR })
   const slots = ['2026-03-28T01:00:00.000Z', '2026-03-29T01:00:00.000Z', '2026-03-30T00:00:00.000Z']
   expect(jobs.map(({ scheduledFor }) => new Date(scheduledFor).toISOString())).toEqual(slots)
   expect(next).toBeNull()
   for (const { id: made } of jobs) await kit.rest(made, 'completed')
   expect(seen.toSorted()).toEqual(slots.map((slot) => `${slot} {"a":1}`))
   await expect(
-    kit.engine.backfill(String(await kit.make('beat', { repeat: 'DAILY' })), { from, to: from + 1 }),
+    kit.engine.schedules.backfill(String(await kit.make('beat', { repeat: 'DAILY' })), { from, to: from + 1 }),
   ).rejects.toThrow('expected a schedule of a cron pattern')
 })
 
 test('a backfill of more slots than one call makes says where to go on', async () => {
   const id = await kit.make('beat', { repeat: { cron: '* * * * *' } })
-  const { jobs, next } = await kit.engine.backfill(String(id), { from: 0, to: 24 * HOUR })
+  const { jobs, next } = await kit.engine.schedules.backfill(String(id), { from: 0, to: 24 * HOUR })
   expect(jobs).toHaveLength(1_000)
   expect(next).toBe(1_000 * 60_000)
-  await kit.engine.terminate(String(id), {})
+  await kit.engine.jobs.terminate(String(id), {})
 })
 
 test('slots that a pause lets go by are told as it ends', async () => {
   const id = await kit.make('beat', hourly)
-  const [first] = (await kit.engine.schedule(String(id))).next
-  await kit.engine.pauseSchedule(String(id))
-  await kit.engine.pauseSchedule(String(id))
+  const [first] = (await kit.engine.schedules.get(String(id))).next
+  await kit.engine.schedules.pause(String(id))
+  await kit.engine.schedules.pause(String(id))
   await kit.advance(first! - kit.now() + 2.5 * HOUR)
-  const { missed, next } = await kit.engine.resumeSchedule(String(id))
+  const { missed, next } = await kit.engine.schedules.resume(String(id))
   expect(missed).toEqual({ from: first, to: first! + 2 * HOUR, made: 'none', count: 3, more: false })
   expect(next[0]).toBe(first! + 3 * HOUR)
-  await kit.engine.terminate(String(id), {})
+  await kit.engine.jobs.terminate(String(id), {})
 })
 
 test.each([
@@ -207,26 +207,26 @@ test.each([
   ['run', 'each'],
 ] as const)('slots that went by with missed: %s are told, and what stands for them', async (missed, made) => {
   const id = await kit.make('beat', { repeat: { cron: '0 * * * *', missed } })
-  const [first] = (await kit.engine.schedule(String(id))).next
-  await kit.engine.setQueue('default', { paused: true })
+  const [first] = (await kit.engine.schedules.get(String(id))).next
+  await kit.engine.queues.update('default', { paused: true })
   await kit.advance(first! - kit.now() + 3.5 * HOUR)
-  await kit.engine.setQueue('default', { paused: false })
+  await kit.engine.queues.update('default', { paused: false })
   await kit.engine.tick()
-  await kit.until(async () => (await kit.engine.schedule(String(id))).next[0]! > kit.now())
-  const seen = await kit.engine.schedule(String(id))
+  await kit.until(async () => (await kit.engine.schedules.get(String(id))).next[0]! > kit.now())
+  const seen = await kit.engine.schedules.get(String(id))
   expect(seen).toMatchObject({ missed: { from: first, to: first! + 3 * HOUR, made, count: 4 }, catchingUp: false })
-  await kit.engine.terminate(String(id), {})
+  await kit.engine.jobs.terminate(String(id), {})
 })
 
 test('slots are told up to a moment, and the one that a clock change moves', async () => {
   const id = await kit.make('beat', { repeat: { cron: '30 2 * * *', tz: 'Europe/Berlin' } })
   const until = kit.now() + 30 * 24 * HOUR
-  const { next, moved } = await kit.engine.schedule(String(id), { until })
+  const { next, moved } = await kit.engine.schedules.get(String(id), { until })
   expect(next.length).toBeGreaterThanOrEqual(29)
   expect(next.at(-1)).toBeLessThanOrEqual(until)
-  const [listed] = (await kit.engine.schedules({ until })).schedules.filter(({ job }) => job === id)
+  const [listed] = (await kit.engine.schedules.list({ until })).schedules.filter(({ job }) => job === id)
   expect(listed!.next).toEqual(next)
   expect(moved!.wall).toMatch(/^\d{4}-03-\d\d 02:30$/)
   expect(new Date(moved!.at).toISOString()).toMatch(/-03-\d\dT01:00:00.000Z$/)
-  await kit.engine.terminate(String(id), {})
+  await kit.engine.jobs.terminate(String(id), {})
 })

@@ -6,15 +6,15 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 let kit: Kit
 const make = (args: unknown, input: object = {}) => kit.make('job', { args: encodeValue(args), ...input })
-const ids = async (filter: object) => (await kit.engine.list(filter)).jobs.map(({ id }) => id)
+const ids = async (filter: object) => (await kit.engine.jobs.list(filter)).jobs.map(({ id }) => id)
 
 beforeAll(async () => {
   kit = await startKit({ hold: true })
-  await kit.engine.register('default', 'job', { pull: true })
-  await kit.engine.register('default', 'secret', { pull: true, redact: ['args.card'] })
+  await kit.engine.workers.register('default', 'job', { pull: true })
+  await kit.engine.workers.register('default', 'secret', { pull: true, redact: ['args.card'] })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
@@ -23,14 +23,14 @@ test('args, errors and aliases are looked through, whatever the case', async () 
   const named = await make({}, { alias: ['invoice-4711'] })
   const other = await make({ order: '4712' })
   const failing = await make({})
-  for (const { run } of await kit.engine.claim('default', { names: ['job'], max: 10 }))
+  for (const { run } of await kit.engine.runs.claim('default', { names: ['job'], max: 10 }))
     if (run.token.startsWith(`${failing}.`))
-      await kit.engine.commit(run.token, { end: 'failed', error: { message: 'no order ab-4711', retry: false } })
+      await kit.engine.runs.commit(run.token, { end: 'failed', error: { message: 'no order ab-4711', retry: false } })
   expect(await ids({ text: 'ab-4711' })).toEqual([failing, order])
   expect(await ids({ text: '4711' })).toEqual([failing, named, order])
   expect(await ids({ text: '4711', status: 'failed' })).toEqual([failing])
   expect(await ids({ text: '471' })).toContain(other)
-  expect(await kit.engine.list({ text: 'nowhere' })).toMatchObject({ jobs: [], cursor: null, looked: 4 })
+  expect(await kit.engine.jobs.list({ text: 'nowhere' })).toMatchObject({ jobs: [], cursor: null, looked: 4 })
 })
 
 test('what a class redacts is found by nobody', async () => {
@@ -55,8 +55,11 @@ test('what stands at a path into args is looked for as it is: a text, a number, 
     ['toString', 'x'],
   ] as const
   for (const [path, value] of none) expect(await at({ [path]: value })).toEqual([])
-  expect(await kit.engine.list({ args: { 'order.id': 'A-1' }, limit: 1 })).toMatchObject({ cursor: String(one) })
-  expect(await kit.engine.rows({ args: { 'order.id': 'A-1' } })).toMatchObject({ jobs: [{ id: one }], cursor: null })
+  expect(await kit.engine.jobs.list({ args: { 'order.id': 'A-1' }, limit: 1 })).toMatchObject({ cursor: String(one) })
+  expect(await kit.engine.jobs.rows({ args: { 'order.id': 'A-1' } })).toMatchObject({
+    jobs: [{ id: one }],
+    cursor: null,
+  })
   // What is redacted is found by nobody.
   const secret = await kit.make('secret', { args: encodeValue({ card: '4000-1111', shop: 'rome' }) })
   expect(await at({ card: '4000-1111' })).toEqual([])
@@ -66,19 +69,19 @@ test('what stands at a path into args is looked for as it is: a text, a number, 
 test('a request looks through two thousand jobs, says how many, and the cursor goes on', async () => {
   const first = await make({ wanted: 'needle' })
   for (let i = 0; i < 3; i++)
-    await kit.engine.enqueue(
+    await kit.engine.jobs.enqueue(
       Array.from({ length: 1_000 }, (_, n) => ({ queue: 'default', class: 'job', args: encodeValue({ n }) })),
     )
   const { requests } = kit.counts()
-  const page = await kit.engine.list({ text: 'needle', limit: 10 })
+  const page = await kit.engine.jobs.list({ text: 'needle', limit: 10 })
   expect(page).toMatchObject({ jobs: [], looked: 2_000 })
   expect(kit.counts().requests - requests).toBe(2)
   expect(await ids({ text: 'needle', limit: 10, cursor: page.cursor! })).toEqual([first])
 })
 
 test('a full page goes on behind its last job', async () => {
-  const { jobs, cursor } = await kit.engine.list({ text: '"n":7', limit: 2 })
-  const next = await kit.engine.list({ text: '"n":7', limit: 2, cursor: cursor! })
+  const { jobs, cursor } = await kit.engine.jobs.list({ text: '"n":7', limit: 2 })
+  const next = await kit.engine.jobs.list({ text: '"n":7', limit: 2, cursor: cursor! })
   expect(jobs).toHaveLength(2)
   expect(next.jobs[0]!.id).toBeLessThan(jobs[1]!.id)
 })

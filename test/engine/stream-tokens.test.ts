@@ -13,47 +13,50 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-const may = (token: string, path = PATH) => kit.engine.authenticateStream(token, path)
+const may = (token: string, path = PATH) => kit.engine.streamTokens.authenticate(token, path)
 
 test('a token speaks for the key that it was given to', async () => {
-  const { key } = await kit.engine.addKey({ name: 'page', scopes: ['read'] })
-  expect(await may((await kit.engine.streamToken(key, PATH)).token)).toMatchObject({ name: 'page', scopes: ['read'] })
-  const { token } = await kit.engine.streamToken('dev', PATH)
+  const { key } = await kit.engine.keys.add({ name: 'page', scopes: ['read'] })
+  expect(await may((await kit.engine.streamTokens.create(key, PATH)).token)).toMatchObject({
+    name: 'page',
+    scopes: ['read'],
+  })
+  const { token } = await kit.engine.streamTokens.create('dev', PATH)
   expect(await may(token)).toMatchObject({ name: 'deployment', scopes: ['admin'] })
 })
 
 test('a token is for one address, and says nothing of its key', async () => {
-  const { token } = await kit.engine.streamToken('dev', PATH)
+  const { token } = await kit.engine.streamTokens.create('dev', PATH)
   expect(await may(token, '/v1/subscribe/other')).toBeUndefined()
   expect(token).not.toContain('dev')
   expect(token.length).toBeLessThan(100)
 })
 
 test('a token that was changed, or made for a key that is not known, opens nothing', async () => {
-  const { token } = await kit.engine.streamToken('dev', PATH)
+  const { token } = await kit.engine.streamTokens.create('dev', PATH)
   const [id, until, proof] = token.split('.') as [string, string, string]
   const changed = proof.replace(/^./, (first) => (first === '0' ? '1' : '0'))
   for (const bad of [`${id}.${until}.${changed}`, `${id}.${Number(until) + 1}.${proof}`, `${id}.${until}.`, '', 'x'])
     expect(await may(bad)).toBeUndefined()
-  expect(await may((await kit.engine.streamToken('nobody', PATH)).token)).toBeUndefined()
+  expect(await may((await kit.engine.streamTokens.create('nobody', PATH)).token)).toBeUndefined()
 })
 
 test('a token ends after a minute, and with its key', async () => {
-  const { id, key } = await kit.engine.addKey({ name: 'page', scopes: ['read'] })
-  const { token, expiresAt } = await kit.engine.streamToken(key, PATH)
+  const { id, key } = await kit.engine.keys.add({ name: 'page', scopes: ['read'] })
+  const { token, expiresAt } = await kit.engine.streamTokens.create(key, PATH)
   expect(expiresAt - kit.now()).toBeLessThanOrEqual(60_000)
   await kit.advance(59_000)
   expect(await may(token)).toBeDefined()
   await kit.advance(1_001)
   expect(await may(token)).toBeUndefined()
-  const fresh = await kit.engine.streamToken(key, PATH)
-  await kit.engine.removeKey(id)
+  const fresh = await kit.engine.streamTokens.create(key, PATH)
+  await kit.engine.keys.remove(id)
   expect(await may(fresh.token)).toBeUndefined()
 })
 
 test('a person who can read Redis cannot make a token, and no token is good for more than 30 days', async () => {
   const { createHmac } = await import('node:crypto')
-  const { id, key } = await kit.engine.addKey({ name: 'page', scopes: ['read'] })
+  const { id, key } = await kit.engine.keys.add({ name: 'page', scopes: ['read'] })
   const { hash } = JSON.parse((await kit.store.apiKey(id))!) as { hash: string }
   const until = kit.now() + 60_000
   for (const secret of [hash, '', 'dev']) {
@@ -61,15 +64,15 @@ test('a person who can read Redis cannot make a token, and no token is good for 
     expect(await may(`${id}.${until}.${proof}`)).toBeUndefined()
   }
   const DAY = 86_400_000
-  expect(await may((await kit.engine.streamToken(key, PATH, 30 * DAY)).token)).toBeDefined()
-  expect(await may((await kit.engine.streamToken(key, PATH, 31 * DAY)).token)).toBeUndefined()
+  expect(await may((await kit.engine.streamTokens.create(key, PATH, 30 * DAY)).token)).toBeDefined()
+  expect(await may((await kit.engine.streamTokens.create(key, PATH, 31 * DAY)).token)).toBeUndefined()
 })
 
 test('all isolates of a deployment know a token, and none of another deployment', async () => {
   const isolate = (tokenSecret: string) => createEngine({ ...kit.engineOptions, tokenSecret })
-  const { token } = await isolate('one').streamToken('dev', PATH)
-  expect(await isolate('one').authenticateStream(token, PATH)).toBeDefined()
-  expect(await isolate('two').authenticateStream(token, PATH)).toBeUndefined()
+  const { token } = await isolate('one').streamTokens.create('dev', PATH)
+  expect(await isolate('one').streamTokens.authenticate(token, PATH)).toBeDefined()
+  expect(await isolate('two').streamTokens.authenticate(token, PATH)).toBeUndefined()
 })
 
 const appOf = (origins?: string[]) =>
@@ -78,7 +81,7 @@ const appOf = (origins?: string[]) =>
 test('a page of an origin that is allowed can read a stream, and no other', async () => {
   const app = appOf(['https://app.example.com'])
   const shared = async (origin: string) => {
-    const { token } = await kit.engine.streamToken('dev', PATH)
+    const { token } = await kit.engine.streamTokens.create('dev', PATH)
     const answer = await app.request(`${PATH}?token=${token}`, { headers: { origin } })
     await answer.body?.cancel()
     return [answer.status, answer.headers.get('access-control-allow-origin')]
@@ -106,7 +109,7 @@ test('a page of an origin that is allowed can call the API, its browser asks bef
 
 /** A job that waits for an answer, and a link with which somebody gives it. */
 async function question(life?: string) {
-  await kit.engine.register('q', 'approval', { in: { decision: {}, other: {} }, pull: true })
+  await kit.engine.workers.register('q', 'approval', { in: { decision: {}, other: {} }, pull: true })
   const job = await kit.make('approval', { queue: 'q', wait: 31_536_000_000 })
   const app = appOf()
   const made = await app.request(`/v1/jobs/${job}/links/decision`, {
@@ -119,7 +122,7 @@ async function question(life?: string) {
     const headers = { 'content-type': 'application/json' }
     return (await app.request(path, { method: 'POST', headers, body: JSON.stringify({ value }) })).status
   }
-  const values = async () => (await kit.engine.look(String(job), 'in', 'decision')).values.map(({ data }) => data)
+  const values = async () => (await kit.engine.ports.get(String(job), 'in', 'decision')).values.map(({ data }) => data)
   return { job, url, answer, values }
 }
 

@@ -8,25 +8,25 @@ import { type Kit, startKit } from '../kit/index.ts'
 let kit: Kit
 beforeAll(async () => {
   kit = await startKit({ hold: true })
-  await kit.engine.register('q', 'job', { pull: true })
+  await kit.engine.workers.register('q', 'job', { pull: true })
 })
 afterAll(() => kit.close())
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 /** Asked for as over HTTP; answers the id. */
 async function make(unique: unknown, more: object = {}): Promise<number> {
   const input = jobInput.parse({ queue: 'q', class: 'job', unique, ...more })
-  return (await kit.engine.enqueue([input as never])).jobs[0]!.id
+  return (await kit.engine.jobs.enqueue([input as never])).jobs[0]!.id
 }
 
 async function claim(id: number, tags?: string[]) {
-  const runs = await kit.engine.claim('q', { max: 10, tags })
+  const runs = await kit.engine.runs.claim('q', { max: 10, tags })
   return runs.find(({ job }) => job.id === id)!.run.token
 }
 
-const complete = (token: string) => kit.engine.commit(token, { end: 'completed' })
+const complete = (token: string) => kit.engine.runs.commit(token, { end: 'completed' })
 
 test.each(['plain', { key: 'object' }, { key: 'ended', until: 'ended' }])(
   '%j holds until the job has ended',
@@ -51,7 +51,7 @@ test('until started: while it waits it is one, while it runs another may wait', 
   expect(next).not.toBe(id)
   await complete(token)
   expect(await make(unique)).toBe(next)
-  await kit.engine.terminate(String(next), {})
+  await kit.engine.jobs.terminate(String(next), {})
   const last = await make(unique)
   expect(last).not.toBe(next)
   await complete(await claim(last))
@@ -62,7 +62,7 @@ test('until deleted: also after its end', async () => {
   const id = await make(unique)
   await complete(await claim(id))
   expect(await make(unique)).toBe(id)
-  await kit.engine.remove(String(id), { force: true })
+  await kit.engine.jobs.remove(String(id), { force: true })
   const next = await make(unique)
   expect(next).not.toBe(id)
   await complete(await claim(next))
@@ -84,8 +84,8 @@ test('for a period: also when the job is gone before it is over', async () => {
   const unique = { key: 'gone', for: '1 hour' }
   const id = await make(unique, { retain: 0 })
   await complete(await claim(id))
-  await expect(kit.engine.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
-  const { jobs } = await kit.engine.enqueue([jobInput.parse({ queue: 'q', class: 'job', unique }) as never])
+  await expect(kit.engine.jobs.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  const { jobs } = await kit.engine.jobs.enqueue([jobInput.parse({ queue: 'q', class: 'job', unique }) as never])
   expect(jobs).toEqual([{ id, status: 'completed', existing: true }])
   await kit.advance(3_601_000)
   const next = await make(unique)
@@ -102,9 +102,9 @@ test('debounced: it begins so long after it was last asked for, with the newest 
     expect(await make(debounced(), { args: String(n) })).toBe(id)
   }
   await kit.advance(29_000)
-  expect(await kit.engine.claim('q', {})).toEqual([])
+  expect(await kit.engine.runs.claim('q', {})).toEqual([])
   await kit.advance(1_500)
-  const [run] = await kit.engine.claim('q', {})
+  const [run] = await kit.engine.runs.claim('q', {})
   expect(run!.job).toMatchObject({ id, args: '4' })
   const next = await make(debounced(), { args: '5' })
   expect(next).not.toBe(id)
@@ -126,24 +126,24 @@ test('debounced: at the latest so long after it was first asked for', async () =
 test('debounced: in bulk the last says, and the same request again moves nothing', async () => {
   const one = (n: number) => ({ queue: 'q', class: 'job', args: String(n), unique: debounced() })
   const inputs = check(jobInputs, [one(1), one(2), { ...one(3), unique: 'other' }, one(4)]) as never
-  const ask = () => kit.engine.enqueue(inputs, { key: 'bulk', fingerprint: 'f' })
+  const ask = () => kit.engine.jobs.enqueue(inputs, { key: 'bulk', fingerprint: 'f' })
   const { jobs } = await ask()
   const [id, , other] = jobs.map((job) => job.id) as [number, number, number]
   expect(jobs.map(({ existing }) => existing)).toEqual([undefined, true, undefined, true])
   expect(jobs.map((job) => job.id)).toEqual([id, id, other, id])
-  const shown = () => kit.engine.get(String(id))
+  const shown = () => kit.engine.jobs.get(String(id))
   const { runAt, args } = await shown()
   expect(args).toBe('4')
   await kit.advance(20_000)
   expect(await ask()).toMatchObject({ jobs: [{ id }, { id }, { id: other }, { id }], existing: true })
   expect((await shown()).runAt).toBe(runAt)
   await kit.advance(10_500)
-  for (const run of await kit.engine.claim('q', { max: 10 })) await complete(run.run.token)
+  for (const run of await kit.engine.runs.claim('q', { max: 10 })) await complete(run.run.token)
 })
 
 test('debounced: new args count against the constraints that are about them', async () => {
   const match = { queue: 'q', args: { customer: 'big' } }
-  await kit.engine.setConstraint('big', { match, concurrency: 1 } as never)
+  await kit.engine.constraints.set('big', { match, concurrency: 1 } as never)
   const limitsOf = async (id: number) => (await kit.store.inspect(String(id))).document.limits
   const id = await make(debounced(), { args: '{"customer":"small"}' })
   expect(await limitsOf(id)).toBeUndefined()
@@ -151,7 +151,7 @@ test('debounced: new args count against the constraints that are about them', as
   expect(await limitsOf(id)).toMatch(/big/)
   expect(await make(debounced(), { args: '{"customer":"small"}' })).toBe(id)
   expect(await limitsOf(id)).toBeUndefined()
-  await kit.engine.removeConstraint('big')
+  await kit.engine.constraints.remove('big')
   await kit.advance(30_500)
   await complete(await claim(id))
 })
@@ -177,27 +177,27 @@ test.each(faults)('%j is refused', (input, path, message) => {
 
 test('a tag is refused where the class is called: nobody who is called asks for one', async () => {
   const tagged = { queue: 'q', class: 'pushed', tag: 'blue' }
-  await kit.engine.register('q', 'pushed', { push: { url: 'http://127.0.0.1:9/' } })
-  const make = (...inputs: object[]) => kit.engine.enqueue(inputs as never)
+  await kit.engine.workers.register('q', 'pushed', { push: { url: 'http://127.0.0.1:9/' } })
+  const make = (...inputs: object[]) => kit.engine.jobs.enqueue(inputs as never)
   const message = 'tag: expected a class that pull workers serve, and class pushed of queue q is called'
   await expect(make(tagged)).rejects.toMatchObject({ code: 'REFUSED', message, path: ['tag'] })
   await expect(make({ queue: 'q', class: 'job' }, tagged)).rejects.toMatchObject({ path: [1, 'tag'] })
-  expect((await kit.engine.list({ queue: 'q', status: 'queued' })).jobs).toEqual([])
+  expect((await kit.engine.jobs.list({ queue: 'q', status: 'queued' })).jobs).toEqual([])
 })
 
 test('a job with a tag waits for who asks for it, also when its class is called by now', async () => {
   const id = await make(undefined, { tag: 'blue' })
-  await kit.engine.register('q', 'job', { push: { url: 'http://127.0.0.1:9/' } })
-  expect((await kit.engine.why(String(id))).reasons[0]!.message).toContain('asking for tag blue')
+  await kit.engine.workers.register('q', 'job', { push: { url: 'http://127.0.0.1:9/' } })
+  expect((await kit.engine.jobs.why(String(id))).reasons[0]!.message).toContain('asking for tag blue')
   await complete(await claim(id, ['blue']))
-  await kit.engine.register('q', 'job', { pull: true })
+  await kit.engine.workers.register('q', 'job', { pull: true })
 })
 
 test('a job with a tag is lent to who asks for the tag, and goes when its own time is over', async () => {
   const id = await make(undefined, { tag: 'blue', retain: '1 minute' })
-  expect(await kit.engine.claim('q', {})).toEqual([])
+  expect(await kit.engine.runs.claim('q', {})).toEqual([])
   await complete(await claim(id, ['blue']))
   await kit.advance(61_000)
   await kit.engine.tick()
-  await expect(kit.engine.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  await expect(kit.engine.jobs.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -8,12 +8,12 @@ import { type Kit, kind, startKit } from '../kit/index.ts'
 let kit: Kit
 beforeAll(async () => {
   kit = await startKit()
-  await kit.engine.setQueue('pull', { mode: 'pull' })
+  await kit.engine.queues.update('pull', { mode: 'pull' })
 })
 afterAll(() => kit.close())
 
-const enqueue = (more: object = {}) => kit.engine.enqueue([{ queue: 'pull', class: 'x', ...more }])
-const claim = (wait: number) => kit.engine.claim('pull', { wait })
+const enqueue = (more: object = {}) => kit.engine.jobs.enqueue([{ queue: 'pull', class: 'x', ...more }])
+const claim = (wait: number) => kit.engine.runs.claim('pull', { wait })
 
 test.each([
   ['enqueue', () => enqueue()],
@@ -26,32 +26,32 @@ test.each([
   const [snapshot] = await waiting
   expect(snapshot!.job.class).toBe('x')
   expect(Date.now() - began).toBeLessThan(3_000)
-  await kit.engine.commit(snapshot!.run.token, { end: 'completed' })
+  await kit.engine.runs.commit(snapshot!.run.token, { end: 'completed' })
 })
 
 test('a claim that waits is called by a retry and by a release', async () => {
   await enqueue({ retry: { max: 1, backoff: { base: 200, jitter: 0 } } })
   const [first] = await claim(0)
   const waiting = claim(10_000)
-  await kit.engine.commit(first!.run.token, { end: 'failed', error: { message: 'once' } })
+  await kit.engine.runs.commit(first!.run.token, { end: 'failed', error: { message: 'once' } })
   const [second] = await waiting
   expect(second!.run.attempt).toBe(2)
   const third = claim(10_000)
-  await kit.engine.release(second!.run.token)
+  await kit.engine.runs.release(second!.run.token)
   const [again] = await third
-  await kit.engine.commit(again!.run.token, { end: 'completed' })
+  await kit.engine.runs.commit(again!.run.token, { end: 'completed' })
 })
 
 test('a claim that waits is called when the queue goes on', async () => {
-  await kit.engine.setQueue('pull', { paused: true })
+  await kit.engine.queues.update('pull', { paused: true })
   await enqueue()
   const waiting = claim(10_000)
   await new Promise((resolve) => setTimeout(resolve, 100))
-  await kit.engine.setQueue('pull', { paused: false })
+  await kit.engine.queues.update('pull', { paused: false })
   const began = Date.now()
   const [snapshot] = await waiting
   expect(Date.now() - began).toBeLessThan(2_000)
-  await kit.engine.commit(snapshot!.run.token, { end: 'completed' })
+  await kit.engine.runs.commit(snapshot!.run.token, { end: 'completed' })
 })
 
 // The embedded Redis is slow: fewer wait there.
@@ -64,7 +64,7 @@ test('many waiters get many jobs, each once', async () => {
     while (!stop) {
       for (const { run, job } of await claim(2_000)) {
         got.push(job.id)
-        await kit.engine.commit(run.token, { end: 'completed' })
+        await kit.engine.runs.commit(run.token, { end: 'completed' })
       }
     }
   })
@@ -92,9 +92,9 @@ test('a waiter that gets nothing costs no request while it waits, and answers an
 /** A job of a queue of its own, lent. */
 async function lent() {
   const queue = crypto.randomUUID()
-  await kit.engine.setQueue(queue, { mode: 'pull' })
+  await kit.engine.queues.update(queue, { mode: 'pull' })
   const { id } = (await enqueue({ queue, keepResult: 60_000 })).jobs[0]!
-  const [snapshot] = await kit.engine.claim(queue, {})
+  const [snapshot] = await kit.engine.runs.claim(queue, {})
   return { id, snapshot }
 }
 
@@ -102,9 +102,13 @@ async function lent() {
 async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engine = kit.engine) {
   const { id, snapshot } = await lent()
   const { signal, ...options } = more
-  const result = engine.result(String(id), { wait: 60_000, ...options }, { signal })
+  const result = engine.jobs.result(String(id), { wait: 60_000, ...options }, { signal })
   await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
-  return { id, result, end: () => kit.engine.commit(snapshot!.run.token, { end: 'completed', result: '42' as never }) }
+  return {
+    id,
+    result,
+    end: () => kit.engine.runs.commit(snapshot!.run.token, { end: 'completed', result: '42' as never }),
+  }
 }
 
 test.each([false, true])('whoever waits for a result hears of it when it is there (taken: %s)', async (take) => {
@@ -115,9 +119,9 @@ test.each([false, true])('whoever waits for a result hears of it when it is ther
 
 test('many may wait for one result, and the result of a job that fails', async () => {
   const { id, snapshot } = await lent()
-  const results = Array.from({ length: 5 }, () => kit.engine.result(String(id), { wait: 60_000 }))
+  const results = Array.from({ length: 5 }, () => kit.engine.jobs.result(String(id), { wait: 60_000 }))
   await kit.until(async () => (await kit.store.inspect(String(id))).document.waitedUntil !== undefined)
-  await kit.engine.commit(snapshot!.run.token, { end: 'failed', error: { message: 'no' } })
+  await kit.engine.runs.commit(snapshot!.run.token, { end: 'failed', error: { message: 'no' } })
   for (const result of await Promise.all(results)) expect(result).toMatchObject({ result: { message: 'no' } })
 })
 
@@ -127,7 +131,7 @@ test('a reader of results who has hung up takes nothing along, and is not waited
   hangUp.abort()
   expect(await result).toEqual({ ended: false, status: 'running' })
   await end()
-  expect(await kit.engine.result(String(id), {})).toMatchObject({ ended: true, result: { result: '42' } })
+  expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ ended: true, result: { result: '42' } })
 })
 
 test('where Redis lets nobody subscribe, a result and a job are waited for all the same', async () => {
@@ -140,7 +144,7 @@ test('where Redis lets nobody subscribe, a result and a job are waited for all t
   expect(await result).toMatchObject({ ended: true, result: { result: '42' } })
   expect(kit.gateway.counters.requests - before).toBeLessThanOrEqual(5)
 
-  const claimed = deaf.claim('pull', { wait: 60_000 })
+  const claimed = deaf.runs.claim('pull', { wait: 60_000 })
   await enqueue()
-  await kit.engine.commit((await claimed)[0]!.run.token, { end: 'completed' })
+  await kit.engine.runs.commit((await claimed)[0]!.run.token, { end: 'completed' })
 })

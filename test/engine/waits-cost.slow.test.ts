@@ -72,7 +72,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
 
   /** Makes the job, and weighs those of its runs. */
   async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
-    const { jobs } = await engine.enqueue([{ queue: 'default', class: className }])
+    const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className }])
     const answers: Weighed[] = []
     for (let n = 1; n <= runs.at(-1)!; n++) {
       weigh()
@@ -84,7 +84,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
       const { calls, billed, commands } = await costOf(kit, run)
       answers.push({ calls, billed, commands, bytes: weigh(), through: kit.gateway.counters.bytes - before })
     }
-    await engine.terminate(String(jobs[0]!.id), {})
+    await engine.jobs.terminate(String(jobs[0]!.id), {})
     return answers
   }
 

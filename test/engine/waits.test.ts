@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 /** What functions have done outside, in order. */
@@ -46,12 +46,12 @@ async function later(ms: number) {
 }
 
 async function resultOf(id: number): Promise<unknown> {
-  const kept = await kit.engine.result(String(id), {})
+  const kept = await kit.engine.jobs.result(String(id), {})
   if (!kept.ended) return kept.status
   return kept.result?.type === 'success' ? JSON.parse(kept.result.result) : kept.result?.message
 }
 
-const view = (id: number) => kit.engine.get(String(id))
+const view = (id: number) => kit.engine.jobs.get(String(id))
 
 describe('sleep', () => {
   define({
@@ -69,7 +69,7 @@ describe('sleep', () => {
     const { status, runAt } = await view(id)
     expect(status).toBe('queued')
     expect(Math.abs(runAt! - kit.now() - 3 * DAY)).toBeLessThan(1_000)
-    expect(await kit.engine.why(String(id))).toMatchObject({ reasons: [{ code: 'PAUSED_UNTIL' }] })
+    expect(await kit.engine.jobs.why(String(id))).toMatchObject({ reasons: [{ code: 'PAUSED_UNTIL' }] })
     await later(3 * DAY - 10_000)
     expect(done[id]).toEqual(['before'])
     await later(10_000)
@@ -82,7 +82,7 @@ describe('sleep', () => {
   test('is not shortened by a run in between, nor begun again', async () => {
     const id = await start('sleeper')
     await later(2 * DAY)
-    await kit.engine.run(String(id), {})
+    await kit.engine.jobs.run(String(id), {})
     await settle()
     expect(done[id]).toEqual(['before'])
     await later(DAY)
@@ -146,13 +146,13 @@ describe('waitFor', () => {
   })
   test('gives the next value of a port, each once, and nothing when the time is over', async () => {
     const id = await start('asking')
-    expect((await kit.engine.look(String(id), 'out', 'question')).size).toBe(1)
-    await kit.engine.write(String(id), 'in', 'answer', ['"yes"'])
+    expect((await kit.engine.ports.get(String(id), 'out', 'question')).size).toBe(1)
+    await kit.engine.ports.write(String(id), 'in', 'answer', ['"yes"'])
     await settle()
     expect(await view(id)).toMatchObject({ status: 'queued', in: { answer: { size: 0, taken: 1 } } })
     await later(DAY + 1_000)
     expect(await resultOf(id)).toEqual({ answer: 'yes' })
-    expect((await kit.engine.look(String(id), 'out', 'question')).size).toBe(1)
+    expect((await kit.engine.ports.get(String(id), 'out', 'question')).size).toBe(1)
   })
 
   test('a value that was there before is taken at once', async () => {
@@ -168,16 +168,16 @@ describe('waitFor', () => {
       },
     })
     const own = await startKit({ workers: [workers.at(-1)!], hold: true })
-    const { jobs } = await own.engine.enqueue([{ queue: 'default', class: 'patient', keepResult: true }])
+    const { jobs } = await own.engine.jobs.enqueue([{ queue: 'default', class: 'patient', keepResult: true }])
     const id = String(jobs[0]!.id)
     await drain(own.engine)
-    expect((await own.engine.get(id)).status).toBe('suspended')
+    expect((await own.engine.jobs.get(id)).status).toBe('suspended')
     await own.advance(400 * DAY)
     await drain(own.engine)
-    expect((await own.engine.get(id)).status).toBe('suspended')
-    expect(await own.engine.publish('/patience', '"at last"')).toEqual({ subscribers: 1 })
+    expect((await own.engine.jobs.get(id)).status).toBe('suspended')
+    expect(await own.engine.channels.publish('/patience', '"at last"')).toEqual({ subscribers: 1 })
     await drain(own.engine)
-    expect(await own.engine.result(id, {})).toMatchObject({ result: { result: '"at last"' } })
+    expect(await own.engine.jobs.result(id, {})).toMatchObject({ result: { result: '"at last"' } })
     await own.close()
   })
 
@@ -191,15 +191,17 @@ describe('waitFor', () => {
   })
   test('gives the next message of a channel, and listens no longer than it waits', async () => {
     const listeners = async () =>
-      (await kit.engine.channels()).channels.filter(({ name }) => name === '/orders/7').flatMap((c) => c.subscribers)
-    await kit.engine.publish('/orders/7', '"too early"')
+      (await kit.engine.channels.list()).channels
+        .filter(({ name }) => name === '/orders/7')
+        .flatMap((c) => c.subscribers)
+    await kit.engine.channels.publish('/orders/7', '"too early"')
     const id = await start('listening')
     expect(await listeners()).toHaveLength(1)
-    await kit.engine.publish('/orders/7', '"one"')
-    await kit.engine.publish('/orders/7', '"while nobody looked"')
+    await kit.engine.channels.publish('/orders/7', '"one"')
+    await kit.engine.channels.publish('/orders/7', '"while nobody looked"')
     await settle()
     expect(await listeners()).toHaveLength(1)
-    await kit.engine.publish('/orders/7', '"two"')
+    await kit.engine.channels.publish('/orders/7', '"two"')
     await settle()
     expect(await resultOf(id)).toEqual({ first: 'one', second: 'two' })
     expect(await listeners()).toEqual([])
@@ -207,7 +209,7 @@ describe('waitFor', () => {
 
   test('a message that comes while the job waits for something else does not end that', async () => {
     const id = await start('sleeper')
-    await kit.engine.publish('/orders/7', '1')
+    await kit.engine.channels.publish('/orders/7', '1')
     await settle()
     expect(done[id]).toEqual(['before'])
   })
@@ -235,7 +237,7 @@ describe('callWorker', () => {
     const id = await start('calling')
     expect(await resultOf(id)).toBe(81)
     expect((await view(id)).children).toEqual({})
-    const { jobs } = await kit.engine.list({ class: 'square' })
+    const { jobs } = await kit.engine.jobs.list({ class: 'square' })
     expect(jobs.filter(({ createdBy }) => createdBy === `job:${id}`).map(({ status }) => status)).toEqual([
       'completed',
       'completed',
@@ -268,9 +270,9 @@ describe('callWorker', () => {
   test.each(['terminate', 'remove', 'disown'] as const)('ends when somebody does %s its child', async (act) => {
     const id = await start('calling late')
     const child = (await view(id)).children.late!
-    if (act === 'terminate') await kit.engine.terminate(String(child.id), {})
-    if (act === 'remove') await kit.engine.remove(String(child.id), { force: true })
-    if (act === 'disown') await kit.engine.disown(String(id), { name: 'late' })
+    if (act === 'terminate') await kit.engine.jobs.terminate(String(child.id), {})
+    if (act === 'remove') await kit.engine.jobs.remove(String(child.id), { force: true })
+    if (act === 'disown') await kit.engine.jobs.disown(String(id), { name: 'late' })
     await settle()
     expect(await view(id)).toMatchObject({ status: 'failed' })
     expect(JSON.parse((await view(id)).error!).message).toContain('late: ')
@@ -390,14 +392,14 @@ describe('a function that was edited while its job waits', () => {
     const told = JSON.parse(error!)
     expect(told.message).toContain(`job ${id} keeps step "price", and its function now asks for step "price in cents"`)
     expect(told.detail).toEqual({ codeChange: { kept: 'step "price"', asked: 'step "price in cents"' } })
-    expect((await kit.engine.why(String(id))).reasons).toMatchObject([
+    expect((await kit.engine.jobs.why(String(id))).reasons).toMatchObject([
       { code: 'CODE_CHANGED', message: told.message, data: { kept: 'step "price"', asked: 'step "price in cents"' } },
       { code: 'FAILED' },
     ])
-    expect((await kit.engine.stepsOf(String(id))).steps).toMatchObject([{ name: 'price' }])
+    expect((await kit.engine.jobs.steps(String(id))).steps).toMatchObject([{ name: 'price' }])
     expect(done[id]).toEqual(['priced'])
     isEdited = false
-    await kit.engine.retry(String(id))
+    await kit.engine.jobs.retry(String(id))
     await settle()
     expect(await view(id)).toMatchObject({ status: 'completed' })
     expect(done[id]).toEqual(['priced', 'charged priced'])
@@ -430,7 +432,7 @@ describe('what is done outside of steps', () => {
     const id = await start('loose', { args: JSON.stringify(args), inputs: { in: ['1'] } })
     await later(DAY)
     expect(await view(id)).toMatchObject({ status: 'completed', error: null })
-    expect((await kit.engine.look(String(id), 'out', 'out')).size).toBe(args === 'step' ? 1 : 0)
+    expect((await kit.engine.ports.get(String(id), 'out', 'out')).size).toBe(args === 'step' ? 1 : 0)
   })
 
   define({
@@ -478,12 +480,12 @@ describe('mistakes that used to be silent', () => {
 
   test('what waitFor takes has to be as its port says, and is so in every run', async () => {
     const id = await start('approval')
-    await kit.engine.write(String(id), 'in', 'decision', ['{"ok":true,"at":"2027-01-01T00:00:00Z"}' as never])
+    await kit.engine.ports.write(String(id), 'in', 'decision', ['{"ok":true,"at":"2027-01-01T00:00:00Z"}' as never])
     await settle()
     await later(3_600_001)
     expect(await resultOf(id)).toEqual([true, Date.UTC(2027, 0, 1)])
     const wrong = await start('approval')
-    await kit.engine.write(String(wrong), 'in', 'decision', ['{"ok":"yes","at":"2027-01-01T00:00:00Z"}' as never])
+    await kit.engine.ports.write(String(wrong), 'in', 'decision', ['{"ok":"yes","at":"2027-01-01T00:00:00Z"}' as never])
     await settle()
     expect(await kit.statusOf(wrong)).toBe('failed')
     expect(await resultOf(wrong)).toBe(
@@ -522,7 +524,7 @@ describe('why a function waits', () => {
     in: { a: port() },
     perform: (job) => job.parallel([(at) => at.callWorker('never_ends'), (at) => at.waitFor('a')]),
   })
-  const reasons = async (id: number) => (await kit.engine.why(String(id))).reasons
+  const reasons = async (id: number) => (await kit.engine.jobs.why(String(id))).reasons
 
   test('the port and the time that waitFor waits for are told', async () => {
     const id = await start('asks_port')

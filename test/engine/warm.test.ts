@@ -134,11 +134,11 @@ test('a call that is lost, comes late or twice makes no job run twice, and none 
     ran.clear()
     const ids: number[] = []
     for (let i = 0; i < 24; i++) {
-      const { jobs } = await lanes.engine.enqueue([{ queue: 'default', class: 'counted' }])
+      const { jobs } = await lanes.engine.jobs.enqueue([{ queue: 'default', class: 'counted' }])
       ids.push(jobs[0]!.id)
       await new Promise((resolve) => setTimeout(resolve, i % 3 ? 15 : 60))
     }
-    await lanes.until(async () => (await kit.engine.queues()).queues[0]?.counts.completed === ids.length)
+    await lanes.until(async () => (await kit.engine.queues.list()).queues[0]?.counts.completed === ids.length)
     expect([...ran.keys()].sort((a, b) => a - b)).toEqual(ids)
     expect(new Set(ran.values())).toEqual(new Set([1]))
   } finally {
@@ -151,7 +151,7 @@ test('what becomes due while a lane waits is run at its moment, with no call', a
   await warmUp()
   const due = await kit.make('later', { wait: 1_000 })
   await kit.rest(due)
-  const { ranAt, createdAt } = await kit.engine.get(String(due))
+  const { ranAt, createdAt } = await kit.engine.jobs.get(String(due))
   expect(ranAt! - createdAt).toBeGreaterThanOrEqual(1_000)
 })
 
@@ -162,8 +162,8 @@ test('where Redis lets nobody listen, lanes leave as if they were not to wait', 
   const listen = () => ({ [Symbol.asyncIterator]: () => ({ next: refused }) })
   const deaf = await startKit({ workers: [noop], lane: { warm: 2_000 }, redis: { ...client, listen } })
   try {
-    for (let i = 0; i < 3; i++) await deaf.engine.enqueue([{ queue: 'default', class: 'noop' }])
-    await deaf.until(async () => (await kit.engine.queues()).queues[0]?.counts.completed === 3)
+    for (let i = 0; i < 3; i++) await deaf.engine.jobs.enqueue([{ queue: 'default', class: 'noop' }])
+    await deaf.until(async () => (await kit.engine.queues.list()).queues[0]?.counts.completed === 3)
     await deaf.until(async () => (await queue()).lanes === 0)
   } finally {
     await deaf.close()

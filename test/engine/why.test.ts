@@ -36,16 +36,16 @@ let queues = 0
 /** A queue of its own for each situation, served by pull workers unless something else is said. */
 async function place(definition: WorkerDefinition = {}, pull = true) {
   const queue = `q${++queues}`
-  await kit.engine.register(
+  await kit.engine.workers.register(
     queue,
     'job',
     pull ? { pull: true, ...definition } : { push: { url: 'http://127.0.0.1:9' } },
   )
   const make = async (input: Partial<JobInput> = {}) =>
-    (await kit.engine.enqueue([{ queue, class: 'job', ...input }])).jobs[0]!.id
+    (await kit.engine.jobs.enqueue([{ queue, class: 'job', ...input }])).jobs[0]!.id
   const claim = async (process?: string) =>
-    (await kit.engine.claim(queue, { max: 1, ...(process ? { process } : {}) }))[0]!.run.token
-  const end = async (changes: Changes) => kit.engine.commit(await claim(), changes)
+    (await kit.engine.runs.claim(queue, { max: 1, ...(process ? { process } : {}) }))[0]!.run.token
+  const end = async (changes: Changes) => kit.engine.runs.commit(await claim(), changes)
   return { queue, make, claim, end }
 }
 
@@ -83,12 +83,12 @@ const situations: Record<string, Situation> = {
   },
   async 'in a queue with lanes of its own number'() {
     const { make, queue } = await ready()
-    await kit.engine.setQueue(queue, { lanes: 3 })
+    await kit.engine.queues.update(queue, { lanes: 3 })
     return [await make(), { code: 'QUEUED', data: expect.objectContaining({ maxLanes: 3 }) }]
   },
   async 'in a queue that is paused'() {
     const { make, queue } = await ready()
-    await kit.engine.setQueue(queue, { paused: true })
+    await kit.engine.queues.update(queue, { paused: true })
     return [await make(), { code: 'PAUSED', data: { queue } }, { code: 'QUEUED' }]
   },
   async 'for a pull worker'() {
@@ -107,7 +107,7 @@ const situations: Record<string, Situation> = {
   },
   async 'for a pull worker, in a queue that is paused'() {
     const { make, queue } = await place()
-    await kit.engine.setQueue(queue, { paused: true })
+    await kit.engine.queues.update(queue, { paused: true })
     return [await make(), { code: 'PAUSED', data: { queue } }, { code: 'PULL' }]
   },
   async 'for a moment that was asked for'() {
@@ -138,21 +138,21 @@ const situations: Record<string, Situation> = {
     await claim()
     await kit.advance(HOUR)
     await kit.engine.tick()
-    await kit.engine.claim(queue, { max: 1 })
-    const [reason] = (await kit.engine.why(String(id))).reasons
+    await kit.engine.runs.claim(queue, { max: 1 })
+    const [reason] = (await kit.engine.jobs.why(String(id))).reasons
     if (reason?.code !== 'BACKOFF') await kit.engine.tick()
     return [id, { code: 'BACKOFF', data: expect.objectContaining({ failures: 0, losses: 1, released: 0 }) }]
   },
   async 'for a lock to end'() {
     const { make } = await place()
     const id = await make()
-    await kit.engine.lock(String(id), { ttl: HOUR })
+    await kit.engine.jobs.lock(String(id), { ttl: HOUR })
     return [id, { code: 'LOCKED', until: expect.any(Number), data: { ms: expect.any(Number) } }, { code: 'PULL' }]
   },
   async 'for a lock to end, and for its moment'() {
     const { make } = await place()
     const id = await make({ wait: HOUR })
-    await kit.engine.lock(String(id), { ttl: HOUR })
+    await kit.engine.jobs.lock(String(id), { ttl: HOUR })
     return [id, { code: 'LOCKED' }, { code: 'DUE' }]
   },
   async 'at a group that is full'() {
@@ -180,7 +180,7 @@ const situations: Record<string, Situation> = {
   },
   async 'at a limit that is paused'() {
     const { make } = await place({ limits: [{ key: 'paused', concurrency: 5 }] })
-    await kit.engine.setLimit('paused', { concurrency: 5, paused: true })
+    await kit.engine.limits.set('paused', { concurrency: 5, paused: true })
     return [
       await make(),
       {
@@ -196,12 +196,12 @@ const situations: Record<string, Situation> = {
     await claim()
     const id = await make()
     // A claim finds it full, and sets it aside.
-    await kit.engine.claim(queue, { max: 1 })
+    await kit.engine.runs.claim(queue, { max: 1 })
     return [id, { code: 'LIMITED', key: `worker:${queue}/job`, data: expect.objectContaining({ concurrency: 1 }) }]
   },
   async 'at a constraint'() {
     const { make, claim, queue } = await place()
-    await kit.engine.setConstraint('one', { match: { queue }, concurrency: 1 })
+    await kit.engine.constraints.set('one', { match: { queue }, concurrency: 1 })
     await make()
     await claim()
     const id = await make()
@@ -226,7 +226,7 @@ const situations: Record<string, Situation> = {
     const { make, end, queue } = await place()
     const id = await make()
     await end({ end: 'suspended', waitFor: 'children', ops: [spawn('x', queue), spawn('y', queue)] })
-    const { x, y } = (await kit.engine.get(String(id))).children
+    const { x, y } = (await kit.engine.jobs.get(String(id))).children
     return [id, { code: 'CHILDREN', data: { waiting: 2, jobs: [x!.id, y!.id], names: ['x', 'y'] } }]
   },
   async 'for the one of its children that has not ended'() {
@@ -234,14 +234,14 @@ const situations: Record<string, Situation> = {
     const id = await make()
     await end({ end: 'suspended', waitFor: 'children', ops: [spawn('x', queue), spawn('y', queue)] })
     await end({ end: 'completed' })
-    const { y } = (await kit.engine.get(String(id))).children
+    const { y } = (await kit.engine.jobs.get(String(id))).children
     return [id, { code: 'CHILDREN', job: y!.id, data: { waiting: 1, jobs: [y!.id], names: ['y'] } }]
   },
   async 'for children by name'() {
     const { make, end, queue } = await place()
     const id = await make()
     await end({ end: 'suspended', waitFor: ['y'], ops: [spawn('x', queue), spawn('y', queue)] })
-    const { y } = (await kit.engine.get(String(id))).children
+    const { y } = (await kit.engine.jobs.get(String(id))).children
     return [id, { code: 'CHILDREN', job: y!.id, data: { waiting: 1, jobs: [y!.id], names: ['y'] } }]
   },
   async 'for the run of its parent to end'() {
@@ -278,13 +278,13 @@ const situations: Record<string, Situation> = {
   async terminated() {
     const { make } = await place()
     const id = await make()
-    await kit.engine.terminate(String(id), {})
+    await kit.engine.jobs.terminate(String(id), {})
     return [id, { code: 'TERMINATED', data: {} }]
   },
   async cancelled() {
     const { make } = await place()
     const id = await make()
-    await kit.engine.cancel(String(id))
+    await kit.engine.jobs.cancel(String(id))
     return [id, { code: 'CANCELLED', data: {} }]
   },
   'for input that its function waits for': async () => [
@@ -305,14 +305,14 @@ const situations: Record<string, Situation> = {
   ],
   async 'for a worker that its function has called'() {
     const id = await served('calls')
-    const [child] = Object.values((await functions.engine.get(String(id))).children)
+    const [child] = Object.values((await functions.engine.jobs.get(String(id))).children)
     return [id, { code: 'CHILDREN', job: child!.id, data: expect.objectContaining({ waiting: 1, jobs: [child!.id] }) }]
   },
   async 'for its shutdown run'() {
     const id = await functions.make('stops', { queue: 'stopped' })
     await drain(functions.engine, { errors: 'keep' })
-    await functions.engine.setQueue('stopped', { paused: true })
-    await functions.engine.terminate(String(id), {})
+    await functions.engine.queues.update('stopped', { paused: true })
+    await functions.engine.jobs.terminate(String(id), {})
     return [id, { code: 'PAUSED', data: { queue: 'stopped' } }, { code: 'QUEUED' }]
   },
   async 'not at all: a program has it'() {
@@ -333,7 +333,7 @@ describe('a job waits', () => {
     const where = byFunctions.test(name) ? functions : kit
     const before = where.now()
     const [id, ...expected] = await arrange()
-    const { job, reasons, running, run } = await where.engine.why(String(id))
+    const { job, reasons, running, run } = await where.engine.jobs.why(String(id))
     expect(job).toBe(id)
     expect(reasons).toMatchObject(expected)
     for (const { message, since, data } of reasons) {
@@ -346,7 +346,7 @@ describe('a job waits', () => {
       for (const n of numbers)
         expect([message, known]).toEqual([message, expect.stringMatching(new RegExp(`\\b${n}\\b`))])
     }
-    const row = (await where.engine.rows({ limit: 1_000 })).jobs.find((one) => one.id === id)!
+    const row = (await where.engine.jobs.rows({ limit: 1_000 })).jobs.find((one) => one.id === id)!
     const [first] = reasons.filter(({ code }) => code !== 'PAUSED')
     const told = first ? { code: first.code, since: first.since, key: first.key } : null
     expect(row.reason && { code: row.reason.code, since: row.reason.since, key: row.reason.key }).toEqual(
@@ -369,12 +369,12 @@ describe('the chain', () => {
     const above = await place()
     const id = await above.make()
     await above.end({ end: 'suspended', waitFor: 'children', ops: [spawn('x', queue)] })
-    return { id, holder, child: (await kit.engine.get(String(id))).children.x!.id }
+    return { id, holder, child: (await kit.engine.jobs.get(String(id))).children.x!.id }
   }
 
   test('goes from a job to the child that it waits for, the limit at which that waits, and who holds its slots', async () => {
     const { id, holder, child } = await three()
-    const { reasons, chain } = await kit.engine.why(String(id), { deep: 3 })
+    const { reasons, chain } = await kit.engine.jobs.why(String(id), { deep: 3 })
     expect(reasons).toMatchObject([{ code: 'CHILDREN', job: child }])
     expect(chain).toMatchObject([
       {
@@ -394,25 +394,25 @@ describe('the chain', () => {
     const id = await make()
     const ops = [spawn('soon', queue, { wait: 60_000 }), spawn('late', queue, { wait: HOUR })]
     await end({ end: 'suspended', waitFor: 'children', ops })
-    const { late } = (await kit.engine.get(String(id))).children
-    expect((await kit.engine.why(String(id), { deep: 3 })).chain).toMatchObject([{ job: late!.id }])
+    const { late } = (await kit.engine.jobs.get(String(id))).children
+    expect((await kit.engine.jobs.why(String(id), { deep: 3 })).chain).toMatchObject([{ job: late!.id }])
   })
 
   test('goes as deep as it is asked to, and ends where nobody else is the cause', async () => {
     const { make, end, queue } = await place()
     const id = await make()
     for (let n = 0; n < 4; n++) await end({ end: 'suspended', waitFor: 'children', ops: [spawn('x', queue)] })
-    const deep = async (n: number) => (await kit.engine.why(String(id), { deep: n })).chain?.length
+    const deep = async (n: number) => (await kit.engine.jobs.why(String(id), { deep: n })).chain?.length
     expect([await deep(1), await deep(3), await deep(5)]).toEqual([1, 3, 4])
-    expect(await kit.engine.why(String(id))).not.toHaveProperty('chain')
+    expect(await kit.engine.jobs.why(String(id))).not.toHaveProperty('chain')
   })
 
   test.skipIf(kind === 'embedded')('costs a round trip for each link, and one for the limit', async () => {
     const { id } = await three()
     const before = kit.gateway.counters.requests
-    await kit.engine.why(String(id))
+    await kit.engine.jobs.why(String(id))
     const alone = kit.gateway.counters.requests - before
-    await kit.engine.why(String(id), { deep: 3 })
+    await kit.engine.jobs.why(String(id), { deep: 3 })
     expect([alone, kit.gateway.counters.requests - before - alone]).toEqual([1, 3])
   })
 
@@ -421,9 +421,9 @@ describe('the chain', () => {
     const id = await make()
     const ops = [spawn('quick', queue), spawn('slow', queue, { wait: HOUR })]
     await end({ end: 'follow', ops })
-    const { slow } = (await kit.engine.get(String(id))).children
+    const { slow } = (await kit.engine.jobs.get(String(id))).children
     await end({ end: 'completed' })
-    const { reasons, chain } = await kit.engine.why(String(id), { deep: 3 })
+    const { reasons, chain } = await kit.engine.jobs.why(String(id), { deep: 3 })
     expect(reasons).toMatchObject([
       {
         code: 'CHILDREN',

@@ -25,14 +25,14 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 afterEach(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 /** A moment that a test waits for, or holds a run with. */
 const signal = <T = void>() => Promise.withResolvers<T>()
 
 async function view(id: number) {
-  const { error, ...job } = await kit.engine.get(String(id))
+  const { error, ...job } = await kit.engine.jobs.get(String(id))
   return { ...job, error: error === null ? null : JSON.parse(error) }
 }
 
@@ -44,15 +44,15 @@ async function jobOf(className: string, input: object = {}) {
 }
 
 const valuesOf = async (id: number, name = 'out') =>
-  (await kit.engine.look(String(id), 'out', name)).values.map(({ data }) => JSON.parse(data))
+  (await kit.engine.ports.get(String(id), 'out', name)).values.map(({ data }) => JSON.parse(data))
 
 const state = async (id: number) =>
   Object.fromEntries(
-    Object.entries(await kit.engine.state(String(id))).map(([name, value]) => [name, JSON.parse(value)]),
+    Object.entries(await kit.engine.jobs.state(String(id))).map(([name, value]) => [name, JSON.parse(value)]),
   )
 
 const write = (id: number, name: string, ...values: unknown[]) =>
-  kit.engine.write(
+  kit.engine.ports.write(
     String(id),
     'in',
     name,
@@ -60,7 +60,7 @@ const write = (id: number, name: string, ...values: unknown[]) =>
   )
 
 /** How the last run ended, and when. */
-const lastRun = async (id: number) => (await kit.engine.runs(String(id))).runs[0]
+const lastRun = async (id: number) => (await kit.engine.jobs.runs(String(id))).runs[0]
 
 const until = (fact: () => Promise<boolean> | boolean) => kit.until(fact)
 
@@ -93,14 +93,14 @@ describe('the life of a job', () => {
 
   test('a job that is terminated is shut down, and not performed', async () => {
     const { id } = await jobOf('living')
-    expect(await kit.engine.terminate(String(id), {})).toEqual({ id, status: 'terminating' })
+    expect(await kit.engine.jobs.terminate(String(id), {})).toEqual({ id, status: 'terminating' })
     await kit.rest(id, 'terminated')
     expect(calls[id]).toEqual(['startup', 'perform', 'shutdown'])
   })
 
   test('a job that has never run is shut down all the same', async () => {
     const id = await kit.make('living', { wait: MINUTE })
-    await kit.engine.terminate(String(id), {})
+    await kit.engine.jobs.terminate(String(id), {})
     await kit.rest(id, 'terminated')
     expect(calls[id]).toEqual(['shutdown'])
   })
@@ -129,7 +129,7 @@ describe('the life of a job', () => {
   })
   test('an error in shutdown does not keep a job alive', async () => {
     const { id } = await jobOf('stubborn')
-    await kit.engine.terminate(String(id), {})
+    await kit.engine.jobs.terminate(String(id), {})
     await kit.rest(id, 'terminated')
     expect((await view(id)).error.message).toBe('I will not go')
   })
@@ -137,7 +137,7 @@ describe('the life of a job', () => {
   define({ class: 'idle', perform: (job) => job.suspend() })
   test('without a shutdown hook a job is terminated at once', async () => {
     const { id } = await jobOf('idle')
-    expect(await kit.engine.terminate(String(id), {})).toEqual({ id, status: 'terminated' })
+    expect(await kit.engine.jobs.terminate(String(id), {})).toEqual({ id, status: 'terminated' })
   })
 })
 
@@ -176,16 +176,16 @@ describe('how a run ends', () => {
   define({ class: 'answer', perform: (job) => job.args })
   test('a result is kept when the job asks for it, and read once', async () => {
     const { id } = await jobOf('answer', { args: '{"n":1.50}', keepResult: true })
-    const { result } = (await kit.engine.result(String(id), {})) as { result: object }
+    const { result } = (await kit.engine.jobs.result(String(id), {})) as { result: object }
     expect(result).toEqual({ type: 'success', finishedAt: expect.any(Number), result: '{"n":1.5}' })
-    expect(await kit.engine.result(String(id), { take: true })).toEqual({ ended: true, result })
-    expect(await kit.engine.result(String(id), {})).toEqual({ ended: true, result: null })
+    expect(await kit.engine.jobs.result(String(id), { take: true })).toEqual({ ended: true, result })
+    expect(await kit.engine.jobs.result(String(id), {})).toEqual({ ended: true, result: null })
   })
 
   test('a result is kept where nothing is said, as long as the job is, and not where the job wants none', async () => {
     const resultOf = async (more: object) => {
       const { id } = await jobOf('answer', { args: '1', ...more })
-      return kit.engine.result(String(id), {})
+      return kit.engine.jobs.result(String(id), {})
     }
     expect(await resultOf({})).toMatchObject({ ended: true, result: { result: '1' } })
     expect(await resultOf({ keepResult: false })).toEqual({ ended: true, result: null })
@@ -194,9 +194,9 @@ describe('how a run ends', () => {
 
   test('a result is kept for as long as the job says', async () => {
     const { id } = await jobOf('answer', { args: '1', keepResult: 300 })
-    expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '1' } })
+    expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '1' } })
     await until(async () => {
-      const { result } = (await kit.engine.result(String(id), {})) as { result: unknown }
+      const { result } = (await kit.engine.jobs.result(String(id), {})) as { result: unknown }
       return result === null
     })
   })
@@ -212,7 +212,7 @@ describe('how a run ends', () => {
     expect(status).toBe('failed')
     expect(error).toMatchObject({ message: 'no luck', reason: 'other', detail: { code: 7 } })
     expect(error.stack).toContain('worker.test.ts')
-    expect(await kit.engine.result(String(id), {})).toMatchObject({
+    expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({
       ended: true,
       result: { type: 'failure', reason: 'other', message: 'no luck', error: '{"code":7}' },
     })
@@ -259,7 +259,7 @@ describe('args and results that are described', () => {
 
   test('a run gets its args as they are described, defaults and all', async () => {
     const { id } = await jobOf('times', { args: '{"n":21}', keepResult: true })
-    expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '{"product":42}' } })
+    expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '{"product":42}' } })
   })
 
   test('a job with other args is not made, neither from outside nor by a run', async () => {
@@ -280,7 +280,7 @@ describe('args and results that are described', () => {
   })
 
   test('they are told to whoever asks what workers there are, as JSON Schema', async () => {
-    const { workers: all } = await kit.engine.workers()
+    const { workers: all } = await kit.engine.workers.list()
     const told = all.find(({ class: name }) => name === 'times')!
     expect(JSON.parse(told.args!)).toMatchObject({ required: ['n'], properties: { n: { type: 'number' } } })
     expect(JSON.parse(told.result!)).toMatchObject({ properties: { product: { type: 'number' } } })
@@ -326,7 +326,7 @@ describe('failures', () => {
     const { id } = await jobOf('broken', { retry: { max: 0 } })
     await write(id, 'in', 2)
     expect((await view(id)).status).toBe('failed')
-    await kit.engine.retry(String(id))
+    await kit.engine.jobs.retry(String(id))
     await until(async () => (await lastRun(id))!.attempt === 1 && (await view(id)).status === 'failed')
   })
 
@@ -500,7 +500,7 @@ describe('checkpoints and steps', () => {
   test('a step is done once, and gives the same on every attempt', async () => {
     const { id, status } = await jobOf('stepping', { keepResult: true })
     expect({ status, charged: charged[id] }).toEqual({ status: 'completed', charged: 1 })
-    const { result } = (await kit.engine.result(String(id), {})) as { result: { result: string } }
+    const { result } = (await kit.engine.jobs.result(String(id), {})) as { result: { result: string } }
     expect(JSON.parse(result.result)).toEqual({ n: 1, at: '1970-01-01T00:00:00.000Z' })
   })
 
@@ -564,7 +564,9 @@ describe('checkpoints and steps', () => {
   })
   test('a step without a result gives null', async () => {
     const { id } = await jobOf('two steps', { keepResult: true })
-    expect(await kit.engine.result(String(id), {})).toMatchObject({ result: { result: '{"again":null,"first":null}' } })
+    expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({
+      result: { result: '{"again":null,"first":null}' },
+    })
   })
 
   const childRan = signal()
@@ -647,7 +649,7 @@ describe('leases', () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const id = await kit.make('stoppable')
     await ready.promise
-    await kit.engine.terminate(String(id), {})
+    await kit.engine.jobs.terminate(String(id), {})
     await vi.advanceTimersByTimeAsync(15_000)
     vi.useRealTimers()
     expect((await told.promise).message).toBe('the job is to end: somebody has terminated it')
@@ -736,7 +738,7 @@ describe('input', () => {
   test('that somebody took during a run makes it a conflict: the run is dropped, and comes again', async () => {
     const id = await kit.make('taking', { args: '1', inputs: { in: ['1', '2'] } })
     await begun[1]!.promise
-    await kit.engine.take(String(id), 'in', 'in', {})
+    await kit.engine.ports.take(String(id), 'in', 'in', {})
     goOn[1]!.resolve()
     await kit.rest(id, 'completed')
     expect(await valuesOf(id)).toEqual([2])
@@ -830,7 +832,7 @@ describe('inputs()', () => {
     await write(id, 'run', 1)
     await kit.rest(id, 'completed')
     expect(pairsOf[id]).toEqual([[1, 'x']])
-    await kit.engine.setDefault(String(id), 'in', 'left', '2')
+    await kit.engine.ports.setDefault(String(id), 'in', 'left', '2')
     await write(id, 'run', 1)
     await until(() => pairsOf[id]!.length === 2)
     await kit.rest(id, 'completed')
@@ -1027,7 +1029,7 @@ describe('a job that runs away', () => {
     await last.promise
     await kit.rest(id, 'terminated')
     expect(runs).toBe(600)
-    const { entries } = await kit.engine.readLog({ job: String(id), level: 'error' })
+    const { entries } = await kit.engine.log.read({ job: String(id), level: 'error' })
     expect(entries.map(({ entry }) => JSON.parse(entry))).toEqual([
       { error: 'Job was terminated due to being called too rapidly' },
     ])
@@ -1077,15 +1079,15 @@ describe('isolated workers', () => {
         args: String(n),
         keepResult: true,
       }))
-      const { jobs } = await own.engine.enqueue([...heavy, { queue: 'default', class: 'light' }])
+      const { jobs } = await own.engine.jobs.enqueue([...heavy, { queue: 'default', class: 'light' }])
       expect(await own.engine.dispatch('default', 'first')).toMatchObject({ ended: 'handed on' })
       expect(calls).toHaveLength(30)
       expect(await own.statusOf(jobs[40]!.id)).toBe('completed')
       expect(await own.engine.dispatch('default', 'second')).toMatchObject({ ended: 'empty', runs: 10 })
       expect(calls.map(({ document }) => document.class)).toEqual(Array(40).fill('heavy'))
-      expect(await own.engine.result(String(jobs[39]!.id), {})).toMatchObject({ result: { result: '{"n":39}' } })
-      expect(await own.engine.get(String(jobs[39]!.id))).toMatchObject({ attempt: 0, lost: 0 })
-      expect(await own.engine.verify()).toEqual([])
+      expect(await own.engine.jobs.result(String(jobs[39]!.id), {})).toMatchObject({ result: { result: '{"n":39}' } })
+      expect(await own.engine.jobs.get(String(jobs[39]!.id))).toMatchObject({ attempt: 0, lost: 0 })
+      expect(await own.engine.doctor.verify()).toEqual([])
     } finally {
       await own.close()
     }

@@ -47,8 +47,8 @@ describe('all commands', () => {
   })
 
   scenario('a job of another queue is none of Bedrock’s', async ({ engine, refused }) => {
-    await engine.setQueue('other', { mode: 'pull' })
-    const { jobs } = await engine.enqueue([{ queue: 'other', class: 'job' }])
+    await engine.queues.update('other', { mode: 'pull' })
+    const { jobs } = await engine.jobs.enqueue([{ queue: 'other', class: 'job' }])
     for (const command of ['QueryJob', 'FinishJob', 'DeleteJob'])
       await refused(command, { jobID: jobs[0]!.id }, UNKNOWN)
   })
@@ -461,7 +461,9 @@ describe('FinishJob and RetryJob', () => {
     await finish(P)
     await get({ name: 'child' })
     // Bedrock has no grandchildren, the engine has.
-    const { jobs } = await engine.enqueue([{ queue: 'bedrock', class: 'grandchild', parent: String(C), joins: true }])
+    const { jobs } = await engine.jobs.enqueue([
+      { queue: 'bedrock', class: 'grandchild', parent: String(C), joins: true },
+    ])
     await finish(C)
     await get({ name: 'grandchild' })
     await ok('FailJob', { jobID: jobs[0]!.id })
@@ -641,8 +643,8 @@ describe('Query', () => {
 
   scenario('answers select * from jobs as the table has them, newest first', async (client) => {
     const { create, get, ok, time } = client
-    await client.engine.setQueue('other', { mode: 'pull' })
-    await client.engine.enqueue([{ queue: 'other', class: 'foo' }])
+    await client.engine.queues.update('other', { mode: 'pull' })
+    await client.engine.jobs.enqueue([{ queue: 'other', class: 'foo' }])
     const A = await create({ name: 'foo', data: '{"value":2}', repeat: 'finished, +1 minute', firstRun: time(0) })
     const B = await create({ name: 'bar', firstRun: time(5), jobPriority: 1000, retryAfter: '+5 MINUTES' })
     await get({ name: 'foo' })
@@ -702,7 +704,7 @@ describe('Query', () => {
       const { engine, ok, create } = client
       const first = await create({ name: 'needle' })
       const many = Array.from({ length: 1_000 }, () => ({ queue: 'bedrock', class: 'hay' }))
-      for (let n = 0; n < 11; n++) await engine.enqueue(many)
+      for (let n = 0; n < 11; n++) await engine.jobs.enqueue(many)
       const { rows, more } = await ok('Query', { query: "SELECT jobID FROM jobs WHERE name LIKE 'need%';" })
       expect([rows, more]).toEqual([[], `jobID < ${first + 1_001}`])
       expect(await idsOf(client, `name LIKE 'need%' AND ${more}`)).toEqual([first])
@@ -748,7 +750,7 @@ describe('a name that is registered with schemas', () => {
   const to = { type: 'object', properties: { to: { type: 'string' } }, required: ['to'] }
   const sent = { type: 'object', properties: { sent: { type: 'boolean' } }, required: ['sent'] }
   const register = ({ engine }: Client, name = 'mail') =>
-    engine.register('bedrock', name, { pull: true, args: encodeValue(to), result: encodeValue(sent) })
+    engine.workers.register('bedrock', name, { pull: true, args: encodeValue(to), result: encodeValue(sent) })
   const NO_TO = '402 data.to: is missing (args of class mail)'
   const NO_SENT = '402 data.sent: is missing (result of class mail)'
   const good = '{"to":"a@example.com"}'

@@ -974,7 +974,7 @@ describe('the door', () => {
       ClearCrashedBedrockJobs: 'admin',
     }
     for (const scope of ['read', 'write', 'work', 'admin'] as const) {
-      const { key } = await engine.addKey({ name: scope, scopes: [scope] })
+      const { key } = await engine.keys.add({ name: scope, scopes: [scope] })
       for (const [command, need] of Object.entries(needed)) {
         const headers = { authorization: `Bearer ${key}`, jobid: String(J + 100), names: 'x' }
         const { status } = await app.request(`/bedrock/${command}`, { method: 'POST', headers })

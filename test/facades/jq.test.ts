@@ -136,15 +136,15 @@ describe('pushing', () => {
   test('Q3 every attribute is kept', async () => {
     const { url } = await startWorker()
     await ask('PUT', '/jq/workers/thumb', pack({ url }))
-    await kit.engine.setQueue('jq', { paused: true })
+    await kit.engine.queues.update('jq', { paused: true })
     const sent = hex(
       '86a46e616d65a57468756d62a8617267756d656e7481a2696407a87072696f72697479fba96d61785f726574727903ab6b6565705f726573756c74c3a774696d656f75740a',
     )
     const { id } = await read(await ask('POST', '/jq/jobs', sent))
-    expect(await kit.engine.get(id)).toMatchObject({ queue: 'jq', class: 'thumb', priority: -5 })
+    expect(await kit.engine.jobs.get(id)).toMatchObject({ queue: 'jq', class: 'thumb', priority: -5 })
     const { document } = await kit.store.inspect(id)
     expect([document.retry, document.keepResult, document.timeout]).toEqual(['{"max":3}', 3_600_000, 10_000])
-    await kit.engine.setQueue('jq', { paused: false })
+    await kit.engine.queues.update('jq', { paused: false })
     await ended(id)
   })
 
@@ -242,7 +242,7 @@ describe('pushing', () => {
 describe('choosing', () => {
   test('Q6 small priorities go first, then what was made first', async () => {
     const { name, calls } = await startWorker()
-    await kit.engine.setQueue('jq', { paused: true })
+    await kit.engine.queues.update('jq', { paused: true })
     for (const [argument, priority] of [
       ['c', 1],
       ['a', -1],
@@ -250,10 +250,10 @@ describe('choosing', () => {
       ['b2', 0],
     ] as const)
       await push({ name, argument, priority })
-    await kit.engine.setQueue('jq', { paused: false, batch: 1, lanes: 1 })
+    await kit.engine.queues.update('jq', { paused: false, batch: 1, lanes: 1 })
     await calledTimes(calls, 4)
     expect(calls.map(({ body }) => body.argument)).toEqual(['a', 'b', 'b2', 'c'])
-    await kit.engine.setQueue('jq', { batch: 100, lanes: 4 })
+    await kit.engine.queues.update('jq', { batch: 100, lanes: 4 })
   })
 
   test('Q7 a stream of preferred jobs may keep another waiting, until it ends', async () => {
@@ -265,13 +265,13 @@ describe('choosing', () => {
       await stream.at(-1)
       return { body: success() }
     })
-    await kit.engine.setQueue('jq', { paused: true })
+    await kit.engine.queues.update('jq', { paused: true })
     const last = await push({ name, argument: 'last', priority: 10 })
     await push({ name, argument: 0 })
-    await kit.engine.setQueue('jq', { paused: false, batch: 1, lanes: 1 })
+    await kit.engine.queues.update('jq', { paused: false, batch: 1, lanes: 1 })
     await ended(last, 'completed')
     expect(calls.map(({ body }) => body.argument)).toEqual([...Array(COMPLETIONS).keys(), 'last'])
-    await kit.engine.setQueue('jq', { batch: 100, lanes: 4 })
+    await kit.engine.queues.update('jq', { batch: 100, lanes: 4 })
   })
 
   test('a retry keeps its priority, and stands where it is due again', async () => {
@@ -280,7 +280,7 @@ describe('choosing', () => {
     }))
     const failing = await push({ name, argument: 'fails', max_retry: 1 })
     await kit.until(async () => calls.length === 1 && (await status(failing)) === 'queued')
-    await kit.engine.setQueue('jq', { paused: true })
+    await kit.engine.queues.update('jq', { paused: true })
     for (const [argument, priority] of [
       ['meanwhile', 0],
       ['preferred', -1],
@@ -289,10 +289,10 @@ describe('choosing', () => {
     await kit.advance(20_000)
     await kit.engine.tick()
     const after = await push({ name, argument: 'after', priority: 1 })
-    await kit.engine.setQueue('jq', { paused: false, batch: 1, lanes: 1 })
+    await kit.engine.queues.update('jq', { paused: false, batch: 1, lanes: 1 })
     await ended(after, 'completed')
     expect(calls.slice(1).map(({ body }) => body.argument)).toEqual(['preferred', 'meanwhile', 'fails', 'after'])
-    await kit.engine.setQueue('jq', { batch: 100, lanes: 4 })
+    await kit.engine.queues.update('jq', { batch: 100, lanes: 4 })
   })
 })
 
@@ -331,7 +331,7 @@ describe('results', () => {
     expect(ttl).toBeLessThanOrEqual(3_600_000)
     await kit.advance(2 * 86_400_000)
     await kit.engine.tick()
-    await expect(kit.engine.get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(kit.engine.jobs.get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await rawCommand(kept, 'DEL', `sidejob:result:${id}`)
     expect(await result(id)).toEqual({ status: 200, body: null })
   })
@@ -354,8 +354,8 @@ describe('results', () => {
       const answer = await ask('GET', `/jq/jobs/${unknown}/result`)
       expect([answer.status, (await read(answer)).error]).toEqual([404, 'NOT_FOUND'])
     }
-    await kit.engine.setQueue('by-hand', { mode: 'pull' })
-    const { jobs } = await kit.engine.enqueue([{ queue: 'by-hand', class: 'none of JQ’s' }])
+    await kit.engine.queues.update('by-hand', { mode: 'pull' })
+    const { jobs } = await kit.engine.jobs.enqueue([{ queue: 'by-hand', class: 'none of JQ’s' }])
     expect((await ask('GET', `/jq/jobs/${jobs[0]!.id}/result`)).status).toBe(404)
   })
 
@@ -383,7 +383,7 @@ describe('failing', () => {
       expect(gaps[i]).toBeGreaterThanOrEqual(wanted)
       expect(gaps[i]).toBeLessThan(wanted + 5_000)
     }
-    expect((await kit.engine.get(id)).error).toContain('"boom"')
+    expect((await kit.engine.jobs.get(id)).error).toContain('"boom"')
     expect(await result(id)).toEqual({ status: 200, body: failure() })
   })
 
@@ -408,7 +408,7 @@ describe('failing', () => {
     await calledTimes(calls, 1)
     await kit.until(async () => (await status(id)) === 'queued')
     expect(now() - calls[0]!.at).toBeLessThan(300 + 1_000)
-    expect((await kit.engine.get(id)).error).toContain('"reason":"timeout"')
+    expect((await kit.engine.jobs.get(id)).error).toContain('"reason":"timeout"')
     await runOut(id, 2_000)
     for (const answer of waits) answer()
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -480,7 +480,7 @@ describe('failing', () => {
   test('what the schema of its name does not allow is no result, given at once or later', async () => {
     const giving = async (reply: Reply) => {
       const { name, url, calls } = await startWorker(() => reply)
-      await kit.engine.register('jq', name, {
+      await kit.engine.workers.register('jq', name, {
         push: { url, format: 'jq' },
         result: '{"type":"object","required":["pages"]}' as Encoded,
       })
@@ -617,19 +617,19 @@ describe('constraints', () => {
       return Promise.all(jobs.map(push))
     }
     const onlyA = { name, argument: { host: 'a.com' } }
-    await kit.engine.setQueue('jq', { paused: true })
+    await kit.engine.queues.update('jq', { paused: true })
     const ids = await many()
     await ask('PUT', all, pack({ match: { name }, concurrency: 3 }))
     await ask('PUT', host, pack({ match: onlyA, concurrency: 1 }))
-    await kit.engine.setQueue('jq', { paused: false })
+    await kit.engine.queues.update('jq', { paused: false })
     for (const id of ids) await ended(id, 'completed')
     expect(most.a).toBe(1)
     expect([2, 3]).toContain(most.all)
-    await kit.engine.setQueue('jq', { paused: true })
+    await kit.engine.queues.update('jq', { paused: true })
     const more = await many()
     await ask('PUT', all, pack({ match: { name }, concurrency: 1 }))
     expect((await ask('DELETE', host)).status).toBe(200)
-    await kit.engine.setQueue('jq', { paused: false })
+    await kit.engine.queues.update('jq', { paused: false })
     for (const id of more) await ended(id, 'completed')
     expect(most).toEqual({ a: 1, all: 1 })
   })
@@ -675,7 +675,7 @@ describe('documents', () => {
     const { name, url } = await startWorker(() => ({ body: failure({ message: '<b>boom</b>' }) }))
     await ask('PUT', `/jq/constraints/${name}`, pack({ match: { name }, concurrency: 2 }))
     const id = await push({ name, priority: -5, max_retry: 1 })
-    await kit.until(async () => (await kit.engine.get(id)).error !== null && (await status(id)) === 'queued')
+    await kit.until(async () => (await kit.engine.jobs.get(id)).error !== null && (await status(id)) === 'queued')
     // biome-ignore lint/suspicious/noExplicitAny: whatever the API shows.
     const look = async (path: string): Promise<any> =>
       (await ask('GET', path, undefined, { accept: 'application/json' })).json()

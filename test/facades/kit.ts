@@ -32,7 +32,7 @@ export async function createWorld(kit: Kit, options: KitOptions = {}) {
     noon,
     /** Moves the clock to so many seconds after noon. */
     at: (seconds: number) => kit.advance(Math.max(0, noon + seconds * 1000 - now())),
-    faults: () => engine.verify(),
+    faults: () => engine.doctor.verify(),
   }
 }
 

@@ -37,19 +37,19 @@ async function player(className: string, { in: ins, out: outs, args }: Row['with
   )
   return {
     advance: (time) => kit.advance(duration(time)),
-    setDefault: (port, value) => kit.engine.setDefault(id, 'in', port, encodeValue(value)),
+    setDefault: (port, value) => kit.engine.ports.setDefault(id, 'in', port, encodeValue(value)),
     async write(port, values) {
-      await kit.engine.write(id, 'in', port, values.map(encodeValue))
+      await kit.engine.ports.write(id, 'in', port, values.map(encodeValue))
     },
     async settle(ask) {
-      if (ask) await kit.engine.run(id, {})
+      if (ask) await kit.engine.jobs.run(id, {})
       await kit.engine.dispatch('core', 'none')
     },
     async look(): Promise<Seen> {
-      const { status, error, in: inputs, out: outputs } = await kit.engine.get(id)
+      const { status, error, in: inputs, out: outputs } = await kit.engine.jobs.get(id)
       const out: Record<string, unknown[]> = {}
       for (const [port, { size }] of Object.entries(outputs)) {
-        const { values } = size > 0 ? await kit.engine.take(id, 'out', port, { max: size }) : { values: [] }
+        const { values } = size > 0 ? await kit.engine.ports.take(id, 'out', port, { max: size }) : { values: [] }
         out[port] = values.map(({ data }) => decodeValue(data))
       }
       const defaults = Object.entries(outputs).filter(([, port]) => port.default !== undefined)
@@ -69,5 +69,5 @@ describe.each(core)('$class', ({ class: className }) => {
 })
 
 test('everything is where it should be afterwards', async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })

@@ -29,8 +29,10 @@ test('there are enough rows, and each name is there once', () => {
 test('an error that nobody expected tells the operator, and the caller only that it happened', async () => {
   const fault = new TypeError('redis://user:secret@host refused')
   const { ask, reported } = setUp({
-    stats: async () => {
-      throw fault
+    stats: {
+      totals: async () => {
+        throw fault
+      },
     },
   })
   const answer = await ask({ method: 'GET', path: '/v1/stats' })
@@ -41,8 +43,10 @@ test('an error that nobody expected tells the operator, and the caller only that
 
 test('an error says in a header when to try again', async () => {
   const { ask } = setUp({
-    stats: async () => {
-      throw new SidejobError('LIMITED', 'the next is free soon', { retryAfter: 1.2 })
+    stats: {
+      totals: async () => {
+        throw new SidejobError('LIMITED', 'the next is free soon', { retryAfter: 1.2 })
+      },
     },
   })
   const answer = await ask({ method: 'GET', path: '/v1/stats' })

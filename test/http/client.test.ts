@@ -5,20 +5,20 @@ import { ApiError, createClient } from '../../src/client/index.ts'
 import { onlyQueries } from '../../src/client/table.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Status } from '../../src/core/job.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/index.ts'
 import { downloader } from '../../src/facades/downloader/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Route } from '../../src/http/route.ts'
 import { listed, list as ours } from '../../src/http/routes.ts'
-import { fakeEngine } from './fake-engine.ts'
+import { type Answers, fakeEngine } from './fake-engine.ts'
 
 /** Every route that the typed client has a method for. */
 const list = [...ours, ...listed('downloader', downloader as unknown as Record<string, Route>)]
 
 type Fetch = (request: Request) => Promise<Response>
 
-const setUp = (verbs: Partial<Engine> = {}, around = (fetch: Fetch): Fetch => fetch) => {
+const setUp = (verbs: Answers = {}, around = (fetch: Fetch): Fetch => fetch) => {
   const { engine, calls } = fakeEngine(verbs)
   const app = createApp({ engine, facades, verify: async () => false, publicUrl: 'http://jobs.test', report: () => {} })
   const requests: Request[] = []
@@ -32,7 +32,7 @@ const setUp = (verbs: Partial<Engine> = {}, around = (fetch: Fetch): Fetch => fe
 test('a call takes the names in the path, then its body', async () => {
   const { client, calls } = setUp()
   expect(await client.ports.write(7, 'in', 'left', { values: [1, { a: 'b' }] })).toEqual({ size: 2 })
-  expect(calls[0]).toMatchObject({ verb: 'write', args: ['7', 'in', 'left', ['1', '{"a":"b"}'], {}, {}] })
+  expect(calls[0]).toMatchObject({ verb: 'ports.write', args: ['7', 'in', 'left', ['1', '{"a":"b"}'], {}, {}] })
 })
 
 test('a query may have numbers and booleans as they are', async () => {
@@ -50,7 +50,7 @@ describe('the input of a call is sent where its route reads it', () => {
     const { client, calls, requests } = setUp()
     await client.doctor.repair({ cursor: '7' })
     expect(requests[0]!.url).toBe('http://jobs.test/v1/doctor/repair?cursor=7')
-    expect(calls).toContainEqual(expect.objectContaining({ verb: 'repair', args: ['7'] }))
+    expect(calls).toContainEqual(expect.objectContaining({ verb: 'doctor.repair', args: ['7'] }))
   })
 
   const reads = (route: Route) => route.query && !route.body && !/^(GET|DELETE)$/.test(route.method)
@@ -100,14 +100,16 @@ test('names in a path are encoded, a channel keeps its slashes', async () => {
 })
 
 test('nothing to claim is null', async () => {
-  const { client } = setUp({ claim: async () => [] })
+  const { client } = setUp({ runs: { claim: async () => [] } })
   expect(await client.queues.claim('core', { max: 2 })).toBeNull()
 })
 
 test('an error has code, status, message and path', async () => {
   const { client } = setUp({
-    get: async () => {
-      throw new SidejobError('NOT_FOUND', 'job 7 does not exist', { path: ['job'] })
+    jobs: {
+      get: async () => {
+        throw new SidejobError('NOT_FOUND', 'job 7 does not exist', { path: ['job'] })
+      },
     },
   })
   const error = await client.jobs.get(7).catch((error) => error)
@@ -145,17 +147,21 @@ test('an answer that breaks off is asked for again', async () => {
 test('a 503 is asked again, other errors are not', async () => {
   let down = 1
   const { client, calls } = setUp({
-    stats: async () => {
-      if (down-- > 0) throw new SidejobError('UNAVAILABLE', 'Redis does not answer', { retryAfter: 0 })
-      return { queues: [], processed: 1, failed: 0, today: {}, total: {}, waits: {} }
+    stats: {
+      totals: async () => {
+        if (down-- > 0) throw new SidejobError('UNAVAILABLE', 'Redis does not answer', { retryAfter: 0 })
+        return { queues: [], processed: 1, failed: 0, today: {}, total: {}, waits: {} }
+      },
     },
-    queues: async () => {
-      throw new Error('broken')
+    queues: {
+      list: async () => {
+        throw new Error('broken')
+      },
     },
   })
   expect(await client.stats.show()).toMatchObject({ processed: 1 })
   await expect(client.queues.list()).rejects.toMatchObject({ code: 'INTERNAL', status: 500 })
-  expect(calls.map(({ verb }) => verb)).toEqual(['stats', 'stats', 'queues'])
+  expect(calls.map(({ verb }) => verb)).toEqual(['stats.totals', 'stats.totals', 'queues.list'])
 })
 
 test('an answer of another program is shown: its first line, not "without an explanation"', async () => {

@@ -22,7 +22,7 @@ const withKey = (key: string) => ({ as: key as BadRequest['as'] })
 function keyed(known: Partial<KnownKey>, verbs: Parameters<typeof fakeEngine>[0] = {}) {
   const { engine, calls } = fakeEngine(verbs)
   const key: KnownKey = { id: 'k1', name: 'ci', scopes: ['admin'], ...known }
-  return { ...setUp({}, { engine: { ...engine, authenticate: async () => key } }), calls }
+  return { ...setUp({}, { engine: { ...engine, keys: { ...engine.keys, authenticate: async () => key } } }), calls }
 }
 
 afterEach(() => vi.useRealTimers())
@@ -52,14 +52,18 @@ describe('how much', () => {
     function counting(deps: Partial<Deps> = {}) {
       const looked = { keys: 0, tokens: 0, sessions: 0, tenants: 0 }
       const { engine } = fakeEngine({
-        authenticate: async (key) => {
-          looked.keys++
-          return key === 'right' ? { id: 'k1', name: 'ci', scopes: ['admin'] } : undefined
+        keys: {
+          authenticate: async (key) => {
+            looked.keys++
+            return key === 'right' ? { id: 'k1', name: 'ci', scopes: ['admin'] } : undefined
+          },
         },
-        authenticateStream: async () => void looked.tokens++,
-        session: async () => void looked.sessions++,
-        redeemSession: async () => void looked.sessions++,
-        peekSession: async () => void looked.sessions++,
+        streamTokens: { authenticate: async () => void looked.tokens++ },
+        sessions: {
+          get: async () => void looked.sessions++,
+          redeem: async () => void looked.sessions++,
+          peek: async () => void looked.sessions++,
+        },
       })
       const open = async () => void looked.tenants++
       const made = setUp({}, {
@@ -142,7 +146,7 @@ describe('how much', () => {
 describe('who', () => {
   test('what an admin changes, and what is forced, is written down before it is done', async () => {
     const written: AuditEntry[] = []
-    const { ask, calls } = keyed({}, { audit: async (entry) => void written.push(entry) })
+    const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
     await ask(post('/v1/keys', '{"name":"x","scopes":["read"]}'))
     await ask({ ...get('/v1/jobs/7?force=true'), method: 'DELETE' })
     await ask({ ...get('/v1/jobs/7'), method: 'DELETE' })
@@ -151,11 +155,11 @@ describe('who', () => {
       { by: 'key:k1', name: 'ci', verb: 'keys.add', method: 'POST', path: '/v1/keys' },
       { by: 'key:k1', name: 'ci', verb: 'jobs.remove', method: 'DELETE', path: '/v1/jobs/7?force=true' },
     ])
-    expect(calls.map(({ verb }) => verb)).toEqual(['addKey', 'remove', 'remove', 'readAudit'])
+    expect(calls.map(({ verb }) => verb)).toEqual(['keys.add', 'jobs.remove', 'jobs.remove', 'audit.read'])
   })
 
   test('what cannot be written down is not done', async () => {
-    const { ask, calls } = keyed({}, { audit: () => Promise.reject(new Error('no Redis')) })
+    const { ask, calls } = keyed({}, { audit: { write: () => Promise.reject(new Error('no Redis')) } })
     expect((await ask(post('/v1/keys', '{"name":"x","scopes":["read"]}'))).status).toBe(500)
     expect(calls).toEqual([])
   })
@@ -177,9 +181,11 @@ describe('a stream', () => {
   async function listening(knows: () => Promise<boolean>) {
     vi.useFakeTimers()
     const { engine } = fakeEngine({
-      knows,
-      async *subscribe(_, signal) {
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      keys: { isActive: knows },
+      channels: {
+        async *subscribe(_, signal) {
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        },
       },
     })
     const { ask } = setUp({}, { engine })

@@ -7,7 +7,6 @@ import type { Snapshot } from '../../src/core/run.ts'
 import type {
   CallbackView,
   DeliveredJob,
-  Engine,
   FlowNodeView,
   FlowRow,
   GraphChange,
@@ -18,6 +17,7 @@ import type {
   Scope,
   WireView,
 } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/index.ts'
 
 const T = 1_800_000_000_000
 
@@ -210,285 +210,346 @@ const ward: DeliveredJob = {
   cancelled: false,
 }
 
-const answers: Engine = {
-  deliveredJob: async () => ward,
-  deliveredJobs: async () => ({ jobs: [ward], cursor: null }),
-  deliver: async () => ({ deliveries: [{ token: 't-1', job: ward, family: [] }], failed: 0 }),
-  finishDelivery: async () => ({ status: 'completed' }),
-  requeue: async () => {},
-  requeueAll: async () => {},
-  giveBack: async () => {},
-  once: async (_, act) => act(),
-  withdrawJob: async () => {},
-  updateDelivery: async () => {},
-  block: async () => {},
-  bulk: async () => ({ id: 9, status: 'queued' }),
-  bulkPreview: async () => ({ fits: 3, looked: 10, more: false, ids: [9, 8, 7], cursor: null }),
-  errors: async () => ({
-    errors: [
-      {
-        ...{ error: '0123456789abcdef', class: 'zip', queues: ['core'], message: 'card #', example: 'card 7' },
-        ...{ frame: null, count: 2, firstAt: T, lastAt: T, jobs: [7] },
-      },
-    ],
-    looked: 2,
-    cursor: null,
-    muted: [{ error: 'fedcba9876543210', class: null, by: 'ann', at: T, until: null }],
-  }),
-  muteError: async (kind, { by, until = null }) => ({ kind, muted: { by, at: T, until }, was: null }),
+/** The fake performs nothing and looks at no data. */
+type Unperformed = Omit<Engine, 'ready' | 'performOne' | 'performAlone' | 'doctor'> & {
+  doctor: Omit<Engine['doctor'], 'verify'>
+}
+
+const answers: Unperformed = {
+  deliveries: {
+    get: async () => ward,
+    list: async () => ({ jobs: [ward], cursor: null }),
+    claim: async () => ({ deliveries: [{ token: 't-1', job: ward, family: [] }], failed: 0 }),
+    finish: async () => ({ status: 'completed' }),
+    requeue: async () => {},
+    requeueAll: async () => {},
+    giveBack: async () => {},
+    once: async (_, act) => act(),
+    withdraw: async () => {},
+    update: async () => {},
+    block: async () => {},
+  },
+  bulk: {
+    start: async () => ({ id: 9, status: 'queued' }),
+    preview: async () => ({ fits: 3, looked: 10, more: false, ids: [9, 8, 7], cursor: null }),
+  },
+  errors: {
+    list: async () => ({
+      errors: [
+        {
+          ...{ error: '0123456789abcdef', class: 'zip', queues: ['core'], message: 'card #', example: 'card 7' },
+          ...{ frame: null, count: 2, firstAt: T, lastAt: T, jobs: [7] },
+        },
+      ],
+      looked: 2,
+      cursor: null,
+      muted: [{ error: 'fedcba9876543210', class: null, by: 'ann', at: T, until: null }],
+    }),
+    mute: async (kind, { by, until = null }) => ({ kind, muted: { by, at: T, until }, was: null }),
+  },
   search: async () => ({
     jobs: [{ id: 7, class: 'zip', queue: 'core', status: 'queued', alias: 'nightly' }],
     ...{ queues: ['core'], limits: [], groups: [], channels: [] },
   }),
-  copy: async () => ({ id: 8, status: 'queued' }),
-  wasMade: async () => true,
   health: async () => ({ ok: true, redis: true, version: '1' }),
-  enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),
-  get: async () => view,
-  described: async (job) => job,
-  list: async () => ({ jobs: [view], cursor: null }),
-  rows: async () => ({ jobs: [row], cursor: null, total: 1 }),
-  patch: async () => view,
-  remove: async (_, { force }) => (force ? 'ending' : 'gone'),
-  run: async () => ({ ...stepped, ran: false }),
-  terminate: async () => stepped,
-  retry: async () => stepped,
-  cancel: async () => stepped,
-  endpointSecrets: async () => ({ secrets: ['whsec_c2VjcmV0'] }),
-  callbacks: async () => ({ callbacks: [told], cursor: null }),
-  callbackCounts: async () => ({ PENDING: 1, IN_PROGRESS: 2, DELIVERED: 3, FAILED: 4 }),
-  tries: async () => ({
-    tries: [{ at: T, took: 40, outcome: 'failed' as const, attempt: 1, again: true, answer: 'a.com: answered 500' }],
-  }),
-  callback: async () => ({ callback: told, tries: [], sent: null, host: null }),
-  resend: async () => ({ id: 9, status: 'queued' }),
-  state: async () => ({ n: '1.0' }),
-  setState: async () => ({ n: '~kQE=' }),
-  result: async () => ({ ended: true, result: { type: 'success', finishedAt: T, result: '[1.0]' } }),
-  why: async () => ({
-    ...{ job: 7, class: 'zip', queue: 'core', status: 'queued', running: false, run: null },
-    reasons: [{ code: 'LIMITED', message: 'full', since: T, until: T, key: 'api', data: { ahead: 2, limit: 'api' } }],
-    chain: [
-      {
-        ...{ job: 8, class: 'zip', queue: 'core', status: 'queued', running: false, run: null, reasons: [] },
-        limit: { ...roomShown, holders: [holderShown] },
-      },
-    ],
-  }),
-  stepsOf: async () => ({ steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }], cursor: '9' }),
-  runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
-  withRuns: async () => ({ job: view, runs: [] }),
-  pastRun: async () => ({
-    ...{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1, n: 3, readyAt: T, commits: 2 },
-    reads: [{ job: 7, dir: 'in', port: 'left', values: 4 }],
-    writes: [],
-    published: [{ channel: '/sums', messages: 1 }],
-    made: [{ id: 8, name: 'a' }],
-    more: 0,
-    log: {
-      entries: [{ id: '1-0', at: T, job: 7, class: 'zip', level: 'info', entry: '"x"' as Encoded }],
-      cursor: null,
-    },
-  }),
-  tree: async () => ({ id: 7, class: 'zip', status: 'queued', children: {} }),
-  adopt: async () => {},
-  disown: async () => {},
-  alias: async () => {},
-  lock: async () => ({ token: 'l-1' }),
-  refresh: async () => {},
-  unlock: async () => {},
-  ports: async () => view,
-  look: async () => ({ size: 1, taken: 4, channels: [], values: [{ data: '1', context: '{}' }] }),
-  write: async (_job, _dir, _port, values) => ({ size: values.length }),
-  take: async () => ({ values: [{ data: '"x"', default: true }] }),
-  setDefault: async () => {},
-  setChannels: async () => {},
-  connect: async () => ({ moved: 2 }),
-  publish: async () => ({ subscribers: 1 }),
-  channels: async () => ({
-    channels: [
-      {
-        ...{ name: '/a', subscribers: [{ job: 7, port: 'left' }] },
-        publishers: [{ queue: 'core', class: 'zip', port: 'pair' }],
-      },
-    ],
-    cursor: null,
-  }),
-  async *subscribe(channels) {
-    const [channel] = [channels].flat() as [string]
-    yield { channel, message: '{\n"n": 1 }' }
-    yield { channel: `${channel}/b`, message: '~kQE=' }
-  },
-  log: async () => {},
-  readLog: async () => ({
-    entries: [{ id: '1-0', at: T, level: 'info', job: 7, class: 'zip', entry: '{"info":"x"}' }],
-    cursor: null,
-  }),
-  workers: async () => ({
-    workers: [
-      {
-        ...{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' } },
-        ...{ seen: T, servedBy: [{ id: 'abc', at: T }] },
-      },
-    ],
-  }),
-  register: async (_queue, _class, definition) => definition,
-  patchWorker: async () => ({ pull: true, timeout: 60_000 }),
-  unregister: async () => {},
-  queues: async () => ({ queues: [queue] }),
-  queue: async () => ({
-    ...queue,
-    open: [{ id: 'abcdef123', kind: 'lane', since: T, until: T }],
-    runs: [{ job: 7, class: 'zip', startedAt: T, leaseUntil: T, process: null, lane: 'abcdef' }],
-    claims: [{ id: 'w', names: ['zip'], until: T }],
-    next: [{ job: 8, class: 'zip', priority: 0, since: T, group: null, pull: false }],
-  }),
-  setQueue: async () => queue,
-  limits: async () => ({ limits: [limitShown] }),
-  limit: async () => limitShown,
-  room: async (_, { holders, waiting }) => ({
-    limit: roomShown,
-    holders: holders ? [holderShown] : [],
-    waiting: waiting ? [{ ...at, priority: 0, since: T }] : [],
-  }),
-  setLimit: async () => ({ ...limitShown, preview: { wouldStart: 1, first: [{ ...at, priority: 0, since: T }] } }),
-  removeLimit: async () => {},
-  constraints: async () => ({ constraints: [constraintShown] }),
-  constraint: async () => constraintShown,
-  setConstraint: async () => constraintShown,
-  removeConstraint: async () => {},
-  schedules: async () => ({ schedules: [scheduleShown], cursor: null }),
-  schedule: async () => scheduleShown,
-  setSchedule: async () => scheduleShown,
-  backfill: async () => ({ jobs: [{ id: 8, scheduledFor: T }], next: null }),
-  patchSchedule: async () => scheduleShown,
-  endSchedule: async () => {},
-  pauseSchedule: async () => scheduleShown,
-  resumeSchedule: async () => scheduleShown,
-  graph: async () => ({ graph: graphShown, hash: 'abc' }),
-  graphHistory: async () => ({
-    versions: [{ hash: 'abc', at: T, by: 'key:3', back: false, nodes: 1, edges: 1, graph: graphShown }],
-  }),
-  flows: async () => ({ flows: [flowShown], cursor: '7' }),
-  flow: async () => ({
-    ...{ flow: flowShown, hash: 'abc', undo: 2, record: 7_200_000, graph: graphShown },
-    ...{ nodes: [nodeShown], wires: [wireShown] },
-  }),
-  setGraph: async (_job, _graph, { preview }) => ({ ...graphChanged, applied: !preview }),
-  undoGraph: async () => graphChanged,
-  recordFlow: async () => {},
-  flowRecord: async () => ({
-    keep: 7_200_000,
-    events: [
-      {
-        ...{ id: '1-0', at: T, more: 0 },
-        moves: [{ node: 'a', job: 8, was: 'running', is: 'completed', run: null }],
-        counts: [{ node: 'a', dir: 'in', port: 'in', was: 2, is: 0 }],
-      },
-    ],
-    cursor: '1-0',
-  }),
-  wires: async () => ({ wires: [wireShown] }),
-  inject: async () => ({ size: 1 }),
-  drain: async () => ({ values: [{ data: '[1.0]' }] }),
-  moveWire: async () => ({ moved: 2 }),
-  storedGraph: async () => graphShown,
-  storedGraphs: async () => ({ graphs: [{ name: 'nightly' }], cursor: null }),
-  storeGraph: async () => {},
-  dropGraph: async () => {},
-  groups: async () => ({ groups: [groupShown] }),
-  bounds: async () => ({ limits: [], groups: [groupShown] }),
-  group: async () => groupShown,
-  setGroup: async () => groupShown,
-  flag: async () => false,
-  setFlag: async () => {},
-  stats: async () => ({
-    ...{ queues: [], processed: 3, failed: 0, waits: {} },
-    today: { core: { runs: 3 } },
-    total: { core: { runs: 3 } },
-  }),
-  glance: () => {
-    throw new Error('no route asks for it')
-  },
-  classes: async () => ({
-    day: '2027-01-15',
-    classes: [
-      {
-        queue: 'core',
-        class: 'zip',
-        counts: { made: 2, runs: 1, errors: 0, completed: 1, failed: 0, terminated: 0, lost: 0, skipped: 0 },
-        waited: { mean: 8, p50: 10, p95: 10, buckets: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
-        took: null,
-      },
-    ],
-    more: false,
-  }),
-  series: async () => ({
-    step: 'hour',
-    points: [
-      {
-        at: T,
-        longestWait: 4,
-        made: 1,
-        runs: 1,
-        errors: 0,
-        completed: 1,
-        failed: 0,
-        terminated: 0,
-        lost: 0,
-        skipped: 0,
-        ...{ ready: 2, running: 1, limited: 0, oldestReady: T },
-      },
-    ],
-    more: false,
-  }),
-  examine: async () => ({ faults: [faultShown], jobs: 50, cursor: '510' }),
-  repair: async () => ({ repaired: [faultShown], left: [], jobs: 50, cursor: null }),
-  claim: async () => [snapshot],
-  commit: async () => ({ status: 'queued', snapshot }),
-  heartbeat: async () => ({ leaseUntil: T }),
-  release: async () => ({ status: 'queued' }),
-  page: async () => ({ values: [{ data: '1' }], more: 0 }),
-  children: async () => ({ children: { a: { id: 8, class: 'map', status: 'completed' } }, cursor: '17' }),
-  steps: async () => ({ steps: { charge: '1' }, cursor: '17' }),
   dispatch: async () => ({ runs: 0, ended: 'empty' }),
   tick: async () => ({ rung: ['core'], more: false }),
-  keys: async () => ({ keys: [{ id: 'k1', name: 'ci', scopes: ['read'], createdAt: T }] }),
-  addKey: async () => ({ id: 'k1', key: 'sk_new' }),
-  rotateKey: async () => ({ id: 'k2', key: 'sk_newer', until: T }),
-  removeKey: async () => {},
-  knows: async () => true,
-  audit: async () => {},
-  readAudit: async () => ({
-    entries: [{ id: '1-0', at: T, by: 'key:k1', name: 'ann', verb: 'keys.add', method: 'POST', path: '/v1/keys' }],
-    cursor: null,
-  }),
-  processes: async () => ({
-    processes: [
-      { id: 'host:7', kind: 'pull', queues: ['core'], startedAt: T, seenAt: T, live: true, signal: null, runs: [] },
-    ],
-    others: [],
-    more: false,
-  }),
-  signal: async () => {},
-  tenants: async () => ({ tenants: [{ name: 'acme', createdAt: T }] }),
-  addTenant: async () => {},
-  removeTenant: async () => {},
-  hasTenant: async () => true,
-  views: async () => ({ views: [{ name: 'Night', query: 'status=failed', by: 'ann', at: T }] }),
-  setView: async () => {},
-  removeView: async () => {},
-  deployments: async () => ({ deployments: [{ id: 'jobs.example', at: T, classes: 3 }] }),
-  breakers: async () => ({ breakers: [{ host: 'a.example', of: 'callbacks' as const, failures: 5, until: T }] }),
-  resetBreaker: async () => {},
-  authenticate: async () => undefined,
-  streamToken: async () => ({ token: 'a.1.b', expiresAt: T }),
-  authenticateStream: async () => undefined,
-  openSession: async () => 'a',
-  peekSession: async () => undefined,
-  redeemSession: async () => undefined,
-  session: async () => undefined,
-  endSession: async () => {},
+  jobs: {
+    copy: async () => ({ id: 8, status: 'queued' }),
+    existed: async () => true,
+    enqueue: async (jobs) => ({ jobs: jobs.map((_, i) => ({ id: 7 + i, status: 'queued' })), existing: false }),
+    get: async () => view,
+    withSchemas: async (job) => job,
+    list: async () => ({ jobs: [view], cursor: null }),
+    rows: async () => ({ jobs: [row], cursor: null, total: 1 }),
+    update: async () => view,
+    remove: async (_, { force }) => (force ? 'ending' : 'gone'),
+    run: async () => ({ ...stepped, ran: false }),
+    terminate: async () => stepped,
+    retry: async () => stepped,
+    cancel: async () => stepped,
+    state: async () => ({ n: '1.0' }),
+    setState: async () => ({ n: '~kQE=' }),
+    result: async () => ({ ended: true, result: { type: 'success', finishedAt: T, result: '[1.0]' } }),
+    why: async () => ({
+      ...{ job: 7, class: 'zip', queue: 'core', status: 'queued', running: false, run: null },
+      reasons: [{ code: 'LIMITED', message: 'full', since: T, until: T, key: 'api', data: { ahead: 2, limit: 'api' } }],
+      chain: [
+        {
+          ...{ job: 8, class: 'zip', queue: 'core', status: 'queued', running: false, run: null, reasons: [] },
+          limit: { ...roomShown, holders: [holderShown] },
+        },
+      ],
+    }),
+    steps: async () => ({ steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }], cursor: '9' }),
+    runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
+    withRuns: async () => ({ job: view, runs: [] }),
+    pastRun: async () => ({
+      ...{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1, n: 3, readyAt: T, commits: 2 },
+      reads: [{ job: 7, dir: 'in', port: 'left', values: 4 }],
+      writes: [],
+      published: [{ channel: '/sums', messages: 1 }],
+      made: [{ id: 8, name: 'a' }],
+      more: 0,
+      log: {
+        entries: [{ id: '1-0', at: T, job: 7, class: 'zip', level: 'info', entry: '"x"' as Encoded }],
+        cursor: null,
+      },
+    }),
+    tree: async () => ({ id: 7, class: 'zip', status: 'queued', children: {} }),
+    adopt: async () => {},
+    disown: async () => {},
+    setAlias: async () => {},
+    lock: async () => ({ token: 'l-1' }),
+    refreshLock: async () => {},
+    unlock: async () => {},
+  },
+  callbacks: {
+    secrets: async () => ({ secrets: ['whsec_c2VjcmV0'] }),
+    list: async () => ({ callbacks: [told], cursor: null }),
+    counts: async () => ({ PENDING: 1, IN_PROGRESS: 2, DELIVERED: 3, FAILED: 4 }),
+    tries: async () => ({
+      tries: [{ at: T, took: 40, outcome: 'failed' as const, attempt: 1, again: true, answer: 'a.com: answered 500' }],
+    }),
+    get: async () => ({ callback: told, tries: [], sent: null, host: null }),
+    resend: async () => ({ id: 9, status: 'queued' }),
+  },
+  ports: {
+    define: async () => view,
+    get: async () => ({ size: 1, taken: 4, channels: [], values: [{ data: '1', context: '{}' }] }),
+    write: async (_job, _dir, _port, values) => ({ size: values.length }),
+    take: async () => ({ values: [{ data: '"x"', default: true }] }),
+    setDefault: async () => {},
+    setChannels: async () => {},
+    connect: async () => ({ moved: 2 }),
+  },
+  channels: {
+    publish: async () => ({ subscribers: 1 }),
+    list: async () => ({
+      channels: [
+        {
+          ...{ name: '/a', subscribers: [{ job: 7, port: 'left' }] },
+          publishers: [{ queue: 'core', class: 'zip', port: 'pair' }],
+        },
+      ],
+      cursor: null,
+    }),
+    async *subscribe(channels) {
+      const [channel] = [channels].flat() as [string]
+      yield { channel, message: '{\n"n": 1 }' }
+      yield { channel: `${channel}/b`, message: '~kQE=' }
+    },
+  },
+  log: {
+    write: async () => {},
+    read: async () => ({
+      entries: [{ id: '1-0', at: T, level: 'info', job: 7, class: 'zip', entry: '{"info":"x"}' }],
+      cursor: null,
+    }),
+  },
+  workers: {
+    list: async () => ({
+      workers: [
+        {
+          ...{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' } },
+          ...{ seen: T, servedBy: [{ id: 'abc', at: T }] },
+        },
+      ],
+    }),
+    register: async (_queue, _class, definition) => definition,
+    update: async () => ({ pull: true, timeout: 60_000 }),
+    unregister: async () => {},
+    deployments: async () => ({ deployments: [{ id: 'jobs.example', at: T, classes: 3 }] }),
+  },
+  queues: {
+    list: async () => ({ queues: [queue] }),
+    get: async () => ({
+      ...queue,
+      open: [{ id: 'abcdef123', kind: 'lane', since: T, until: T }],
+      runs: [{ job: 7, class: 'zip', startedAt: T, leaseUntil: T, process: null, lane: 'abcdef' }],
+      claims: [{ id: 'w', names: ['zip'], until: T }],
+      next: [{ job: 8, class: 'zip', priority: 0, since: T, group: null, pull: false }],
+    }),
+    update: async () => queue,
+  },
+  limits: {
+    list: async () => ({ limits: [limitShown] }),
+    get: async () => limitShown,
+    usage: async (_, { holders, waiting }) => ({
+      limit: roomShown,
+      holders: holders ? [holderShown] : [],
+      waiting: waiting ? [{ ...at, priority: 0, since: T }] : [],
+    }),
+    set: async () => ({ ...limitShown, preview: { wouldStart: 1, first: [{ ...at, priority: 0, since: T }] } }),
+    remove: async () => {},
+    withGroups: async () => ({ limits: [], groups: [groupShown] }),
+  },
+  constraints: {
+    list: async () => ({ constraints: [constraintShown] }),
+    get: async () => constraintShown,
+    set: async () => constraintShown,
+    remove: async () => {},
+  },
+  schedules: {
+    list: async () => ({ schedules: [scheduleShown], cursor: null }),
+    get: async () => scheduleShown,
+    set: async () => scheduleShown,
+    backfill: async () => ({ jobs: [{ id: 8, scheduledFor: T }], next: null }),
+    update: async () => scheduleShown,
+    end: async () => {},
+    pause: async () => scheduleShown,
+    resume: async () => scheduleShown,
+  },
+  flows: {
+    graph: async () => ({ graph: graphShown, hash: 'abc' }),
+    graphHistory: async () => ({
+      versions: [{ hash: 'abc', at: T, by: 'key:3', back: false, nodes: 1, edges: 1, graph: graphShown }],
+    }),
+    list: async () => ({ flows: [flowShown], cursor: '7' }),
+    get: async () => ({
+      ...{ flow: flowShown, hash: 'abc', undo: 2, record: 7_200_000, graph: graphShown },
+      ...{ nodes: [nodeShown], wires: [wireShown] },
+    }),
+    setGraph: async (_job, _graph, { preview }) => ({ ...graphChanged, applied: !preview }),
+    undoGraph: async () => graphChanged,
+    record: async () => {},
+    recorded: async () => ({
+      keep: 7_200_000,
+      events: [
+        {
+          ...{ id: '1-0', at: T, more: 0 },
+          moves: [{ node: 'a', job: 8, was: 'running', is: 'completed', run: null }],
+          counts: [{ node: 'a', dir: 'in', port: 'in', was: 2, is: 0 }],
+        },
+      ],
+      cursor: '1-0',
+    }),
+    wires: async () => ({ wires: [wireShown] }),
+    inject: async () => ({ size: 1 }),
+    drain: async () => ({ values: [{ data: '[1.0]' }] }),
+    moveWire: async () => ({ moved: 2 }),
+  },
+  graphs: {
+    get: async () => graphShown,
+    list: async () => ({ graphs: [{ name: 'nightly' }], cursor: null }),
+    set: async () => {},
+    remove: async () => {},
+  },
+  groups: {
+    list: async () => ({ groups: [groupShown] }),
+    get: async () => groupShown,
+    set: async () => groupShown,
+  },
+  flags: {
+    get: async () => false,
+    set: async () => {},
+  },
+  stats: {
+    totals: async () => ({
+      ...{ queues: [], processed: 3, failed: 0, waits: {} },
+      today: { core: { runs: 3 } },
+      total: { core: { runs: 3 } },
+    }),
+    glance: () => {
+      throw new Error('no route asks for it')
+    },
+    classes: async () => ({
+      day: '2027-01-15',
+      classes: [
+        {
+          queue: 'core',
+          class: 'zip',
+          counts: { made: 2, runs: 1, errors: 0, completed: 1, failed: 0, terminated: 0, lost: 0, skipped: 0 },
+          waited: { mean: 8, p50: 10, p95: 10, buckets: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+          took: null,
+        },
+      ],
+      more: false,
+    }),
+    series: async () => ({
+      step: 'hour',
+      points: [
+        {
+          at: T,
+          longestWait: 4,
+          made: 1,
+          runs: 1,
+          errors: 0,
+          completed: 1,
+          failed: 0,
+          terminated: 0,
+          lost: 0,
+          skipped: 0,
+          ...{ ready: 2, running: 1, limited: 0, oldestReady: T },
+        },
+      ],
+      more: false,
+    }),
+  },
+  doctor: {
+    examine: async () => ({ faults: [faultShown], jobs: 50, cursor: '510' }),
+    repair: async () => ({ repaired: [faultShown], left: [], jobs: 50, cursor: null }),
+  },
+  runs: {
+    claim: async () => [snapshot],
+    commit: async () => ({ status: 'queued', snapshot }),
+    heartbeat: async () => ({ leaseUntil: T }),
+    release: async () => ({ status: 'queued' }),
+    values: async () => ({ values: [{ data: '1' }], more: 0 }),
+    children: async () => ({ children: { a: { id: 8, class: 'map', status: 'completed' } }, cursor: '17' }),
+    steps: async () => ({ steps: { charge: '1' }, cursor: '17' }),
+  },
+  keys: {
+    list: async () => ({ keys: [{ id: 'k1', name: 'ci', scopes: ['read'], createdAt: T }] }),
+    add: async () => ({ id: 'k1', key: 'sk_new' }),
+    rotate: async () => ({ id: 'k2', key: 'sk_newer', until: T }),
+    remove: async () => {},
+    isActive: async () => true,
+    authenticate: async () => undefined,
+  },
+  audit: {
+    write: async () => {},
+    read: async () => ({
+      entries: [{ id: '1-0', at: T, by: 'key:k1', name: 'ann', verb: 'keys.add', method: 'POST', path: '/v1/keys' }],
+      cursor: null,
+    }),
+  },
+  processes: {
+    list: async () => ({
+      processes: [
+        { id: 'host:7', kind: 'pull', queues: ['core'], startedAt: T, seenAt: T, live: true, signal: null, runs: [] },
+      ],
+      others: [],
+      more: false,
+    }),
+    signal: async () => {},
+  },
+  tenants: {
+    list: async () => ({ tenants: [{ name: 'acme', createdAt: T }] }),
+    add: async () => {},
+    remove: async () => {},
+    has: async () => true,
+  },
+  views: {
+    list: async () => ({ views: [{ name: 'Night', query: 'status=failed', by: 'ann', at: T }] }),
+    set: async () => {},
+    remove: async () => {},
+  },
+  breakers: {
+    list: async () => ({ breakers: [{ host: 'a.example', of: 'callbacks' as const, failures: 5, until: T }] }),
+    reset: async () => {},
+  },
+  streamTokens: {
+    create: async () => ({ token: 'a.1.b', expiresAt: T }),
+    authenticate: async () => undefined,
+  },
+  sessions: {
+    open: async () => 'a',
+    peek: async () => undefined,
+    redeem: async () => undefined,
+    get: async () => undefined,
+    end: async () => {},
+  },
 }
 
 export type Recorded = { verb: string; args: unknown[] }
@@ -502,42 +563,60 @@ export const scopesOf: Record<string, Scope[]> = {
   'read-write': ['read', 'write'],
 }
 
-/** Makes the engine; verbs given here answer in place of the usual ones. */
-export const fakeEngine = (verbs: Partial<Engine> = {}) => {
+/** Answers of some verbs, by noun. */
+export type Answers = {
+  [Noun in keyof Engine]?: Engine[Noun] extends (...args: never[]) => unknown ? Engine[Noun] : Partial<Engine[Noun]>
+}
+
+/** Verbs that the door calls for itself: they are not recorded as calls of the route. */
+const ofTheDoor = ['keys.authenticate', 'keys.isActive', 'audit.write']
+
+/** Creates an engine that records its calls. Answers given here replace the usual ones. */
+export const fakeEngine = (given: Answers = {}) => {
   const calls: Recorded[] = []
-  const recorded = Object.entries({ ...answers, ...verbs }).map(([verb, answer]) => {
-    const record = (...args: unknown[]) => {
-      calls.push({ verb, args })
-      return (answer as (...args: unknown[]) => unknown)(...args)
-    }
-    return [verb, record]
-  })
+  type Verb = (...args: unknown[]) => unknown
+
+  const recorded = (verb: string, answer: Verb): Verb =>
+    ofTheDoor.includes(verb)
+      ? answer
+      : (...args) => {
+          calls.push({ verb, args })
+          return answer(...args)
+        }
+
   const known = async (key: string) => (scopesOf[key] ? { id: key, name: key, scopes: scopesOf[key] } : undefined)
-  // What the door asks for itself is not what the route asks for.
-  const door = {
-    authenticate: verbs.authenticate ?? known,
-    knows: verbs.knows ?? answers.knows,
-    audit: verbs.audit ?? answers.audit,
-  }
-  return { engine: { ...Object.fromEntries(recorded), ...door } as Engine, calls }
+  const usual = { ...answers, keys: { ...answers.keys, authenticate: known } }
+  const nouns = Object.entries(usual).map(([noun, verbs]) => {
+    const own = given[noun as keyof Answers]
+    if (typeof verbs === 'function') return [noun, recorded(noun, (own ?? verbs) as Verb)]
+    const all = Object.entries({ ...verbs, ...own } as Record<string, Verb>)
+    return [noun, Object.fromEntries(all.map(([verb, answer]) => [verb, recorded(`${noun}.${verb}`, answer)]))]
+  })
+  return { engine: Object.fromEntries(nouns) as Engine, calls }
 }
 
 /** Answers like an engine that knows one job, 7, with one input, left, of one registered class, zip. */
-export const strictVerbs: Partial<Engine> = {
-  enqueue: async (jobs) => {
-    const stranger = jobs.findIndex((job) => job.class !== 'zip')
-    if (stranger >= 0) throw new SidejobError('REFUSED', `no worker is registered for ${jobs[stranger]!.class}`)
-    return answers.enqueue(jobs)
+export const strictVerbs: Answers = {
+  jobs: {
+    enqueue: async (jobs) => {
+      const stranger = jobs.findIndex((job) => job.class !== 'zip')
+      if (stranger >= 0) throw new SidejobError('REFUSED', `no worker is registered for ${jobs[stranger]!.class}`)
+      return answers.jobs.enqueue(jobs)
+    },
+    get: async (job) => (job === '7' ? view : missing(job)),
+    run: async (job, options) => (job === '7' ? answers.jobs.run(job, options) : missing(job)),
   },
-  get: async (job) => (job === '7' ? view : missing(job)),
-  run: async (job, options) => (job === '7' ? answers.run(job, options) : missing(job)),
-  write: async (job, dir, port, values) => {
-    if (job !== '7') return missing(job)
-    if (port !== 'left') throw new SidejobError('REFUSED', `job 7 has no ${dir}put port "${port}"`)
-    return answers.write(job, dir, port, values)
+  ports: {
+    write: async (job, dir, port, values) => {
+      if (job !== '7') return missing(job)
+      if (port !== 'left') throw new SidejobError('REFUSED', `job 7 has no ${dir}put port "${port}"`)
+      return answers.ports.write(job, dir, port, values)
+    },
   },
-  commit: async (token) => {
-    throw new SidejobError('LOST', `the run ${token} is not leased to you any more`)
+  runs: {
+    commit: async (token) => {
+      throw new SidejobError('LOST', `the run ${token} is not leased to you any more`)
+    },
   },
 }
 

@@ -1,13 +1,13 @@
 // What the tests of the doors share: an app with a remembering engine, and signatures as QStash makes them.
 
 import type { Downloads } from '../../src/core/files.ts'
-import type { Engine } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Deps } from '../../src/http/deps.ts'
 import { verifier } from '../../src/http/signature.ts'
 import type { BadRequest, Signing } from './bad-input.ts'
-import { fakeEngine } from './fake-engine.ts'
+import { type Answers, fakeEngine } from './fake-engine.ts'
 
 export const signingKeys = { current: 'sig_current', next: 'sig_next', wrong: 'sig_wrong' }
 export const publicUrl = 'https://jobs.example.com'
@@ -46,7 +46,7 @@ const downloads: Downloads = {
   keep: 60_000,
 }
 
-export const setUp = (verbs: Partial<Engine> = {}, deps: Partial<Deps> = {}) => {
+export const setUp = (verbs: Answers = {}, deps: Partial<Deps> = {}) => {
   const { engine, calls } = fakeEngine(verbs)
   const reported: unknown[] = []
   const app = createApp({

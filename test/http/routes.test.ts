@@ -5,12 +5,13 @@ import { parseJson } from '../../src/core/codec/json.ts'
 import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'
 import { writeMsgpack } from '../../src/core/codec/msgpack-writer.ts'
 import { closedIn } from '../../src/core/schemas.ts'
-import type { Engine, Scope } from '../../src/engine/engine.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/index.ts'
 import { downloader } from '../../src/facades/downloader/index.ts'
 import type { Route } from '../../src/http/route.ts'
 import { listed, list as ours } from '../../src/http/routes.ts'
 import type { BadRequest } from './bad-input.ts'
-import { type Recorded, scopesOf, snapshot } from './fake-engine.ts'
+import { type Answers, type Recorded, scopesOf, snapshot } from './fake-engine.ts'
 import { FILE, NOW, setUp } from './kit.ts'
 
 /** Every route that the typed client has a method for. */
@@ -41,7 +42,7 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs', '{"class":"zip","args":[1.0],"wait":"5m"}'),
     201,
     { id: 7, status: 'queued' },
-    'enqueue',
+    'jobs.enqueue',
     [{ queue: 'default', class: 'zip', args: '[1.0]', wait: 300_000 }],
     {},
   ],
@@ -50,27 +51,36 @@ const cases: Case[] = [
     ask('GET', '/v1/jobs?status=failed&limit=5&parent=7&args.order.id=4711&args.paid=true'),
     200,
     { jobs: [job], cursor: null },
-    'list',
+    'jobs.list',
     { status: ['failed'], limit: 5, parent: '7', args: { 'order.id': '4711', paid: 'true' } },
   ],
-  ['jobs.get', ask('GET', '/v1/jobs/nightly?details=true'), 200, job, 'get', 'nightly', { details: true }],
+  ['jobs.get', ask('GET', '/v1/jobs/nightly?details=true'), 200, job, 'jobs.get', 'nightly', { details: true }],
   [
     'jobs.patch',
     ask('PATCH', '/v1/jobs/7', '{"runAt":"2027-01-15T08:00:00Z","repeat":null}'),
     200,
     job,
-    'patch',
+    'jobs.update',
     '7',
     { runAt: NOW, repeat: null },
     {},
   ],
-  ['jobs.remove', ask('DELETE', '/v1/jobs/7?force'), 202, { status: 'ending' }, 'remove', '7', { force: true }, {}],
+  [
+    'jobs.remove',
+    ask('DELETE', '/v1/jobs/7?force'),
+    202,
+    { status: 'ending' },
+    'jobs.remove',
+    '7',
+    { force: true },
+    {},
+  ],
   [
     'jobs.run',
     ask('POST', '/v1/jobs/7/run', '{"force":true,"wait":1.5}'),
     200,
     { id: 7, status: 'queued', ran: false },
-    'run',
+    'jobs.run',
     '7',
     { force: true, wait: 1_500 },
     {},
@@ -80,20 +90,20 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/terminate', '{"recursive":true}'),
     200,
     { id: 7, status: 'queued' },
-    'terminate',
+    'jobs.terminate',
     '7',
     { recursive: true },
     {},
   ],
-  ['jobs.retry', ask('POST', '/v1/jobs/7/retry'), 200, { id: 7, status: 'queued' }, 'retry', '7', {}],
-  ['jobs.cancel', ask('POST', '/v1/jobs/7/cancel', '{}'), 200, { id: 7, status: 'queued' }, 'cancel', '7', {}],
-  ['jobs.state', ask('GET', '/v1/jobs/7/state'), 200, { n: 1 }, 'state', '7'],
+  ['jobs.retry', ask('POST', '/v1/jobs/7/retry'), 200, { id: 7, status: 'queued' }, 'jobs.retry', '7', {}],
+  ['jobs.cancel', ask('POST', '/v1/jobs/7/cancel', '{}'), 200, { id: 7, status: 'queued' }, 'jobs.cancel', '7', {}],
+  ['jobs.state', ask('GET', '/v1/jobs/7/state'), 200, { n: 1 }, 'jobs.state', '7'],
   [
     'jobs.setState',
     ask('PATCH', '/v1/jobs/7/state', '{"set":{"n":[1]},"unset":["m"]}'),
     200,
     { n: [1] },
-    'setState',
+    'jobs.setState',
     '7',
     { set: { n: '[1]' }, unset: ['m'] },
     {},
@@ -103,7 +113,7 @@ const cases: Case[] = [
     ask('GET', '/v1/jobs/7/result?wait=5s'),
     200,
     { type: 'success', finishedAt: at, result: [1] },
-    'result',
+    'jobs.result',
     '7',
     { wait: 5_000 },
     { signal: expect.any(AbortSignal) },
@@ -113,7 +123,7 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/result/take', '{"wait":"5s"}'),
     200,
     { type: 'success', finishedAt: at, result: [1] },
-    'result',
+    'jobs.result',
     '7',
     { wait: 5_000, take: true },
     { signal: expect.any(AbortSignal) },
@@ -127,7 +137,7 @@ const cases: Case[] = [
       reasons: [{ code: 'LIMITED', until: at, since: at, data: { ahead: 2 } }],
       chain: [{ job: 8, limit: { key: 'api', fullSince: at, holders: [{ job: 7, leaseUntil: at }] } }],
     },
-    'why',
+    'jobs.why',
     '7',
     { deep: 3 },
   ],
@@ -136,7 +146,7 @@ const cases: Case[] = [
     ask('GET', '/v1/jobs/7/steps?cursor=5'),
     200,
     { steps: [{ name: 'charge', at, took: 1.5, run: 2, bytes: 12 }], cursor: '9' },
-    'stepsOf',
+    'jobs.steps',
     '7',
     '5',
   ],
@@ -145,7 +155,7 @@ const cases: Case[] = [
     ask('GET', '/v1/jobs/7/runs?details=true'),
     200,
     { runs: [{ startedAt: at, outcome: 'completed', attempt: 1 }] },
-    'runs',
+    'jobs.runs',
     '7',
     { details: true },
   ],
@@ -159,7 +169,7 @@ const cases: Case[] = [
       made: [{ id: 8, name: 'a' }],
       log: { entries: [{ at, entry: 'x' }] },
     },
-    'pastRun',
+    'jobs.pastRun',
     '7',
     3,
   ],
@@ -168,7 +178,7 @@ const cases: Case[] = [
     ask('GET', '/v1/jobs/7/log?level=info&cursor=1800000000000-3'),
     200,
     { entries: [{ id: '1-0', at, job: 7, entry: { info: 'x' } }], cursor: null },
-    'readLog',
+    'log.read',
     { job: '7', level: 'info', cursor: '1800000000000-3' },
   ],
   [
@@ -176,7 +186,7 @@ const cases: Case[] = [
     ask('GET', '/v1/jobs/7/tree'),
     200,
     { id: 7, class: 'zip', status: 'queued', children: {} },
-    'tree',
+    'jobs.tree',
     '7',
     undefined,
   ],
@@ -185,32 +195,70 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/adopt', '{"job":8,"name":"b"}'),
     200,
     {},
-    'adopt',
+    'jobs.adopt',
     '7',
     { job: '8', name: 'b' },
     {},
   ],
-  ['jobs.disown', ask('POST', '/v1/jobs/7/disown', '{"name":"b"}'), 200, {}, 'disown', '7', { name: 'b' }, {}],
-  ['jobs.addAlias', ask('PUT', '/v1/jobs/7/aliases/nightly%20one'), 200, {}, 'alias', '7', 'nightly one', 'add', {}],
-  ['jobs.removeAlias', ask('DELETE', '/v1/jobs/7/aliases/nightly'), 200, {}, 'alias', '7', 'nightly', 'remove', {}],
-  ['jobs.lock', ask('POST', '/v1/jobs/7/lock', '{"ttl":60}'), 200, { token: 'l-1' }, 'lock', '7', { ttl: 60_000 }, {}],
+  ['jobs.disown', ask('POST', '/v1/jobs/7/disown', '{"name":"b"}'), 200, {}, 'jobs.disown', '7', { name: 'b' }, {}],
+  [
+    'jobs.addAlias',
+    ask('PUT', '/v1/jobs/7/aliases/nightly%20one'),
+    200,
+    {},
+    'jobs.setAlias',
+    '7',
+    'nightly one',
+    'add',
+    {},
+  ],
+  [
+    'jobs.removeAlias',
+    ask('DELETE', '/v1/jobs/7/aliases/nightly'),
+    200,
+    {},
+    'jobs.setAlias',
+    '7',
+    'nightly',
+    'remove',
+    {},
+  ],
+  [
+    'jobs.lock',
+    ask('POST', '/v1/jobs/7/lock', '{"ttl":60}'),
+    200,
+    { token: 'l-1' },
+    'jobs.lock',
+    '7',
+    { ttl: 60_000 },
+    {},
+  ],
   [
     'jobs.refresh',
     ask('POST', '/v1/jobs/7/lock/refresh', '{"token":"l-1","ttl":"1m"}'),
     200,
     {},
-    'refresh',
+    'jobs.refreshLock',
     '7',
     { token: 'l-1', ttl: 60_000 },
     {},
   ],
-  ['jobs.unlock', ask('POST', '/v1/jobs/7/unlock', '{"token":"l-1"}'), 200, {}, 'unlock', '7', { token: 'l-1' }, {}],
+  [
+    'jobs.unlock',
+    ask('POST', '/v1/jobs/7/unlock', '{"token":"l-1"}'),
+    200,
+    {},
+    'jobs.unlock',
+    '7',
+    { token: 'l-1' },
+    {},
+  ],
   [
     'jobs.ports',
     ask('PUT', '/v1/jobs/7/ports', '{"in":{"left":{"default":[],"channels":["/a"]}}}'),
     200,
     job,
-    'ports',
+    'ports.define',
     '7',
     { in: { left: { default: '[]', channels: ['/a'] } } },
     {},
@@ -220,7 +268,7 @@ const cases: Case[] = [
     ask('POST', '/v1/bulk', '{"filter":{"queue":"core","status":"failed"},"action":"retry"}'),
     201,
     { id: 9, status: 'queued' },
-    'bulk',
+    'bulk.start',
     { filter: { queue: 'core', status: 'failed' }, action: 'retry' },
     {},
   ],
@@ -229,7 +277,7 @@ const cases: Case[] = [
     ask('GET', '/v1/callbacks?state=FAILED&limit=5'),
     200,
     { callbacks: [{ of: 7, job: 9, state: 'FAILED', createdAt: at, nextAt: null }], cursor: null },
-    'callbacks',
+    'callbacks.list',
     { state: 'FAILED', limit: 5 },
   ],
   [
@@ -237,14 +285,14 @@ const cases: Case[] = [
     ask('GET', '/v1/callbacks/counts'),
     200,
     { counts: { PENDING: 1, IN_PROGRESS: 2, DELIVERED: 3, FAILED: 4 } },
-    'callbackCounts',
+    'callbacks.counts',
   ],
   [
     'callbacks.tries',
     ask('GET', '/v1/callbacks/7/tries'),
     200,
     { tries: [{ at, took: 0.04, outcome: 'failed', attempt: 1, again: true, answer: 'a.com: answered 500' }] },
-    'tries',
+    'callbacks.tries',
     '7',
   ],
   [
@@ -252,16 +300,24 @@ const cases: Case[] = [
     ask('GET', '/v1/webhooks/secret?url=https%3A%2F%2Fa.com%2Fhook'),
     200,
     { secrets: ['whsec_c2VjcmV0'] },
-    'endpointSecrets',
+    'callbacks.secrets',
     'https://a.com/hook',
   ],
-  ['callbacks.resend', ask('POST', '/v1/callbacks/7/resend'), 200, { id: 9, status: 'queued' }, 'resend', '7', {}],
+  [
+    'callbacks.resend',
+    ask('POST', '/v1/callbacks/7/resend'),
+    200,
+    { id: 9, status: 'queued' },
+    'callbacks.resend',
+    '7',
+    {},
+  ],
   [
     'ports.look',
     ask('GET', '/v1/jobs/7/out/pair?limit=2'),
     200,
     { size: 1, taken: 4, channels: [], values: [{ data: 1, context: {} }] },
-    'look',
+    'ports.get',
     '7',
     'out',
     'pair',
@@ -272,7 +328,7 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/in/left', '{"value":null,"notify":false}'),
     200,
     { size: 1 },
-    'write',
+    'ports.write',
     '7',
     'in',
     'left',
@@ -285,7 +341,7 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/out/pair/read', '{"max":5}'),
     200,
     { values: [{ data: 'x', default: true }] },
-    'take',
+    'ports.take',
     '7',
     'out',
     'pair',
@@ -297,7 +353,7 @@ const cases: Case[] = [
     ask('PUT', '/v1/jobs/7/in/left/default', '{"value":{}}'),
     200,
     {},
-    'setDefault',
+    'ports.setDefault',
     '7',
     'in',
     'left',
@@ -309,7 +365,7 @@ const cases: Case[] = [
     ask('DELETE', '/v1/jobs/7/in/left/default'),
     200,
     {},
-    'setDefault',
+    'ports.setDefault',
     '7',
     'in',
     'left',
@@ -321,7 +377,7 @@ const cases: Case[] = [
     ask('PUT', '/v1/jobs/7/in/left/channels', '{"channels":["/a","b"]}'),
     200,
     {},
-    'setChannels',
+    'ports.setChannels',
     '7',
     'in',
     'left',
@@ -333,7 +389,7 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/out/pair/connect', '{"to":[{"job":8,"in":"left"},{"job":"nightly","out":"x"}]}'),
     200,
     { moved: 2 },
-    'connect',
+    'ports.connect',
     '7',
     'out',
     'pair',
@@ -348,7 +404,7 @@ const cases: Case[] = [
     ask('POST', '/v1/publish', '{"channel":"/a/b","message":"hi","keep":1}'),
     200,
     { subscribers: 1 },
-    'publish',
+    'channels.publish',
     '/a/b',
     '"hi"',
     { keep: 1 },
@@ -366,7 +422,7 @@ const cases: Case[] = [
         },
       ],
     },
-    'channels',
+    'channels.list',
     { publishers: true },
   ],
   [
@@ -374,7 +430,7 @@ const cases: Case[] = [
     ask('GET', '/v1/subscribe/a/b'),
     200,
     'data: {"channel":"/a/b","message":',
-    'subscribe',
+    'channels.subscribe',
     '/a/b',
     expect.any(AbortSignal),
   ],
@@ -383,7 +439,7 @@ const cases: Case[] = [
     ask('GET', '/v1/subscribe?channel=/a&channel=b&channel=b'),
     200,
     'data: {"channel":"/a"',
-    'subscribe',
+    'channels.subscribe',
     ['/a', '/b'],
     expect.anything(),
   ],
@@ -392,17 +448,17 @@ const cases: Case[] = [
     ask('POST', '/v1/subscribe/a/b'),
     200,
     { token: 'a.1.b', expiresAt: at },
-    'streamToken',
+    'streamTokens.create',
     'admin',
     '/v1/subscribe/a/b',
   ],
-  ['log.write', ask('POST', '/v1/log', '{"entry":{"info":"x"}}'), 200, {}, 'log', '{"info":"x"}', {}],
+  ['log.write', ask('POST', '/v1/log', '{"entry":{"info":"x"}}'), 200, {}, 'log.write', '{"info":"x"}', {}],
   [
     'log.read',
     ask('GET', '/v1/log?job=7&class=zip&text=stripe&since=1000&cursor=1-0'),
     200,
     { entries: [{ at }] },
-    'readLog',
+    'log.read',
     { job: '7', class: 'zip', text: 'stripe', since: 1_000, cursor: '1-0' },
   ],
   [
@@ -417,7 +473,7 @@ const cases: Case[] = [
         },
       ],
     },
-    'workers',
+    'workers.list',
   ],
   [
     'workers.register',
@@ -433,7 +489,7 @@ const cases: Case[] = [
       timeout: 60,
       retain: 0,
     },
-    'register',
+    'workers.register',
     'core',
     'a/b',
     {
@@ -453,26 +509,26 @@ const cases: Case[] = [
     ),
     200,
     { pull: true, timeout: 60 },
-    'patchWorker',
+    'workers.update',
     'core',
     'zip',
     { timeout: 60_000, push: { secret: null }, in: { left: { schema: '{"type":"string"}' }, right: null } },
     { preview: true },
   ],
-  ['workers.unregister', ask('DELETE', '/v1/workers/core/zip'), 200, {}, 'unregister', 'core', 'zip'],
+  ['workers.unregister', ask('DELETE', '/v1/workers/core/zip'), 200, {}, 'workers.unregister', 'core', 'zip'],
   [
     'queues.list',
     ask('GET', '/v1/queues'),
     200,
     { queues: [{ name: 'core', counts: { queued: 1 }, oldestReady: at }] },
-    'queues',
+    'queues.list',
   ],
   [
     'errors.list',
     ask('GET', '/v1/errors?queue=core&since=2027-01-15T08:00:00Z'),
     200,
     { errors: [{ error: '0123456789abcdef', count: 2, firstAt: at }], looked: 2, cursor: null },
-    'errors',
+    'errors.list',
     { queue: 'core', since: NOW },
   ],
   [
@@ -480,7 +536,7 @@ const cases: Case[] = [
     ask('PATCH', '/v1/errors/0123456789abcdef', `{"muted":true,"until":"${at}"}`),
     200,
     { kind: '0123456789abcdef', muted: { by: 'admin', at, until: at }, was: null },
-    'muteError',
+    'errors.mute',
     '0123456789abcdef',
     { muted: true, until: NOW, by: 'admin' },
   ],
@@ -490,7 +546,7 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/copy', '{"args":[1.0],"inputs":{"left":[1]}}'),
     201,
     { id: 8, status: 'queued' },
-    'copy',
+    'jobs.copy',
     '7',
     { args: '[1.0]', inputs: { left: ['1'] } },
     {},
@@ -500,7 +556,7 @@ const cases: Case[] = [
     ask('GET', '/v1/queues/core?limit=5'),
     200,
     { name: 'core', open: [{ since: at, until: at }], runs: [{ leaseUntil: at }], claims: [{}], next: [{ since: at }] },
-    'queue',
+    'queues.get',
     'core',
     { limit: 5 },
   ],
@@ -509,7 +565,7 @@ const cases: Case[] = [
     ask('PATCH', '/v1/queues/core', '{"paused":true,"lanes":2}'),
     200,
     { name: 'core' },
-    'setQueue',
+    'queues.update',
     'core',
     { paused: true, lanes: 2 },
     {},
@@ -528,7 +584,7 @@ const cases: Case[] = [
         },
       ],
     },
-    'claim',
+    'runs.claim',
     'core',
     { names: ['z*'], max: 2, wait: 20_000, lease: 60_000 },
     { signal: expect.any(AbortSignal), told: expect.any(Function) },
@@ -538,16 +594,16 @@ const cases: Case[] = [
     ask('GET', '/v1/limits?details=true'),
     200,
     { limits: [{ key: 'api', rate: { limit: 5, period: 1 } }] },
-    'limits',
+    'limits.list',
     { details: true },
   ],
-  ['limits.get', ask('GET', '/v1/limits/api'), 200, { key: 'api', waiting: 2 }, 'limit', 'api'],
+  ['limits.get', ask('GET', '/v1/limits/api'), 200, { key: 'api', waiting: 2 }, 'limits.get', 'api'],
   [
     'limits.holders',
     ask('GET', '/v1/limits/api/holders?limit=3'),
     200,
     { limit: { key: 'api', started: 4, nextRoom: at }, holders: [{ job: 7, startedAt: at }] },
-    'room',
+    'limits.usage',
     'api',
     { holders: 3 },
   ],
@@ -556,7 +612,7 @@ const cases: Case[] = [
     ask('GET', '/v1/limits/api/waiting'),
     200,
     { limit: { key: 'api', fullSince: at }, waiting: [{ job: 7, group: 'g', since: at }] },
-    'room',
+    'limits.usage',
     'api',
     { waiting: 50 },
   ],
@@ -565,49 +621,56 @@ const cases: Case[] = [
     ask('PUT', '/v1/limits/api?preview=true', '{"rate":{"limit":5,"period":"1s"},"concurrency":null}'),
     200,
     { key: 'api', preview: { wouldStart: 1, first: [{ job: 7, since: at }] } },
-    'setLimit',
+    'limits.set',
     'api',
     { rate: { limit: 5, period: 1000 }, concurrency: null },
     { preview: true },
   ],
-  ['limits.remove', ask('DELETE', '/v1/limits/api'), 200, {}, 'removeLimit', 'api'],
+  ['limits.remove', ask('DELETE', '/v1/limits/api'), 200, {}, 'limits.remove', 'api'],
   [
     'constraints.list',
     ask('GET', '/v1/constraints'),
     200,
     { constraints: [{ name: 'host', concurrency: 2 }] },
-    'constraints',
+    'constraints.list',
   ],
-  ['constraints.get', ask('GET', '/v1/constraints/host'), 200, { name: 'host' }, 'constraint', 'host'],
+  ['constraints.get', ask('GET', '/v1/constraints/host'), 200, { name: 'host' }, 'constraints.get', 'host'],
   [
     'constraints.set',
     ask('PUT', '/v1/constraints/host', '{"match":{"args":{"host":"a.com"}},"rate":{"limit":5,"period":1}}'),
     200,
     { name: 'host' },
-    'setConstraint',
+    'constraints.set',
     'host',
     { match: { args: { host: 'a.com' } }, rate: { limit: 5, period: 1000 } },
   ],
-  ['constraints.remove', ask('DELETE', '/v1/constraints/host'), 200, {}, 'removeConstraint', 'host'],
-  ['groups.list', ask('GET', '/v1/groups'), 200, { groups: [{ id: 'g' }] }, 'groups'],
-  ['groups.get', ask('GET', '/v1/groups/g'), 200, { id: 'g' }, 'group', 'g'],
+  ['constraints.remove', ask('DELETE', '/v1/constraints/host'), 200, {}, 'constraints.remove', 'host'],
+  ['groups.list', ask('GET', '/v1/groups'), 200, { groups: [{ id: 'g' }] }, 'groups.list'],
+  ['groups.get', ask('GET', '/v1/groups/g'), 200, { id: 'g' }, 'groups.get', 'g'],
   [
     'groups.patch',
     ask('PATCH', '/v1/groups/g', '{"concurrency":2,"paused":true}'),
     200,
     { id: 'g' },
-    'setGroup',
+    'groups.set',
     'g',
     { concurrency: 2, paused: true },
     {},
   ],
-  ['schedules.list', ask('GET', '/v1/schedules?limit=2'), 200, { schedules: [{ job: 7 }] }, 'schedules', { limit: 2 }],
+  [
+    'schedules.list',
+    ask('GET', '/v1/schedules?limit=2'),
+    200,
+    { schedules: [{ job: 7 }] },
+    'schedules.list',
+    { limit: 2 },
+  ],
   [
     'schedules.add',
     ask('POST', '/v1/schedules', '{"class":"zip","repeat":{"cron":"0 4 * * *"}}'),
     201,
     { id: 7 },
-    'enqueue',
+    'jobs.enqueue',
     [{ queue: 'default', class: 'zip', repeat: { cron: '0 4 * * *' } }],
     {},
   ],
@@ -616,7 +679,7 @@ const cases: Case[] = [
     ask('PUT', '/v1/schedules/nightly', '{"class":"zip","repeat":{"cron":"0 4 * * *","missed":"skip"}}'),
     200,
     { job: 7 },
-    'setSchedule',
+    'schedules.set',
     'nightly',
     { queue: 'default', class: 'zip', repeat: { cron: '0 4 * * *', missed: 'skip' } },
     {},
@@ -626,7 +689,7 @@ const cases: Case[] = [
     ask('POST', '/v1/schedules/7/backfill', '{"from":1000,"to":2000}'),
     201,
     { jobs: [{ id: 8 }], next: null },
-    'backfill',
+    'schedules.backfill',
     '7',
     { from: 1_000, to: 2_000 },
     {},
@@ -636,7 +699,7 @@ const cases: Case[] = [
     ask('GET', '/v1/schedules/7?until=2027-01-01T00:00:00Z'),
     200,
     { repeat: { cron: '0 4 * * *' } },
-    'schedule',
+    'schedules.get',
     '7',
     { until: Date.UTC(2027, 0) },
   ],
@@ -645,21 +708,21 @@ const cases: Case[] = [
     ask('PATCH', '/v1/schedules/7', '{"priority":1}'),
     200,
     { job: 7 },
-    'patchSchedule',
+    'schedules.update',
     '7',
     { priority: 1 },
     {},
   ],
-  ['schedules.remove', ask('DELETE', '/v1/schedules/7'), 200, {}, 'endSchedule', '7', {}],
-  ['schedules.pause', ask('POST', '/v1/schedules/7/pause'), 200, { job: 7 }, 'pauseSchedule', '7', {}],
-  ['schedules.resume', ask('POST', '/v1/schedules/7/resume'), 200, { job: 7 }, 'resumeSchedule', '7', {}],
-  ['schedules.run', ask('POST', '/v1/schedules/7/run'), 200, { id: 7 }, 'run', '7', {}, {}],
+  ['schedules.remove', ask('DELETE', '/v1/schedules/7'), 200, {}, 'schedules.end', '7', {}],
+  ['schedules.pause', ask('POST', '/v1/schedules/7/pause'), 200, { job: 7 }, 'schedules.pause', '7', {}],
+  ['schedules.resume', ask('POST', '/v1/schedules/7/resume'), 200, { job: 7 }, 'schedules.resume', '7', {}],
+  ['schedules.run', ask('POST', '/v1/schedules/7/run'), 200, { id: 7 }, 'jobs.run', '7', {}, {}],
   [
     'flows.list',
     ask('GET', '/v1/flows?status=failed,running&limit=5&cursor=9'),
     200,
     { flows: [{ id: 7, name: 'catalog', active: 2, values: 12, changedBy: 'key:3' }], cursor: '7' },
-    'flows',
+    'flows.list',
     { status: ['failed', 'running'], limit: 5, cursor: '9' },
   ],
   [
@@ -667,7 +730,7 @@ const cases: Case[] = [
     ask('GET', '/v1/flows/7'),
     200,
     { flow: { id: 7 }, hash: 'abc', undo: 2, nodes: [{ name: 'a', limit: 'stripe' }], wires: [{ id: 'x>a.in' }] },
-    'flow',
+    'flows.get',
     '7',
   ],
   [
@@ -675,7 +738,7 @@ const cases: Case[] = [
     ask('GET', '/v1/flows/7/history'),
     200,
     { versions: [{ hash: 'abc', by: 'key:3', back: false, nodes: 1 }] },
-    'graphHistory',
+    'flows.graphHistory',
     '7',
   ],
   [
@@ -683,7 +746,7 @@ const cases: Case[] = [
     ask('GET', '/v1/flows/7/graph'),
     200,
     { nodes: { a: { queue: 'default', class: 'zip', args: [1] } }, inports: { x: { node: 'a', inport: 'in' } } },
-    'graph',
+    'flows.graph',
     '7',
   ],
   [
@@ -691,7 +754,7 @@ const cases: Case[] = [
     ask('PUT', '/v1/flows/7/graph?preview=true', '{"nodes":{"a":{"class":"zip","args":[1.0]}}}'),
     200,
     { applied: false, start: ['a'], orphaned: [{ node: 'b', values: 2 }] },
-    'setGraph',
+    'flows.setGraph',
     '7',
     { nodes: { a: { queue: 'default', class: 'zip', args: '[1.0]' } }, edges: [], inports: {}, outports: {} },
     { preview: true },
@@ -702,7 +765,7 @@ const cases: Case[] = [
     ask('POST', '/v1/flows/7/graph', '{}'),
     200,
     { applied: true },
-    'setGraph',
+    'flows.setGraph',
     '7',
     { nodes: {}, edges: [], inports: {}, outports: {} },
     {},
@@ -713,7 +776,7 @@ const cases: Case[] = [
     ask('POST', '/v1/flows/7/undo?preview=true'),
     200,
     { applied: true },
-    'undoGraph',
+    'flows.undoGraph',
     '7',
     { preview: true },
     {},
@@ -727,18 +790,18 @@ const cases: Case[] = [
       events: [{ id: '1-0', moves: [{ node: 'a', is: 'completed' }], counts: [{ port: 'in', was: 2, is: 0 }] }],
       cursor: '1-0',
     },
-    'flowRecord',
+    'flows.recorded',
     '7',
     { after: '1-0', limit: 5 },
   ],
-  ['flows.record', ask('PUT', '/v1/flows/7/record', '{"keep":"2h"}'), 200, {}, 'recordFlow', '7', 7_200_000, {}],
-  ['flows.forget', ask('DELETE', '/v1/flows/7/record'), 200, {}, 'recordFlow', '7', null, {}],
+  ['flows.record', ask('PUT', '/v1/flows/7/record', '{"keep":"2h"}'), 200, {}, 'flows.record', '7', 7_200_000, {}],
+  ['flows.forget', ask('DELETE', '/v1/flows/7/record'), 200, {}, 'flows.record', '7', null, {}],
   [
     'flows.wires',
     ask('GET', '/v1/flows/7/wires'),
     200,
     { wires: [{ id: 'x>a.in', size: 2, oldest: { data: [1] }, rate: 3 }] },
-    'wires',
+    'flows.wires',
     '7',
   ],
   [
@@ -746,7 +809,7 @@ const cases: Case[] = [
     ask('POST', '/v1/flows/7/wires/a.out%3Eb.in/inject', '{"values":[1.0]}'),
     200,
     { size: 1 },
-    'inject',
+    'flows.inject',
     '7',
     'a.out>b.in',
     ['1.0'],
@@ -757,7 +820,7 @@ const cases: Case[] = [
     ask('POST', '/v1/flows/7/wires/a.out%3Eb.in/drain', '{"max":5}'),
     200,
     { values: [{ data: [1] }] },
-    'drain',
+    'flows.drain',
     '7',
     'a.out>b.in',
     { max: 5 },
@@ -768,7 +831,7 @@ const cases: Case[] = [
     ask('POST', '/v1/flows/7/wires/a.out%3Eb.in/move', '{"to":"a.out>c.in"}'),
     200,
     { moved: 2 },
-    'moveWire',
+    'flows.moveWire',
     '7',
     'a.out>b.in',
     'a.out>c.in',
@@ -779,21 +842,21 @@ const cases: Case[] = [
     ask('GET', '/v1/graphs?limit=5&details=true'),
     200,
     { graphs: [{ name: 'nightly' }] },
-    'storedGraphs',
+    'graphs.list',
     { limit: 5, details: true },
   ],
-  ['graphs.get', ask('GET', '/v1/graphs/nightly'), 200, { nodes: { a: { class: 'zip' } } }, 'storedGraph', 'nightly'],
+  ['graphs.get', ask('GET', '/v1/graphs/nightly'), 200, { nodes: { a: { class: 'zip' } } }, 'graphs.get', 'nightly'],
   [
     'graphs.set',
     ask('PUT', '/v1/graphs/nightly', '{"nodes":{}}'),
     200,
     {},
-    'storeGraph',
+    'graphs.set',
     'nightly',
     { nodes: {}, edges: [], inports: {}, outports: {} },
     {},
   ],
-  ['graphs.remove', ask('DELETE', '/v1/graphs/nightly'), 200, {}, 'dropGraph', 'nightly', {}],
+  ['graphs.remove', ask('DELETE', '/v1/graphs/nightly'), 200, {}, 'graphs.remove', 'nightly', {}],
   [
     'runs.commit',
     ask(
@@ -803,7 +866,7 @@ const cases: Case[] = [
     ),
     200,
     { status: 'queued', snapshot: { job: { id: 7 } } },
-    'commit',
+    'runs.commit',
     't-1',
     {
       end: 'suspended',
@@ -823,17 +886,17 @@ const cases: Case[] = [
     ask('POST', '/v1/runs/t-1/heartbeat', '{"progress":0.5}'),
     200,
     { leaseUntil: NOW },
-    'heartbeat',
+    'runs.heartbeat',
     't-1',
     { progress: '0.5' },
   ],
-  ['runs.release', ask('POST', '/v1/runs/t-1/release'), 200, { status: 'queued' }, 'release', 't-1'],
+  ['runs.release', ask('POST', '/v1/runs/t-1/release'), 200, { status: 'queued' }, 'runs.release', 't-1'],
   [
     'runs.page',
     ask('GET', '/v1/runs/t-1/in/left?after=1000'),
     200,
     { values: [{ data: 1 }], more: 0 },
-    'page',
+    'runs.values',
     't-1',
     'left',
     1000,
@@ -843,7 +906,7 @@ const cases: Case[] = [
     ask('GET', '/v1/runs/t-1/children?cursor=3'),
     200,
     { children: { a: { id: 8, class: 'map', status: 'completed' } }, cursor: '17' },
-    'children',
+    'runs.children',
     't-1',
     '3',
   ],
@@ -852,7 +915,7 @@ const cases: Case[] = [
     ask('GET', '/v1/runs/t-1/steps?cursor=3'),
     200,
     { steps: { charge: 1 }, cursor: '17' },
-    'steps',
+    'runs.steps',
     't-1',
     '3',
   ],
@@ -861,7 +924,7 @@ const cases: Case[] = [
     ask('GET', '/v1/stats?days=7'),
     200,
     { processed: 3, today: { core: { runs: 3 } } },
-    'stats',
+    'stats.totals',
     { days: 7 },
   ],
   [
@@ -869,7 +932,7 @@ const cases: Case[] = [
     ask('GET', '/v1/stats/series?queue=core&step=hour&details=true&from=1800000000000&to=2027-01-15T10:00:00Z'),
     200,
     { step: 'hour', points: [{ at, longestWait: 4, runs: 1 }] },
-    'series',
+    'stats.series',
     { queue: 'core', step: 'hour', details: true, from: 1_800_000_000_000, to: Date.UTC(2027, 0, 15, 10) },
   ],
   [
@@ -877,7 +940,7 @@ const cases: Case[] = [
     ask('GET', '/v1/stats/classes?queue=core&day=yesterday'),
     200,
     { day: '2027-01-15', classes: [{ class: 'zip', counts: { made: 2 }, waited: { p95: 10 }, took: null }] },
-    'classes',
+    'stats.classes',
     { queue: 'core', day: 'yesterday' },
   ],
   [
@@ -885,7 +948,7 @@ const cases: Case[] = [
     ask('GET', '/metrics'),
     200,
     '# TYPE sidejob_events_total counter\nsidejob_events_total{queue="core",event="runs"} 3\n',
-    'classes',
+    'stats.classes',
     {},
   ],
   [
@@ -893,7 +956,7 @@ const cases: Case[] = [
     ask('GET', '/v1/doctor?cursor=501'),
     200,
     { faults: [{ who: '7', what: 'is in 2 places' }], jobs: 50, cursor: '510' },
-    'examine',
+    'doctor.examine',
     '501',
   ],
   [
@@ -901,7 +964,7 @@ const cases: Case[] = [
     ask('POST', '/v1/doctor/repair?cursor=510'),
     200,
     { repaired: [{ who: '7', what: 'is in 2 places' }], left: [], cursor: null },
-    'repair',
+    'doctor.repair',
     '510',
   ],
   [
@@ -909,14 +972,14 @@ const cases: Case[] = [
     ask('GET', '/v1/keys'),
     200,
     { keys: [{ id: 'k1', name: 'ci', scopes: ['read'], createdAt: at }] },
-    'keys',
+    'keys.list',
   ],
   [
     'keys.add',
     ask('POST', '/v1/keys', '{"name":"ci","scopes":["read","work"]}'),
     201,
     { id: 'k1', key: 'sk_new' },
-    'addKey',
+    'keys.add',
     { name: 'ci', scopes: ['read', 'work'] },
     {},
   ],
@@ -925,12 +988,12 @@ const cases: Case[] = [
     ask('POST', '/v1/keys/k1/rotate', '{"overlap":"2h"}'),
     201,
     { id: 'k2', key: 'sk_newer', until: at },
-    'rotateKey',
+    'keys.rotate',
     'k1',
     { overlap: 7_200_000 },
     {},
   ],
-  ['keys.remove', ask('DELETE', '/v1/keys/k1'), 200, {}, 'removeKey', 'k1'],
+  ['keys.remove', ask('DELETE', '/v1/keys/k1'), 200, {}, 'keys.remove', 'k1'],
   [
     'audit.read',
     ask('GET', '/v1/audit?limit=5&cursor=1-0'),
@@ -939,7 +1002,7 @@ const cases: Case[] = [
       entries: [{ id: '1-0', at, by: 'key:k1', name: 'ann', verb: 'keys.add', method: 'POST', path: '/v1/keys' }],
       cursor: null,
     },
-    'readAudit',
+    'audit.read',
     { limit: 5, cursor: '1-0' },
   ],
   [
@@ -947,7 +1010,7 @@ const cases: Case[] = [
     ask('POST', '/v1/jobs/7/links/left', '{"for":"1 day"}'),
     201,
     { url: 'https://jobs.example.com/v1/answers/7/left?token=a.1.b', expiresAt: at },
-    'streamToken',
+    'streamTokens.create',
     'admin',
     '/v1/answers/7/left',
     86_400_000,
@@ -957,7 +1020,7 @@ const cases: Case[] = [
     ask('POST', '/v1/answers/7/left', '{"value":{"ok":true}}'),
     200,
     { size: 1 },
-    'write',
+    'ports.write',
     ...['7', 'in', 'left', ['{"ok":true}'], {}, {}],
   ],
   [
@@ -965,52 +1028,58 @@ const cases: Case[] = [
     ask('GET', '/v1/processes'),
     200,
     { processes: [{ id: 'host:7', kind: 'pull', seenAt: at, signal: null }], others: [], more: false },
-    'processes',
+    'processes.list',
   ],
   [
     'processes.signal',
     ask('POST', '/v1/processes/host:7/signal', '{"signal":"quiet"}'),
     200,
     {},
-    'signal',
+    'processes.signal',
     'host:7',
     'quiet',
   ],
   ['me.show', ask('GET', '/v1/me'), 200, { id: 'admin', name: 'admin', scopes: ['admin'], tenant: null }],
-  ['tenants.list', ask('GET', '/v1/tenants'), 200, { tenants: [{ name: 'acme', createdAt: at }] }, 'tenants'],
-  ['tenants.add', ask('PUT', '/v1/tenants/acme'), 200, {}, 'addTenant', 'acme'],
-  ['tenants.remove', ask('DELETE', '/v1/tenants/acme'), 200, {}, 'removeTenant', 'acme'],
-  ['views.list', ask('GET', '/v1/views'), 200, { views: [{ name: 'Night', query: 'status=failed', at }] }, 'views'],
+  ['tenants.list', ask('GET', '/v1/tenants'), 200, { tenants: [{ name: 'acme', createdAt: at }] }, 'tenants.list'],
+  ['tenants.add', ask('PUT', '/v1/tenants/acme'), 200, {}, 'tenants.add', 'acme'],
+  ['tenants.remove', ask('DELETE', '/v1/tenants/acme'), 200, {}, 'tenants.remove', 'acme'],
+  [
+    'views.list',
+    ask('GET', '/v1/views'),
+    200,
+    { views: [{ name: 'Night', query: 'status=failed', at }] },
+    'views.list',
+  ],
   [
     'views.set',
     ask('PUT', '/v1/views/Night', '{"query":"status=failed"}'),
     200,
     {},
-    'setView',
+    'views.set',
     'Night',
     { query: 'status=failed', by: 'admin' },
   ],
-  ['views.remove', ask('DELETE', '/v1/views/Night'), 200, {}, 'removeView', 'Night'],
+  ['views.remove', ask('DELETE', '/v1/views/Night'), 200, {}, 'views.remove', 'Night'],
   [
     'deployments.list',
     ask('GET', '/v1/deployments'),
     200,
     { deployments: [{ id: 'jobs.example', at, classes: 3 }] },
-    'deployments',
+    'workers.deployments',
   ],
   [
     'breakers.list',
     ask('GET', '/v1/breakers'),
     200,
     { breakers: [{ host: 'a.example', of: 'callbacks', failures: 5, until: at }] },
-    'breakers',
+    'breakers.list',
   ],
   [
     'breakers.reset',
     ask('DELETE', '/v1/breakers/a.example?of=workers'),
     200,
     {},
-    'resetBreaker',
+    'breakers.reset',
     'a.example',
     'workers',
   ],
@@ -1033,7 +1102,7 @@ const cases: Case[] = [
     ),
     201,
     { id: FILE },
-    'enqueue',
+    'jobs.enqueue',
     [
       expect.objectContaining({
         queue: 'downloader',
@@ -1045,32 +1114,32 @@ const cases: Case[] = [
     ],
     {},
   ],
-  ['downloader.retry', ask('POST', `/downloader/retry/${FILE}`), 204, '', 'resend', '7', {}],
+  ['downloader.retry', ask('POST', `/downloader/retry/${FILE}`), 204, '', 'callbacks.resend', '7', {}],
   [
     'downloader.job',
     ask('GET', `/downloader/jobs/${FILE}`),
     200,
     { job_id: FILE, download_state: 'Pending' },
-    'get',
+    'jobs.get',
     '7',
   ],
-  ['downloader.cancel', ask('DELETE', `/downloader/jobs/${FILE}`), 204, '', 'cancel', '7', {}],
-  ['downloader.again', ask('POST', `/downloader/jobs/${FILE}/download`), 204, '', 'run', '7', { force: true }, {}],
-  ['downloader.stats', ask('GET', '/downloader/stats/notifier'), 200, { alive: 1 }, 'stats'],
+  ['downloader.cancel', ask('DELETE', `/downloader/jobs/${FILE}`), 204, '', 'jobs.cancel', '7', {}],
+  ['downloader.again', ask('POST', `/downloader/jobs/${FILE}/download`), 204, '', 'jobs.run', '7', { force: true }, {}],
+  ['downloader.stats', ask('GET', '/downloader/stats/notifier'), 200, { alive: 1 }, 'stats.totals'],
   [
     'downloader.aggregations',
     ask('GET', '/downloader/dashboard/aggregations'),
     200,
     [{ name: 'jobs:g', size: 2 }],
-    'groups',
+    'groups.list',
   ],
-  ['downloader.heartbeat', ask('GET', '/downloader/hb'), 200, 'OK', 'flag', 'downloader.drained'],
+  ['downloader.heartbeat', ask('GET', '/downloader/hb'), 200, 'OK', 'flags.get', 'downloader.drained'],
   [
     'downloader.drain',
     ask('PUT', '/downloader/hb', '{"enabled":false}'),
     204,
     '',
-    'setFlag',
+    'flags.set',
     'downloader.drained',
     true,
   ],
@@ -1160,7 +1229,7 @@ describe('who may', () => {
   test('whoever has a key may ask whose it is, and hears its name and scopes', async () => {
     for (const [name, scopes] of Object.entries(scopesOf)) {
       const answer = await setUp({
-        authenticate: async () => ({ id: `id-${name}`, name, scopes }),
+        keys: { authenticate: async () => ({ id: `id-${name}`, name, scopes }) },
       }).ask({ ...ask('GET', '/v1/me'), as: name as BadRequest['as'] })
       expect(await answer.json()).toEqual({ id: `id-${name}`, name, scopes, tenant: null })
     }
@@ -1217,7 +1286,7 @@ describe('who may', () => {
 })
 
 describe('statuses that say more', () => {
-  const answerOf = async (verbs: Partial<Engine>, request: BadRequest) => {
+  const answerOf = async (verbs: Answers, request: BadRequest) => {
     const answer = await setUp(verbs).ask(request)
     const text = await answer.text()
     return [answer.status, text && JSON.parse(text)]
@@ -1226,19 +1295,44 @@ describe('statuses that say more', () => {
   test('a job found by its unique key is 200, an idempotent repeat is 201 as it was', async () => {
     const request = ask('POST', '/v1/jobs', '{"class":"zip","unique":"k"}')
     const found = { id: 7, status: 'running' as const, existing: true as const }
-    expect(await answerOf({ enqueue: async () => ({ jobs: [found], existing: false }) }, request)).toEqual([200, found])
+    expect(
+      await answerOf(
+        {
+          jobs: {
+            enqueue: async () => ({ jobs: [found], existing: false }),
+          },
+        },
+        request,
+      ),
+    ).toEqual([200, found])
     const again = async () => ({ jobs: [{ id: 7, status: 'queued' as const }], existing: true })
-    expect(await answerOf({ enqueue: again }, request)).toEqual([201, { id: 7, status: 'queued', existing: true }])
+    expect(
+      await answerOf(
+        {
+          jobs: {
+            enqueue: again,
+          },
+        },
+        request,
+      ),
+    ).toEqual([201, { id: 7, status: 'queued', existing: true }])
   })
 
   test('a debounce comes to the engine in milliseconds', async () => {
     const asked: unknown[] = []
-    const enqueue: Engine['enqueue'] = async (inputs) => {
+    const enqueue: Engine['jobs']['enqueue'] = async (inputs) => {
       asked.push(...inputs.map(({ unique }) => unique))
       return { jobs: [{ id: 7, status: 'queued' }], existing: false }
     }
     const body = '{"class":"zip","unique":{"key":"k","debounce":{"wait":"1m","max":300}}}'
-    await answerOf({ enqueue }, ask('POST', '/v1/jobs', body))
+    await answerOf(
+      {
+        jobs: {
+          enqueue,
+        },
+      },
+      ask('POST', '/v1/jobs', body),
+    )
     expect(asked).toEqual([{ key: 'k', debounce: { wait: 60_000, max: 300_000 } }])
   })
 
@@ -1257,9 +1351,27 @@ describe('statuses that say more', () => {
 
   test('a result that was taken is null, one that is not there yet is 202', async () => {
     const request = ask('GET', '/v1/jobs/7/result')
-    expect(await answerOf({ result: async () => ({ ended: true, result: null }) }, request)).toEqual([200, null])
+    expect(
+      await answerOf(
+        {
+          jobs: {
+            result: async () => ({ ended: true, result: null }),
+          },
+        },
+        request,
+      ),
+    ).toEqual([200, null])
     const pending = async () => ({ ended: false as const, status: 'running' as const })
-    expect(await answerOf({ result: pending }, request)).toEqual([202, { status: 'running' }])
+    expect(
+      await answerOf(
+        {
+          jobs: {
+            result: pending,
+          },
+        },
+        request,
+      ),
+    ).toEqual([202, { status: 'running' }])
   })
 
   test('a deletion that is done is 200', async () => {
@@ -1267,12 +1379,28 @@ describe('statuses that say more', () => {
   })
 
   test('nothing to claim is 204', async () => {
-    expect(await answerOf({ claim: async () => [] }, ask('POST', '/v1/queues/core/claim'))).toEqual([204, ''])
+    expect(
+      await answerOf(
+        {
+          runs: {
+            claim: async () => [],
+          },
+        },
+        ask('POST', '/v1/queues/core/claim'),
+      ),
+    ).toEqual([204, ''])
   })
 
   test('no Redis is 503', async () => {
     const down = { ok: false, redis: false, version: '1' }
-    expect(await answerOf({ health: async () => down }, ask('GET', '/health'))).toEqual([503, down])
+    expect(
+      await answerOf(
+        {
+          health: async () => down,
+        },
+        ask('GET', '/health'),
+      ),
+    ).toEqual([503, down])
   })
 })
 
@@ -1285,7 +1413,7 @@ describe('a list of jobs', () => {
     expect([jobs.length, total]).toEqual([1, 1])
     expect(jobs[0]).toMatchObject({ id: 7, createdAt: at, progress: [1], reason: { code: 'LIMITED', since: at } })
     const asked = { status: ['failed', 'terminated'], since: NOW, until: NOW, longer: 300_000, tag: 'gpu' }
-    expect(calls).toEqual([{ verb: 'rows', args: [{ ...asked, callback: 'FAILED' }] }])
+    expect(calls).toEqual([{ verb: 'jobs.rows', args: [{ ...asked, callback: 'FAILED' }] }])
   })
 
   test.each([
@@ -1311,7 +1439,7 @@ describe('bulk', () => {
     const answer = await send(ask('POST', '/v1/bulk?preview=true', '{"ids":[7,8,9],"action":"retry"}'))
     const preview = { fits: 3, looked: 10, more: false, ids: [9, 8, 7], cursor: null }
     expect([answer.status, await answer.json()]).toEqual([200, preview])
-    expect(calls).toEqual([{ verb: 'bulkPreview', args: [{ ids: [7, 8, 9], action: 'retry' }, {}] }])
+    expect(calls).toEqual([{ verb: 'bulk.preview', args: [{ ids: [7, 8, 9], action: 'retry' }, {}] }])
   })
 
   test.each([
@@ -1436,9 +1564,11 @@ describe('listening', () => {
     const asked: string[][] = []
     const opens = (scopes: Scope[]) =>
       setUp({
-        authenticateStream: async (...given) => {
-          asked.push(given)
-          return { id: 'k1', name: 'k', scopes }
+        streamTokens: {
+          authenticate: async (...given) => {
+            asked.push(given)
+            return { id: 'k1', name: 'k', scopes }
+          },
         },
       })
     const without = { as: 'none' as const }
@@ -1457,9 +1587,11 @@ describe('listening', () => {
   test('the engine hears when the listener goes', async () => {
     let gone: AbortSignal | undefined
     const { ask: send } = setUp({
-      async *subscribe(_, signal) {
-        gone = signal
-        await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      channels: {
+        async *subscribe(_, signal) {
+          gone = signal
+          await new Promise((resolve) => signal.addEventListener('abort', resolve))
+        },
       },
     })
     const answer = await send(ask('GET', '/v1/subscribe/a'))

@@ -215,7 +215,7 @@ describe('what GET gives, PUT takes: a second is a second on both ways', () => {
       await ask('PATCH', '/v1/queues/units', { ageing: given })
       expect(await ageing()).toBe(60)
     }
-    expect((await kit.engine.queues()).queues.find(({ name }) => name === 'units')!.ageing).toBe(60_000)
+    expect((await kit.engine.queues.list()).queues.find(({ name }) => name === 'units')!.ageing).toBe(60_000)
     await ask('PATCH', '/v1/queues/units', { ageing: null })
     await ask('DELETE', '/v1/constraints/mine')
   })

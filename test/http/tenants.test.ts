@@ -5,7 +5,8 @@ import { newKey } from '../../src/core/crypto.ts'
 import type { SidejobError } from '../../src/core/errors.ts'
 import { addressOf, namespaceOf } from '../../src/core/tenant.ts'
 import { createSessionDoor, type Seen } from '../../src/dashboard/session.ts'
-import type { Engine, Scope } from '../../src/engine/engine.ts'
+import type { Scope } from '../../src/engine/engine.ts'
+import type { Engine } from '../../src/engine/index.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -27,11 +28,14 @@ describe('each route, with each key, at each address', () => {
   for (const tenant of [undefined, 'acme', 'globex'])
     for (const scope of scopes) keys.set(newKey(tenant), { tenant, scope })
   const placeOf = (tenant?: string): Place => {
-    const authenticate: Engine['authenticate'] = async (key) => {
+    const authenticate: Engine['keys']['authenticate'] = async (key) => {
       const known = keys.get(key)
       return known && known.tenant === tenant ? { id: key, name: key, scopes: [known.scope] } : undefined
     }
-    return { engine: { ...fakeEngine().engine, authenticate }, publicUrl }
+    return {
+      engine: fakeEngine({ keys: { authenticate } }).engine,
+      publicUrl,
+    }
   }
   const home = { ...placeOf(), verify: async () => true }
   const places: Record<string, Place> = { acme: placeOf('acme'), globex: placeOf('globex') }
@@ -189,7 +193,7 @@ describe('two tenants on one Redis', () => {
   })
   afterAll(async () => {
     for (const tenant of ['acme', 'globex'])
-      expect(await ((await engineOf(tenant)) as Kit['engine']).verify()).toEqual([])
+      expect(await ((await engineOf(tenant)) as Kit['engine']).doctor.verify()).toEqual([])
     await kit.close()
   })
 
@@ -292,6 +296,6 @@ describe('two tenants on one Redis', () => {
     const token = (await ask(key.acme!, 'POST /v1/subscribe/news', {})).body as { token: string }
     expect(token.token).toMatch(/^acme~/)
     const app = await engineOf('globex')
-    expect(await app.authenticateStream(token.token, '/v1/subscribe/news')).toBeUndefined()
+    expect(await app.streamTokens.authenticate(token.token, '/v1/subscribe/news')).toBeUndefined()
   })
 })

@@ -114,7 +114,7 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
     }
   }
 
-  const statusOf = async (id: number) => (await engine.get(String(id))).status
+  const statusOf = async (id: number) => (await engine.jobs.get(String(id))).status
   const atRest = new Set(['suspended', 'completed', 'failed', 'terminated'])
 
   return {
@@ -139,12 +139,12 @@ export async function startKit({ hold = false, on = kind, ...options }: KitOptio
       await qstash.advance(0)
     },
     async make(className: string, input: object = {}) {
-      const { jobs } = await engine.enqueue([{ queue: 'default', class: className, ...input } as never])
+      const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className, ...input } as never])
       return jobs[0]!.id
     },
     /** Ends everything, and sees first that nothing is left that is not as it must be. */
     async close() {
-      const faults = await engine.verify()
+      const faults = await engine.doctor.verify()
       await qstash.close()
       await Promise.allSettled(running)
       const closed = new Promise((resolve) => receiver.close(resolve))

@@ -20,7 +20,7 @@ type Redis = Parameters<Parameters<ReturnType<typeof createClient>['ask']>[0]>[0
 const redis = <T>(command: (redis: Redis) => Promise<T>) => createClient(doors.options).ask(command)
 const key = (name: string) => `sidejob:${name}`
 const make = async (n: number, job: object): Promise<number[]> =>
-  (await doors.engine.enqueue(Array.from({ length: n }, () => job) as never)).jobs.map(({ id }) => id)
+  (await doors.engine.jobs.enqueue(Array.from({ length: n }, () => job) as never)).jobs.map(({ id }) => id)
 const json = async (method: string, path: string, body?: unknown) =>
   JSON.parse((await doors.ask(method, path, body)).text)
 const code = async (method: string, path: string) => (await json(method, path)).error?.code
@@ -28,7 +28,8 @@ const serve = (queue: string) => doors.engine.dispatch(queue, '')
 const statuses = (ids: number[]) => Promise.all(ids.map((id) => doors.statusOf(id)))
 const nine = Array.from({ length: 9 }, () => 'completed')
 const repair = async () => {
-  for (let cursor: string | undefined | null; cursor !== null; ) cursor = (await doors.engine.repair(cursor)).cursor
+  for (let cursor: string | undefined | null; cursor !== null; )
+    cursor = (await doors.engine.doctor.repair(cursor)).cursor
 }
 
 test('nine jobs behind one whose record is broken run, and the broken one is deleted by force', async () => {
@@ -41,12 +42,12 @@ test('nine jobs behind one whose record is broken run, and the broken one is del
   expect((await json('GET', `/v1/jobs/${bad}/why`)).reasons).toMatchObject([{ code: 'UNREADABLE' }])
   expect((await json('GET', '/v1/jobs?queue=za')).jobs.map(({ id }: { id: number }) => id)).toEqual(good.toReversed())
   expect((await doors.engine.health()).problems).toMatchObject([{ of: 'data', code: 'UNREADABLE' }])
-  expect((await doors.engine.examine()).faults).toMatchObject([{ kind: 'job', who: String(bad) }])
+  expect((await doors.engine.doctor.examine()).faults).toMatchObject([{ kind: 'job', who: String(bad) }])
   expect(await code('DELETE', `/v1/jobs/${bad}`)).toBe('UNREADABLE')
   expect((await doors.ask('DELETE', `/v1/jobs/${bad}?force=true`)).status).toBe(200)
   expect(await code('GET', `/v1/jobs/${bad}`)).toBe('NOT_FOUND')
   expect(await doors.engine.health()).not.toHaveProperty('problems')
-  expect(await doors.engine.verify()).toEqual([])
+  expect(await doors.engine.doctor.verify()).toEqual([])
   doors.reported.length = 0
 })
 
@@ -63,9 +64,9 @@ test.each([
   await doors.advance(60_000)
   await doors.engine.tick()
   await repair()
-  for (const id of packed) await doors.engine.remove(String(id), { force: true }).catch(() => undefined)
+  for (const id of packed) await doors.engine.jobs.remove(String(id), { force: true }).catch(() => undefined)
   await repair()
-  expect(await doors.engine.verify()).toEqual([])
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test('the tick looks at all queues although a job that is due in one of them cannot be read', async () => {
@@ -76,8 +77,8 @@ test('the tick looks at all queues although a job that is due in one of them can
   await doors.engine.tick()
   await serve('zb')
   expect(await doors.statusOf(due!)).toBe('completed')
-  await doors.engine.remove(String(bad), { force: true })
-  expect(await doors.engine.verify()).toEqual([])
+  await doors.engine.jobs.remove(String(bad), { force: true })
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test('the tick names a job with a damaged field, and starts the next job', async () => {
@@ -92,8 +93,8 @@ test('the tick names a job with a damaged field, and starts the next job', async
   expect(await doors.statusOf(good!)).toBe('completed')
   await repair()
   await serve('za')
-  await doors.engine.remove(String(bad), { force: true })
-  expect(await doors.engine.verify()).toEqual([])
+  await doors.engine.jobs.remove(String(bad), { force: true })
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test('the tick names a queue with a damaged index, and serves the next queue', async () => {
@@ -107,8 +108,8 @@ test('the tick names a queue with a damaged index, and serves the next queue', a
   expect(await doors.statusOf(due!)).toBe('completed')
   await repair()
   await repair()
-  await doors.engine.remove(String(bad), { force: true })
-  expect(await doors.engine.verify()).toEqual([])
+  await doors.engine.jobs.remove(String(bad), { force: true })
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test('a claim passes over a job whose fields are of no use', async () => {
@@ -121,8 +122,8 @@ test('a claim passes over a job whose fields are of no use', async () => {
   await serve('za')
   expect(await statuses(good)).toEqual(nine)
   await repair()
-  await doors.engine.remove(String(bad), { force: true })
-  expect(await doors.engine.verify()).toEqual([])
+  await doors.engine.jobs.remove(String(bad), { force: true })
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test.each([
@@ -142,7 +143,7 @@ test.each([
   expect((await doors.ask('GET', '/v1/workers')).status).toBe(200)
   await repair()
   await repair()
-  expect(await doors.engine.verify()).toEqual([])
+  expect(await doors.engine.doctor.verify()).toEqual([])
   await redis((redis) => redis.hdel(key('deployed'), 'broken'))
 })
 
@@ -155,17 +156,17 @@ test.each([
   const packed = await make(30, { queue: 'zb', class: 'other', args: encodeValue('kept') })
   await redis(strike)
   const fresh = createEngine(doors.engineOptions)
-  const { jobs: made } = await fresh.enqueue(
+  const { jobs: made } = await fresh.jobs.enqueue(
     Array.from({ length: 2 }, () => ({ queue: 'za', class: 'quick', wait: 600_000 })),
   )
-  const { jobs: more } = await fresh.enqueue(
+  const { jobs: more } = await fresh.jobs.enqueue(
     Array.from({ length: 30 }, () => ({ queue: 'zb', class: 'other', args: encodeValue('new') })),
   )
   const all = [...waiting, ...packed, ...made.map(({ id }) => id), ...more.map(({ id }) => id)]
   expect(new Set(all).size).toBe(all.length)
-  for (const id of packed) expect((await doors.engine.get(String(id))).args).toBe('"kept"')
-  for (const id of all) await doors.engine.remove(String(id), { force: true })
-  expect(await doors.engine.verify()).toEqual([])
+  for (const id of packed) expect((await doors.engine.jobs.get(String(id))).args).toBe('"kept"')
+  for (const id of all) await doors.engine.jobs.remove(String(id), { force: true })
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test('why says that a job is overdue while its queue is not examined', async () => {
@@ -175,7 +176,7 @@ test('why says that a job is overdue while its queue is not examined', async () 
     { code: 'OVERDUE', message: expect.stringMatching(/queue za has not been examined since/) },
   ])
   await redis((redis) => redis.zrem(key('queue:za:timers'), String(id)))
-  await doors.engine.remove(String(id), { force: true })
+  await doors.engine.jobs.remove(String(id), { force: true })
 })
 
 test('why says that a ready job is in no index', async () => {
@@ -183,5 +184,5 @@ test('why says that a ready job is in no index', async () => {
   await redis((redis) => redis.del(key('queue:za:ready')))
   expect((await json('GET', `/v1/jobs/${id}/why`)).reasons).toMatchObject([{ code: 'MISPLACED' }])
   await repair()
-  await doors.engine.remove(String(id), { force: true })
+  await doors.engine.jobs.remove(String(id), { force: true })
 })

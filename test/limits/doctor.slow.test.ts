@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => doors.close(), 60_000)
 
 const make = (n: number, job: (i: number) => object) =>
-  doors.engine.enqueue(Array.from({ length: n }, (_, i) => ({ queue: 'default', class: 'quick', ...job(i) })))
+  doors.engine.jobs.enqueue(Array.from({ length: n }, (_, i) => ({ queue: 'default', class: 'quick', ...job(i) })))
 
 /** Jobs of each kind that the check goes through: plain ones, families, listeners, groups, large ones, names. */
 async function fill(): Promise<void> {
@@ -43,7 +43,7 @@ test.skipIf(!findServer())('no slice of the check holds Redis for more than 50 m
   const faults: unknown[] = []
   for (let cursor: string | null | undefined; cursor !== null; slices++) {
     const from: string | undefined = cursor
-    const slice = await doors.watched(`slice ${from}`, () => doors.engine.examine(from))
+    const slice = await doors.watched(`slice ${from}`, () => doors.engine.doctor.examine(from))
     faults.push(...slice.faults)
     jobs += slice.jobs
     cursor = slice.cursor
@@ -57,7 +57,7 @@ test.skipIf(!findServer())('no slice of the check holds Redis for more than 50 m
 test.skipIf(!findServer())('and so does no slice of its repair', { timeout: 600_000 }, async () => {
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const from: string | undefined = cursor
-    cursor = (await doors.watched(`slice ${from}`, () => doors.engine.repair(from))).cursor
+    cursor = (await doors.watched(`slice ${from}`, () => doors.engine.doctor.repair(from))).cursor
   }
   expect(doors.slow()).toEqual([])
 })

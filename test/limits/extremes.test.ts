@@ -176,6 +176,6 @@ test.each(asked.map((route) => [`${route.method} ${route.path}`, route] as const
     if (doors.slow().length > 0) for (const asking of all) await doors.watched(asking.path, () => send(asking))
     expect(doors.slow()).toEqual([])
     await doors.rest(neighbour, 'completed')
-    expect(await doors.engine.verify()).toEqual([])
+    expect(await doors.engine.doctor.verify()).toEqual([])
   },
 )

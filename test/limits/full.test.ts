@@ -44,7 +44,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
   }
   const make = async (n: number, job: object): Promise<number[]> => {
     const inputs = Array.from({ length: n }, () => ({ queue: 'default', ...job }) as JobInput)
-    const { jobs } = await doors.engine.enqueue(inputs)
+    const { jobs } = await doors.engine.jobs.enqueue(inputs)
     return jobs.map(({ id }) => id)
   }
   const there = async (ids: number[]): Promise<number> => {
@@ -80,7 +80,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     expect(await there(ids)).toBe(0)
     expect(before - (await bytes())).toBeGreaterThan(20 * 200_000 * 0.9)
     await enlarge()
-    expect(await doors.engine.verify()).toEqual([])
+    expect(await doors.engine.doctor.verify()).toEqual([])
   })
 
   test('a queued job is terminated, then deleted without force', async () => {
@@ -114,11 +114,11 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     const ids = await make(450, { queue: 'held', class: 'held' })
     const fresh = createEngine(doors.engineOptions)
     await fill()
-    const { id } = await fresh.bulk({ filter: { queue: 'held' }, action: 'delete' })
+    const { id } = await fresh.bulk.start({ filter: { queue: 'held' }, action: 'delete' })
     await doors.until(async () => (await doors.statusOf(id)) === 'completed')
     expect(await there(ids)).toBe(0)
     await enlarge()
-    expect(await doors.engine.verify()).toEqual([])
+    expect(await doors.engine.doctor.verify()).toEqual([])
   })
 
   test('retention removes jobs whose time is over, of every queue', async () => {
@@ -129,7 +129,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     await doors.engine.tick()
     expect(await there(ids)).toBe(0)
     await enlarge()
-    expect(await doors.engine.verify()).toEqual([])
+    expect(await doors.engine.doctor.verify()).toEqual([])
   })
 
   test('a repair of damage works', async () => {
@@ -145,7 +145,7 @@ describe.skipIf(kind !== 'server')('a full Redis', () => {
     }
     expect(repaired).toContain(String(id))
     await enlarge()
-    expect(await doors.engine.verify()).toEqual([])
+    expect(await doors.engine.doctor.verify()).toEqual([])
     await doors.ask('DELETE', `/v1/jobs/${id}?force=true`)
   })
 

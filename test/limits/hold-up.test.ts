@@ -109,7 +109,7 @@ test('a family of 1,500 is ended and deleted by one call each, and nobody waits 
   expect(await doors.ask('DELETE', `/v1/jobs/${root}`)).toMatchObject({ status: 202 })
   await drain(doors.engine)
   expect(await doors.ask('GET', `/v1/jobs/${root}`)).toMatchObject({ status: 404 })
-  expect((await doors.engine.list({ status: 'terminated' })).jobs).toEqual([])
+  expect((await doors.engine.jobs.list({ status: 'terminated' })).jobs).toEqual([])
 })
 
 const values = (n: number) => Array.from({ length: n }, () => 1)
@@ -188,7 +188,9 @@ test('twelve jobs of a megabyte, and a log of the largest entries, are pages tha
   expect(listed).toEqual(expect.arrayContaining(ids))
   for (let n = 0; n < 800; n += 50)
     await Promise.all(
-      Array.from({ length: 50 }, () => doors.engine.log(JSON.stringify({ message: 'x'.repeat(16_000) }) as never)),
+      Array.from({ length: 50 }, () =>
+        doors.engine.log.write(JSON.stringify({ message: 'x'.repeat(16_000) }) as never),
+      ),
     )
   for (const limit of [1, 1_000])
     expect(await doors.ask('GET', `/v1/log?limit=${limit}`)).toMatchObject({ status: 200 })

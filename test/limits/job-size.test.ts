@@ -81,7 +81,7 @@ test('room that was given back is there again, however often a value is replaced
   expect(await setState(id, { f7: large('x') })).toMatchObject({ status: 413 })
   expect(await setState(id, { f0: 1 })).toMatchObject({ status: 200 })
   expect(await setState(id, { f7: large('x') })).toMatchObject({ status: 200 })
-  expect(await doors.engine.verify()).toEqual([])
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 test('what waits at ports counts as well, and no longer when it has been read', { timeout: 60_000 }, async () => {
@@ -165,5 +165,5 @@ test('a job has at most 1,000 fields of state, 1,000 ports of a side and 100 ali
   for (let i = 0; i < 100; i++)
     expect(await doors.ask('PUT', `/v1/jobs/${id}/aliases/a${i}`, {})).toMatchObject({ status: 200 })
   expect(await doors.ask('PUT', `/v1/jobs/${id}/aliases/a100`, {})).toMatchObject({ status: 413 })
-  expect(await doors.engine.verify()).toEqual([])
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })

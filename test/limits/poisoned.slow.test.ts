@@ -108,9 +108,9 @@ const GOOD = 99
 
 /** Runs a batch with this job in its middle; answers the milliseconds until the last of the others had ended. */
 async function batch(name?: string) {
-  await doors.engine.setQueue('default', { paused: true })
+  await doors.engine.queues.update('default', { paused: true })
   const make = async (n: number) =>
-    (await doors.engine.enqueue(many(n, () => ({ queue: 'default', class: 'quick', retain: 60_000 })))).jobs.map(
+    (await doors.engine.jobs.enqueue(many(n, () => ({ queue: 'default', class: 'quick', retain: 60_000 })))).jobs.map(
       ({ id }) => id,
     )
   const before = await make(50)
@@ -119,10 +119,10 @@ async function batch(name?: string) {
   if (odd) await spoils?.(doors, odd)
   const good = [...before, ...(await make(GOOD - 50))]
   const started = performance.now()
-  await doors.engine.setQueue('default', { paused: false })
+  await doors.engine.queues.update('default', { paused: false })
   for (const id of good) await doors.rest(id, 'completed', 20_000)
   const took = performance.now() - started
-  const views = await Promise.all(good.map((id) => doors.engine.get(String(id))))
+  const views = await Promise.all(good.map((id) => doors.engine.jobs.get(String(id))))
   return { odd: odd as number, took, views }
 }
 
@@ -142,14 +142,14 @@ describe.each(Object.keys(poisons))('one with %s', (name) => {
       await doors.advance(60_000)
       await doors.engine.tick()
       await doors.rest(odd, ends)
-      const job = await doors.engine.get(String(odd))
+      const job = await doors.engine.jobs.get(String(odd))
       expect({ name, status: job.status, error: job.error }).toMatchObject({
         status: ends,
         ...(says ? {} : { error: null }),
       })
       if (says) expect(job.error).toMatch(says)
       expect(job.error ?? '').not.toMatch(/user_script|\.lua|attempt to/)
-      await doors.engine.remove(String(odd), { force: true })
+      await doors.engine.jobs.remove(String(odd), { force: true })
     }
     expect(ratio).toBeLessThanOrEqual(2)
   })

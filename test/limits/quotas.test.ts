@@ -36,12 +36,12 @@ beforeAll(async () => {
 afterAll(() => doors.close())
 afterEach(async () => {
   expect(doors.reported.splice(0)).toEqual([])
-  expect(await doors.engine.verify()).toEqual([])
+  expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
 /** Whatever is asked for with a key of its own. */
 async function keyed(limits: object) {
-  const { id, key } = await doors.engine.addKey({ name: 'client', scopes: ['write', 'read'], limits })
+  const { id, key } = await doors.engine.keys.add({ name: 'client', scopes: ['write', 'read'], limits })
   const headers = { authorization: `Bearer ${key}` }
   return {
     id,
@@ -184,7 +184,7 @@ test('only admins let a port listen to the root of all channels', async () => {
 test('a run of a pull worker may not listen to the root of all channels', async () => {
   await doors.ask('PATCH', '/v1/queues/pulled', { mode: 'pull' })
   await doors.ask('POST', '/v1/jobs', { queue: 'pulled', class: 'reader', in: { in: {} } })
-  const { key } = await doors.engine.addKey({ name: 'puller', scopes: ['work'] })
+  const { key } = await doors.engine.keys.add({ name: 'puller', scopes: ['work'] })
   const headers = { authorization: `Bearer ${key}` }
   const { text } = await doors.ask('POST', '/v1/queues/pulled/claim', { max: 1 }, headers)
   const { token } = JSON.parse(text).runs[0].run

@@ -30,18 +30,18 @@ describe.each(kinds)('on %s', (on, isThere) => {
   afterAll(() => doors?.close(), 60_000)
 
   const counts = async () =>
-    (await doors.engine.queues()).queues.find(({ name }) => name === 'sizes')!.counts as Record<string, number>
+    (await doors.engine.queues.list()).queues.find(({ name }) => name === 'sizes')!.counts as Record<string, number>
 
   /** A job made now is done: the queue goes on. */
   async function goesOn() {
-    const { jobs } = await doors.engine.enqueue([{ queue: 'sizes', class: 'small', retain: 600_000 }])
+    const { jobs } = await doors.engine.jobs.enqueue([{ queue: 'sizes', class: 'small', retain: 600_000 }])
     await doors.rest(jobs[0]!.id, 'completed', 60_000)
   }
 
   test.skipIf(!isThere)(
     'a hundred runs that each write 1 MiB are done, each with its value',
     async () => {
-      const made = await doors.engine.enqueue(
+      const made = await doors.engine.jobs.enqueue(
         many(100, () => ({ queue: 'sizes', class: 'large', out: { out: {} }, retain: 600_000 })),
       )
       await vi.waitFor(async () => expect(await counts()).toMatchObject({ queued: 0, running: 0 }), {
@@ -50,7 +50,7 @@ describe.each(kinds)('on %s', (on, isThere) => {
       })
       expect(await counts()).toMatchObject({ completed: 100, failed: 0 })
       for (const { id } of [made.jobs[0]!, made.jobs[50]!, made.jobs[99]!]) {
-        const { size } = await doors.engine.look(String(id), 'out', 'out')
+        const { size } = await doors.engine.ports.get(String(id), 'out', 'out')
         expect(size).toBe(1)
         const [item] = await doors.store.values(id, 'out', 'out', 0, 1)
         expect(item!.length).toBeGreaterThanOrEqual(MiB)
@@ -86,17 +86,17 @@ describe.each(kinds)('on %s', (on, isThere) => {
   test.skipIf(!isThere)(
     'a claim of many large jobs brings as many as fit, and the rest next',
     async () => {
-      await doors.engine.setQueue('pulled', { mode: 'pull' })
+      await doors.engine.queues.update('pulled', { mode: 'pull' })
       for (let i = 0; i < 4; i++)
-        await doors.engine.enqueue(
+        await doors.engine.jobs.enqueue(
           many(5, (n) => ({ queue: 'pulled', class: 'x', args: JSON.stringify(large(n)) as never })),
         )
       let left = 20
       while (left > 0) {
-        const runs = await doors.engine.claim('pulled', { max: 20 })
+        const runs = await doors.engine.runs.claim('pulled', { max: 20 })
         expect(runs.length).toBeGreaterThan(0)
         expect(runs.length).toBeLessThanOrEqual(4)
-        for (const { run } of runs) await doors.engine.commit(run.token, { end: 'completed' })
+        for (const { run } of runs) await doors.engine.runs.commit(run.token, { end: 'completed' })
         left -= runs.length
       }
       expect(left).toBe(0)

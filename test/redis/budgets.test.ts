@@ -66,13 +66,13 @@ const jobs = (n: number, queue: string, name = 'noop', more: Partial<JobInput> =
 // The embedded Redis does not count what scripts call.
 describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redis does not count)', () => {
   let kit: Kit
-  const make = (inputs: JobInput[]) => kit.engine.enqueue(inputs)
-  const pause = (queue: string, paused = true) => kit.engine.setQueue(queue, { paused })
+  const make = (inputs: JobInput[]) => kit.engine.jobs.enqueue(inputs)
+  const pause = (queue: string, paused = true) => kit.engine.queues.update(queue, { paused })
   const cost = (work: () => Promise<unknown>) => costOf(kit, work)
 
   /** Brings a queue into the state that it has all day: known, served before, with a moment in the index. */
   async function use(queue: string, lanes = 1): Promise<string> {
-    await kit.engine.setQueue(queue, { lanes })
+    await kit.engine.queues.update(queue, { lanes })
     await cost(() => make(jobs(1, queue)))
     return queue
   }
@@ -94,7 +94,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     for (const queue of held) await pause(queue)
     // The first call of a script carries its text.
     await cost(() => make(jobs(1, 'one')))
-    await kit.engine.publish('/nobody', '1')
+    await kit.engine.channels.publish('/nobody', '1')
   })
   afterAll(() => kit.close())
 
@@ -124,7 +124,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     const { calls, billed, commands } = await cost(() => make(jobs(1000, queue)))
     expect(calls / 1000).toBeLessThanOrEqual(0.012)
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(0.11)
-    expect((await kit.engine.list({ queue })).jobs).toEqual([])
+    expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
   // EVALSHA, TIME, MGET and MSET three times each. To make it: ZADD makes it ready. To
@@ -150,7 +150,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     const record = async () => rawCommand(warm.redis.port, 'GET', warm.store.keys.queue('alone'))
     const isWarm = async () => (await record()).includes('"wm"')
     const run = async () => {
-      const [made] = (await warm.engine.enqueue(jobs(1, 'alone'))).jobs
+      const [made] = (await warm.engine.jobs.enqueue(jobs(1, 'alone'))).jobs
       await warm.until(
         async () => (await rawCommand(warm.redis.port, 'EXISTS', warm.store.keys.job(made!.id))) === ':0\r\n',
       )
@@ -177,7 +177,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     // Only what ends before the invocation does is begun there: 30 s, the usual timeout, would not.
     const brief = workers.map((one) => ({ ...one, timeout: 10_000 }))
     const eager = await startKit({ workers: brief, dispatch: 'eager', defer: (work) => deferred.push(work) })
-    const run = () => eager.engine.enqueue(jobs(1, 'alone')).then(() => Promise.all(deferred))
+    const run = () => eager.engine.jobs.enqueue(jobs(1, 'alone')).then(() => Promise.all(deferred))
     await run()
     const { calls, billed, messages, commands } = await costOf(eager, run)
     await eager.close()
@@ -227,9 +227,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
       const queue = await use('news')
       const listening = jobs(k, queue, 'listener', { in: { news: { channels: [channel] } } })
       if (k > 0) await cost(() => make(listening))
-      await cost(() => kit.engine.publish(channel, '1'))
+      await cost(() => kit.engine.channels.publish(channel, '1'))
       await pause(queue)
-      const { calls, billed, commands } = await cost(() => kit.engine.publish(channel, '2'))
+      const { calls, billed, commands } = await cost(() => kit.engine.channels.publish(channel, '2'))
       await cost(() => pause(queue, false))
       expect(calls).toBe(1)
       expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(k === 0 ? 4 : k > 8 ? 9 : 7)
@@ -240,7 +240,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   // As without: MSET writes what is kept, ZADD names its channel once a minute. The first of a channel asks by a ZRANGE whether
   // there is room.
   test('a message that is kept costs 1 or 2 commands more than one that is not (measured 5 or 6, the first 7)', async () => {
-    const kept = (keep?: 1) => cost(() => kit.engine.publish('/kept/by/one', '1', { keep }))
+    const kept = (keep?: 1) => cost(() => kit.engine.channels.publish('/kept/by/one', '1', { keep }))
     const [without, first, second, third] = [await kept(), await kept(1), await kept(1), await kept(1)]
     for (const { calls } of [without, first, second, third]) expect(calls).toBe(1)
     expect(without.billed, JSON.stringify(without.commands)).toBe(4)
@@ -270,7 +270,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   test('a minute in which nothing happens: 1 call, however many queues there are (budget 4, measured 1.5)', async () => {
-    await Promise.all(Array.from({ length: 50 }, (_, i) => kit.engine.setQueue(`idle${i}`, { lanes: 2 })))
+    await Promise.all(Array.from({ length: 50 }, (_, i) => kit.engine.queues.update(`idle${i}`, { lanes: 2 })))
     await kit.advance(120_000)
     await cost(() => kit.engine.tick())
     let sum = 0
@@ -287,12 +287,12 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
 
   test('what a page about jobs shows (budget 2 calls and 20 billed, measured 1 and 6)', async () => {
     const queue = await use('shown')
-    const { jobs: made } = await kit.engine.enqueue(jobs(50, queue, 'listener'))
+    const { jobs: made } = await kit.engine.jobs.enqueue(jobs(50, queue, 'listener'))
     const pages: Record<string, () => Promise<unknown>> = {
-      'jobs of a queue': () => kit.engine.list({ queue, status: 'suspended', limit: 50 }),
-      jobs: () => kit.engine.list({ limit: 50 }),
-      job: () => kit.engine.get(String(made[0]!.id)),
-      limits: () => kit.engine.limits(),
+      'jobs of a queue': () => kit.engine.jobs.list({ queue, status: 'suspended', limit: 50 }),
+      jobs: () => kit.engine.jobs.list({ limit: 50 }),
+      job: () => kit.engine.jobs.get(String(made[0]!.id)),
+      limits: () => kit.engine.limits.list(),
     }
     for (const [page, ask] of Object.entries(pages)) {
       await cost(ask)
@@ -305,18 +305,18 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   // A look, the subscription, a look that says that somebody waits, the message, and the look that finds the result: the
   // time in between costs nothing.
   test('a result that is waited for, up to 15 s (budget 4 calls and 20 billed, measured 4 and 18)', async () => {
-    await kit.engine.setQueue('pull', { mode: 'pull' })
+    await kit.engine.queues.update('pull', { mode: 'pull' })
     const lent = async () => {
-      await kit.engine.enqueue([{ queue: 'pull', class: 'x', keepResult: 60_000 }])
-      const [snapshot] = await kit.engine.claim('pull', {})
+      await kit.engine.jobs.enqueue([{ queue: 'pull', class: 'x', keepResult: 60_000 }])
+      const [snapshot] = await kit.engine.runs.claim('pull', {})
       const { job, run } = snapshot!
-      return { id: String(job.id), end: () => kit.engine.commit(run.token, { end: 'completed' }) }
+      return { id: String(job.id), end: () => kit.engine.runs.commit(run.token, { end: 'completed' }) }
     }
     const alone = await cost((await lent()).end)
     const { id, end } = await lent()
     const { calls, billed, commands } = await cost(async () => {
       const { requests } = kit.gateway.counters
-      const result = kit.engine.result(id, { wait: 60_000 })
+      const result = kit.engine.jobs.result(id, { wait: 60_000 })
       await kit.until(() => kit.gateway.counters.requests - requests === 3)
       await end()
       await result
@@ -327,8 +327,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
 
   // EVALSHA, TIME, SMEMBERS and MGET.
   test('what was counted by class of all queues (budget 4, measured 4)', async () => {
-    await cost(() => kit.engine.classes({}))
-    const { calls, billed, commands } = await cost(() => kit.engine.classes({}))
+    await cost(() => kit.engine.stats.classes({}))
+    const { calls, billed, commands } = await cost(() => kit.engine.stats.classes({}))
     expect(calls).toBe(1)
     expect(billed, JSON.stringify(commands)).toBe(4)
   })
@@ -336,12 +336,12 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   // EVALSHA, TIME, SMEMBERS and MGET; two to four that count one queue in part anew, and a GET of how bells fare.
   test('the sums over 50 queues (budget 10, measured 6 to 9)', async () => {
     const queues = Array.from({ length: 50 }, (_, i) => `summed${i}`)
-    for (const queue of queues) await kit.engine.setQueue(queue, { mode: 'pull' })
+    for (const queue of queues) await kit.engine.queues.update(queue, { mode: 'pull' })
     await make(queues.flatMap((queue) => jobs(2, queue, 'listener', { wait: 3_600_000 })))
     await make(queues.flatMap((queue) => jobs(1, queue, 'listener')))
     const sums: Record<string, [() => Promise<unknown>, calls: number]> = {
-      queues: [() => kit.engine.queues(), 1],
-      stats: [() => kit.engine.stats(), 2],
+      queues: [() => kit.engine.queues.list(), 1],
+      stats: [() => kit.engine.stats.totals(), 2],
     }
     for (const [name, [ask, most]] of Object.entries(sums)) {
       await cost(ask)
@@ -352,11 +352,11 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
       }
     }
     // Prometheus has two commands more for each limit.
-    const { limits } = await kit.engine.bounds()
-    const { calls, billed } = await cost(() => Promise.all([kit.engine.stats(), kit.engine.bounds()]))
+    const { limits } = await kit.engine.limits.withGroups()
+    const { calls, billed } = await cost(() => Promise.all([kit.engine.stats.totals(), kit.engine.limits.withGroups()]))
     expect(calls).toBe(3)
     expect(billed).toBeLessThanOrEqual(14 + 2 * limits.length)
-    const row = (await kit.engine.queues()).queues.find(({ name }) => name === 'summed7')
+    const row = (await kit.engine.queues.list()).queues.find(({ name }) => name === 'summed7')
     expect(row).toMatchObject({ counts: { queued: 3, scheduled: 2 }, oldestReady: expect.any(Number) })
   })
 
@@ -367,15 +367,15 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     await cost(() =>
       make(channels.map((name) => jobs(1, 'above', 'listener', { in: { news: { channels: [name] } } })[0]!)),
     )
-    const many = (await kit.engine.channels()).channels.filter(({ subscribers }) => subscribers.length > 8).length
+    const many = (await kit.engine.channels.list()).channels.filter(({ subscribers }) => subscribers.length > 8).length
     const queues = (await kit.store.queueNames()).length
-    const { calls, billed, commands } = await cost(() => kit.engine.channels({ publishers: true }))
+    const { calls, billed, commands } = await cost(() => kit.engine.channels.list({ publishers: true }))
     // The classes that were read a moment ago are not read again.
     expect(calls).toBeLessThanOrEqual(3 + queues + many)
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(3 + queues + many)
     // ZRANGE of those whose last message is kept, and MGET of these.
-    const without = await cost(() => kit.engine.channels())
-    const last = await cost(() => kit.engine.channels({ last: true }))
+    const without = await cost(() => kit.engine.channels.list())
+    const last = await cost(() => kit.engine.channels.list({ last: true }))
     expect(last.billed, JSON.stringify(last.commands)).toBeLessThanOrEqual(without.billed + 2)
   })
 
@@ -385,13 +385,13 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
       for (let i = 0; i < 10; i++) await make(jobs(1000, queue))
     })
     expect(messages).toBeLessThanOrEqual(20)
-    expect((await kit.engine.list({ queue })).jobs).toEqual([])
+    expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
   // HGET asks what it was told, HSET is a beat; the first one of all asks by HLEN whether there is a place for it.
   test('a claim under a name costs no call more than one without, and one command (the first one three)', async () => {
-    await kit.engine.register('pulled', 'work', { pull: true })
-    const claim = (process?: string) => cost(() => kit.engine.claim('pulled', { process }))
+    await kit.engine.workers.register('pulled', 'work', { pull: true })
+    const claim = (process?: string) => cost(() => kit.engine.runs.claim('pulled', { process }))
     await claim()
     const nameless = await claim()
     const first = await claim('host:1')

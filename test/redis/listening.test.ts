@@ -15,11 +15,11 @@ describe.skipIf(kind === 'embedded')('what 3,000 jobs cost', () => {
 
   async function run(): Promise<Cost> {
     const jobs = Array.from({ length: 1_000 }, () => ({ queue: 'default', class: 'noop' }))
-    await kit.engine.setQueue('default', { paused: true, lanes: 1 })
+    await kit.engine.queues.update('default', { paused: true, lanes: 1 })
     return costOf(kit, async () => {
-      for (let made = 0; made < JOBS; made += jobs.length) await kit.engine.enqueue(jobs)
-      await kit.engine.setQueue('default', { paused: false })
-      await kit.until(async () => (await kit.engine.queue('default')).counts.queued === 0)
+      for (let made = 0; made < JOBS; made += jobs.length) await kit.engine.jobs.enqueue(jobs)
+      await kit.engine.queues.update('default', { paused: false })
+      await kit.until(async () => (await kit.engine.queues.get('default')).counts.queued === 0)
     })
   }
 

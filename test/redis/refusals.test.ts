@@ -37,7 +37,7 @@ const FULL = { code: 'FULL', status: 507 }
 async function mend(world: World): Promise<string[]> {
   const engine = world.engine()
   const found = await world.faults()
-  for (let cursor: string | undefined | null; cursor !== null; ) cursor = (await engine.repair(cursor)).cursor
+  for (let cursor: string | undefined | null; cursor !== null; ) cursor = (await engine.doctor.repair(cursor)).cursor
   expect(await world.faults()).toEqual([])
   return found
 }

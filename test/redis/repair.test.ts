@@ -626,7 +626,7 @@ async function repairAll(world: World): Promise<{ repaired: string[]; left: stri
   const engine = world.engine()
   const [repaired, left]: [string[], string[]] = [[], []]
   for (let cursor: string | undefined | null; cursor !== null; ) {
-    const slice: Awaited<ReturnType<typeof engine.repair>> = await engine.repair(cursor)
+    const slice: Awaited<ReturnType<typeof engine.doctor.repair>> = await engine.doctor.repair(cursor)
     repaired.push(...slice.repaired.map(({ who, what }) => `${who} ${what}`))
     left.push(...slice.left.map(({ who, what }) => `${who} ${what}`))
     cursor = slice.cursor
@@ -634,7 +634,7 @@ async function repairAll(world: World): Promise<{ repaired: string[]; left: stri
   return { repaired, left }
 }
 
-const verified = async (world: World) => (await world.engine().verify()) as Fault[]
+const verified = async (world: World) => (await world.engine().doctor.verify()) as Fault[]
 
 const all = { ...damages, ...more }
 
@@ -696,12 +696,12 @@ test.each(Object.entries(all))('%s is found, named with its remedy, and repaired
       for (const job of jobs)
         await world
           .engine()
-          .remove(job, { force: true })
+          .jobs.remove(job, { force: true })
           .catch(() => undefined)
     }
     await repairAll(world)
   }
-  expect(await world.engine().verify()).toEqual([])
+  expect(await world.engine().doctor.verify()).toEqual([])
 })
 
 test('a result goes when it said, after a repair, and until then can be had', async () => {
@@ -722,7 +722,7 @@ test('a result that is gone is found, and who asks is told at once that there is
   const world = await createWorld(state.options)
   const id = await answered(world)
   await world.client.ask((redis) => redis.del(`${world.namespace}result:${id}`))
-  expect(await world.engine().result(String(id), { wait: 20_000 })).toEqual({ ended: true, result: null })
+  expect(await world.engine().jobs.result(String(id), { wait: 20_000 })).toEqual({ ended: true, result: null })
   const found = `${id} its result is gone before its time`
   expect(await repairAll(world)).toEqual({ repaired: [found], left: [] })
   expect(await world.faults()).toEqual([])
@@ -731,7 +731,7 @@ test('a result that is gone is found, and who asks is told at once that there is
 test('a result that was taken, or whose time is over, is not missed', async () => {
   const world = await createWorld(state.options)
   const [taken, ended] = [await answered(world), await answered(world)]
-  expect(await world.engine().result(String(taken), { take: true })).toMatchObject({
+  expect(await world.engine().jobs.result(String(taken), { take: true })).toMatchObject({
     ended: true,
     result: { type: 'success' },
   })

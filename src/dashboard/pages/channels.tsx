@@ -1,6 +1,6 @@
 // Channels: who listens to which, by their hierarchy; their last messages, where they are kept; and a box to publish.
 
-import type { Engine } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { refusal, Sent } from '../parts/act.tsx'
@@ -14,7 +14,7 @@ import { given, jsonText } from '../words/form.ts'
 import { bytes, count, many } from '../words/number.ts'
 import { cut, listed } from '../words/text.ts'
 
-type ChannelsData = Awaited<ReturnType<Engine['channels']>> & {
+type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
   /** The channel whose messages are shown as they come. */
   at?: string
   /** The one to which somebody is about to publish. */
@@ -247,7 +247,7 @@ export const channels = page<ChannelsData>({
     const at = query.get('at')
     const to = query.get('channel')?.slice(0, 500)
     return {
-      ...(await engine.channels({ publishers: true, last: true })),
+      ...(await engine.channels.list({ publishers: true, last: true })),
       ...(at?.startsWith('/') ? { at } : {}),
       ...(to ? { to } : {}),
     }

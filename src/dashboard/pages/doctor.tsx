@@ -200,7 +200,7 @@ export const doctor = page<DoctorData>({
     const cursor = query.get('cursor')
     const [{ examined: before, ...health }, found] = await Promise.all([
       engine.health(),
-      cursor === null ? undefined : Promise.all([engine.examine(cursor || undefined), glance()]),
+      cursor === null ? undefined : Promise.all([engine.doctor.examine(cursor || undefined), glance()]),
     ])
     if (!found) return { health: { ...health, ...(before && { examined: before }) } }
     // Who looks now sees what is so now.

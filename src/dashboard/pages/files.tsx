@@ -51,7 +51,7 @@ const REAPERS = 1_000
 
 /** When files go: each by a job of the library, which says so in its args. */
 async function endsOf({ engine }: Pick<Asked, 'engine'>): Promise<FilesData['ends']> {
-  const { jobs } = await engine.list({ queue: 'files', class: 'reap', status: 'queued', limit: REAPERS })
+  const { jobs } = await engine.jobs.list({ queue: 'files', class: 'reap', status: 'queued', limit: REAPERS })
   const found = jobs.flatMap(({ args, runAt }): [string, number][] => {
     const { file } = Object(args === null ? null : decodeValue(args)) as { file?: unknown }
     return typeof file === 'string' && runAt !== null ? [[file, runAt]] : []

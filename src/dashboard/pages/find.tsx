@@ -19,9 +19,9 @@ const goTo = (id: number | string): never => {
 
 async function linesOf({ engine }: Asked, text: string): Promise<Line[]> {
   const [{ workers }, { jobs, queues, groups, channels, limits }, exact] = await Promise.all([
-    engine.workers(),
+    engine.workers.list(),
     engine.search(text),
-    engine.list({ alias: text, limit: 1 }).catch(() => ({ jobs: [] })),
+    engine.jobs.list({ alias: text, limit: 1 }).catch(() => ({ jobs: [] })),
   ])
   if (exact.jobs[0]) goTo(exact.jobs[0].id)
   const at = encodeURIComponent

@@ -99,7 +99,7 @@ export const keys = page<{ keys: ApiKey[] }>({
   path: '/settings/keys',
   nav: 'keys',
   every: 0,
-  load: ({ engine }) => engine.keys(),
+  load: ({ engine }) => engine.keys.list(),
   title: () => 'Keys',
   View: ({ data: { keys } }) => (
     <>

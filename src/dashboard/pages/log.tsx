@@ -78,7 +78,7 @@ export const log = page<LogData>({
     )
     const cursor = (entry && cursorAt(entry)) || query.get('cursor') || undefined
     const from = since === undefined ? undefined : momentOf(since, look)
-    const { entries, cursor: next } = await engine.readLog({
+    const { entries, cursor: next } = await engine.log.read({
       limit: MOST,
       ...(level ? { level } : {}),
       ...(job ? { job } : {}),

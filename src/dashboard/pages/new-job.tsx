@@ -1,7 +1,8 @@
 // Make a job: of a class, with what its ports expect; or like one that there was.
 
 import { encodedToJson } from '../../core/codec/value.ts'
-import type { Engine, JobView, WorkerDefinition } from '../../engine/engine.ts'
+import type { JobView, WorkerDefinition } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import type { Act } from '../page.ts'
 import { page } from '../page.ts'
 import { JobForm, jobBody } from '../parts/job-form.tsx'
@@ -20,7 +21,7 @@ async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   const json = maybe(form, 'json')
   if (json !== undefined) return jsonText(json, 'body')
   const [queue, name] = [given(form, 'queue'), given(form, 'class')]
-  const { workers } = await engine.workers()
+  const { workers } = await engine.workers.list()
   return jobBody(
     form,
     workers.find((one) => one.queue === queue && one.class === name),
@@ -46,7 +47,7 @@ export const newJob = page<NewJobData>({
   every: 0,
   async load({ engine, query }) {
     const from = query.get('from')
-    const [{ workers }, like] = await Promise.all([engine.workers(), from ? engine.get(from) : undefined])
+    const [{ workers }, like] = await Promise.all([engine.workers.list(), from ? engine.jobs.get(from) : undefined])
     return {
       workers,
       ...(like ? { from: like } : {}),

@@ -1,9 +1,10 @@
 // Classes that fail: failures of the last 15 minutes by class, and an upper bound of the jobs that completed in that time.
 
 import type { Point } from '../../core/series.ts'
-import type { Engine, ErrorKind } from '../../engine/engine.ts'
+import type { ErrorKind } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 
-type ClassRow = Awaited<ReturnType<Engine['classes']>>['classes'][number]
+type ClassRow = Awaited<ReturnType<Engine['stats']['classes']>>['classes'][number]
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 

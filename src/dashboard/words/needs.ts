@@ -3,7 +3,6 @@
 import type { Point } from '../../core/series.ts'
 import type {
   CallbackView,
-  Engine,
   ErrorKind,
   Health,
   OpenBreaker,
@@ -12,6 +11,7 @@ import type {
   Stats,
   WaitedLimit,
 } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { FAILURES, type FailingClass, failingClasses, recentOf } from './failing.ts'
 import { isFull } from './limit.ts'
 import { count, many, percent } from './number.ts'
@@ -27,7 +27,7 @@ export type Known = {
   /** The same, of each queue. */
   pointsByQueue?: Readonly<Record<string, readonly Point[]>>
   /** Counts by class with their hours, once they are known. */
-  classes?: Awaited<ReturnType<Engine['classes']>>['classes']
+  classes?: Awaited<ReturnType<Engine['stats']['classes']>>['classes']
   /** Queues in which jobs wait for a pull worker, with their classes. */
   unclaimed?: ReadonlyMap<string, readonly string[]>
   givenUp: readonly CallbackView[]

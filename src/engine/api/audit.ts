@@ -2,18 +2,26 @@
 
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
-import type { AuditEntry, Engine } from '../engine.ts'
+import type { AuditEntry } from '../engine.ts'
 
 /** Replaces a damaged entry. */
 const unreadable: AuditEntry = { by: '', name: '', verb: 'unreadable', method: '', path: '' }
 
-export function createAudit({ store }: Context): Pick<Engine, 'audit' | 'readAudit'> {
+export function createAudit({ store }: Context) {
   return {
-    async audit(entry) {
+    /** Records a request of an admin key. */
+    async write(entry: AuditEntry): Promise<void> {
       await store.audit(JSON.stringify(entry))
     },
 
-    async readAudit({ cursor, limit = 100 }) {
+    /** Returns audit entries, newest first. */
+    async read({
+      cursor,
+      limit = 100,
+    }: {
+      cursor?: string
+      limit?: number
+    }): Promise<{ entries: (AuditEntry & { id: string; at: number })[]; cursor: string | null }> {
       const rows = (await store.readAudit(cursor ? `(${cursor}` : '+', limit)) as [string, string[]][]
       const entries = rows.map(([id, [, text]]) => ({
         id,

@@ -4,14 +4,15 @@ import { callbackGroup } from '../../core/callback.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Context } from '../context.ts'
-import type { Engine } from '../engine.ts'
+import type { OpenBreaker } from '../engine.ts'
 import { breakerDefaults, PUSHED } from '../remote/circuit-breaker.ts'
 
 const MOST = 200
 
-export function createBreakers({ store, ring }: Context): Pick<Engine, 'breakers' | 'resetBreaker'> {
+export function createBreakers({ store, ring }: Context) {
   return {
-    async breakers() {
+    /** Lists hosts that are not called at present. `until` is the time of the next trial call. */
+    async list(): Promise<{ breakers: OpenBreaker[] }> {
       const open = await store.openBreakers(MOST)
       return {
         breakers: open.map(({ host, ...state }) =>
@@ -22,7 +23,8 @@ export function createBreakers({ store, ring }: Context): Pick<Engine, 'breakers
       }
     },
 
-    async resetBreaker(host, of) {
+    /** Closes the circuit breaker of a host. Other isolates notice it within ten seconds. */
+    async reset(host: string, of: OpenBreaker['of']): Promise<void> {
       const name = of === 'workers' ? `${PUSHED}${host}` : host
       const { failures } = await store.breaker(name, 'succeeded', breakerDefaults)
       if (failures === 0) throw new SidejobError('NOT_FOUND', `nothing is known against ${host}, which ${of} call`)

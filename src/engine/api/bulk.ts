@@ -9,11 +9,14 @@ import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf } from '../context.ts'
-import type { BulkInput, Engine } from '../engine.ts'
+import type { BulkInput, BulkPreview, Call, Enqueued } from '../engine.ts'
 import { kindOfJob } from './errors.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/** What becomes of a family that is too large for one script; what its runs do is in Redis alone (lib/family/branches.lua). */
+/**
+ * What becomes of a family that is too large for one script; what its runs do is in Redis alone
+ * (lib/family/branches.lua).
+ */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
@@ -101,9 +104,10 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
 const PREVIEWED = 10
 const PAGE = 1_000
 
-export function createBulkVerbs({ store, tags, ring, announce }: Context): Pick<Engine, 'bulk' | 'bulkPreview'> {
+export function createBulkVerbs({ store, tags, ring, announce }: Context) {
   return {
-    async bulk(input, call) {
+    /** Creates the internal job that applies an action to all matching jobs. Its progress and result count them. */
+    async start(input: BulkInput, call?: Call): Promise<Enqueued> {
       await announce()
       const args = encodeValue(input) as Encoded
       const job = { ...BULK, known: true, args, keepResult: DAY, createdBy: 'bulk' }
@@ -112,7 +116,11 @@ export function createBulkVerbs({ store, tags, ring, announce }: Context): Pick<
       return made[0]!
     },
 
-    async bulkPreview({ filter, ids, action }, { cursor, pages = PREVIEWED } = {}) {
+    /** Counts the jobs that an action would change. `more` means that only the first 10,000 were read. */
+    async preview(
+      { filter, ids, action }: BulkInput,
+      { cursor, pages = PREVIEWED }: { cursor?: string; pages?: number } = {},
+    ): Promise<BulkPreview> {
       const counted: number[] = []
       let [looked, newest]: [number, number | undefined] = [0, undefined]
       let before: string | null | undefined = cursor

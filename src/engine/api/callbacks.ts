@@ -10,7 +10,7 @@ import { pastRunOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
 import { type Context, stepOf } from '../context.ts'
-import type { CallbackState, CallbackTry, Engine } from '../engine.ts'
+import type { Call, CallbackSent, CallbackState, CallbackTry, CallbackView, Ref } from '../engine.ts'
 import { sentOf } from '../remote/callback-sent.ts'
 import { callbackView } from '../remote/callbacks.ts'
 import { runLines } from '../run/job-facts.ts'
@@ -50,11 +50,7 @@ async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
   }
 }
 
-export function createCallbackVerbs({
-  store,
-  change,
-  payloads,
-}: Context): Pick<Engine, 'callbacks' | 'callbackCounts' | 'tries' | 'callback' | 'resend'> {
+export function createCallbackVerbs({ store, change, payloads }: Context) {
   /** The job that tells of the end of another, and that other. */
   async function toldOf(job: string) {
     const { id, document: of } = await store.inspect(job)
@@ -70,20 +66,39 @@ export function createCallbackVerbs({
       .map(tryOf)
 
   return {
-    callbackCounts: () => countsOf(store),
+    /** Returns the number of callbacks in each state. */
+    counts: (): Promise<Record<CallbackState, number>> => countsOf(store),
 
-    async tries(job) {
+    /** Returns the last ten attempts of a callback, newest first. */
+    async tries(job: Ref): Promise<{ tries: CallbackTry[] }> {
       return { tries: await triesOf((await toldOf(job)).told) }
     },
 
-    async callback(job) {
+    /**
+     * Returns one callback. `host` is the host whose circuit breaker delays it; `sent` is null if the request is no
+     * longer known.
+     */
+    async get(
+      job: Ref,
+    ): Promise<{ callback: CallbackView; tries: CallbackTry[]; sent: CallbackSent | null; host: string | null }> {
       const { of, told } = await toldOf(job)
       const [tries, sent] = await Promise.all([triesOf(told), sentOf(told.document, of, payloads)])
       const host = told.document.group?.slice(CALLBACK_GROUP.length) ?? null
       return { callback: callbackView(told.id, told.document), tries, sent, host }
     },
 
-    async callbacks({ state, host, limit = 50, cursor }) {
+    /** Lists callbacks by state and host. */
+    async list({
+      state,
+      host,
+      limit = 50,
+      cursor,
+    }: {
+      state?: CallbackState
+      host?: string
+      limit?: number
+      cursor?: string
+    }): Promise<{ callbacks: CallbackView[]; cursor: string | null; newest?: number }> {
       const { queue, class: name } = CALLBACKS
       const status = state && callbackStatuses[state]
       const group = host === undefined ? undefined : callbackGroup(host)
@@ -96,7 +111,8 @@ export function createCallbackVerbs({
       }
     },
 
-    async resend(job, call) {
+    /** Sends the last callback again with the same body and id. `job` is the ended job or the callback itself. */
+    async resend(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       return stepOf(await change(job, [ops.resend()], call))
     },
   }

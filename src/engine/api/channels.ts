@@ -6,7 +6,7 @@ import { publishedWords } from '../../redis/changes.ts'
 import type { LastMessage } from '../../redis/item.ts'
 import { ops } from '../../redis/ops.ts'
 import { type Context, onceOf } from '../context.ts'
-import type { ChannelView, Engine } from '../engine.ts'
+import type { Call, ChannelView } from '../engine.ts'
 
 const LISTEN = 60_000
 
@@ -30,7 +30,10 @@ async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
 /** Channels whose listeners are remembered. */
 const REMEMBERED = 1_000
 
-/** Who heard the last message of a channel: most likely who will hear the next, so their jobs are read with its first MGET. */
+/**
+ * Who heard the last message of a channel: most likely who will hear the next, so their jobs are read with its first
+ * MGET.
+ */
 function createAudience() {
   const heard = new Map<string, readonly string[]>()
   return {
@@ -58,13 +61,7 @@ const lastView = (
   return { last, rate: rateOf(minutes, now), minutes }
 }
 
-export function createChannels({
-  store,
-  client,
-  registry,
-  ring,
-  now,
-}: Context): Pick<Engine, 'publish' | 'channels' | 'subscribe'> {
+export function createChannels({ store, client, registry, ring, now }: Context) {
   const audience = createAudience()
 
   /** Output ports that publish by the definition of their class, and where. */
@@ -80,12 +77,21 @@ export function createChannels({
   const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
     ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
 
-  /** Scripts write the messages of the log around sealed values; all other messages are sealed as a whole, or not at all. */
+  /**
+   * Scripts write the messages of the log around sealed values; all other messages are sealed as a whole, or not at
+   * all.
+   */
   const shownMessage = (channel: string, message: string): Encoded =>
     channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
 
   return {
-    async publish(channel, message, options = {}, call) {
+    /** Publishes a message. `keep: 1` keeps it as the last message of the channel, `keep: 0` deletes the kept one. */
+    async publish(
+      channel: string,
+      message: Encoded,
+      options: { context?: Encoded; keep?: 0 | 1 } = {},
+      call?: Call,
+    ): Promise<{ subscribers: number }> {
       const near = { queues: registry.queues, jobs: audience.of(channel) }
       const { answer, rings, heard, again } = await store.change(
         '',
@@ -98,7 +104,16 @@ export function createChannels({
       return { subscribers: Number(answer[0]) }
     },
 
-    async channels({ publishers = false, last = false, cursor = '0' } = {}) {
+    /** Lists channels. `last` includes channels that have a kept message and no subscriber. */
+    async list({
+      publishers = false,
+      last = false,
+      cursor = '0',
+    }: {
+      publishers?: boolean
+      last?: boolean
+      cursor?: string
+    } = {}): Promise<{ channels: ChannelView[]; cursor: string | null }> {
       const [page, ports, kept] = await Promise.all([
         store.channels(cursor),
         publishers ? saying() : undefined,
@@ -125,7 +140,11 @@ export function createChannels({
       }
     },
 
-    async *subscribe(channels, signal) {
+    /** Yields each message of the channels and of their subchannels once, until the signal aborts. */
+    async *subscribe(
+      channels: string | readonly string[],
+      signal: AbortSignal,
+    ): AsyncIterable<{ channel: string; message: Encoded }> {
       const names = [channels].flat()
       const renew = () => store.change('', [ops.listen({ ms: LISTEN, channels: names })])
       await renew()

@@ -1,14 +1,15 @@
 // The run protocol for those who ask for work: claims, commits, heartbeats.
 
+import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
 import type { Reach } from '../../core/worker.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
-import type { ClaimedJob, ClaimRequest } from '../../redis/types.ts'
+import type { ClaimedJob, ClaimRequest, Signal } from '../../redis/types.ts'
 import { type Context, checkClaim, laneOf } from '../context.ts'
-import type { Engine } from '../engine.ts'
+import type { Call, Item } from '../engine.ts'
 import { LAST, outcomeOf, soundChanges } from '../jobs/outcome.ts'
 import { timeoutOf } from '../jobs/registry.ts'
 import type { Waiter } from '../lane/long-poll.ts'
@@ -26,7 +27,7 @@ const MOST_SEEN = 50_000
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
   queue: string
   lane: Awaited<ReturnType<typeof laneOf>>
-  call: Parameters<Engine['claim']>[2]
+  call: (Call & { told?: (signal: Signal) => void }) | undefined
   /** The program that asks was told to stop. */
   stop: () => void
 }
@@ -42,7 +43,7 @@ export function createRuns({
   now,
   random,
   waiting,
-}: Context): Pick<Engine, 'claim' | 'commit' | 'heartbeat' | 'release' | 'page' | 'children' | 'steps'> {
+}: Context) {
   /** Whose document a commit by token needs: failures count up, repeats move on, refusals may be retried. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
@@ -153,7 +154,22 @@ export function createRuns({
   }
 
   return {
-    async claim(queue, { names = [], tags: wanted = [], max = 1, wait = 0, lease = CLAIM_LEASE, process }, call) {
+    /**
+     * Claims jobs for a pull worker. Returns an empty list after `wait` milliseconds; `told` receives the signal of
+     * the process, and `stop` ends the wait.
+     */
+    async claim(
+      queue: string,
+      {
+        names = [],
+        tags: wanted = [],
+        max = 1,
+        wait = 0,
+        lease = CLAIM_LEASE,
+        process,
+      }: { names?: string[]; tags?: string[]; max?: number; wait?: number; lease?: number; process?: string },
+      call?: Call & { told?: (signal: Signal) => void },
+    ): Promise<Snapshot[]> {
       const end = now() + wait
       const stopped = new AbortController()
       const over = AbortSignal.any([stopped.signal, ...(call?.signal ? [call.signal] : [])])
@@ -172,7 +188,15 @@ export function createRuns({
       return []
     },
 
-    async commit(token, changes, { reach } = {}) {
+    /**
+     * Commits a run and returns the new status, after a checkpoint also a new snapshot. `reach` replaces that of the
+     * registered class.
+     */
+    async commit(
+      token: string,
+      changes: Changes,
+      { reach }: { reach?: Reach } = {},
+    ): Promise<{ status: Status; snapshot?: Snapshot }> {
       checkToken(token)
       const { outcome, fault } = await settleRemote(token, changes, reach)
       const { answer, lent } = await commitToken(outcome)
@@ -182,28 +206,42 @@ export function createRuns({
       return { status: answer as Status, snapshot }
     },
 
-    async heartbeat(token, { progress }) {
+    /** Extends the lease of a run. */
+    async heartbeat(
+      token: string,
+      { progress }: { progress?: Encoded },
+    ): Promise<{ leaseUntil: number; signal?: Signal }> {
       checkToken(token)
       const { leaseUntil, ...told } = await store.heartbeat(token, CLAIM_LEASE, progress)
       if (leaseUntil === null) throw await endedOf(token)
       return { leaseUntil, ...told }
     },
 
-    async release(token) {
+    /** Gives a run back without an outcome. */
+    async release(token: string): Promise<{ status: Status }> {
       checkToken(token)
       return { status: (await giveBack(token)) as Status }
     },
 
-    async page(token, port, after) {
+    /** Returns input values that did not fit in the snapshot. */
+    async values(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }> {
       return performer.page(await jobOf(token), port, after)
     },
 
-    async children(token, cursor = '0') {
+    /** Returns children that did not fit in the snapshot, in their current state. */
+    async children(
+      token: string,
+      cursor: string = '0',
+    ): Promise<{ children: Snapshot['children']; cursor: string | null }> {
       const { children, cursor: next } = await store.children(await jobOf(token), cursor)
       return { children: childrenOf(children), cursor: next === '0' ? null : next }
     },
 
-    async steps(token, cursor = '0') {
+    /** Returns stored steps that did not fit in the snapshot. */
+    async steps(
+      token: string,
+      cursor: string = '0',
+    ): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
       const { steps, cursor: next } = await store.steps(await jobOf(token), cursor)
       return { steps, cursor: next === '0' ? null : next }
     },

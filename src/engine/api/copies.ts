@@ -6,8 +6,9 @@ import { limits } from '../../core/limits.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, JobInput } from '../engine.ts'
+import type { Call, CopyChanges, Enqueued, JobInput, Ref } from '../engine.ts'
 import { factsOf } from '../run/job-facts.ts'
+import type { Jobs } from './jobs.ts'
 
 const given = <T extends Partial<JobInput>>(input: T): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== null)) as T
@@ -31,7 +32,7 @@ const isSealed = (value: Encoded | undefined): boolean => value?.startsWith('{"$
 const needsKey = (job: string, what: string): SidejobError =>
   new SidejobError('REFUSED', `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its ${what}, got none`)
 
-export function createCopies({ store, now }: Context, { enqueue }: Pick<Engine, 'enqueue'>): Pick<Engine, 'copy'> {
+export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'enqueue'>) {
   /** What its last run took, where that is kept; who asks for it by name is told why there is none. */
   async function lastInputs(id: number, { inputsKept }: JobRecord, asked: boolean): Promise<JobInput['inputs']> {
     const kept = inputsKept === undefined ? null : await store.keptInputs(id)
@@ -46,7 +47,11 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Engine, 
   }
 
   return {
-    async copy(job, { args, inputs }, call) {
+    /**
+     * Creates a job with the settings of another. `inputs: 'last'` (the default) repeats the inputs of its last run,
+     * if they are kept.
+     */
+    async copy(job: Ref, { args, inputs }: CopyChanges, call?: Call): Promise<Enqueued> {
       const { id, document } = await store.inspect(job)
       if (args === undefined && isSealed(document.args as Encoded | undefined)) throw needsKey(job, 'args')
       const first = typeof inputs === 'object' ? inputs : await lastInputs(id, document, inputs === 'last')

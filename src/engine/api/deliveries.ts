@@ -11,12 +11,13 @@ import type { Vault } from '../../redis/vault.ts'
 import { type Context, checkClaim, laneOf, onceOf } from '../context.ts'
 import type {
   Call,
+  DeliveredFilter,
   DeliveredJob,
-  Deliveries,
   Delivery,
   DeliveryEnd,
   DeliveryRequest,
   DeliveryUpdate,
+  Ref,
 } from '../engine.ts'
 import { checkArgs, checkResult } from '../jobs/checks.ts'
 import { LAST, outcomeOf } from '../jobs/outcome.ts'
@@ -122,7 +123,7 @@ const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
  * const { deliveries } = await deliver('bedrock', { names: ['mail*'] })
  * await finishDelivery(String(deliveries[0]!.job.id), { end: 'completed' })
  */
-export function createDeliveries(parts: Context): Deliveries {
+export function createDeliveries(parts: Context) {
   const { store, registry, classes, ring, change, waiting, now, random } = parts
   const { vault } = store
 
@@ -243,17 +244,30 @@ export function createDeliveries(parts: Context): Deliveries {
   }
 
   return {
-    deliveredJob,
+    /** Returns a job in the form for callers that know jobs by id and hold no tokens. */
+    get: deliveredJob,
 
-    async deliveredJobs({ cursor: before, ...filter }) {
+    /** Lists matching jobs, newest first, up to 1,000 a page, without their children. */
+    async list({
+      cursor: before,
+      ...filter
+    }: DeliveredFilter): Promise<{ jobs: DeliveredJob[]; cursor: string | null }> {
       const { jobs, cursor } = await store.list({ ...filter, mode: 'all', before, limit: 1_000 })
       return { jobs: jobs.map(({ id, document }) => deliveredJobOf(id, document)), cursor }
     },
 
-    deliver,
-    finishDelivery,
+    /** Claims jobs for a caller that knows them by id. `failed` counts jobs that failed instead. */
+    claim: deliver,
 
-    async requeue(job, { forgiven = false, class: name } = {}, call) {
+    /** Ends the current run of a job, whoever holds it. */
+    finish: finishDelivery,
+
+    /** Puts a job back into its queue in any state. */
+    async requeue(
+      job: Ref,
+      { forgiven = false, class: name }: { forgiven?: boolean; class?: string } = {},
+      call?: Call,
+    ): Promise<void> {
       const renamed = name === undefined ? [] : [ops.rename({ class: name })]
       const found = name === undefined ? undefined : await store.inspect(job)
       if (found) await checkEnd({ end: 'again', class: name }, found.document)
@@ -261,17 +275,25 @@ export function createDeliveries(parts: Context): Deliveries {
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
-    async requeueAll(queue, jobs, { forgiven = false } = {}, call) {
+    /** Puts jobs of one queue back in one transaction and skips jobs of other queues. */
+    async requeueAll(
+      queue: string,
+      jobs: readonly Ref[],
+      { forgiven = false }: { forgiven?: boolean } = {},
+      call?: Call,
+    ): Promise<void> {
       await change('', [ops.requeue_all({ queue_name: queue, forgiven, jobs: jobs.map(String) })], call)
     },
 
-    async giveBack(deliveries, call) {
+    /** Returns claimed jobs that never reached the caller; the delivery is not counted and the call may be repeated. */
+    async giveBack(deliveries: Delivery[], call?: Call): Promise<void> {
       await Promise.all(deliveries.map(({ job }) => change(String(job.id), [ops.requeue({ forgiven: true })])))
       const lane = await laneOf(call)
       if (lane) await store.forget(lane.id)
     },
 
-    async once(call, act) {
+    /** Performs an action at most once for the key of the call. A refused action may be repeated. */
+    async once(call: Call, act: () => Promise<void>): Promise<void> {
       if (call.key === undefined) return act()
       const { again } = await store.change('', [ops.look()], onceOf(call))
       if (again) return
@@ -279,13 +301,15 @@ export function createDeliveries(parts: Context): Deliveries {
       await change('', [], call)
     },
 
-    async withdrawJob({ id, status }, act, call) {
+    /** Cancels or deletes a job and ends its run, unless the job has changed since it was read. */
+    async withdraw({ id, status }: DeliveredJob, act: 'cancel' | 'delete', call?: Call): Promise<void> {
       const taken = status === 'running' ? [ops.requeue()] : []
       const ending = act === 'cancel' ? ops.cancel() : ops.delete({ force: true })
       await change(String(id), [ops.expect({ statuses: [status] }), ...taken, ending], call)
     },
 
-    async updateDelivery(job, update, call) {
+    /** Changes args, priority, repeat or due time of a job. */
+    async update(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void> {
       const { args, priority, was, counted } = update
       const { document } = await store.inspect(job)
       if (args !== undefined) checkArgs(await registry.find(document.queue, document.class), document.class, args)
@@ -297,7 +321,8 @@ export function createDeliveries(parts: Context): Deliveries {
       await change(job, [...same, ops.patch({ fields })], call)
     },
 
-    async block(queue, globs) {
+    /** Makes jobs of matching classes fail instead of being claimed. `null` removes the block. */
+    async block(queue: string, globs: string[] | null): Promise<void> {
       const { rings } = await store.settings(queue, {}, globs === null ? { unban: true } : { ban: globs })
       await ring(rings)
     },

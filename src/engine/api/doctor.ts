@@ -10,16 +10,19 @@ import { opWords } from '../../redis/changes.ts'
 import type { Words } from '../../redis/ops.ts'
 import type { Fault, FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine } from '../engine.ts'
+import type { FoundFault } from '../engine.ts'
 import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
-/** The last digit of a cursor says what is looked at, those before it from where on. The flows come behind all that scripts see. */
+/**
+ * The last digit of a cursor says what is looked at, those before it from where on. The flows come behind all that
+ * scripts see.
+ */
 const FLOWS = '9'
 /** Flows of a slice, and how many nodes they have together. */
 const [PAGE, NODES] = [20, 5_000]
 
-type Slice = Awaited<ReturnType<Engine['examine']>>
+type Slice = { faults: FoundFault[]; jobs: number; cursor: string | null }
 
 type Target = Pick<Fault, 'kind' | 'who'>
 
@@ -44,12 +47,7 @@ function wiresAt(state: FlowState) {
   return graph === undefined ? [] : wireFaults(readGraph(graph), flowFactsOf(state))
 }
 
-export function createDoctor({
-  store,
-  ring,
-  change,
-  now,
-}: Context): Pick<Engine, 'examine' | 'repair'> & { verify: () => Promise<Fault[]> } {
+export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
     // At rest: what runs, or is about to, has its wires still to lay.
     const at = {
@@ -78,7 +76,10 @@ export function createDoctor({
     return { faults: faults.map(linked), jobs: seen, cursor: next === null ? FLOWS : String(next) }
   }
 
-  /** Records what a repair has left, for `/health` and the overview. A full Redis refuses the record, but not the repair. */
+  /**
+   * Records what a repair has left, for `/health` and the overview. A full Redis refuses the record, but not the
+   * repair.
+   */
   async function note(cursor: string, { faults, cursor: next }: Slice): Promise<void> {
     const look = { cursor, isFirst: cursor === FIRST, isLast: next === null, faults }
     const known = afterLook(await store.examined(), look, now())
@@ -106,9 +107,14 @@ export function createDoctor({
   }
 
   return {
-    examine: (cursor = FIRST) => look(cursor),
+    /** Checks one slice of the jobs and returns its faults and the cursor of the next slice. */
+    examine: (cursor: string = FIRST): Promise<{ faults: FoundFault[]; jobs: number; cursor: string | null }> =>
+      look(cursor),
 
-    async repair(cursor = FIRST) {
+    /** Repairs the faults of one slice. `left` holds the remaining faults. */
+    async repair(
+      cursor: string = FIRST,
+    ): Promise<{ repaired: FoundFault[]; left: FoundFault[]; jobs: number; cursor: string | null }> {
       const slice = await look(cursor)
       const { faults, jobs, cursor: next } = slice
       if (faults.length === 0) {

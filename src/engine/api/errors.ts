@@ -8,7 +8,7 @@ import { limits } from '../../core/limits.ts'
 import { readObject } from '../../core/readable.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, ErrorFilter, ErrorKind, ErrorMute } from '../engine.ts'
+import type { ErrorFilter, ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 
 /** So many failed jobs are looked at in one call. */
@@ -83,7 +83,7 @@ export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
   }
 }
 
-export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | 'muteError'> {
+export function createErrors({ store, now }: Context) {
   async function failedJobs(of: Omit<ErrorFilter, 'details' | 'muted'>) {
     const { queue, class: name, since, cursor: before } = of
     const filter = { mode: 'all', status: 'failed', queue, class: name, since, before, limit: LOOKED_AT } as const
@@ -92,7 +92,8 @@ export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | '
   }
 
   return {
-    async errors({ details = false, muted: isWhole = false, ...of }) {
+    /** Groups failed jobs by kind of error, most frequent first, among 1,000 jobs before `cursor`. */
+    async list({ details = false, muted: isWhole = false, ...of }: ErrorFilter): Promise<ErrorPage> {
       const [{ failed, cursor }, { muted }] = await Promise.all([failedJobs(of), mutesOf({ store, now })])
       const kinds = Map.groupBy(failed, ({ kind }) => kind.fingerprint)
       const errors = [...kinds.values()]
@@ -107,7 +108,11 @@ export function createErrors({ store, now }: Context): Pick<Engine, 'errors' | '
       return { errors, looked: failed.length, cursor, muted: mine }
     },
 
-    async muteError(kind, { muted: isMuted, until = null, by }) {
+    /** Mutes a kind of error, for good or until a time, or unmutes it. */
+    async mute(
+      kind: string,
+      { muted: isMuted, until = null, by }: { muted: boolean; until?: number | null; by: string },
+    ): Promise<MutedKind> {
       const at = now()
       if (until !== null && until <= at) throw isPast(until)
       const { muted, over } = await mutesOf({ store, now })

@@ -4,7 +4,7 @@ import { groupIdOf } from '../../core/constraint.ts'
 import { isId } from '../../core/job.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, Found } from '../engine.ts'
+import type { Found } from '../engine.ts'
 
 /** So many of each kind are answered. */
 const MOST = 10
@@ -19,7 +19,7 @@ function like(names: readonly string[], text: string): string[] {
     .slice(0, MOST)
 }
 
-export function createFind({ store }: Context): Pick<Engine, 'search'> {
+export function createFind({ store }: Context) {
   async function jobsLike(text: string): Promise<Found['jobs']> {
     const named = isId(text) ? [{ alias: null, id: text }] : await store.aliasesLike(text, MOST)
     const looked = await Promise.all(named.map(({ id }) => store.inspect(id).catch(() => null)))
@@ -32,7 +32,8 @@ export function createFind({ store }: Context): Pick<Engine, 'search'> {
   }
 
   return {
-    async search(text) {
+    /** Finds jobs, classes, queues and settings whose name begins with or equals a text. */
+    async search(text: string): Promise<Found> {
       const [jobs, queues, keys, channels] = await Promise.all([
         jobsLike(text),
         store.queueNames(),

@@ -6,7 +6,7 @@ import { fieldsOf } from '../../redis/flat.ts'
 import { ops } from '../../redis/ops.ts'
 import { pastRunOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Engine, FlowEvent } from '../engine.ts'
+import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
 
 /** 200 of the largest entries are 3.3 MB: an answer of Redis has room for 10. */
 const PAGE = 200
@@ -34,10 +34,8 @@ function eventOf([id, flat]: [string, string[]]): FlowEvent {
   return event
 }
 
-type Recording = Pick<Engine, 'recordFlow' | 'flowRecord'>
-
 /** The verbs that write down what flows do, and tell it. */
-export function createRecording({ store, change }: Pick<Context, 'store' | 'change'>): Recording {
+export function createRecording({ store, change }: Pick<Context, 'store' | 'change'>) {
   /** Up to so many entries, the newest first; those behind `after` the oldest first. */
   async function entries(job: number, limit: number, { after, before }: { after?: string; before?: string }) {
     const found: FlowEvent[] = []
@@ -55,14 +53,19 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
   }
 
   return {
-    async recordFlow(job, keep, call) {
+    /** Records the events of a flow and keeps them for `keep` milliseconds. `null` stops and deletes the recording. */
+    async record(job: Ref, keep: number | null, call?: Call): Promise<void> {
       const { id, document } = await store.inspect(String(job))
       if (document.class !== 'flow' || document.queue !== 'core')
         throw new SidejobError('REFUSED', `job ${id} (${document.class}) is no flow`)
       await change(String(id), [ops.record({ keep: keep ?? undefined })], call)
     },
 
-    async flowRecord(job, { after, before, limit }) {
+    /** Returns recorded events: the newest, or those before or after an event. */
+    async recorded(
+      job: Ref,
+      { after, before, limit }: { after?: string; before?: string; limit: number },
+    ): Promise<FlowRecord> {
       const { id, document } = await store.inspect(String(job))
       const keep = document.recorded ?? null
       if (keep === null) return { keep, events: [], cursor: null }

@@ -60,7 +60,9 @@ const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
 
 type FlowPort = ReturnType<typeof portAt>
 
-/** The port at the beginning of a wire: an input of the flow, or an output of a node; at its end the other way round. */
+/**
+ * The port at the beginning of a wire: an input of the flow, or an output of a node; at its end the other way round.
+ */
 export const nearPort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
 const farPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
 

@@ -4,10 +4,12 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, SidejobError } from '../../core/errors.ts'
 import { type Graph, graphText, readGraph } from '../../core/graph.ts'
 import { type Graphs, type Version, withGraph, withoutLast } from '../../core/graph-history.ts'
+import type { Status } from '../../core/job.ts'
 import { statuses } from '../../core/job.ts'
 import { adoptions, type Plan, planGraph, spawnOf } from '../../core/plan.ts'
 import { redacted } from '../../core/redact.ts'
 import type { Op, PortRef } from '../../core/run.ts'
+import type { FlowRow } from '../../core/schemas/flows.ts'
 import { type GraphWire, wiresOf } from '../../core/wires.ts'
 import { opWords, spawnWords, writeWords } from '../../redis/changes.ts'
 import { shownItem } from '../../redis/item.ts'
@@ -16,30 +18,12 @@ import { statusOf } from '../../redis/record.ts'
 import type { FlowState } from '../../redis/types.ts'
 import { stateField, type Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
-import type { Call, Engine, GraphChange, Item, Ref, WireView } from '../engine.ts'
+import type { Call, FlowView, GraphChange, GraphOptions, GraphVersion, Item, Ref, WireView } from '../engine.ts'
 import { checkPorts } from '../jobs/graph-check.ts'
 import { spawnedJob } from '../jobs/new-job.ts'
 import { adoptable } from '../run/snapshot.ts'
 import { unfitOf } from './flow-unfit.ts'
 import { flowFactsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasGraph, wireViews } from './flow-view.ts'
-
-type Flows = Pick<
-  Engine,
-  | 'graph'
-  | 'setGraph'
-  | 'undoGraph'
-  | 'wires'
-  | 'inject'
-  | 'drain'
-  | 'moveWire'
-  | 'storedGraph'
-  | 'storeGraph'
-  | 'dropGraph'
-  | 'storedGraphs'
-  | 'graphHistory'
-  | 'flows'
-  | 'flow'
->
 
 const MINUTE = 60_000
 const TRIES = 5
@@ -101,7 +85,7 @@ export function createFlows({
   registry,
   announce,
   change,
-}: Pick<Context, 'store' | 'registry' | 'announce' | 'change'>): Flows {
+}: Pick<Context, 'store' | 'registry' | 'announce' | 'change'>) {
   async function planOf(state: FlowState, graph: Graph, before: Graph | undefined): Promise<Plan> {
     await checkPorts(registry, graph, { before })
     const jobs = await Promise.all(
@@ -203,116 +187,163 @@ export function createFlows({
   }
 
   return {
-    async graph(job) {
-      const state = await store.flow(job)
-      return { graph: graphOf(state), hash: await graphHash(textOf(state)!) }
+    flows: {
+      /** Returns the graph of a flow and its hash. */
+      async graph(job: Ref): Promise<{ graph: Graph; hash: string }> {
+        const state = await store.flow(job)
+        return { graph: graphOf(state), hash: await graphHash(textOf(state)!) }
+      },
+
+      /** Replaces the graph of a flow in one transaction. With `preview` it only returns the effect. */
+      setGraph: (
+        job: Ref,
+        graph: Graph,
+        { preview: isPreview = false, match }: GraphOptions,
+        call?: Call,
+      ): Promise<GraphChange> =>
+        attempt(job, async (state) => {
+          checkFlow(state)
+          await checkMatch(state, match)
+          if (isPreview) return preview(state, graph)
+          const [was, text] = [graphsOf(state), graphText(graph)]
+          return put(state, graph, text === was.graph ? was : withGraph(was, text, versionBy(call)), call)
+        }),
+
+      /** Restores the previous graph. */
+      undoGraph: (job: Ref, { preview: isPreview = false, match }: GraphOptions, call?: Call): Promise<GraphChange> =>
+        attempt(job, async (state) => {
+          checkFlow(state)
+          await checkMatch(state, match)
+          const fields = withoutLast(graphsOf(state), versionBy(call))
+          if (!fields) throw new SidejobError('WRONG_STATUS', `job ${state.id} had no graph before this one`)
+          const graph = readGraph(fields.graph)
+          return isPreview ? preview(state, graph) : put(state, graph, fields, call)
+        }),
+
+      /** Returns the graphs of a flow with their times, the current one first. */
+      async graphHistory(job: Ref): Promise<{ versions: GraphVersion[] }> {
+        return { versions: await versionViews(await store.flow(job)) }
+      },
+
+      /** Lists flows, newest first. */
+      async list({
+        status,
+        cursor: before,
+        limit = PAGE,
+      }: {
+        status?: Status[]
+        cursor?: string
+        limit?: number
+      }): Promise<{ flows: FlowRow[]; cursor: string | null }> {
+        const found = await store.list({
+          ...{ mode: 'all', queue: 'core', class: 'flow', before, limit },
+          // Uses the indexes by status, so that many other jobs do not hide a flow.
+          status: (status ?? statuses).join(','),
+        })
+        const ids = found.jobs.map(({ id }) => String(id))
+        const states = await store.flows(ids, NODES)
+        const left = states.indexOf('later')
+        return {
+          flows: states.flatMap((state) => (typeof state === 'object' && 'document' in state ? [flowRow(state)] : [])),
+          cursor: left < 0 ? found.cursor : ids[left - 1]!,
+        }
+      },
+
+      /** Returns a flow with its graph, nodes and wires at one moment. */
+      async get(job: Ref): Promise<FlowView> {
+        const state = await store.flow(job)
+        if (state.document.class !== 'flow') throw notOne(state)
+        const view = await flowView(state)
+        return view.graph ? { ...view, wires: await shownWires(view.wires, view.graph) } : view
+      },
+
+      /** Returns the wires of a flow. */
+      async wires(job: Ref): Promise<{ wires: WireView[] }> {
+        const state = await store.flow(job)
+        const graph = graphOf(state)
+        return { wires: await shownWires(wireViews(state, graph), graph) }
+      },
+
+      /** Adds values to the target end of a wire. */
+      inject: (job: Ref, name: string, values: Encoded[], call?: Call): Promise<{ size: number }> =>
+        attempt(job, async (state) => {
+          const { graph, found } = wireOf(state, name)
+          const { begin, end } = await farEnd(state, graph, found)
+          const [size] = await commit(state, [...begin, writeWords(end, { values }, store.vault)], call)
+          return { size: Number(size) }
+        }),
+
+      /** Takes the values that wait at the target end of a wire. */
+      async drain(
+        job: Ref,
+        name: string,
+        { max = MOST }: { max?: number; wait?: number },
+        call?: Call,
+      ): Promise<{ values: Item[] }> {
+        const state = await store.flow(job)
+        const { found } = wireOf(state, name)
+        const started = found.to.node === null || Object.hasOwn(state.children, found.to.node)
+        // Values for a node that has not started are still at the source end.
+        const [node, dir, port] = started
+          ? [found.to.node, found.to.node === null ? 'o' : 'i', found.to.port]
+          : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]
+        const of = node === null ? {} : { child: node }
+        const from = dir === 'i' ? { ...of, in: port } : { ...of, out: port }
+        const [isDefault, ...items] = await change(String(state.id), [ops.take({ from, most: max })], call, MINUTE)
+        return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show.item(item))) }
+      },
+
+      /** Moves the values that wait on one wire to another. */
+      moveWire: (job: Ref, name: string, target: string, call?: Call): Promise<{ moved: number }> =>
+        attempt(job, async (state) => {
+          const { graph, found } = wireOf(state, name)
+          const to = await farEnd(state, graph, wireOf(state, target).found)
+          const from = await farEnd(state, graph, found)
+          if (from.begin.length > 0) return { moved: 0 }
+          const moving = ops.shift({ from: from.end, to: to.end, most: MOST })
+          const [moved] = await commit(state, [...to.begin, moving], call)
+          return { moved: Number(moved) }
+        }),
     },
 
-    setGraph: (job, graph, { preview: isPreview = false, match }, call) =>
-      attempt(job, async (state) => {
-        checkFlow(state)
-        await checkMatch(state, match)
-        if (isPreview) return preview(state, graph)
-        const [was, text] = [graphsOf(state), graphText(graph)]
-        return put(state, graph, text === was.graph ? was : withGraph(was, text, versionBy(call)), call)
-      }),
+    graphs: {
+      /** Returns a stored graph. */
+      async get(name: string): Promise<Graph> {
+        const text = await store.graph(name)
+        if (text === null) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
+        return readGraph(text)
+      },
 
-    undoGraph: (job, { preview: isPreview = false, match }, call) =>
-      attempt(job, async (state) => {
-        checkFlow(state)
-        await checkMatch(state, match)
-        const fields = withoutLast(graphsOf(state), versionBy(call))
-        if (!fields) throw new SidejobError('WRONG_STATUS', `job ${state.id} had no graph before this one`)
-        const graph = readGraph(fields.graph)
-        return isPreview ? preview(state, graph) : put(state, graph, fields, call)
-      }),
+      /** Lists the names of stored graphs in order. */
+      async list({
+        after,
+        limit = GRAPHS,
+        details = false,
+      }: {
+        after?: string
+        limit?: number
+        details?: boolean
+      }): Promise<{ graphs: { name: string; nodes?: number; edges?: number }[]; cursor: string | null }> {
+        const most = details ? Math.min(limit, LOOKED_INTO) : limit
+        const names = (await store.graphNames()).filter((name) => after === undefined || name > after).sort()
+        const page = names.slice(0, most)
+        const sizes = details && page.length > 0 ? (await store.graphs(page)).map(sizeOf) : []
+        const graphs = page.map((name, i) => ({ name, ...sizes[i] }))
+        return { graphs, cursor: names.length > most ? page.at(-1)! : null }
+      },
 
-    async graphHistory(job) {
-      return { versions: await versionViews(await store.flow(job)) }
-    },
+      /** Stores a graph under a name. */
+      async set(name: string, graph: Graph, call?: Call): Promise<void> {
+        const { by, quota } = call ?? {}
+        const limits = quota && { most_jobs: String(quota.jobs), most_bytes: String(quota.bytes) }
+        await change('', [ops.graph({ name, text: graphText(graph), ...(quota && { by }), ...limits })], call)
+      },
 
-    async flows({ status, cursor: before, limit = PAGE }) {
-      const found = await store.list({
-        ...{ mode: 'all', queue: 'core', class: 'flow', before, limit },
-        // By status, since there are indexes of those: nobody who makes many jobs hides a flow.
-        status: (status ?? statuses).join(','),
-      })
-      const ids = found.jobs.map(({ id }) => String(id))
-      const states = await store.flows(ids, NODES)
-      const left = states.indexOf('later')
-      return {
-        flows: states.flatMap((state) => (typeof state === 'object' && 'document' in state ? [flowRow(state)] : [])),
-        cursor: left < 0 ? found.cursor : ids[left - 1]!,
-      }
-    },
-
-    async flow(job) {
-      const state = await store.flow(job)
-      if (state.document.class !== 'flow') throw notOne(state)
-      const view = await flowView(state)
-      return view.graph ? { ...view, wires: await shownWires(view.wires, view.graph) } : view
-    },
-
-    async wires(job) {
-      const state = await store.flow(job)
-      const graph = graphOf(state)
-      return { wires: await shownWires(wireViews(state, graph), graph) }
-    },
-
-    inject: (job, name, values, call) =>
-      attempt(job, async (state) => {
-        const { graph, found } = wireOf(state, name)
-        const { begin, end } = await farEnd(state, graph, found)
-        const [size] = await commit(state, [...begin, writeWords(end, { values }, store.vault)], call)
-        return { size: Number(size) }
-      }),
-
-    async drain(job, name, { max = MOST }, call) {
-      const state = await store.flow(job)
-      const { found } = wireOf(state, name)
-      const started = found.to.node === null || Object.hasOwn(state.children, found.to.node)
-      // What waits for a node that has not started is still at the near end.
-      const [node, dir, port] = started
-        ? [found.to.node, found.to.node === null ? 'o' : 'i', found.to.port]
-        : [found.from.node, found.from.node === null ? 'i' : 'o', found.from.port]
-      const of = node === null ? {} : { child: node }
-      const from = dir === 'i' ? { ...of, in: port } : { ...of, out: port }
-      const [isDefault, ...items] = await change(String(state.id), [ops.take({ from, most: max })], call, MINUTE)
-      return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show.item(item))) }
-    },
-
-    moveWire: (job, name, target, call) =>
-      attempt(job, async (state) => {
-        const { graph, found } = wireOf(state, name)
-        const to = await farEnd(state, graph, wireOf(state, target).found)
-        const from = await farEnd(state, graph, found)
-        if (from.begin.length > 0) return { moved: 0 }
-        const moving = ops.shift({ from: from.end, to: to.end, most: MOST })
-        const [moved] = await commit(state, [...to.begin, moving], call)
-        return { moved: Number(moved) }
-      }),
-
-    async storedGraph(name) {
-      const text = await store.graph(name)
-      if (text === null) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
-      return readGraph(text)
-    },
-    async storedGraphs({ after, limit = GRAPHS, details = false }) {
-      const most = details ? Math.min(limit, LOOKED_INTO) : limit
-      const names = (await store.graphNames()).filter((name) => after === undefined || name > after).sort()
-      const page = names.slice(0, most)
-      const sizes = details && page.length > 0 ? (await store.graphs(page)).map(sizeOf) : []
-      const graphs = page.map((name, i) => ({ name, ...sizes[i] }))
-      return { graphs, cursor: names.length > most ? page.at(-1)! : null }
-    },
-    async storeGraph(name, graph, call) {
-      const { by, quota } = call ?? {}
-      const limits = quota && { most_jobs: String(quota.jobs), most_bytes: String(quota.bytes) }
-      await change('', [ops.graph({ name, text: graphText(graph), ...(quota && { by }), ...limits })], call)
-    },
-    async dropGraph(name, call) {
-      const [wasThere] = await change('', [ops.graph({ name })], call)
-      if (!wasThere) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
+      /** Deletes a stored graph. */
+      async remove(name: string, call?: Call): Promise<void> {
+        const [wasThere] = await change('', [ops.graph({ name })], call)
+        if (!wasThere) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
+      },
     },
   }
 }

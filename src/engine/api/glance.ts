@@ -1,7 +1,7 @@
 // How everything stands, in one look: what the verbs of these names answer, of one answer of Redis.
 
 import type { Context } from '../context.ts'
-import type { Engine, Glance } from '../engine.ts'
+import type { Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'
 import { isGroup, waitedView } from './limits.ts'
 import { createProcesses, MOST_RUNS } from './processes.ts'
@@ -10,9 +10,13 @@ import { createStats, MOST_QUEUES, STEPS } from './stats.ts'
 /** So many limits are looked at where jobs wait at some. */
 const MOST_LIMITS = 100
 
-export function createGlance(context: Context, health: HealthParts): Pick<Engine, 'glance'> {
+export function createGlance(context: Context, health: HealthParts) {
   return {
-    async glance({ step } = {}): Promise<Glance> {
+    /**
+     * Returns totals, series, processes and health from one read, and the limits at which jobs wait. Without `step`
+     * it omits series and runs.
+     */
+    async glance({ step }: { step?: 'minute' | 'hour' } = {}): Promise<Glance> {
       const kind = step === undefined ? '' : STEPS[step].kind
       const most = { queues: MOST_QUEUES, limits: MOST_LIMITS, runs: MOST_RUNS }
       const asked = context.store.glance(kind, most)
@@ -26,11 +30,11 @@ export function createGlance(context: Context, health: HealthParts): Pick<Engine
       const seen = { ...context, store }
       const numbers = createStats(seen)
       const [stats, series, processes, how, { limits, hasSchedules, hasMutes }] = await Promise.all([
-        numbers.stats(),
+        numbers.totals(),
         step === undefined
           ? { step: 'minute' as const, points: [], more: false }
           : numbers.series({ step, details: true }),
-        createProcesses(seen).processes(),
+        createProcesses(seen).list(),
         createHealth({ ...health, store }).health(),
         asked,
       ])

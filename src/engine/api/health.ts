@@ -5,7 +5,7 @@ import { examinedView } from '../../core/examined.ts'
 import { remedies } from '../../core/remedies.ts'
 import type { Client } from '../../redis/client.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Engine, Health } from '../engine.ts'
+import type { Health } from '../engine.ts'
 import type { Bells } from '../lane/bells.ts'
 
 export type HealthParts = { client: Client; store: Store; bells: Bells; version: string; isTenant: boolean }
@@ -37,10 +37,13 @@ function dataProblem(keys: readonly string[]): Problem {
   }
 }
 
-/** Redis is asked, and its last refusal told; QStash is not asked, for that would be a message: what it said last counts. */
-export function createHealth({ client, store, bells, version, isTenant }: HealthParts): Pick<Engine, 'health'> {
+/**
+ * Calls Redis and reports its last refusal. A call to QStash would cost a message, so its last answer counts.
+ */
+export function createHealth({ client, store, bells, version, isTenant }: HealthParts) {
   return {
-    async health() {
+    /** Reports whether Redis, QStash and the tick work. */
+    async health(): Promise<Health> {
       const before = client.fault?.()
       const start = Date.now()
       const asked: Standing = await store.standing().catch((error: SidejobError) => ({ error }))

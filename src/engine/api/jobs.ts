@@ -1,8 +1,10 @@
 // Jobs: made, shown, changed, run, ended, and who belongs to whom.
 
+import type { Encoded } from '../../core/codec/value.ts'
 import { encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { isUnreadable, SidejobError } from '../../core/errors.ts'
+import type { Status } from '../../core/job.ts'
 import { isId } from '../../core/job.ts'
 import type { KeptStep } from '../../core/schemas.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
@@ -10,7 +12,19 @@ import { type JobRecord, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
 import { stateField } from '../../redis/vault.ts'
 import { type Context, onceOf, stepOf } from '../context.ts'
-import type { Call, Engine, JobFilter, JobPatch, JobView, WorkerDefinition } from '../engine.ts'
+import type {
+  Call,
+  Enqueued,
+  JobFilter,
+  JobInput,
+  JobPatch,
+  JobRow,
+  JobView,
+  ListNotes,
+  Ref,
+  Why,
+  WorkerDefinition,
+} from '../engine.ts'
 import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
 import { checkFlows } from '../jobs/graph-check.ts'
 import { newJobs, repeatOf } from '../jobs/new-job.ts'
@@ -59,32 +73,7 @@ export function createJobs({
   view,
   viewWithRuns,
   allowHosts,
-}: Context): Pick<
-  Engine,
-  | 'enqueue'
-  | 'get'
-  | 'described'
-  | 'list'
-  | 'rows'
-  | 'patch'
-  | 'remove'
-  | 'run'
-  | 'terminate'
-  | 'retry'
-  | 'cancel'
-  | 'state'
-  | 'setState'
-  | 'wasMade'
-  | 'why'
-  | 'stepsOf'
-  | 'tree'
-  | 'adopt'
-  | 'disown'
-  | 'alias'
-  | 'lock'
-  | 'refresh'
-  | 'unlock'
-> {
+}: Context) {
   const listModes = ({ parent, alias, sort }: JobFilter) => {
     if (alias !== undefined) return { mode: 'alias', name: alias } as const
     if (parent !== undefined) return { mode: 'children', name: parent } as const
@@ -152,7 +141,8 @@ export function createJobs({
   }
 
   return {
-    async enqueue(inputs, call) {
+    /** Creates jobs in one transaction; `existing` is true if the idempotency key or unique key already had one. */
+    async enqueue(inputs: JobInput[], call?: Call): Promise<{ jobs: Enqueued[]; existing: boolean }> {
       const at = store.now()
       const find = await registry.finder(inputs)
       const jobs = newJobs(inputs, find, at, allowHosts, call)
@@ -166,14 +156,20 @@ export function createJobs({
       return { jobs: made, existing: again }
     },
 
-    async get(job, { schemas = false, details = false } = {}) {
+    /** Returns a job. `schemas` adds the JSON Schemas of its ports, `details` the cost of its runs. */
+    async get(
+      job: Ref,
+      { schemas = false, details = false }: { schemas?: boolean; details?: boolean } = {},
+    ): Promise<JobView> {
       const shown = details ? (await viewWithRuns(job)).job : await view(job)
       return schemas ? described(shown) : shown
     },
 
-    described,
+    /** Adds the JSON Schemas of the ports to a job that was already read. */
+    withSchemas: described,
 
-    async list(filter) {
+    /** Lists jobs. `total` is present only if it costs no extra command: for one queue and statuses at rest. */
+    async list(filter: JobFilter): Promise<{ jobs: JobView[]; cursor: string | null } & ListNotes> {
       const at = now()
       const { jobs, ...rest } = await page(filter)
       const shown = jobs.map(({ id, document, callback }) => ({
@@ -183,15 +179,18 @@ export function createJobs({
       return { jobs: shown, ...rest }
     },
 
-    async rows(filter) {
+    /** Lists jobs in short form, each with the first reason why it does not run. */
+    async rows(filter: JobFilter): Promise<{ jobs: JobRow[]; cursor: string | null } & ListNotes> {
       const at = now()
       const { jobs, ...rest } = await page(filter)
       return { jobs: jobs.map((job) => rowOf(job, at)), ...rest }
     },
 
-    patch,
+    /** Changes settings of a job. */
+    update: patch,
 
-    async remove(job, { force = false }, call) {
+    /** Deletes a job. Returns `ending` if a run has to end first, which only `force` does. */
+    async remove(job: Ref, { force = false }: { force?: boolean }, call?: Call): Promise<'gone' | 'ending'> {
       await announce()
       try {
         const [word] = await change(job, [ops.delete({ force })], call)
@@ -203,32 +202,53 @@ export function createJobs({
       }
     },
 
-    async run(job, { force, at, wait, parent }, call) {
+    /** Makes a job ready, now or at a given time. */
+    async run(
+      job: Ref,
+      { force, at, wait, parent }: { force?: boolean; at?: number; wait?: number; parent?: boolean },
+      call?: Call,
+    ): Promise<{ id: number; status: Status; ran?: false }> {
       await announce()
       const answer = await change(job, [ops.run({ force, at, wait, parent })], call)
       return { ...stepOf(answer), ...(answer[2] ? {} : { ran: false as const }) }
     },
 
-    async terminate(job, { recursive }, call) {
+    /**
+     * Terminates a job, and its descendants if `recursive`. `rest` is the internal job that continues with a large
+     * family.
+     */
+    async terminate(
+      job: Ref,
+      { recursive }: { recursive?: boolean },
+      call?: Call,
+    ): Promise<{ id: number; status: Status; rest?: number }> {
       await announce()
       const answer = await change(job, [ops.terminate({ recursive })], call)
       return { ...stepOf(answer), ...(answer[2] ? { rest: Number(answer[2]) } : {}) }
     },
 
-    async retry(job, call) {
+    /** Makes a failed job ready again. */
+    async retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       return stepOf(await change(job, [ops.retry()], call))
     },
 
-    async cancel(job, call) {
+    /** Cancels a job. */
+    async cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       await announce()
       return stepOf(await change(job, [ops.cancel()], call))
     },
 
-    async state(job) {
+    /** Returns the state of a job. */
+    async state(job: Ref): Promise<Record<string, Encoded>> {
       return stateShown(job)
     },
 
-    async setState(job, { set = {}, unset = [] }, call) {
+    /** Sets and deletes fields of the state. Returns the new state. */
+    async setState(
+      job: Ref,
+      { set = {}, unset = [] }: { set?: Record<string, Encoded>; unset?: string[] },
+      call?: Call,
+    ): Promise<Record<string, Encoded>> {
       await checkTheirs(job)
       const words = [
         ...Object.entries(set).map(([field, value]) =>
@@ -240,13 +260,16 @@ export function createJobs({
       return stateShown(job)
     },
 
-    async wasMade(id) {
+    /** Returns whether a job with this id was ever created, even if it was deleted. */
+    async existed(id: string): Promise<boolean> {
       return isId(id) && Number(id) <= (await store.lastId())
     },
 
-    why: (job, { deep = 0 } = {}) => followed(store, job, deep),
+    /** Explains why a job does not run. `deep` follows that many causes to other jobs and the last limit. */
+    why: (job: Ref, { deep = 0 }: { deep?: number } = {}): Promise<Why> => followed(store, job, deep),
 
-    async stepsOf(job, cursor = '0') {
+    /** Returns the completed steps of the function, in the order in which they were stored. */
+    async steps(job: Ref, cursor: string = '0'): Promise<{ steps: KeptStep[]; cursor: string | null }> {
       const { id, document } = await store.inspect(job)
       if (!document.hasSteps) return { steps: [], cursor: null }
       const { steps, kept, cursor: next } = await store.steps(id, cursor)
@@ -261,7 +284,11 @@ export function createJobs({
       }
     },
 
-    async tree(job, limit = MAX_TREE) {
+    /** Returns the descendants of a job, nearest first, at most `limit` (5,000). `more` means that the tree is larger. */
+    async tree(
+      job: Ref,
+      limit: number = MAX_TREE,
+    ): Promise<{ id: number; class: string; status: Status; children: Record<string, unknown>; more?: true }> {
       const { members, more } = await store.tree(job, limit)
       const nodes = new Map(
         members.map(({ id, class: name, status }) => [
@@ -274,31 +301,39 @@ export function createJobs({
       return { ...nodes.get(members[0]!.id)!, ...(more ? { more } : {}) }
     },
 
-    async adopt(job, child, call) {
+    /** Makes a job the child of another. */
+    async adopt(job: Ref, child: { job: Ref; name: string }, call?: Call): Promise<void> {
       await change(job, [ops.adopt(child)], call)
     },
 
-    async disown(job, { name }, call) {
+    /** Detaches a child from its parent. */
+    async disown(job: Ref, { name }: { name: string }, call?: Call): Promise<void> {
       await change(job, [ops.disown({ child: name })], call)
     },
 
-    async alias(job, alias, act, call) {
+    /** Adds or removes an alias. */
+    async setAlias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void> {
       await change(job, [[act === 'add' ? 'alias' : 'unalias', alias]], call)
     },
 
-    async lock(job, { ttl }, call) {
+    /** Locks a job. Only the holder of the token may change it. */
+    async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {
       // The token follows from the call's key, so that a repeated call gets the token that holds.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')
       await change(job, [ops.lock({ ms: ttl, token })], call)
       return { token }
     },
 
-    async refresh(job, { token, ttl }, call) {
+    /** Extends a lock. */
+    async refreshLock(job: Ref, { token, ttl }: { token: string; ttl: number }, call?: Call): Promise<void> {
       await change(job, [ops.refresh({ token, ms: ttl })], call)
     },
 
-    async unlock(job, { token }, call) {
+    /** Releases a lock. */
+    async unlock(job: Ref, { token }: { token: string }, call?: Call): Promise<void> {
       await change(job, [ops.unlock({ token })], call)
     },
   }
 }
+
+export type Jobs = ReturnType<typeof createJobs>

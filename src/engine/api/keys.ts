@@ -6,7 +6,7 @@ import { Lru } from '../../core/lru.ts'
 import { readObject } from '../../core/readable.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Context } from '../context.ts'
-import type { ApiKey, Engine, KnownKey } from '../engine.ts'
+import type { ApiKey, Call, KnownKey } from '../engine.ts'
 import { createSessions } from './sessions.ts'
 
 /** How long a token for a stream opens it. */
@@ -29,25 +29,10 @@ const HASH = /^[0-9a-f]{64}$/
 /** The parts of a token: `<tenant>~<id>.<until>.<proof>`, the first only where there is one. */
 const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
 
-type Verbs =
-  | 'keys'
-  | 'addKey'
-  | 'rotateKey'
-  | 'removeKey'
-  | 'authenticate'
-  | 'knows'
-  | 'streamToken'
-  | 'authenticateStream'
-  | 'openSession'
-  | 'peekSession'
-  | 'redeemSession'
-  | 'session'
-  | 'endSession'
-
 export function createKeys(
   { store, change, now }: Context,
   { apiKey, tenant, tokenSecret }: { apiKey?: string; tenant?: string; tokenSecret?: string },
-): Pick<Engine, Verbs> {
+) {
   const seen = new Lru<string, { at: number; kept: Kept | null }>(REMEMBERED)
   const noted = new Lru<string, number>(REMEMBERED)
 
@@ -129,11 +114,7 @@ export function createKeys(
    * A new key, by chance. Where a call may come again, the chance is kept with its answer, and makes the same key with a
    * secret that Redis does not have: for a day, and as long as the key was not removed.
    */
-  async function made(
-    about: Omit<Kept, 'hash' | 'createdAt'>,
-    call: Parameters<Engine['addKey']>[1],
-    more: string[][],
-  ) {
+  async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()
     const keyOf = (from: string) => (call?.key && apiKey ? keyFrom(apiKey, from, tenant) : newKey(tenant))
     const key = await keyOf(chance)
@@ -148,60 +129,82 @@ export function createKeys(
   }
 
   return {
-    async keys() {
-      const rows = await rowsOf()
-      const keys = Object.entries(rows).flatMap(([id, text]) => {
-        if (id.startsWith('used:')) return []
-        const kept = readObject<Kept>(text)
-        if (!kept) return []
-        const { hash: _, ...about } = kept
-        const used = rows[`used:${id}`]
-        return [{ id, ...about, ...(used === undefined ? {} : { lastUsedAt: Number(used) }) }]
-      })
-      return { keys }
+    keys: {
+      /** Lists API keys. */
+      async list(): Promise<{ keys: ApiKey[] }> {
+        const rows = await rowsOf()
+        const keys = Object.entries(rows).flatMap(([id, text]) => {
+          if (id.startsWith('used:')) return []
+          const kept = readObject<Kept>(text)
+          if (!kept) return []
+          const { hash: _, ...about } = kept
+          const used = rows[`used:${id}`]
+          return [{ id, ...about, ...(used === undefined ? {} : { lastUsedAt: Number(used) }) }]
+        })
+        return { keys }
+      },
+
+      /** Creates an API key. Its text is returned only once. */
+      add: (
+        about: Omit<ApiKey, 'id' | 'createdAt' | 'lastUsedAt'>,
+        call?: Call,
+      ): Promise<{ id: string; key: string }> => made(about, call, []),
+
+      /**
+       * Creates a key with the same rights. The old key ends `overlap` milliseconds later, or at its own expiry if
+       * that is sooner.
+       */
+      async rotate(
+        id: string,
+        { overlap }: { overlap: number },
+        call?: Call,
+      ): Promise<{ id: string; key: string; until: number }> {
+        const old = await needed(id)
+        const { hash: _, createdAt: __, ...about } = old
+        const until = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now() + overlap)
+        const fresh = await made(about, call, [keepKnown({ ...old, expiresAt: until })])
+        seen.delete(id)
+        return { ...fresh, until }
+      },
+
+      /** Revokes an API key. */
+      async remove(id: string): Promise<void> {
+        await needed(id)
+        await store.removeApiKey(id)
+        seen.delete(id)
+      },
+
+      /** Returns the owner of a key, or undefined for an unknown key. */
+      authenticate: async (key: string): Promise<KnownKey | undefined> => knownBy(await hashOf(key)),
+
+      /** Returns whether a key with this id exists and has not expired. */
+      async isActive(id: string): Promise<boolean> {
+        const own = await hashOfOwn()
+        if (own && idOf(own) === id) return true
+        const kept = await keptOf(id)
+        return kept !== null && !isOver(kept)
+      },
     },
 
-    addKey: (about, call) => made(about, call, []),
+    streamTokens: {
+      /** Creates a token that opens one path without the key, for a minute or for `life` milliseconds. */
+      async create(key: string, path: string, life: number = STREAM): Promise<{ token: string; expiresAt: number }> {
+        const hash = await hashOf(key)
+        const expiresAt = now() + life
+        const token = `${idOf(hash)}.${expiresAt}.${await proofOf(secretOf(), hash, path, expiresAt)}`
+        return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
+      },
 
-    async rotateKey(id, { overlap }, call) {
-      const old = await needed(id)
-      const { hash: _, createdAt: __, ...about } = old
-      const until = Math.min(old.expiresAt ?? Number.POSITIVE_INFINITY, now() + overlap)
-      const fresh = await made(about, call, [keepKnown({ ...old, expiresAt: until })])
-      seen.delete(id)
-      return { ...fresh, until }
+      /** Returns the key of a stream token, if the token is for this path. */
+      async authenticate(token: string, path: string): Promise<KnownKey | undefined> {
+        const [, id, until, proof] = TOKEN.exec(token) ?? []
+        const left = Number(until) - now()
+        if (!id || !proof || left <= 0 || left > MAX_TOKEN_MS) return undefined
+        const hash = await hashOfId(id)
+        return hash && sameHash(proof, await proofOf(secretOf(), hash, path, Number(until))) ? knownBy(hash) : undefined
+      },
     },
 
-    async removeKey(id) {
-      await needed(id)
-      await store.removeApiKey(id)
-      seen.delete(id)
-    },
-
-    ...createSessions({ store, knownBy, tenant }),
-
-    authenticate: async (key) => knownBy(await hashOf(key)),
-
-    async knows(id) {
-      const own = await hashOfOwn()
-      if (own && idOf(own) === id) return true
-      const kept = await keptOf(id)
-      return kept !== null && !isOver(kept)
-    },
-
-    async streamToken(key, path, life = STREAM) {
-      const hash = await hashOf(key)
-      const expiresAt = now() + life
-      const token = `${idOf(hash)}.${expiresAt}.${await proofOf(secretOf(), hash, path, expiresAt)}`
-      return { token: tenant === undefined ? token : `${tenant}~${token}`, expiresAt }
-    },
-
-    async authenticateStream(token, path) {
-      const [, id, until, proof] = TOKEN.exec(token) ?? []
-      const left = Number(until) - now()
-      if (!id || !proof || left <= 0 || left > MAX_TOKEN_MS) return undefined
-      const hash = await hashOfId(id)
-      return hash && sameHash(proof, await proofOf(secretOf(), hash, path, Number(until))) ? knownBy(hash) : undefined
-    },
+    sessions: createSessions({ store, knownBy, tenant }),
   }
 }

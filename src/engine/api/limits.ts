@@ -5,7 +5,18 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Room } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine, GroupView, LimitRow, LimitView, RoomView, WaitedLimit } from '../engine.ts'
+import type {
+  ConstraintView,
+  GroupView,
+  Holder,
+  LimitRow,
+  LimitSettings,
+  LimitView,
+  LimitWaiter,
+  Previewed,
+  RoomView,
+  WaitedLimit,
+} from '../engine.ts'
 import { changedBy, limitPreview } from './limit-preview.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
@@ -60,29 +71,7 @@ const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): G
   ...{ concurrency, paused, running, waiting, jobs: jobs ?? 0 },
 })
 
-export function createLimits({
-  store,
-  tags,
-  ring,
-  now,
-}: Context): Pick<
-  Engine,
-  | 'limits'
-  | 'bounds'
-  | 'limit'
-  | 'room'
-  | 'setLimit'
-  | 'removeLimit'
-  | 'constraints'
-  | 'constraint'
-  | 'setConstraint'
-  | 'removeConstraint'
-  | 'groups'
-  | 'group'
-  | 'setGroup'
-  | 'flag'
-  | 'setFlag'
-> {
+export function createLimits({ store, tags, ring, now }: Context) {
   async function limitOf(key: string): Promise<LimitView> {
     const [row] = await store.limits(key)
     if (!row) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
@@ -119,68 +108,104 @@ export function createLimits({
   }
 
   return {
-    bounds,
+    limits: {
+      /** Lists limits and groups, about `most` of them, from one read. */
+      withGroups: bounds,
 
-    limits: async (options) => ({ limits: (await bounds(undefined, options)).limits }),
+      /** Lists limits. */
+      list: async (options?: { details?: boolean }): Promise<{ limits: LimitRow[] }> => ({
+        limits: (await bounds(undefined, options)).limits,
+      }),
 
-    limit: limitOf,
+      /** Returns a limit. */
+      get: limitOf,
 
-    async room(key, { holders = 0, waiting = 0 }) {
-      // One of those who wait is looked at in any case: it says since when there is no room.
-      const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
-      if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
-      return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }
-    },
+      /** Returns a limit with its holders, soonest expiry first, and its waiting jobs in order. */
+      async usage(
+        key: string,
+        { holders = 0, waiting = 0 }: { holders?: number; waiting?: number },
+      ): Promise<{ limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }> {
+        // Reads at least one waiting job: it tells since when the limit is full.
+        const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
+        if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
+        return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }
+      },
 
-    async setLimit(key, settings, { preview = false } = {}) {
-      if (preview) {
-        const found = await limitPreview(store, key, settings)
-        if (!found) return { ...noLimit(key), ...changedBy(noLimit(key), settings), preview: NOBODY }
-        return {
-          ...limitView({ ...found.room, ...found.changed, key, shutUntil: found.room.settings.shutUntil }, now()),
-          preview: found.preview,
+      /** Sets a limit. With `preview` it changes nothing and returns the effect. */
+      async set(
+        key: string,
+        settings: LimitSettings,
+        { preview = false }: { preview?: boolean } = {},
+      ): Promise<Previewed<LimitView>> {
+        if (preview) {
+          const found = await limitPreview(store, key, settings)
+          if (!found) return { ...noLimit(key), ...changedBy(noLimit(key), settings), preview: NOBODY }
+          return {
+            ...limitView({ ...found.room, ...found.changed, key, shutUntil: found.room.settings.shutUntil }, now()),
+            preview: found.preview,
+          }
         }
-      }
-      await ring(await store.limit(key, 'set', settings))
-      return limitOf(key)
+        await ring(await store.limit(key, 'set', settings))
+        return limitOf(key)
+      },
+
+      /** Deletes a limit. */
+      async remove(key: string): Promise<void> {
+        await ring(await store.limit(key, 'remove'))
+      },
     },
 
-    async removeLimit(key) {
-      await ring(await store.limit(key, 'remove'))
+    constraints: {
+      /** Lists constraints. */
+      async list(): Promise<{ constraints: ConstraintView[] }> {
+        return { constraints: (await tags.list()).map(([name, one]) => constraintView(name, one)) }
+      },
+
+      /** Returns a constraint. */
+      get: constraintOf,
+
+      /** Creates or replaces a constraint. */
+      async set(name: string, definition: Constraint): Promise<ConstraintView> {
+        await putConstraint(name, definition)
+        return constraintOf(name)
+      },
+
+      /** Deletes a constraint. */
+      remove: (name: string): Promise<void> => putConstraint(name, null),
     },
 
-    async constraints() {
-      return { constraints: (await tags.list()).map(([name, one]) => constraintView(name, one)) }
-    },
+    groups: {
+      /** Lists groups. */
+      list: async (): Promise<{ groups: GroupView[] }> => ({ groups: (await bounds()).groups }),
 
-    constraint: constraintOf,
+      /** Returns a group. */
+      get: groupOf,
 
-    async setConstraint(name, definition) {
-      await putConstraint(name, definition)
-      return constraintOf(name)
-    },
-
-    removeConstraint: (name) => putConstraint(name, null),
-
-    groups: async () => ({ groups: (await bounds()).groups }),
-
-    group: groupOf,
-
-    async setGroup(id, settings, { preview = false } = {}) {
-      if (preview) {
-        const [was, found] = await Promise.all([groupOf(id), limitPreview(store, groupKey(id), settings)])
-        return {
-          ...was,
-          ...pickGroup(found?.changed ?? changedBy({ ...was, rate: null }, settings)),
-          preview: found?.preview ?? NOBODY,
+      /** Sets the concurrency of a group. With `preview` it changes nothing and returns the effect. */
+      async set(
+        id: string,
+        settings: Omit<LimitSettings, 'rate'>,
+        { preview = false }: { preview?: boolean } = {},
+      ): Promise<Previewed<GroupView>> {
+        if (preview) {
+          const [was, found] = await Promise.all([groupOf(id), limitPreview(store, groupKey(id), settings)])
+          return {
+            ...was,
+            ...pickGroup(found?.changed ?? changedBy({ ...was, rate: null }, settings)),
+            preview: found?.preview ?? NOBODY,
+          }
         }
-      }
-      await ring(await store.limit(groupKey(id), 'change', settings))
-      return groupOf(id)
+        await ring(await store.limit(groupKey(id), 'change', settings))
+        return groupOf(id)
+      },
     },
 
-    flag: (name) => store.flag(name),
+    flags: {
+      /** Returns whether a switch is on. */
+      get: (name: string): Promise<boolean> => store.flag(name),
 
-    setFlag: (name, on) => store.setFlag(name, on),
+      /** Turns a switch on or off. */
+      set: (name: string, on: boolean): Promise<void> => store.setFlag(name, on),
+    },
   }
 }

@@ -7,7 +7,7 @@ import { fieldsOf } from '../../redis/flat.ts'
 import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
-import type { Engine } from '../engine.ts'
+import type { Call, Ref } from '../engine.ts'
 
 // 400 of the largest are 6.4 MiB: an answer of Redis has room for 10.
 const LOG_PAGE = 400
@@ -60,13 +60,37 @@ const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
   ...(ended.has(statusOf(document)) && document.endedAt ? { to: document.endedAt + MARGIN } : {}),
 })
 
-export function createLog({ store, change, now }: Context): Pick<Engine, 'log' | 'readLog'> {
+export function createLog({ store, change, now }: Context) {
   return {
-    async log(entry, call) {
+    /** Writes a log entry. */
+    async write(entry: Encoded, call?: Call): Promise<void> {
       await change('', [logWords(entryOf(entry), store.vault)], call)
     },
 
-    async readLog({ job, class: name, level, text, since = 0, until = Number.POSITIVE_INFINITY, cursor, limit = 100 }) {
+    /** Returns log entries, newest first. */
+    async read({
+      job,
+      class: name,
+      level,
+      text,
+      since = 0,
+      until = Number.POSITIVE_INFINITY,
+      cursor,
+      limit = 100,
+    }: {
+      job?: Ref
+      /** Only entries of jobs of this class. */
+      class?: string
+      level?: string
+      text?: string
+      since?: number
+      until?: number
+      cursor?: string
+      limit?: number
+    }): Promise<{
+      entries: { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }[]
+      cursor: string | null
+    }> {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
       // Who keeps a history has a log of its own, in which others push nothing out: it is read alone, from its end.
@@ -101,3 +125,5 @@ export function createLog({ store, change, now }: Context): Pick<Engine, 'log' |
     },
   }
 }
+
+export type Log = ReturnType<typeof createLog>

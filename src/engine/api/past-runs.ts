@@ -3,12 +3,14 @@
 import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
+import type { PastRunView } from '../../core/schemas.ts'
 import { deedsOf, type JobRecord, pastRunOf, redactedPathsOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine } from '../engine.ts'
+import type { Ref } from '../engine.ts'
 import { runLines } from '../run/job-facts.ts'
+import type { Log } from './log.ts'
 
 /** So many lines of its log come with a run. */
 const LINES = 200
@@ -28,16 +30,16 @@ export const keptRunsOf = async (
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
   runLines(document, kept).map((text) => shown(pastRunOf(text), document))
 
-/** What is logged is committed: with the end of a run at the latest, and after the one before, which may have ended as it began. */
+/**
+ * The time in which log entries of a run were committed. The previous run may have ended at the moment when this one
+ * began.
+ */
 const during = ({ startedAt, endedAt }: PastRun) => ({
   since: endedAt > startedAt ? startedAt + 1 : startedAt,
   until: endedAt,
 })
 
-export function createPastRuns(
-  { store, viewWithRuns }: Context,
-  { readLog }: Pick<Engine, 'readLog'>,
-): Pick<Engine, 'runs' | 'withRuns' | 'pastRun'> {
+export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog }: Pick<Log, 'read'>) {
   /** By its place among those that are kept; where others have ended meanwhile, it is further back. */
   async function kept(id: number, n: number, noted: number): Promise<string> {
     for (let behind = noted - n; behind >= 0; ) {
@@ -51,15 +53,18 @@ export function createPastRuns(
   }
 
   return {
+    /** Returns a job, the cost of its runs and the runs, all from one read. */
     withRuns: viewWithRuns,
 
-    async runs(job, { details = false } = {}) {
+    /** Returns the last run, or all kept runs, newest first. `details` adds what the history of each run holds. */
+    async runs(job: Ref, { details = false }: { details?: boolean } = {}): Promise<{ runs: PastRun[] }> {
       const found = await store.inspect(job)
       const runs = pastRunsOf(found.document, await keptRunsOf(store, found))
       return { runs: details ? runs : runs.map(({ n, readyAt, commits, ...run }) => run) }
     },
 
-    async pastRun(job, n) {
+    /** Returns one run from the history by its number, with its changes and its log. */
+    async pastRun(job: Ref, n: number): Promise<PastRunView> {
       const { id, document } = await store.inspect(job)
       const text = await kept(id, n, document.runsNoted ?? 0)
       const run = pastRunOf(text)

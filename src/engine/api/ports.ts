@@ -2,13 +2,14 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
+import type { JobView } from '../../core/schemas/job-views.ts'
 import { sleep } from '../../core/sleep.ts'
 import { defineWords, writeWords } from '../../redis/changes.ts'
 import { itemText, shownItem } from '../../redis/item.ts'
 import { ops, type Words } from '../../redis/ops.ts'
 import { countsOf, statusOf } from '../../redis/record.ts'
 import { type Context, MINUTE } from '../context.ts'
-import type { Dir, Engine } from '../engine.ts'
+import type { Call, Dir, Item, PortSpecs, PortView, Ref } from '../engine.ts'
 import { checkDefault, checkRoot, checkValues } from '../jobs/checks.ts'
 import { overlay } from '../jobs/new-job.ts'
 import { shownPortOf, shownValues } from '../run/shown.ts'
@@ -22,14 +23,7 @@ const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
 /** Outside every value has a context, if only an empty one. */
 const withContext = (item: string) => ({ context: '{}' as Encoded, ...shownItem(item) })
 
-export function createPorts({
-  store,
-  registry,
-  classes,
-  change,
-  view,
-  now,
-}: Context): Pick<Engine, 'ports' | 'look' | 'write' | 'take' | 'setDefault' | 'setChannels' | 'connect'> {
+export function createPorts({ store, registry, classes, change, view, now }: Context) {
   const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })
 
   /** Waits until so many values are there, or no more can come: its job has ended, or the time is over. */
@@ -45,7 +39,8 @@ export function createPorts({
   }
 
   return {
-    async ports(job, specs, call) {
+    /** Replaces the ports of a job (SideJob's `inports=` and `outports=`). */
+    async define(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView> {
       checkRoot(specs.in, call)
       const { document } = await store.inspect(job)
       const found = await registry.find(document.queue, document.class)
@@ -56,7 +51,8 @@ export function createPorts({
       return view(job)
     },
 
-    async look(job, dir, port, limit = 100) {
+    /** Returns a port and its first values without taking them. */
+    async get(job: Ref, dir: Dir, port: string, limit: number = 100): Promise<PortView & { values: Item[] }> {
       const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
       const side = sideOf(dir)
       const counts = countsOf(document, side, port)
@@ -66,14 +62,29 @@ export function createPorts({
       return { ...shownPortOf(document, side, port, counts.pushed, counts.taken), values }
     },
 
-    async write(job, dir, port, values, writing = {}, call) {
+    /** Writes values to a port. */
+    async write(
+      job: Ref,
+      dir: Dir,
+      port: string,
+      values: Encoded[],
+      writing: { notify?: boolean; log?: boolean; setDefault?: boolean; context?: Encoded } = {},
+      call?: Call,
+    ): Promise<{ size: number }> {
       const { name, found } = await classes.of(job)
       checkValues(found, name, { dir, port }, values, ['values'])
       const [size] = await change(job, [writeWords(portOf(dir, port), { ...writing, values }, store.vault)], call)
       return { size: Number(size) }
     },
 
-    async take(job, dir, port, { max = 1, wait = 0 }, call) {
+    /** Takes values from a port, and waits up to `wait` milliseconds for one. */
+    async take(
+      job: Ref,
+      dir: Dir,
+      port: string,
+      { max = 1, wait = 0 }: { max?: number; wait?: number },
+      call?: Call,
+    ): Promise<{ values: Item[] }> {
       if (wait > 0) await filled(job, portOf(dir, port), max, now() + wait, call?.signal)
       const words = ops.take({ from: portOf(dir, port), most: max })
       const [isDefault, ...items] = await change(job, [words], call, MINUTE)
@@ -85,19 +96,22 @@ export function createPorts({
       }
     },
 
-    async setDefault(job, dir, port, value, call) {
+    /** Sets the default value of a port. `undefined` removes it. */
+    async setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call): Promise<void> {
       const { name, found } = await classes.of(job)
       if (value !== undefined) checkDefault(found, name, { dir, port }, value)
       const kept = value === undefined ? undefined : store.vault.sealItem(itemText({ data: value }))
       await change(job, [ops.default({ of: portOf(dir, port), value: kept })], call)
     },
 
-    async setChannels(job, dir, port, channels, call) {
+    /** Sets the channels that a port reads from or publishes to. */
+    async setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call): Promise<void> {
       if (dir === 'in') checkRoot({ [port]: { channels } }, call)
       await change(job, [ops.channels({ of: portOf(dir, port), set: channels })], call)
     },
 
-    async connect(job, dir, port, to, call) {
+    /** Moves the values of a port to other ports. */
+    async connect(job: Ref, dir: Dir, port: string, to: Target[], call?: Call): Promise<{ moved: number }> {
       const [moved] = await change(job, [ops.connect({ from: portOf(dir, port), to })], call)
       return { moved: Number(moved) }
     },

@@ -2,9 +2,9 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import { LANE_MARK } from '../../redis/store.ts'
-import type { AtWork } from '../../redis/types.ts'
+import type { AtWork, Signal } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine, ProcessView, RunUnderWay } from '../engine.ts'
+import type { ProcessView, RunUnderWay } from '../engine.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
 /** How many runs are shown at most. */
@@ -15,7 +15,7 @@ const LIVE = 60_000
 
 type Run = AtWork['runs'][number]
 
-export function createProcesses({ store, registry }: Context): Pick<Engine, 'processes' | 'signal'> {
+export function createProcesses({ store, registry }: Context) {
   async function shown(runs: Run[]): Promise<(run: Run) => RunUnderWay> {
     const find = await registry.finder(runs)
     return ({ token: _, process: __, ...run }) => {
@@ -25,7 +25,10 @@ export function createProcesses({ store, registry }: Context): Pick<Engine, 'pro
   }
 
   return {
-    async processes() {
+    /**
+     * Lists processes and their runs. `others` are runs of unnamed processes; `more` means that the list is longer.
+     */
+    async list(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }> {
       const { lanes, processes, runs, more, now } = await store.atWork(MOST_RUNS)
       const show = await shown(runs)
       const left = new Set(runs)
@@ -48,7 +51,11 @@ export function createProcesses({ store, registry }: Context): Pick<Engine, 'pro
       return { processes: [...heard.sort(byId), ...serving.sort(byId)], others: [...left].map(show), more }
     },
 
-    async signal(process, signal) {
+    /**
+     * Tells a process to take no new jobs, to stop, or (`null`) to continue. It learns this from its next claim or
+     * heartbeat.
+     */
+    async signal(process: string, signal: Signal | null): Promise<void> {
       if (await store.signal(process, signal)) return
       throw new SidejobError(
         'NOT_FOUND',

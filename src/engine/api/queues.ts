@@ -3,7 +3,7 @@
 import { SidejobError } from '../../core/errors.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Engine, QueueView } from '../engine.ts'
+import type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../engine.ts'
 import { openSince } from '../lane/lane-name.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
@@ -41,15 +41,17 @@ export function viewOf(row: QueueRow): QueueView {
   }
 }
 
-export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 'queue' | 'setQueue'> {
+export function createQueues({ store, ring }: Context) {
   const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
 
   return {
-    async queues() {
+    /** Lists queues. */
+    async list(): Promise<{ queues: QueueView[] }> {
       return { queues: await queueViews() }
     },
 
-    async queue(queue, { limit = NEXT } = {}) {
+    /** Returns a queue with up to `limit` (20) of its runs, waiting claims and next jobs. */
+    async get(queue: string, { limit = NEXT }: { limit?: number } = {}): Promise<QueueDetail> {
       const [[seen], near] = await Promise.all([queueViews(queue), store.near(queue, limit)])
       if (!near) throw new SidejobError('NOT_FOUND', `there is no queue ${queue}: no job was ever made in it`)
       const runs = near.runs.map(({ token, process, ...run }) => ({
@@ -66,7 +68,12 @@ export function createQueues({ store, ring }: Context): Pick<Engine, 'queues' | 
       return { ...seen!, open, runs, claims: near.claims, next: near.next }
     },
 
-    async setQueue(queue, patch, { details = false } = {}) {
+    /** Changes settings of a queue in one transaction. `details` also returns the earlier settings as a patch. */
+    async update(
+      queue: string,
+      patch: QueuePatch,
+      { details = false }: { details?: boolean } = {},
+    ): Promise<PatchedQueue> {
       const { rings, was } = await store.settings(queue, patch)
       await ring(rings)
       const view = (await queueViews(queue))[0]!

@@ -6,7 +6,7 @@ import { redacted } from '../../core/redact.ts'
 import { ops } from '../../redis/ops.ts'
 import type { Vault } from '../../redis/vault.ts'
 import { type Context, MINUTE } from '../context.ts'
-import type { Engine, Result } from '../engine.ts'
+import type { Call, Ref, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
 /** `isTaken`: whoever takes it gets it as it is. */
@@ -42,11 +42,16 @@ function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   }
 }
 
-type Answer = Awaited<ReturnType<Engine['result']>>
+type Answer = { ended: true; result: Result | null } | { ended: false; status: Status }
 
-export function createResults({ store, change, now, waiting }: Context): Pick<Engine, 'result'> {
+export function createResults({ store, change, now, waiting }: Context) {
   return {
-    async result(job, { wait = 0, take = false }, call) {
+    /** Returns the result of a job, or its status if it has not ended. `take` deletes the result. */
+    async result(
+      job: Ref,
+      { wait = 0, take = false }: { wait?: number; take?: boolean },
+      call?: Call,
+    ): Promise<{ ended: true; result: Result | null } | { ended: false; status: Status }> {
       const end = now() + wait
       const ask = async (wait: number): Promise<{ answer: Answer; id: string }> => {
         const words = ops.result({ job, look: !take, wait })

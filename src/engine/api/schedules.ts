@@ -8,9 +8,10 @@ import { nextSlot, nextTimes, type ParsedRepeat, parseRepeat, type Repeat } from
 import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
-import type { Call, Engine, JobInput, JobPatch, ScheduleRow, ScheduleView } from '../engine.ts'
+import type { Call, JobInput, JobPatch, Ref, ScheduleRow, ScheduleView } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 import { kindOfJob, mutesOf } from './errors.ts'
+import type { Jobs } from './jobs.ts'
 import { keptRunsOf, pastRunsOf } from './past-runs.ts'
 
 /** The slot of a schedule that is paused: the last moment there is. */
@@ -103,18 +104,6 @@ function patchOf(input: JobInput, was: string): JobPatch {
   return { ...fields, ...(isSame ? {} : { repeat }) }
 }
 
-type Verbs = Pick<
-  Engine,
-  | 'schedules'
-  | 'schedule'
-  | 'setSchedule'
-  | 'patchSchedule'
-  | 'endSchedule'
-  | 'pauseSchedule'
-  | 'resumeSchedule'
-  | 'backfill'
->
-
 /**
  * The verbs of schedules.
  *
@@ -122,8 +111,8 @@ type Verbs = Pick<
  */
 export function createSchedules(
   { store, change, now }: Context,
-  { patch, enqueue }: Pick<Engine, 'patch' | 'enqueue'>,
-): Verbs {
+  { update: patch, enqueue }: Pick<Jobs, 'update' | 'enqueue'>,
+) {
   async function look(job: string): Promise<{ id: number; document: JobRecord }> {
     const found = await store.inspect(job)
     if (!found.document.repeats) throw new SidejobError('NOT_FOUND', `job ${found.id} does not repeat`)
@@ -144,7 +133,7 @@ export function createSchedules(
   }
 
   /** Frees the names and stops repeating, in one step. */
-  async function end(job: string, call?: Parameters<Engine['endSchedule']>[1]): Promise<void> {
+  async function end(job: string, call?: Call): Promise<void> {
     const { id, document } = await look(job)
     const names = aliasesOf(document).map((alias) => ops.unalias({ name: alias }))
     await change(String(id), [...names, ops.patch({ fields: { repeats: '', nextSlot: '' } })], call)
@@ -159,7 +148,28 @@ export function createSchedules(
   }
 
   return {
-    async schedules({ limit = 50, cursor, failing = false, muted = false, inARow = 0, until, runs = false }) {
+    /** Lists schedules. */
+    async list({
+      limit = 50,
+      cursor,
+      failing = false,
+      muted = false,
+      inARow = 0,
+      until,
+      runs = false,
+    }: {
+      limit?: number
+      cursor?: string
+      failing?: boolean
+      /** With `failing`: those, too, whose kind of errors is muted. */
+      muted?: boolean
+      /** With `failing`: only schedules that failed at least this often in a row, or stopped after it. */
+      inARow?: number
+      /** With the runs that are known of each: a command more for each that keeps its history. */
+      runs?: boolean
+      /** Slots up to this moment, at most 50 of each. */
+      until?: number
+    }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }> {
       const schedules: ScheduleRow[] = []
       const silent = failing && !muted ? mutesOf({ store, now }) : undefined
       let next: string | null = cursor ?? '0'
@@ -182,9 +192,11 @@ export function createSchedules(
       return { schedules, cursor: next }
     },
 
-    schedule,
+    /** Returns a schedule with its next five slots, or with the slots before `until`. */
+    get: schedule,
 
-    async setSchedule(alias, input, call) {
+    /** Creates the schedule with this alias, or changes the existing one to match. */
+    async set(alias: string, input: JobInput, call?: Call): Promise<ScheduleView> {
       const print = (await hashOf(JSON.stringify(Object.entries(input).sort()))).slice(0, 16)
       const found = await named(alias)
       if (!found) return make(alias, input, print, call)
@@ -201,21 +213,25 @@ export function createSchedules(
       return make(alias, input, print, call)
     },
 
-    async patchSchedule(job, changes, call) {
+    /** Changes a schedule. */
+    async update(job: Ref, changes: JobPatch, call?: Call): Promise<ScheduleView> {
       await patch(job, changes, call)
       return schedule(job)
     },
 
-    endSchedule: end,
+    /** Ends a schedule. The job remains and no longer runs by itself. */
+    end: end,
 
-    async pauseSchedule(job, call) {
+    /** Pauses a schedule. */
+    async pause(job: Ref, call?: Call): Promise<ScheduleView> {
       const { document } = await look(job)
       const next = document.nextSlot === NEVER ? document.repeatPaused : document.nextSlot
       await change(job, [ops.patch({ fields: { nextSlot: String(NEVER), repeatPaused: String(next ?? 1) } })], call)
       return schedule(job)
     },
 
-    async resumeSchedule(job, call) {
+    /** Resumes a schedule with the first slot after now. */
+    async resume(job: Ref, call?: Call): Promise<ScheduleView> {
       const { document } = await look(job)
       const repeat = parseRepeat(JSON.parse(document.repeats!) as Repeat)
       const at = store.now()
@@ -226,7 +242,12 @@ export function createSchedules(
       return schedule(job)
     },
 
-    async backfill(job, { from, to }, call) {
+    /** Creates jobs for the slots between two times. `next` is the start of the next call. */
+    async backfill(
+      job: Ref,
+      { from, to }: { from: number; to: number },
+      call?: Call,
+    ): Promise<{ jobs: { id: number; scheduledFor: number }[]; next: number | null }> {
       const { document } = await look(job)
       const repeat = parseRepeat(JSON.parse(document.repeats!) as Repeat)
       if (!('cron' in Object(repeat.source)))
@@ -257,3 +278,5 @@ export function createSchedules(
     },
   }
 }
+
+export type Schedules = ReturnType<typeof createSchedules>

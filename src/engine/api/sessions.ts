@@ -3,7 +3,7 @@
 import { hashOf, sessionName } from '../../core/crypto.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Store } from '../../redis/store.ts'
-import type { Engine, KnownKey } from '../engine.ts'
+import type { KnownKey } from '../engine.ts'
 
 /** For how long an isolate relies on what it has read of a session. */
 const FRESH = 10_000
@@ -12,10 +12,9 @@ const REMEMBERED = 1_000
 const ONCE = 'once '
 const isOnce = (text: string): boolean => text.startsWith(ONCE)
 
-type Verbs = 'openSession' | 'peekSession' | 'redeemSession' | 'session' | 'endSession'
 type Parts = { store: Store; knownBy: (hash: string) => Promise<KnownKey | undefined>; tenant?: string }
 
-export function createSessions({ store, knownBy, tenant }: Parts): Pick<Engine, Verbs> {
+export function createSessions({ store, knownBy, tenant }: Parts) {
   const seen = new Lru<string, { at: number; text: string }>(REMEMBERED)
 
   async function open(keyHash: string, life: number, before = ''): Promise<string> {
@@ -33,17 +32,23 @@ export function createSessions({ store, knownBy, tenant }: Parts): Pick<Engine, 
   }
 
   return {
-    async openSession(key, { life, once }) {
+    /**
+     * Creates a session that lasts `life` milliseconds or, with `once`, a login name for one session. Returns
+     * undefined for an unknown key.
+     */
+    async open(key: string, { life, once }: { life: number; once?: boolean }): Promise<string | undefined> {
       const hash = await hashOf(key)
       return (await knownBy(hash)) ? open(hash, life, once ? ONCE : '') : undefined
     },
 
-    async peekSession(name) {
+    /** Returns the key of a login name without using it up. */
+    async peek(name: string): Promise<KnownKey | undefined> {
       const text = await store.session(await hashOf(name))
       return text !== null && isOnce(text) ? knownBy(text.slice(ONCE.length)) : undefined
     },
 
-    async redeemSession(name, life) {
+    /** Exchanges a login name for a session. */
+    async redeem(name: string, life: number): Promise<string | undefined> {
       const hash = await hashOf(name)
       const text = await store.session(hash)
       if (text === null || !isOnce(text)) return undefined
@@ -53,12 +58,14 @@ export function createSessions({ store, knownBy, tenant }: Parts): Pick<Engine, 
       return (await knownBy(keyHash)) ? open(keyHash, life) : undefined
     },
 
-    async session(name) {
+    /** Returns the current key of a session, or undefined if the session or the key has ended. */
+    async get(name: string): Promise<KnownKey | undefined> {
       const text = await read(await hashOf(name))
       return text === null || isOnce(text) ? undefined : knownBy(text)
     },
 
-    async endSession(name) {
+    /** Ends a session. */
+    async end(name: string): Promise<void> {
       const hash = await hashOf(name)
       seen.delete(hash)
       await store.removeSession(hash)

@@ -1,11 +1,13 @@
 // Numbers about the whole: what has happened today, on each day that is kept, and minute by minute.
 
+import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
+import type { Point } from '../../core/series.ts'
 import { keptSteps, pointsOf, summed } from '../../core/series.ts'
 import type { DayRecord } from '../../redis/record.ts'
 import type { QueueRow } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
-import type { Counts, DayView, Engine } from '../engine.ts'
+import type { Counts, DayView, Stats } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
@@ -26,7 +28,9 @@ const nameOf = (day: number): string => new Date(day * DAY).toISOString().slice(
 
 type Kept = Record<string, DayRecord>
 
-/** What each queue counted on which day: those that are kept, and those that are not over, or that nobody has looked at since. */
+/**
+ * Counts by queue and day: kept days, the current day, and past days that were not read since they ended.
+ */
 function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: readonly number[]): DayView[] {
   for (const { name, settings } of queues) {
     if (settings.day === undefined || !days.includes(settings.day)) continue
@@ -48,9 +52,10 @@ function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: read
 const byName = <T>(queues: readonly QueueRow[], value: (settings: QueueRow['settings']) => T): Record<string, T> =>
   Object.fromEntries(queues.map(({ name, settings }) => [name, value(settings)]))
 
-export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series' | 'classes'> {
+export function createStats({ store }: Context) {
   return {
-    async stats({ days = 0 } = {}) {
+    /** Returns counts of jobs and runs. `days` adds that many days, today first; days are kept for five years. */
+    async totals({ days = 0 }: { days?: number } = {}): Promise<Stats> {
       const [{ queues, now }, { trouble }] = await Promise.all([store.overview(), store.standing()])
       const today = Math.floor(now / DAY)
       const isToday = (settings: QueueRow['settings']) => settings.day === today
@@ -71,7 +76,29 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
       }
     },
 
-    async series({ queue = '', step = 'minute', from = 0, to, details = false }) {
+    /**
+     * Returns counts for each of the last 240 minutes or 336 hours, oldest first. `more` means that only 50 queues
+     * were counted.
+     */
+    async series({
+      queue = '',
+      step = 'minute',
+      from = 0,
+      to,
+      details = false,
+    }: {
+      queue?: string
+      step?: 'minute' | 'hour'
+      from?: number
+      to?: number
+      details?: boolean
+    }): Promise<{
+      step: 'minute' | 'hour'
+      points: Point[]
+      more: boolean
+      /** Points by queue, with `details`. */
+      queues?: Record<string, Point[]>
+    }> {
       const { kind, ms } = STEPS[step]
       const { rows, more, now } = await store.series(queue, kind, MOST_QUEUES)
       const since = Math.max(Math.floor(now / ms) - keptSteps[step] + 1, Math.floor(from / ms)) * ms
@@ -80,7 +107,23 @@ export function createStats({ store }: Context): Pick<Engine, 'stats' | 'series'
       return { step, points, more, ...(details ? { queues: Object.fromEntries(byQueue) } : {}) }
     },
 
-    async classes({ queue = '', day: which = 'today', hours = false }) {
+    /**
+     * Returns the counts of one day by class, and by hour with `hours`. `more` means that only 50 queues were
+     * counted.
+     */
+    async classes({
+      queue = '',
+      day: which = 'today',
+      hours = false,
+    }: {
+      queue?: string
+      day?: 'today' | 'yesterday'
+      hours?: boolean
+    }): Promise<{
+      day: string
+      classes: ({ queue: string; hours?: ClassHour[] } & ClassCount)[]
+      more: boolean
+    }> {
       const { queues, more, now } = await store.classes(queue, MOST_QUEUES, hours ? HOURS_BYTES : 0)
       const day = Math.floor(now / DAY) - (which === 'yesterday' ? 1 : 0)
       const since = (Math.floor(now / HOUR) - 23) * HOUR

@@ -1,15 +1,15 @@
-// What pages for people show beside jobs: views of their list that all share, and when classes were deployed.
+// Views of the job list that all users of the dashboard share.
 
 import { SidejobError } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
-import type { Engine } from '../engine.ts'
 
 const MOST = 50
 
-export function createViews({ store, now }: Context): Pick<Engine, 'views' | 'setView' | 'removeView' | 'deployments'> {
+export function createViews({ store, now }: Context) {
   return {
-    async views() {
+    /** Lists the shared views of the job list. */
+    async list(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }> {
       const views = Object.entries(await store.views()).flatMap(([name, text]) => {
         const view = readObject<{ query: string; by: string; at: number }>(text)
         return view ? [{ name, ...view }] : []
@@ -17,22 +17,16 @@ export function createViews({ store, now }: Context): Pick<Engine, 'views' | 'se
       return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
-    async deployments() {
-      const deployments = Object.entries(await store.deployments()).flatMap(([id, text]) => {
-        const deployment = readObject<{ at: number; classes: string[] }>(text)
-        return deployment ? [{ id, at: deployment.at, classes: deployment.classes.length }] : []
-      })
-      return { deployments: deployments.sort((a, b) => b.at - a.at) }
-    },
-
-    async setView(name, { query, by }) {
+    /** Stores a shared view. */
+    async set(name: string, { query, by }: { query: string; by: string }): Promise<void> {
       const known = Object.keys(await store.views())
       if (!known.includes(name) && known.length >= MOST)
         throw new SidejobError('LIMITED', `expected at most ${MOST} shared views, got one more: take one away`)
       await store.setView(name, JSON.stringify({ query, by, at: now() }))
     },
 
-    async removeView(name) {
+    /** Deletes a shared view. */
+    async remove(name: string): Promise<void> {
       if ((await store.removeView(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no view ${name}`)
     },
   }

@@ -9,7 +9,7 @@ import type { WorkerPatch } from '../../core/schemas.ts'
 import { callable } from '../../core/url.ts'
 import type { Worker } from '../../core/worker.ts'
 import type { Context } from '../context.ts'
-import type { Engine, WorkerDefinition } from '../engine.ts'
+import type { Preview, StoredWorker, WorkerDefinition, WorkerView } from '../engine.ts'
 import { type Deployment, keyOf } from '../jobs/announcement.ts'
 import { checkSchemas } from '../jobs/checks.ts'
 import { workerUnfitOf } from './worker-unfit.ts'
@@ -83,10 +83,7 @@ function byClass(deployed: Record<string, string>): Map<string, { id: string; at
   return found
 }
 
-export function createWorkers(
-  { store, registry, ring, announce, allowHosts }: Context,
-  workers: readonly Worker[],
-): Pick<Engine, 'workers' | 'register' | 'patchWorker' | 'unregister'> {
+export function createWorkers({ store, registry, ring, announce, allowHosts }: Context, workers: readonly Worker[]) {
   /** What a definition would be, with what waits and does not fit it. */
   const unfitting = async (queue: string, name: string, definition: WorkerDefinition) => ({
     ...definition,
@@ -94,7 +91,8 @@ export function createWorkers(
   })
 
   return {
-    async workers() {
+    /** Lists worker classes. */
+    async list(): Promise<{ workers: WorkerView[] }> {
       await announce()
       const [names, heard, deployed] = await Promise.all([store.queueNames(), store.lastHeard(), store.deployments()])
       const queues = new Set([...names, ...workers.map(({ queue = 'default' }) => queue)])
@@ -116,7 +114,13 @@ export function createWorkers(
       }
     },
 
-    async register(queue, name, definition, { preview = false } = {}) {
+    /** Registers a class. With `preview` it changes nothing and reports the waiting jobs that would not fit. */
+    async register(
+      queue: string,
+      name: string,
+      definition: WorkerDefinition,
+      { preview = false }: Preview = {},
+    ): Promise<StoredWorker> {
       checkDefinition(definition, allowHosts)
       if (registry.local(queue, name)) isFunction(queue, name)
       if (preview) {
@@ -129,7 +133,13 @@ export function createWorkers(
       return definition
     },
 
-    async patchWorker(queue, name, patch, { preview = false } = {}) {
+    /** Merges settings into a registered class. `null` restores a default. */
+    async update(
+      queue: string,
+      name: string,
+      patch: WorkerPatch,
+      { preview = false }: Preview = {},
+    ): Promise<StoredWorker> {
       const found = await registry.read(queue, name)
       if (!found) throw new SidejobError('NOT_FOUND', `there is no class ${name} in queue ${queue}`)
       if (found.isFunction) isFunction(queue, name)
@@ -143,11 +153,21 @@ export function createWorkers(
       return definition
     },
 
-    async unregister(queue, name) {
+    /** Removes a registered class. */
+    async unregister(queue: string, name: string): Promise<void> {
       const { rings } = await registry.remove(queue, name)
       await ring(rings)
       const serving = byClass(await store.deployments()).get(keyOf({ queue, name })) ?? []
       await store.forgetAnnounced(serving.map(({ id }) => id))
+    },
+
+    /** Lists deployments with the number of their classes and the time of their last change. */
+    async deployments(): Promise<{ deployments: { id: string; at: number; classes: number }[] }> {
+      const deployments = Object.entries(await store.deployments()).flatMap(([id, text]) => {
+        const deployment = readObject<{ at: number; classes: string[] }>(text)
+        return deployment ? [{ id, at: deployment.at, classes: deployment.classes.length }] : []
+      })
+      return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },
   }
 }

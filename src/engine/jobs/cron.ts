@@ -1,10 +1,11 @@
 // The schedules of functions that repeat by themselves: `cron` in their definition.
 
 import { SidejobError } from '../../core/errors.ts'
-import type { Engine } from '../engine.ts'
+import type { Jobs } from '../api/jobs.ts'
+import type { Schedules } from '../api/schedules.ts'
 import type { SetCron } from './announcement.ts'
 
-type Verbs = Pick<Engine, 'setSchedule' | 'endSchedule' | 'remove' | 'schedule'>
+type Verbs = { jobs: Pick<Jobs, 'remove'>; schedules: Pick<Schedules, 'set' | 'end' | 'get'> }
 
 const is = (error: unknown, code: string): boolean => error instanceof SidejobError && error.code === code
 
@@ -20,9 +21,9 @@ export const cronSetter =
     const alias = `cron:${queue}/${name}`
     if (!cron) {
       try {
-        const { job } = await engine.schedule(alias)
-        await engine.endSchedule(alias)
-        await engine.remove(String(job), { force: true })
+        const { job } = await engine.schedules.get(alias)
+        await engine.schedules.end(alias)
+        await engine.jobs.remove(String(job), { force: true })
       } catch (error) {
         // Somebody has ended it before.
         if (!is(error, 'NOT_FOUND')) throw error
@@ -31,7 +32,7 @@ export const cronSetter =
     }
     const { expression, args, ...rest } = cron
     const input = { queue, class: name, repeat: { cron: expression, ...rest }, ...(args === undefined ? {} : { args }) }
-    const set = () => engine.setSchedule(alias, input)
+    const set = () => engine.schedules.set(alias, input)
     await set().catch((error) => {
       // Another isolate of this version has made it meanwhile.
       if (!is(error, 'TAKEN')) throw error

@@ -4,7 +4,6 @@ import { createSlots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Ring } from '../../redis/types.ts'
 import type { Heart } from '../../redis/verbs/commands.ts'
-import type { Engine } from '../engine.ts'
 import type { Guest, Ringer } from './ringer.ts'
 
 export type TickOptions = {
@@ -21,7 +20,7 @@ export type TickOptions = {
   elapsed?: () => number
 }
 
-type Ticked = Awaited<ReturnType<Engine['tick']>>
+type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
 /** What is due so soon is looked for by a script, which knows Redis' clock: ours may be wrong by less. */
@@ -46,7 +45,7 @@ export function createTick({
   now,
   isTenant = false,
   elapsed = () => performance.now(),
-}: TickOptions): Engine['tick'] {
+}: TickOptions) {
   async function serveUnrung(rings: Ring[]): Promise<void> {
     const places = createSlots(LANES)
     const guest: Guest = { until: elapsed() + budget, calls: createSlots(), sent: { requests: 0 } }
@@ -93,9 +92,10 @@ export function createTick({
     return noted
   }
 
-  // Most minutes of most deployments have nothing that is due: one command says so.
-  return async (by = 'qstash', tell) => {
+  /** Starts everything that is due. Calls `tell` first with whether there are tenants. */
+  return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
+    // In most minutes nothing is due, which one command shows.
     const { announced, hasTenants, isDue } = await store.standingAt(at + SOON, toNote(at, by))
     tell?.(hasTenants)
     await announce(announced)

@@ -68,30 +68,6 @@ export type DeliveryUpdate = {
   counted?: 'anew'
 }
 
-/** Runs for callers that know jobs by their ids. */
-export interface Deliveries {
-  deliveredJob(job: Ref): Promise<DeliveredJob>
-  /** Jobs that fit, newest first, by the thousand; without their children. */
-  deliveredJobs(filter: DeliveredFilter): Promise<{ jobs: DeliveredJob[]; cursor: string | null }>
-  /** `failed`: how many failed instead of being lent. */
-  deliver(queue: string, request: DeliveryRequest, call?: Call): Promise<{ deliveries: Delivery[]; failed: number }>
-  /** Of what was lent nobody will hear: it does not count, and the call may be made again. */
-  giveBack(deliveries: Delivery[], call?: Call): Promise<void>
-  /** What was done under the key of this call is not done again; what was refused may be asked for again. */
-  once(call: Call, act: () => Promise<void>): Promise<void>
-  /** Ends the run that a job is in, whoever has it. */
-  finishDelivery(job: Ref, end: DeliveryEnd): Promise<{ status: Status }>
-  /** Back into the queue, whatever it was doing. */
-  requeue(job: Ref, options?: { forgiven?: boolean; class?: string }, call?: Call): Promise<void>
-  /** Requeues jobs of one queue by their ids, in one step; others are passed over. */
-  requeueAll(queue: string, jobs: readonly Ref[], options?: { forgiven?: boolean }, call?: Call): Promise<void>
-  /** Cancels or deletes a job, and takes it from its run, if it still is as it was seen. */
-  withdrawJob(seen: DeliveredJob, act: 'cancel' | 'delete', call?: Call): Promise<void>
-  updateDelivery(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void>
-  /** Jobs of classes like these fail instead of being lent; null: of none any more. */
-  block(queue: string, globs: string[] | null): Promise<void>
-}
-
 /**
  * `restored`: Redis was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what to
  * do about it; absent when nothing is.

@@ -59,3 +59,6 @@ export type ErrorFilter = {
   details?: boolean
   muted?: boolean
 }
+
+/** Notes on a page of a list, each present if the engine knows it. */
+export type ListNotes = { total?: number; looked?: number; newest?: number }

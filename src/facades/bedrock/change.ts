@@ -2,7 +2,8 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
-import type { Call, DeliveryUpdate, Engine } from '../../engine/engine.ts'
+import type { Call, DeliveryUpdate } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { repeatIn } from './create.ts'
 import { readCompact } from './data.ts'
 import { type Given, isJob, leadingNumber, momentOf, needJob, needName, needText, priorityOf } from './given.ts'
@@ -29,7 +30,7 @@ export async function updateJob(engine: Engine, from: Given, call: Call): Promis
   const job = await wardOf(engine, id)
   // A run under way has no next time to change, unless it repeats.
   if (isTaken(job) && job.repeat === null && !amendment.repeat) delete amendment.dueAt
-  await engine.updateDelivery(id, amendment, call).catch((error) => {
+  await engine.deliveries.update(id, amendment, call).catch((error) => {
     // Counted from a start that never was, or beyond the year 9999.
     if (repeat && error instanceof SidejobError && error.code === 'BAD_REQUEST') throw refusals.malformed('repeat')
     throw error
@@ -43,7 +44,7 @@ export const cancelJob = (engine: Engine, from: Given, call: Call): Promise<void
     if (Object.keys(job.children).length > 0)
       throw new Refusal(404, 'Invalid jobID - Cannot cancel a job with children')
     if (!job.parent) throw new Refusal(404, 'Invalid jobID - Cannot cancel a job without a parent')
-    if (cancellable.has(stateOf(job))) await engine.withdrawJob(job, 'cancel', call)
+    if (cancellable.has(stateOf(job))) await engine.deliveries.withdraw(job, 'cancel', call)
   })
 
 const undeletable: Record<string, string> = {
@@ -55,7 +56,7 @@ export const deleteJob = (engine: Engine, from: Given, call: Call): Promise<void
   withJob(engine, needJob(from), async (job) => {
     const why = undeletable[stateOf(job)]
     if (why) throw new Refusal(405, why)
-    await engine.withdrawJob(job, 'delete', call)
+    await engine.deliveries.withdraw(job, 'delete', call)
   })
 
 const listOf = (text = ''): string[] =>
@@ -71,12 +72,12 @@ export async function requeueJobs(engine: Engine, from: Given): Promise<void> {
   if (ids.length > limits.requeued.most)
     throw new Refusal(402, `Expected at most ${limits.requeued.most} jobIDs, got ${ids.length}`)
   if (name === undefined) {
-    if (ids.length > 0) await engine.requeueAll(QUEUE, ids, { forgiven })
+    if (ids.length > 0) await engine.deliveries.requeueAll(QUEUE, ids, { forgiven })
     return
   }
   const requeue = async (id: string) => {
     const job = await wardOf(engine, id).catch(unknown)
-    if (job) await engine.requeue(id, { forgiven, class: name }).catch(unknown)
+    if (job) await engine.deliveries.requeue(id, { forgiven, class: name }).catch(unknown)
   }
   for (let at = 0; at < ids.length; at += AT_ONCE) await Promise.all(ids.slice(at, at + AT_ONCE).map(requeue))
 }
@@ -87,6 +88,7 @@ const unknown = (error: unknown): undefined => {
   throw error
 }
 
-export const crash = (engine: Engine, from: Given): Promise<void> => engine.block(QUEUE, listOf(from('names')))
+export const crash = (engine: Engine, from: Given): Promise<void> =>
+  engine.deliveries.block(QUEUE, listOf(from('names')))
 
-export const clearCrashed = (engine: Engine): Promise<void> => engine.block(QUEUE, null)
+export const clearCrashed = (engine: Engine): Promise<void> => engine.deliveries.block(QUEUE, null)

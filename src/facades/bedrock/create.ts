@@ -3,7 +3,8 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { parseRepeat, shiftLength } from '../../core/repeat.ts'
-import type { Call, DeliveredJob, Engine, JobInput } from '../../engine/engine.ts'
+import type { Call, DeliveredJob, JobInput } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { mergePatch, readData } from './data.ts'
 import { type Given, momentOf, needName, priorityOf } from './given.ts'
 import { QUEUE, wardOf } from './jobs.ts'
@@ -122,13 +123,13 @@ const inWords = (error: unknown): never => {
 /** A unique job that is there already takes over what is new: data merged, repeat and priority as given now. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const { args } = await engine.deliveredJob(String(id))
+    const { args } = await engine.deliveries.get(String(id))
     const was = args ?? '{}'
     if (was === data) return
     const bedrock = repeat ? { bedrock: repeat, stopOnFail: true } : null
     const amendment = { args: mergePatch(was, data), was, priority, repeat: bedrock, dueAt: 'same' as const }
     try {
-      return await engine.updateDelivery(String(id), amendment)
+      return await engine.deliveries.update(String(id), amendment)
     } catch (error) {
       const changed = error instanceof SidejobError && error.code === 'CONFLICT'
       if (!changed || tries === 5) throw error
@@ -144,7 +145,7 @@ export async function createAll(engine: Engine, given: Given[], asksMock: boolea
   const mocked = mocks(asksMock, parents)
   checkGrandchildren(parents)
   const inputs = wanted.map((one) => inputOf(one, mocked))
-  const { jobs, existing } = await engine.enqueue(inputs, call).catch(inWords)
+  const { jobs, existing } = await engine.jobs.enqueue(inputs, call).catch(inWords)
   for (const [i, job] of jobs.entries())
     if (job.existing && !existing && wanted[i]!.overwrites) await merge(engine, job.id, wanted[i]!)
   return jobs.map(({ id }) => id)

@@ -1,6 +1,7 @@
 // FinishJob, RetryJob and FailJob: the ends of a run, for whoever has it.
 
-import type { DeliveredJob, DeliveryEnd, Engine } from '../../engine/engine.ts'
+import type { DeliveredJob, DeliveryEnd } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { readCompact } from './data.ts'
 import { delayOf, type Given, isOn, momentOf, needJob, needName, priorityOf } from './given.ts'
 import { wardOf } from './jobs.ts'
@@ -47,11 +48,11 @@ export async function finishJob(engine: Engine, from: Given): Promise<void> {
   const repeats = repeatOf(job) !== '' && !ends && !isOn(from('ignoreRepeat'))
   if (hasPending(job)) {
     // It repeats only after the run in which its children are all there.
-    await engine.finishDelivery(String(job.id), { ...base, end: 'suspended', waitFor: 'children', slot: 'keep' })
+    await engine.deliveries.finish(String(job.id), { ...base, end: 'suspended', waitFor: 'children', slot: 'keep' })
     return
   }
   if (!repeats && hasFailed(job)) throw new Refusal(405, 'Failed to delete a job with outstanding children')
-  await engine.finishDelivery(String(job.id), { ...base, end: 'completed', slot: repeats ? 'next' : 'none' })
+  await engine.deliveries.finish(String(job.id), { ...base, end: 'completed', slot: repeats ? 'next' : 'none' })
 }
 
 export async function retryJob(engine: Engine, from: Given): Promise<void> {
@@ -60,7 +61,7 @@ export async function retryJob(engine: Engine, from: Given): Promise<void> {
   const repeats = repeatOf(job) !== '' && !ends && !isOn(from('ignoreRepeat'))
   const delay = delayOf(from('delay'))
   const at = momentOf(from('nextRun'), 'nextRun')
-  await engine.finishDelivery(String(job.id), {
+  await engine.deliveries.finish(String(job.id), {
     ...seizing(from, job),
     end: 'again',
     args,
@@ -75,7 +76,7 @@ export async function failJob(engine: Engine, from: Given): Promise<void> {
   const job = await wardOf(engine, needJob(from))
   if (!isTaken(job)) throw new Refusal(405, 'Can only fail RUNNING or RUNQUEUED jobs')
   const text = from('data')
-  await engine.finishDelivery(String(job.id), {
+  await engine.deliveries.finish(String(job.id), {
     token: from('token'),
     end: 'failed',
     args: text ? readCompact(text).own : undefined,

@@ -4,7 +4,8 @@ import type { Context } from 'hono'
 import * as z from 'zod'
 import { hashOf } from '../../core/crypto.ts'
 import type { SidejobError } from '../../core/errors.ts'
-import type { Call, Engine, Scope } from '../../engine/engine.ts'
+import type { Call, Scope } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { respond, wanted } from '../../http/format.ts'
 import { route } from '../../http/route.ts'
 import { cancelJob, clearCrashed, crash, deleteJob, requeueJobs, updateJob } from './change.ts'
@@ -41,7 +42,7 @@ type Asked = { engine: Engine; from: Given; call: Call; signal: AbortSignal }
 const telling =
   (act: (asked: Asked) => Promise<void>) =>
   async (asked: Asked): Promise<Answer> => {
-    await asked.engine.once(asked.call, () => act(asked))
+    await asked.engine.deliveries.once(asked.call, () => act(asked))
     return {}
   }
 

@@ -1,7 +1,8 @@
 // The jobs of the facade: one queue, whose workers take jobs by name.
 
 import { SidejobError } from '../../core/errors.ts'
-import type { DeliveredJob, Engine } from '../../engine/engine.ts'
+import type { DeliveredJob } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { refusals } from './refusal.ts'
 
 export const QUEUE = 'bedrock'
@@ -12,13 +13,13 @@ const pulled = new WeakSet<Engine>()
 /** Any name may be used: the queue takes classes that nobody has registered. */
 export async function openQueue(engine: Engine): Promise<void> {
   if (pulled.has(engine)) return
-  await engine.setQueue(QUEUE, { mode: 'pull' })
+  await engine.queues.update(QUEUE, { mode: 'pull' })
   pulled.add(engine)
 }
 
 /** A job of this queue. */
 export async function wardOf(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<DeliveredJob> {
-  const found = await engine.deliveredJob(id).catch((error) => {
+  const found = await engine.deliveries.get(id).catch((error) => {
     if (error instanceof SidejobError && error.code === 'NOT_FOUND') throw otherwise
     throw error
   })

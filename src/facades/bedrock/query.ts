@@ -2,7 +2,8 @@
 
 import type { Status } from '../../core/job.ts'
 import { limits } from '../../core/limits.ts'
-import type { DeliveredJob, Engine } from '../../engine/engine.ts'
+import type { DeliveredJob } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { type Given, needText } from './given.ts'
 import { QUEUE } from './jobs.ts'
 import { Refusal } from './refusal.ts'
@@ -51,7 +52,7 @@ export async function query(engine: Engine, given: Given): Promise<Answer> {
   let [cursor, bytes]: [string | null, number] = [String(Math.max(1, before)), 0]
   for (let page = 0; cursor !== null && Number(cursor) > from; page++) {
     if (page === MOST_PAGES || rows.length === limit) return rest(cursor)
-    const found: { jobs: DeliveredJob[]; cursor: string | null } = await engine.deliveredJobs({ ...filter, cursor })
+    const found: { jobs: DeliveredJob[]; cursor: string | null } = await engine.deliveries.list({ ...filter, cursor })
     for (const job of found.jobs) {
       const row: Row = rowOf(job)
       if (!conditions.every(({ holds }) => holds(row))) continue

@@ -1,6 +1,7 @@
 // GetJob and GetJobs: atomic deliveries by name, at once or as soon as there is something.
 
-import type { Call, DeliveredJob, Delivery, Engine } from '../../engine/engine.ts'
+import type { Call, DeliveredJob, Delivery } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { type Given, isSet, leadingNumber, needText, priorityOf } from './given.ts'
 import { QUEUE } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
@@ -34,7 +35,7 @@ const waitOf = (from: Given): number => {
 
 async function parentsOf(engine: Engine, deliveries: Delivery[]): Promise<Map<number, DeliveredJob>> {
   const ids = [...new Set(deliveries.flatMap(({ job }) => job.parent?.id ?? []))]
-  const wards = await Promise.all(ids.map((id) => engine.deliveredJob(String(id)).catch(() => undefined)))
+  const wards = await Promise.all(ids.map((id) => engine.deliveries.get(String(id)).catch(() => undefined)))
   return new Map(wards.filter((ward) => ward !== undefined).map((ward) => [ward.id, ward]))
 }
 
@@ -53,9 +54,9 @@ export async function take(
   const wait = waitOf(from)
   const mocked = isSet(from, 'mockRequest') || isSet(from, 'getMockedJobs')
   const lending = { names: globsOf(name), max, priority, wait, tags: mocked ? [MOCK] : [] }
-  const { deliveries, failed } = await engine.deliver(QUEUE, lending, call)
+  const { deliveries, failed } = await engine.deliveries.claim(QUEUE, lending, call)
   // What nobody will hear of does not count as delivered.
-  if (call.signal.aborted) await engine.giveBack(deliveries, call)
+  if (call.signal.aborted) await engine.deliveries.giveBack(deliveries, call)
   // Where all that was chosen had failed on the way there is nothing, but it is no 404.
   if (deliveries.length === 0 && failed === 0)
     throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')

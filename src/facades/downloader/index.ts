@@ -4,7 +4,8 @@ import type { Context } from 'hono'
 import * as z from 'zod'
 import { SidejobError } from '../../core/errors.ts'
 import { askedAtOf, type Downloads } from '../../core/files.ts'
-import type { Engine, JobView } from '../../engine/engine.ts'
+import type { JobView } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { reply, route } from '../../http/route.ts'
 import { jobOf, QUEUE, submission } from './given.ts'
 import { argsOf, callbackStates, jobState, stateOf } from './shown.ts'
@@ -38,7 +39,7 @@ async function find(engine: Engine, { files }: Downloads, id: string): Promise<J
   const missing = () => new SidejobError('NOT_FOUND', 'there is no such job')
   const job = await files.jobOf(id)
   if (job === undefined) throw missing()
-  const view = await engine.get(String(job)).catch((error) => {
+  const view = await engine.jobs.get(String(job)).catch((error) => {
     throw error instanceof SidejobError && error.code === 'NOT_FOUND' ? missing() : error
   })
   if (view.queue !== QUEUE || (await files.idOf(job, askedAtOf(view, argsOf(view)))) !== id) throw missing()
@@ -63,10 +64,10 @@ export const downloader = {
     async ({ engine, deps, body, call }) => {
       const downloads = deps.downloads!
       const now = Date.now()
-      const { jobs, existing } = await engine.enqueue([jobOf(body, downloads, now)], call)
+      const { jobs, existing } = await engine.jobs.enqueue([jobOf(body, downloads, now)], call)
       const { id } = jobs[0]!
       // Asked for twice with one key: the moment is that of the first time.
-      const askedAt = existing ? argsOf(await engine.get(String(id))).askedAt : now
+      const askedAt = existing ? argsOf(await engine.jobs.get(String(id))).askedAt : now
       return reply(201, { id: await downloads.files.idOf(id, askedAt) })
     },
   ),
@@ -84,7 +85,7 @@ export const downloader = {
       const view = await find(engine, deps.downloads!, params.file)
       const state = callbackStates[view.callback?.state ?? ''] ?? ''
       if (state !== 'Failed') throw new SidejobError('BAD_REQUEST', `Error with callback state of the job: ${state}`)
-      await engine.resend(String(view.id), call)
+      await engine.callbacks.resend(String(view.id), call)
       return reply(204, null)
     },
   ),
@@ -112,7 +113,7 @@ export const downloader = {
     },
     async ({ engine, deps, params, call }) => {
       const { id } = await find(engine, deps.downloads!, params.file)
-      await engine.cancel(String(id), call)
+      await engine.jobs.cancel(String(id), call)
       return reply(204, null)
     },
   ),
@@ -129,7 +130,7 @@ export const downloader = {
     },
     async ({ engine, deps, params, call }) => {
       const { id } = await find(engine, deps.downloads!, params.file)
-      await engine.run(String(id), { force: true }, call)
+      await engine.jobs.run(String(id), { force: true }, call)
       return reply(204, null)
     },
   ),
@@ -182,7 +183,7 @@ export const downloader = {
       media: 'text/html',
     },
     async ({ engine }) =>
-      (await engine.flag(DRAINED))
+      (await engine.flags.get(DRAINED))
         ? new Response('Service disabled', { status: 503, headers: { 'content-type': 'text/plain' } })
         : new Response('OK', { headers: { 'content-type': 'text/plain' } }),
   ),
@@ -199,7 +200,7 @@ export const downloader = {
       answers: { 204: empty },
     },
     async ({ engine, body }) => {
-      await engine.setFlag(DRAINED, !body.enabled)
+      await engine.flags.set(DRAINED, !body.enabled)
       return reply(204, null)
     },
   ),

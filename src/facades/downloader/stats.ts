@@ -1,13 +1,14 @@
 // The numbers of Downloader's components, under the original's names.
 
 import { CALLBACKS, isCallbackGroup } from '../../core/callback.ts'
-import type { Engine, GroupView, QueueView } from '../../engine/engine.ts'
+import type { GroupView, QueueView } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { QUEUE } from './given.ts'
 
 const responses = ['200', 'tls', 'mime', 'body', 'image-size']
 
 export const aggregations = async (engine: Engine): Promise<GroupView[]> =>
-  (await engine.groups()).groups.filter(({ id }) => !isCallbackGroup(id))
+  (await engine.groups.list()).groups.filter(({ id }) => !isCallbackGroup(id))
 
 /** What is ready is taken up in seconds; a tick finds within two minutes what was not. */
 const STUCK = 3 * 60_000
@@ -17,7 +18,7 @@ const isAlive = (queue: QueueView | undefined): boolean => !queue?.oldestReady |
 /** The numbers of a component under the original's names; counters are those of the day. */
 export const components: Record<string, (engine: Engine) => Promise<Record<string, number> | undefined>> = {
   async processor(engine) {
-    const [{ today, queues }, groups] = await Promise.all([engine.stats(), aggregations(engine)])
+    const [{ today, queues }, groups] = await Promise.all([engine.stats.totals(), aggregations(engine)])
     const { downloader = {}, files = {} } = today
     const own = queues.find(({ name }) => name === QUEUE)
     if (!isAlive(own)) return undefined
@@ -41,7 +42,7 @@ export const components: Record<string, (engine: Engine) => Promise<Record<strin
     }
   },
   async notifier(engine) {
-    const { today, queues } = await engine.stats()
+    const { today, queues } = await engine.stats.totals()
     if (!isAlive(queues.find(({ name }) => name === CALLBACKS.queue))) return undefined
     return {
       alive: 1,

@@ -9,7 +9,8 @@ import { isId } from '../../core/job.ts'
 import { readResultMap, resultMap } from '../../core/jq.ts'
 import { closedIn } from '../../core/schemas.ts'
 import { iso } from '../../core/time.ts'
-import type { Engine, JobView, Result } from '../../engine/engine.ts'
+import type { JobView, Result } from '../../engine/engine.ts'
+import type { Engine } from '../../engine/index.ts'
 import { type Format, formatOf, mediaTypes, readBody, respond, wanted } from '../../http/format.ts'
 import { route } from '../../http/route.ts'
 import { pusherDocument, workerDocument } from './documents.ts'
@@ -47,11 +48,11 @@ const unknownJob = (id: string) => new SidejobError('NOT_FOUND', `no job has the
 /** A job of this queue; undefined when it was here and is gone. */
 async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
   if (!isId(id)) throw unknownJob(id)
-  const found = await engine.get(id).catch((error) => {
+  const found = await engine.jobs.get(id).catch((error) => {
     if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
     throw error
   })
-  if (found ? found.queue !== QUEUE : !(await engine.wasMade(id))) throw unknownJob(id)
+  if (found ? found.queue !== QUEUE : !(await engine.jobs.existed(id))) throw unknownJob(id)
   return found
 }
 
@@ -84,7 +85,7 @@ export const jq = {
     },
     async ({ engine, params, bytes, c }) => {
       const { url, secret } = bodyOf(c, bytes, worker)
-      await engine.register(QUEUE, params.name, { push: { url, ...(secret ? { secret } : {}), format: 'jq' } })
+      await engine.workers.register(QUEUE, params.name, { push: { url, ...(secret ? { secret } : {}), format: 'jq' } })
       return answer(c, 200, { name: params.name, url })
     },
   ),
@@ -103,7 +104,7 @@ export const jq = {
       const { name, argument, priority, max_retry, keep_result, timeout } = bodyOf(c, bytes, pushed)
       const job = { queue: QUEUE, class: name, args: argument, priority, keepResult: keep_result ?? false }
       const retry = { max: max_retry ?? 0 }
-      const { jobs } = await engine.enqueue([{ ...job, retry, timeout: timeoutOf(timeout) }], call)
+      const { jobs } = await engine.jobs.enqueue([{ ...job, retry, timeout: timeoutOf(timeout) }], call)
       return answer(c, 201, { id: String(jobs[0]!.id) })
     },
   ),
@@ -120,7 +121,7 @@ export const jq = {
     },
     async ({ engine, params, call, c }) => {
       if (!(await jobOf(engine, params.id))) return answer(c, 200, null)
-      const found = await engine.result(params.id, { take: c.req.raw.method === 'GET' }, call)
+      const found = await engine.jobs.result(params.id, { take: c.req.raw.method === 'GET' }, call)
       if (!found.ended) return answer(c, 202, { state: found.status })
       return answer(c, 200, found.result && mapOf(found.result))
     },
@@ -144,7 +145,7 @@ export const jq = {
         throw new SidejobError('BAD_REQUEST', 'webhook-id: expected that of the attempt, as it was called with')
       const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
       const changes = readResultMap((closed) => readBody(bytes, format, closed))
-      const { status } = await engine.commit(token, changes)
+      const { status } = await engine.runs.commit(token, changes)
       return answer(c, 200, { state: status })
     },
   ),
@@ -162,7 +163,7 @@ export const jq = {
     },
     async ({ engine, params, bytes, c }) => {
       const { match, rate, concurrency } = bodyOf(c, bytes, constraint)
-      await engine.setConstraint(constraintName(params.name), {
+      await engine.constraints.set(constraintName(params.name), {
         match: {
           queue: QUEUE,
           ...(match.name === undefined ? {} : { class: match.name }),
@@ -185,7 +186,7 @@ export const jq = {
       facade,
     },
     async ({ engine, params, c }) => {
-      await engine.removeConstraint(constraintName(params.name))
+      await engine.constraints.remove(constraintName(params.name))
       return answer(c, 200, { name: params.name })
     },
   ),

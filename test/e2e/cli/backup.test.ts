@@ -126,8 +126,8 @@ test('what was exported is imported as it was, into another namespace and where 
 }, 60_000)
 
 test('an older copy over what has gone on since: its ids are not given again, and everybody can read which are lost', async () => {
-  const make = async () => (await kit.engine.enqueue([{ queue: 'q', class: 'c', in: {} } as never])).jobs[0]!.id
-  await kit.engine.setQueue('q', { mode: 'pull' } as never)
+  const make = async () => (await kit.engine.jobs.enqueue([{ queue: 'q', class: 'c', in: {} } as never])).jobs[0]!.id
+  await kit.engine.queues.update('q', { mode: 'pull' } as never)
   const first = await make()
   const lines: Line[] = []
   for await (const line of exported(place('sidejob:'))) lines.push(line)
@@ -151,7 +151,7 @@ test('an older copy over what has gone on since: its ids are not given again, an
   expect(answered).toEqual(['UNAVAILABLE'])
   expect(lost).toEqual({ from: first + 1, to: last })
   expect(await kit.engine.health()).toMatchObject({ ok: true, restored: { times: 1, lost } })
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   expect(await make()).toBe(last + 1)
-  expect((await kit.engine.claim('q', { max: 9 })).map(({ job }) => job.id)).toEqual([first, last + 1])
+  expect((await kit.engine.runs.claim('q', { max: 9 })).map(({ job }) => job.id)).toEqual([first, last + 1])
 }, 30_000)

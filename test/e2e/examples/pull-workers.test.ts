@@ -76,21 +76,21 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
   may('does a job, and its result is that of the run', async () => {
     const id = await site.make('shout', { queue, args: '{"text":"hello"}', keepResult: true })
     await site.rest(id, 'completed')
-    expect(await site.engine.result(String(id), {})).toMatchObject({ result: { result: '"HELLO"' } })
+    expect(await site.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '"HELLO"' } })
   })
 
   may('fails a job whose args are wrong, and goes on', async () => {
     const bad = await site.make('shout', { queue, args: '{}', retry: { max: 0 } })
     await site.rest(bad, 'failed')
-    expect(JSON.parse((await site.engine.get(String(bad))).error!).message).toMatch(/text/)
+    expect(JSON.parse((await site.engine.jobs.get(String(bad))).error!).message).toMatch(/text/)
     const id = await site.make('shout', { queue, args: '{"text":"again"}' })
     await site.rest(id, 'completed')
   })
 
   test.skipIf(missing || !stops)('ends when it is told to', async () => {
-    const { processes } = await site.engine.processes()
+    const { processes } = await site.engine.processes.list()
     const own = processes.find((one) => one.id.includes(String(worker.pid)))!
-    await site.engine.signal(own.id, 'stop')
+    await site.engine.processes.signal(own.id, 'stop')
     // It hears of it with the answer of the claim that waits: work ends that wait before its time.
     await site.make('shout', { queue, args: '{"text":"late"}' })
     expect(await exit).toEqual([0, null])

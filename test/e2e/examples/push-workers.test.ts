@@ -56,7 +56,7 @@ describe.each(examples)('$name', (example) => {
   afterAll(() => (worker ? stop(worker.child) : undefined))
 
   const register = (signedWith: string) =>
-    kit.engine.register(queue, 'zip', {
+    kit.engine.workers.register(queue, 'zip', {
       in: { left: {}, right: { default: '"x"' } },
       out: { pair: {} },
       push: { url: worker.url, secret: signedWith },
@@ -64,7 +64,7 @@ describe.each(examples)('$name', (example) => {
     })
 
   const pairsOf = async (id: number) => {
-    const { values } = await kit.engine.look(String(id), 'out', 'pair')
+    const { values } = await kit.engine.ports.get(String(id), 'out', 'pair')
     return values.map(({ data }) => JSON.parse(data))
   }
 
@@ -76,11 +76,11 @@ describe.each(examples)('$name', (example) => {
       [1, 'a'],
       [2, 'x'],
     ])
-    expect((await kit.engine.get(String(id))).in).toMatchObject({
+    expect((await kit.engine.jobs.get(String(id))).in).toMatchObject({
       left: { size: 0, taken: 2 },
       right: { size: 0, taken: 1 },
     })
-    expect(await kit.engine.state(String(id))).toEqual({ pairs: '2' })
+    expect(await kit.engine.jobs.state(String(id))).toEqual({ pairs: '2' })
   })
 
   may('takes up what comes later, with the state of its last run', async () => {
@@ -88,10 +88,10 @@ describe.each(examples)('$name', (example) => {
     const id = await kit.make('zip', { queue, inputs: { right: ['"later"'] } })
     await kit.rest(id, 'suspended')
     expect(await pairsOf(id)).toEqual([])
-    await kit.engine.write(String(id), 'in', 'left', ['7'])
+    await kit.engine.ports.write(String(id), 'in', 'left', ['7'])
     await kit.rest(id, 'completed')
     expect(await pairsOf(id)).toEqual([[7, 'later']])
-    expect(await kit.engine.state(String(id))).toEqual({ pairs: '1' })
+    expect(await kit.engine.jobs.state(String(id))).toEqual({ pairs: '1' })
   })
 
   may('answers as the document for push workers says', async () => {
@@ -145,7 +145,7 @@ describe.each(examples)('$name', (example) => {
     await register(other)
     const id = await kit.make('zip', { queue, inputs: { left: ['1'] } })
     await kit.rest(id)
-    const { status, attempt, error, in: ports } = await kit.engine.get(String(id))
+    const { status, attempt, error, in: ports } = await kit.engine.jobs.get(String(id))
     expect({ status, attempt, size: ports.left!.size }).toEqual({ status: 'failed', attempt: 1, size: 1 })
     expect(JSON.parse(error!).message).toBe('the worker answered 401')
   })

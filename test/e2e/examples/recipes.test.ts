@@ -104,7 +104,7 @@ test('a limited API is called by two at once, ten in a second, and left alone as
   server.close()
   expect(most).toBeLessThanOrEqual(2)
   expect(did).toEqual(['busy'])
-  const { ranAt, createdAt } = await kit.engine.get(String(ids[0]))
+  const { ranAt, createdAt } = await kit.engine.jobs.get(String(ids[0]))
   expect(ranAt! - createdAt).toBeGreaterThanOrEqual(2_000)
 })
 
@@ -216,15 +216,15 @@ test('a long file comes in parts; one that fails is asked for again, and no othe
 })
 
 test('a job is moved to another queue once, with what waits at its ports, and not when it has begun', async () => {
-  await kit.engine.setQueue('slow', { paused: true })
-  await kit.engine.setQueue('fast', { paused: true })
-  for (const queue of ['slow', 'fast']) await kit.engine.register(queue, 'moved', { pull: true, in: { n: {} } })
+  await kit.engine.queues.update('slow', { paused: true })
+  await kit.engine.queues.update('fast', { paused: true })
+  for (const queue of ['slow', 'fast']) await kit.engine.workers.register(queue, 'moved', { pull: true, in: { n: {} } })
   const { id } = await client.jobs.enqueue({ class: 'moved', queue: 'slow', args: { a: 1 }, inputs: { n: [1, 2] } })
   const moved = await moveJob(client, id, 'fast')
   expect((await client.jobs.get(id)).status).toBe('terminated')
   expect(await moveJob(client, id, 'fast')).toBe(moved)
   expect(await client.jobs.get(moved)).toMatchObject({ queue: 'fast', args: { a: 1 }, in: { n: { size: 2 } } })
-  await kit.engine.setQueue('fast', { paused: false })
+  await kit.engine.queues.update('fast', { paused: false })
   await client.queues.claim('fast', { max: 1 })
   await expect(moveJob(client, moved, 'slow')).rejects.toMatchObject({ status: 409 })
 })

@@ -14,7 +14,7 @@ async function count(files: { name: string; text: string }[]) {
   const id = await kit.make('word_count', { args: JSON.stringify({ files: files.length }) })
   const values = files.map((file) => JSON.stringify(file))
   for (let i = 0; i < values.length; i += 1000)
-    await kit.engine.write(String(id), 'in', 'files', values.slice(i, i + 1000))
+    await kit.engine.ports.write(String(id), 'in', 'files', values.slice(i, i + 1000))
   return id
 }
 
@@ -28,20 +28,20 @@ test('every file is counted once, however many there are, by at most 500 childre
   const id = await count(files)
   let most = 0
   await kit.until(async () => {
-    const { status, children } = await kit.engine.get(String(id))
+    const { status, children } = await kit.engine.jobs.get(String(id))
     most = Math.max(most, Object.keys(children).length)
     return status === 'completed'
   }, 50_000)
-  const { values } = await kit.engine.take(String(id), 'out', 'total', {})
+  const { values } = await kit.engine.ports.take(String(id), 'out', 'total', {})
   const total = JSON.parse(values[0]!.data)
   expect(total).toMatchObject({ all: 1_250, odd: 625, even: 1_250, f0: 1, f1249: 1 })
   expect(Object.keys(total)).toHaveLength(1_253)
   expect(most).toBeLessThanOrEqual(500)
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 test('no files have no words', async () => {
   const id = await count([])
   await kit.rest(id, 'completed')
-  expect(await kit.engine.take(String(id), 'out', 'total', {})).toMatchObject({ values: [{ data: '{}' }] })
+  expect(await kit.engine.ports.take(String(id), 'out', 'total', {})).toMatchObject({ values: [{ data: '{}' }] })
 })

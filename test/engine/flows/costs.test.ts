@@ -14,7 +14,7 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
   beforeAll(async () => {
     kit = await startKit({ workers })
     await kit.engine.tick()
-    await kit.engine.setQueue('core', { lanes: 1 })
+    await kit.engine.queues.update('core', { lanes: 1 })
   })
   afterAll(() => kit.close())
 
@@ -27,8 +27,8 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
       id = await kit.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(chain(n))] } })
     })
     const value = async (what: string) => {
-      const spent = await cost(() => kit.engine.write(String(id), 'in', 'x', [what]))
-      expect((await kit.engine.take(String(id), 'out', 'y', {})).values.map(({ data }) => data)).toEqual([what])
+      const spent = await cost(() => kit.engine.ports.write(String(id), 'in', 'x', [what]))
+      expect((await kit.engine.ports.take(String(id), 'out', 'y', {})).values.map(({ data }) => data)).toEqual([what])
       expect(await kit.statusOf(id)).toBe('completed')
       return spent
     }
@@ -60,20 +60,20 @@ describe.skipIf(kind === 'embedded')('a value from end to end', () => {
     await cost(async () => {
       id = String(await kit.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(chain(5))] } }))
     })
-    const value = () => cost(() => kit.engine.write(id, 'in', 'x', ['1']))
+    const value = () => cost(() => kit.engine.ports.write(id, 'in', 'x', ['1']))
     await value()
     const plain = await value()
     expect(plain.commands.xadd).toBeUndefined()
-    await kit.engine.recordFlow(id, 3_600_000)
+    await kit.engine.flows.record(id, 3_600_000)
     const recorded = await value()
     const { xadd, ...others } = recorded.commands
     expect(others).toEqual(plain.commands)
     expect(recorded.calls).toBe(plain.calls)
     expect(xadd).toBeLessThanOrEqual(plain.calls)
-    const { events } = await kit.engine.flowRecord(id, { limit: 100 })
+    const { events } = await kit.engine.flows.recorded(id, { limit: 100 })
     expect(events).toHaveLength(xadd!)
     expect(new Set(events.flatMap(({ moves }) => moves.map(({ node }) => node))).size).toBeGreaterThanOrEqual(5)
-    const shown = await cost(() => kit.engine.flowRecord(id, { limit: 100 }))
+    const shown = await cost(() => kit.engine.flows.recorded(id, { limit: 100 }))
     expect(shown.commands.xrevrange).toBe(1)
     expect(shown.calls).toBe(2)
   })

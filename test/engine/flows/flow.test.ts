@@ -13,7 +13,7 @@ beforeAll(async () => {
   kit = await startKit({ hold: true, workers })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
@@ -65,7 +65,7 @@ const scenarios: Record<string, Scenario> = {
     const add = await flow.child('add')
     await flow.update({ nodes: { sum: node('sum', { init: true, outports: { sum: { default: 10 } } }) } })
     expect(Object.keys(await flow.children())).toEqual(['sum'])
-    expect(await kit.engine.get(add)).toMatchObject({ parent: null, status: 'terminated' })
+    expect(await kit.engine.jobs.get(add)).toMatchObject({ parent: null, status: 'terminated' })
   },
   async 'the default of a port of the flow'(order) {
     const flow = await startFlow(
@@ -118,7 +118,10 @@ const scenarios: Record<string, Scenario> = {
     await flow.run({ in: [[1]] })
     expect(Object.keys(await flow.children()).sort()).toEqual(['double', 'sum'])
     expect((await flow.children()).sum).toMatchObject({ status: 'completed' })
-    expect(await kit.engine.get(await flow.child('sum'))).toMatchObject({ name: 'sum', createdBy: `job:${flow.id}` })
+    expect(await kit.engine.jobs.get(await flow.child('sum'))).toMatchObject({
+      name: 'sum',
+      createdBy: `job:${flow.id}`,
+    })
   },
   async 'a value goes to everybody that it is wired to, twice where it is wired twice'(order) {
     const flow = await startFlow(
@@ -150,23 +153,23 @@ const scenarios: Record<string, Scenario> = {
     expect(await flow.status()).toBe('failed')
     const bad = (id: string) => `(job ${id}) failed: that was bad`
     expect(await flow.error()).toBe(`node a ${bad(a)}, node b ${bad(b)}`)
-    await kit.engine.take(a, 'in', 'in', {})
-    await kit.engine.retry(a)
+    await kit.engine.ports.take(a, 'in', 'in', {})
+    await kit.engine.jobs.retry(a)
     await flow.settle()
     expect(await flow.error()).toBe(`node b ${bad(b)}`)
-    await kit.engine.take(b, 'in', 'in', {})
-    await kit.engine.retry(b)
+    await kit.engine.ports.take(b, 'in', 'in', {})
+    await kit.engine.jobs.retry(b)
     await flow.settle()
     expect(await flow.status()).toBe('suspended')
-    await kit.engine.terminate(await flow.child('wait'), {})
+    await kit.engine.jobs.terminate(await flow.child('wait'), {})
     await flow.settle()
     expect(await flow.error()).toMatch(/^node wait \(job \d+\) was terminated$/)
-    await kit.engine.remove(await flow.child('wait'), {})
+    await kit.engine.jobs.remove(await flow.child('wait'), {})
     await flow.settle()
     expect(await flow.status()).toBe('completed')
     await flow.run({ w: [1] })
     expect(await flow.status()).toBe('suspended')
-    expect(await kit.engine.look(await flow.child('wait'), 'in', 'in')).toMatchObject({ size: 1 })
+    expect(await kit.engine.ports.get(await flow.child('wait'), 'in', 'in')).toMatchObject({ size: 1 })
   },
   async 'a class that is not registered fails the flow, and what it was given waits'(order) {
     const flow = await startFlow(kit, { nodes: { a: node('nobody') }, inports: { x: inOf('a.in') } }, order)
@@ -249,8 +252,8 @@ const scenarios: Record<string, Scenario> = {
     )
     await flow.run({ x: [1, 2] })
     const [a, w] = [await flow.child('a'), await flow.child('w')]
-    await kit.engine.write(a, 'out', 'aside', [encodeValue(7)]).catch(() => undefined)
-    await kit.engine.write(w, 'out', 'out', [encodeValue(3)])
+    await kit.engine.ports.write(a, 'out', 'aside', [encodeValue(7)]).catch(() => undefined)
+    await kit.engine.ports.write(w, 'out', 'out', [encodeValue(3)])
     await flow.update({
       nodes: { a: node('connect'), w: node('asker'), d: node('double') },
       edges: [edge('a.out', 'w.in'), edge('w.out', 'd.in')],
@@ -258,7 +261,7 @@ const scenarios: Record<string, Scenario> = {
       outports: { y: outOf('d.out') },
     })
     expect([await flow.child('a'), await flow.child('w')]).toEqual([a, w])
-    expect(await kit.engine.look(w, 'in', 'in')).toMatchObject({ size: 2 })
+    expect(await kit.engine.ports.get(w, 'in', 'in')).toMatchObject({ size: 2 })
     expect(await flow.take('y')).toEqual([6])
   },
   async 'a node of another class gets what waited for the one before it'(order) {
@@ -272,7 +275,7 @@ const scenarios: Record<string, Scenario> = {
     const old = await flow.child('a')
     await flow.update(graph('double'))
     expect(await flow.take('y')).toEqual([2, 4])
-    expect((await kit.engine.get(old)).status).toBe('terminated')
+    expect((await kit.engine.jobs.get(old)).status).toBe('terminated')
     expect(await flow.status()).toBe('completed')
   },
   async 'what a default has become outlasts a new graph'(order) {
@@ -312,12 +315,12 @@ test('a flow lists the ports of its graph before its first run, each flow of a c
     sumDouble,
     { ...sumDouble, inports: {}, outports: { sum: outOf('sum.sum'), twice: outOf('double.out') } },
   ]
-  const { jobs } = await kit.engine.enqueue([
+  const { jobs } = await kit.engine.jobs.enqueue([
     ...graphs.map((graph) => ({ queue: 'core', class: 'flow', args: encodeValue({ graph }) })),
     { queue: 'core', class: 'flow', inputs: { __graph: [encodeValue(sumDouble)] } },
   ])
   const portsOf = async (id: number) => {
-    const { status, in: ins, out } = await kit.engine.get(String(id))
+    const { status, in: ins, out } = await kit.engine.jobs.get(String(id))
     return { status, in: Object.keys(ins).sort(), out: Object.keys(out).sort() }
   }
   expect(await Promise.all(jobs.map(({ id }) => portsOf(id)))).toEqual([
@@ -326,7 +329,7 @@ test('a flow lists the ports of its graph before its first run, each flow of a c
     { status: 'queued', in: ['__graph', 'in'], out: ['out'] },
   ])
   for (const { id } of jobs) {
-    await kit.engine.terminate(String(id), { recursive: true })
-    await kit.engine.remove(String(id), { force: true })
+    await kit.engine.jobs.terminate(String(id), { recursive: true })
+    await kit.engine.jobs.remove(String(id), { force: true })
   }
 })

@@ -103,29 +103,29 @@ export async function startFlow(kit: Kit, graph?: Graph, order: Order = 'fifo', 
   })
   const ref = String(id)
   const settle = () => drain(kit, { order, errors: 'keep' })
-  const view = () => kit.engine.get(ref)
+  const view = () => kit.engine.jobs.get(ref)
   return {
     id,
     ref,
     settle,
     view,
     async give(port: string, ...values: unknown[]) {
-      await kit.engine.write(ref, 'in', port, values.map(encodeValue))
+      await kit.engine.ports.write(ref, 'in', port, values.map(encodeValue))
     },
     /** Writes, and lets everything run. */
     async run(inputs: Record<string, unknown[]> = {}) {
       for (const [port, values] of Object.entries(inputs))
-        await kit.engine.write(ref, 'in', port, values.map(encodeValue))
+        await kit.engine.ports.write(ref, 'in', port, values.map(encodeValue))
       return settle()
     },
     async update(graph: Graph) {
-      await kit.engine.write(ref, 'in', '__graph', [encodeValue(graph)])
+      await kit.engine.ports.write(ref, 'in', '__graph', [encodeValue(graph)])
       return settle()
     },
     async take(port: string): Promise<unknown[]> {
       const { out } = await view()
       if (!out[port]) return []
-      const { values } = await kit.engine.take(ref, 'out', port, { max: 10_000 })
+      const { values } = await kit.engine.ports.take(ref, 'out', port, { max: 10_000 })
       return values.filter((value) => !value.default).map(({ data }) => decodeValue(data))
     },
     status: async () => (await view()).status,

@@ -20,7 +20,7 @@ beforeAll(async () => {
   client = createClient({ url: 'http://127.0.0.1', key: 'dev', fetch })
 })
 afterAll(async () => {
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
   await kit.close()
 })
 
@@ -46,7 +46,7 @@ const wiresOf = async (id: number) => {
 describe('a graph changes while it runs', () => {
   test('a preview tells of values that wait and that a new wire would bring where they do not fit', async () => {
     const schema = '{"type":"object","properties":{"n":{"type":"integer"}}}' as never
-    await kit.engine.register('core', 'typed', { pull: true, in: { in: { schema } } })
+    await kit.engine.workers.register('core', 'typed', { pull: true, in: { in: { schema } } })
     const open: Graph = { nodes: { a: node('connect') }, edges: [], inports: { x: inOf('a.in') } }
     const flow = await running(open, { x: [{ n: 1 }, { n: 'two' }, 3] })
     const a = Number(await flow.child('a'))
@@ -68,7 +68,7 @@ describe('a graph changes while it runs', () => {
       edges: [edge('a.out', 'd.in')],
       inports: { x: inOf('a.in') },
     }
-    const before = await kit.engine.get(flow.ref)
+    const before = await kit.engine.jobs.get(flow.ref)
     const wanted = {
       applied: false,
       start: ['d'],
@@ -80,11 +80,11 @@ describe('a graph changes while it runs', () => {
     }
     expect(await client.flows.setGraph(flow.id, next, { query: { preview: true } })).toEqual(wanted)
     expect(await client.flows.postGraph(flow.id, next, { query: { preview: true } })).toEqual(wanted)
-    expect(await kit.engine.get(flow.ref)).toEqual(before)
+    expect(await kit.engine.jobs.get(flow.ref)).toEqual(before)
     expect(await client.flows.setGraph(flow.id, next)).toEqual({ ...wanted, applied: true })
     await flow.settle()
     expect(Object.keys(await flow.children()).sort()).toEqual(['a', 'd'])
-    expect(await kit.engine.look(String(ask), 'in', 'in')).toMatchObject({ size: 2 })
+    expect(await kit.engine.ports.get(String(ask), 'in', 'in')).toMatchObject({ size: 2 })
   })
 
   test('it is in force as soon as it is answered: jobs and values stay, new wires carry what waits, nothing is given twice', async () => {
@@ -95,17 +95,17 @@ describe('a graph changes while it runs', () => {
     }
     const flow = await running(first, { x: [1] })
     const [a, ask] = [await flow.child('a'), await flow.child('ask')]
-    await kit.engine.write(ask, 'out', 'out', ['7', '8'])
+    await kit.engine.ports.write(ask, 'out', 'out', ['7', '8'])
     await client.flows.setGraph(flow.id, {
       ...first,
       nodes: { ...first.nodes, ask2: node('asker') },
       edges: [...first.edges!, edge('ask.out', 'ask2.in'), edge('a.out', 'ask2.in')],
     })
     expect([await flow.child('a'), await flow.child('ask')]).toEqual([a, ask])
-    expect(await kit.engine.look(await flow.child('ask2'), 'in', 'in')).toMatchObject({ size: 2 })
+    expect(await kit.engine.ports.get(await flow.child('ask2'), 'in', 'in')).toMatchObject({ size: 2 })
     await flow.run({ x: [2] })
     const values = async (job: string) =>
-      (await kit.engine.look(job, 'in', 'in')).values.map(({ data }) => JSON.parse(data))
+      (await kit.engine.ports.get(job, 'in', 'in')).values.map(({ data }) => JSON.parse(data))
     expect(await values(ask)).toEqual([0, 1, 2])
     expect(await values(await flow.child('ask2'))).toEqual([7, 8, 2])
   })
@@ -129,13 +129,13 @@ describe('a graph changes while it runs', () => {
 
   test('a graph that cannot be applied changes nothing at all', async () => {
     const flow = await running(asking, { x: [1] })
-    const before = await kit.engine.get(flow.ref)
+    const before = await kit.engine.jobs.get(flow.ref)
     const wrong: Graph = {
       nodes: { a: node('connect'), b: node('nobody', { init: true }), ask: node('double') },
       edges: [edge('a.out', 'ask.in')],
     }
     await expect(client.flows.setGraph(flow.id, wrong)).rejects.toMatchObject({ code: 'REFUSED' })
-    expect(await kit.engine.get(flow.ref)).toEqual(before)
+    expect(await kit.engine.jobs.get(flow.ref)).toEqual(before)
     expect((await client.flows.graph(flow.id)).nodes).not.toHaveProperty('b')
     await expect(client.flows.setGraph(flow.id, { nodes: { a: { queue: 'core' } } } as never)).rejects.toMatchObject({
       code: 'BAD_REQUEST',
@@ -165,7 +165,7 @@ describe('a graph changes while it runs', () => {
     await expect(client.flows.setGraph(id, {})).rejects.toMatchObject({ code: 'REFUSED' })
     await expect(client.flows.graph(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const flow = await running(asking)
-    await kit.engine.terminate(flow.ref, { recursive: true })
+    await kit.engine.jobs.terminate(flow.ref, { recursive: true })
     await expect(client.flows.setGraph(flow.id, {})).rejects.toMatchObject({ code: 'WRONG_STATUS' })
   })
 
@@ -270,7 +270,7 @@ describe('flows are seen from outside', () => {
     const two = await startFlow(kit, asking, 'fifo', { alias: ['second'] })
     await two.settle()
     const { flows, cursor } = await client.flows.list({ limit: 2 })
-    const cost = await costOf(kit, () => kit.engine.flows({ limit: 2 }))
+    const cost = await costOf(kit, () => kit.engine.flows.list({ limit: 2 }))
     expect(flows).toMatchObject([
       { id: two.id, name: 'second', status: 'completed', nodes: 2, active: 0, wires: 2, values: 0, oldestAt: null },
       { id: one.id, name: 'first', status: 'suspended', nodes: 2, active: 1, wires: 2, values: 2 },

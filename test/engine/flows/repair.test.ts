@@ -39,7 +39,7 @@ async function spoil(id: number, field: string, become: (was: string) => string 
 async function repairAll() {
   const [repaired, left]: [string[], string[]] = [[], []]
   for (let cursor: string | undefined | null; cursor !== null; ) {
-    const slice: Awaited<ReturnType<typeof kit.engine.repair>> = await kit.engine.repair(cursor)
+    const slice: Awaited<ReturnType<typeof kit.engine.doctor.repair>> = await kit.engine.doctor.repair(cursor)
     repaired.push(...slice.repaired.map(({ what }) => what))
     left.push(...slice.left.map(({ what }) => what))
     cursor = slice.cursor
@@ -65,7 +65,7 @@ test.each(damages)(
     await flow.run({ in: [[1, 2, 3, 4]] })
     await neighbour.run({ in: [[1, 2]] })
     expect([await flow.take('out'), await neighbour.take('out')]).toEqual([[20], [6]])
-    expect(await kit.engine.verify()).toEqual([])
+    expect(await kit.engine.doctor.verify()).toEqual([])
 
     if (where === 'of a node') await spoil(Number(await flow.child('sum')), 'wo:sum', become)
     else await spoil(flow.id, 'wi:in', become)
@@ -75,12 +75,12 @@ test.each(damages)(
       link: `/v1/flows/${flow.id}`,
     }
     // To look changes nothing.
-    expect([await kit.engine.verify(), await kit.engine.verify()]).toEqual([[fault], [fault]])
+    expect([await kit.engine.doctor.verify(), await kit.engine.doctor.verify()]).toEqual([[fault], [fault]])
     await neighbour.run({ in: [[3, 4]] })
     expect(await neighbour.take('out')).toEqual([14])
 
     expect(await repairAll()).toEqual({ repaired: [what], left: [] })
-    expect(await kit.engine.verify()).toEqual([])
+    expect(await kit.engine.doctor.verify()).toEqual([])
     await flow.run({ in: [[5, 6]] })
     expect(await flow.take('out')).toEqual([22])
     expect(await flow.status()).toBe('completed')

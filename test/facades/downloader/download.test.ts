@@ -39,13 +39,13 @@ const make = (args: object, more: object = {}) =>
 
 const resultOf = async (id: number) => {
   await kit.rest(id)
-  const found = await kit.engine.result(String(id), {})
+  const found = await kit.engine.jobs.result(String(id), {})
   if (!found.ended || found.result?.type !== 'success') throw new Error(`job ${id}: ${JSON.stringify(found)}`)
   return JSON.parse(found.result.result) as { file: string; sha256: string; size: number }
 }
 const errorOf = async (id: number) => {
   await kit.rest(id, 'failed')
-  return JSON.parse((await kit.engine.get(String(id))).error!) as { message: string; detail: { code: string } }
+  return JSON.parse((await kit.engine.jobs.get(String(id))).error!) as { message: string; detail: { code: string } }
 }
 
 test('a large body goes to a bucket of the caller in parts, signed, with its metadata', async () => {
@@ -105,9 +105,9 @@ test('a bucket that is down is a reason to try again', async () => {
   s3.self.broken = true
   kit.origin.answer = (_, response) => response.end('hello')
   const id = await make({ bucket: { name: 'theirs', region: 'eu-west-1', endpoint: s3.url } })
-  await kit.until(async () => (await kit.engine.get(String(id))).attempt === 1)
-  await kit.until(async () => (await kit.engine.get(String(id))).status === 'queued')
-  expect(JSON.parse((await kit.engine.get(String(id))).error!).detail).toMatchObject({ code: 'STORAGE' })
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).attempt === 1)
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).status === 'queued')
+  expect(JSON.parse((await kit.engine.jobs.get(String(id))).error!).detail).toMatchObject({ code: 'STORAGE' })
   s3.self.broken = false
   await kit.advance(121_000)
   await resultOf(id)
@@ -136,7 +136,7 @@ test('what has not changed is not stored again, and kept as long as the last who
   const isThere = async () => (await kit.bucket.head(`${first.file.slice(0, 3)}/${first.file}`)) !== null
   await kit.advance(1.5 * DAY)
   await kit.until(async () => {
-    const { queues } = await kit.engine.queues()
+    const { queues } = await kit.engine.queues.list()
     const files = queues.find(({ name }) => name === 'files')!
     return files.counts.running === 0 && files.counts.queued === files.counts.scheduled
   })
@@ -165,7 +165,8 @@ test('how far it is can be seen while it runs', async () => {
     end = () => response.end(large.subarray(MiB, 2 * MiB))
   }
   const id = await make({})
-  const progress = async () => JSON.parse((await kit.engine.get(String(id))).progress ?? '{}') as { bytes?: number }
+  const progress = async () =>
+    JSON.parse((await kit.engine.jobs.get(String(id))).progress ?? '{}') as { bytes?: number }
   await kit.until(async () => ((await progress()).bytes ?? 0) > 0)
   expect(await progress()).toMatchObject({ total: 2 * MiB })
   end()
@@ -235,7 +236,7 @@ describe('what one caller chooses harms no other', () => {
     ]) {
       const id = await make({ headers })
       expect((await errorOf(id)).message).toContain('args:')
-      expect((await kit.engine.get(String(id))).attempt).toBe(1)
+      expect((await kit.engine.jobs.get(String(id))).attempt).toBe(1)
     }
   })
 
@@ -255,7 +256,7 @@ test('a deployment has a largest download, whatever jobs ask for', async () => {
   const args = JSON.stringify({ url: `${small.origin.url}/file`, maxSize: 5 * MiB })
   const id = await small.make('download', { queue: 'downloader', args })
   await small.rest(id, 'failed')
-  expect((await small.engine.get(String(id))).error).toContain('larger than 1048576 bytes')
+  expect((await small.engine.jobs.get(String(id))).error).toContain('larger than 1048576 bytes')
   await small.close()
 })
 

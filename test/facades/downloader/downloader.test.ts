@@ -682,5 +682,5 @@ describe('what is asked for', () => {
 
 test('nothing is out of place afterwards', async () => {
   await kit.advance(HOUR)
-  expect(await kit.engine.verify()).toEqual([])
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })

@@ -39,7 +39,7 @@ const many = (n: number, more: object) =>
 const listeners =
   (n: number): Cost =>
   async (desk) => {
-    await desk.engine.enqueue(many(n, { class: 'idle', in: { in: { channels: ['/a'] } } }))
+    await desk.engine.jobs.enqueue(many(n, { class: 'idle', in: { in: { channels: ['/a'] } } }))
     await desk.drain()
     return () => desk.publish('/a', 1)
   }
@@ -49,7 +49,7 @@ const BULK = '1,000 runs with one read and one write'
 /** What each row of the page stands for: made ready, then what is counted. */
 const costs: Record<string, Cost> = {
   'make a job': async (desk) => () => desk.make('noop'),
-  'make 1,000 jobs': async (desk) => () => desk.engine.enqueue(many(1_000, {})),
+  'make 1,000 jobs': async (desk) => () => desk.engine.jobs.enqueue(many(1_000, {})),
   async 'make a child with two ports'(desk) {
     const parent = await resting(desk)
     return () => desk.make('pass', { parent, name: 'a' })
@@ -70,12 +70,12 @@ const costs: Record<string, Cost> = {
     const job = await resting(desk)
     return () => desk.view(job)
   },
-  'write an entry of the log': async (desk) => () => desk.engine.log('{}' as never),
+  'write an entry of the log': async (desk) => () => desk.engine.log.write('{}' as never),
   async 'lock and unlock'(desk) {
     const job = String(await resting(desk))
     return async () => {
-      const { token } = await desk.engine.lock(job, { ttl: 60_000 })
-      await desk.engine.unlock(job, { token })
+      const { token } = await desk.engine.jobs.lock(job, { ttl: 60_000 })
+      await desk.engine.jobs.unlock(job, { token })
     }
   },
   async 'connect two values to an idle job'(desk) {
@@ -97,8 +97,8 @@ const costs: Record<string, Cost> = {
     return serve(desk)
   },
   async [BULK](desk) {
-    await desk.engine.enqueue(many(1_000, { inputs: { in: ['1'] } }))
-    await desk.engine.setQueue('default', { lanes: 20 })
+    await desk.engine.jobs.enqueue(many(1_000, { inputs: { in: ['1'] } }))
+    await desk.engine.queues.update('default', { lanes: 20 })
     return serve(desk)
   },
   'a message to 1 idle listener': listeners(1),

@@ -25,8 +25,11 @@ const gone = (id: number) => `job ${id} does not exist`
 
 test('the registry is in Redis, whole for the queues of a deployment, and read by everybody', async () => {
   await desk.make('nop')
-  await desk.engine.register('elsewhere', 'remote', { push: { url: 'http://127.0.0.1:1/' }, description: 'far away' })
-  const { workers: all } = await desk.engine.workers()
+  await desk.engine.workers.register('elsewhere', 'remote', {
+    push: { url: 'http://127.0.0.1:1/' },
+    description: 'far away',
+  })
+  const { workers: all } = await desk.engine.workers.list()
   const found = (name: string) => all.find((one) => one.class === name)
   expect(found('tuples')).toMatchObject({
     queue: 'default',
@@ -34,15 +37,15 @@ test('the registry is in Redis, whole for the queues of a deployment, and read b
   })
   expect(found('remote')).toMatchObject({ queue: 'elsewhere', description: 'far away' })
   expect(await desk.status(await desk.make('remote', { queue: 'elsewhere' }))).toBe('queued')
-  await desk.engine.unregister('elsewhere', 'remote')
+  await desk.engine.workers.unregister('elsewhere', 'remote')
   await expect(desk.make('remote', { queue: 'elsewhere' })).rejects.toThrow('class remote is not registered')
 })
 
 test('the classes of a queue are told on its channel when they change', async () => {
   const ear = await desk.ear('/sidejob/workers/elsewhere')
   const log = await desk.ear('/sidejob/log')
-  await desk.engine.register('elsewhere', 'remote', { pull: true })
-  await desk.engine.register('elsewhere', 'remote', { pull: true })
+  await desk.engine.workers.register('elsewhere', 'remote', { pull: true })
+  await desk.engine.workers.register('elsewhere', 'remote', { pull: true })
   expect(await desk.heard(ear)).toEqual([{ remote: { in: {}, out: {}, pull: true } }])
   expect(await desk.heard(log)).toEqual([])
 })
@@ -79,30 +82,30 @@ test('to make, adopt or disown a child does not run its parent', async () => {
   await desk.drain()
   await desk.make('nop', { parent, name: 'a' })
   const orphan = await desk.make('nop')
-  await desk.engine.adopt(String(parent), { job: String(orphan), name: 'b' })
-  await desk.engine.disown(String(parent), { name: 'b' })
+  await desk.engine.jobs.adopt(String(parent), { job: String(orphan), name: 'b' })
+  await desk.engine.jobs.disown(String(parent), { name: 'b' })
   expect(await desk.status(parent)).toBe('completed')
 })
 
 test('a job is found by its id or by one of its aliases, and by nothing else', async () => {
   const job = await desk.make('nop', { alias: ['one', 'Über'] })
-  for (const ref of [String(job), 'one', 'Über']) expect((await desk.engine.get(ref)).id).toBe(job)
+  for (const ref of [String(job), 'one', 'Über']) expect((await desk.engine.jobs.get(ref)).id).toBe(job)
   for (const ref of ['1abc', ' 1', '01', '1.9', 'on', '2'])
-    await expect(desk.engine.get(ref)).rejects.toThrow(`job ${ref} does not exist`)
+    await expect(desk.engine.jobs.get(ref)).rejects.toThrow(`job ${ref} does not exist`)
 })
 
 test('a job has any number of aliases, each belongs to one, and goes by itself or with it', async () => {
   const [job, other] = [await desk.make('nop'), await desk.make('nop')]
   expect((await desk.view(job)).aliases).toEqual([])
-  for (const alias of ['a', 'b', 'a']) await desk.engine.alias(String(job), alias, 'add')
+  for (const alias of ['a', 'b', 'a']) await desk.engine.jobs.setAlias(String(job), alias, 'add')
   expect((await desk.view(job)).aliases).toEqual(['a', 'b'])
-  await expect(desk.engine.alias(String(other), 'a', 'add')).rejects.toThrow(`alias a belongs to job ${job}`)
-  await expect(desk.engine.alias(String(other), 'a', 'remove')).rejects.toThrow(`job ${other} has no alias a`)
-  await desk.engine.alias(String(job), 'a', 'remove')
-  await desk.engine.alias(String(other), 'a', 'add')
+  await expect(desk.engine.jobs.setAlias(String(other), 'a', 'add')).rejects.toThrow(`alias a belongs to job ${job}`)
+  await expect(desk.engine.jobs.setAlias(String(other), 'a', 'remove')).rejects.toThrow(`job ${other} has no alias a`)
+  await desk.engine.jobs.setAlias(String(job), 'a', 'remove')
+  await desk.engine.jobs.setAlias(String(other), 'a', 'add')
   await desk.terminate(job)
   await desk.remove(job)
-  await desk.engine.alias(String(other), 'b', 'add')
+  await desk.engine.jobs.setAlias(String(other), 'b', 'add')
   expect((await desk.view(other)).aliases).toEqual(['a', 'b'])
 })
 
@@ -149,9 +152,9 @@ test('run with parent runs the parent, by the rules of its status', async () => 
 })
 
 test('a job whose class is no longer registered is terminated when it is to run, and the caller is told', async () => {
-  await desk.engine.register('elsewhere', 'remote', { push: { url: 'http://127.0.0.1:1/' } })
+  await desk.engine.workers.register('elsewhere', 'remote', { push: { url: 'http://127.0.0.1:1/' } })
   const job = await desk.make('remote', { queue: 'elsewhere' })
-  await desk.engine.unregister('elsewhere', 'remote')
+  await desk.engine.workers.unregister('elsewhere', 'remote')
   await expect(desk.run(job)).rejects.toThrow(`class remote is no longer registered for queue elsewhere`)
   expect(await desk.status(job)).toBe('terminated')
 })
@@ -201,25 +204,25 @@ test('a deletion leaves nothing of the tree, and tells of each job, those below 
   const ear = await desk.ear('/sidejob/job')
   const parent = await desk.make('nop')
   const { top, child, grandchild } = await tree()
-  await desk.engine.adopt(String(parent), { job: String(top), name: 'top' })
+  await desk.engine.jobs.adopt(String(parent), { job: String(top), name: 'top' })
   await desk.set(top, { n: 'x'.repeat(1_000) })
   await desk.put(child, 'a', 1, 2)
   await desk.setDefault(child, 'in', 'a', 'x'.repeat(1_000))
-  await desk.engine.setChannels(String(child), 'in', 'a', ['/a'])
-  await desk.engine.alias(String(grandchild), 'name', 'add')
+  await desk.engine.ports.setChannels(String(child), 'in', 'a', ['/a'])
+  await desk.engine.jobs.setAlias(String(grandchild), 'name', 'add')
   await desk.drain()
   await desk.terminate(top, true)
-  await desk.engine.disown(String(parent), { name: 'top' })
+  await desk.engine.jobs.disown(String(parent), { name: 'top' })
   await desk.heard(ear)
   await desk.remove(top)
   expect((await desk.view(parent)).children).toEqual({})
-  const ids = (await desk.engine.look(String(ear), 'in', 'ear')).values.map(
+  const ids = (await desk.engine.ports.get(String(ear), 'in', 'ear')).values.map(
     ({ context }) => JSON.parse(context!).channel,
   )
   expect(ids).toEqual([grandchild, child, top].map((id) => `/sidejob/job/${id}`))
   for (const id of [top, child, grandchild]) expect(await desk.keys(`job:${id}*`)).toEqual([])
   expect(await desk.keys('channel:/a')).toEqual([])
-  expect((await desk.engine.channels()).channels.map(({ name }) => name)).toEqual(['/sidejob/job'])
+  expect((await desk.engine.channels.list()).channels.map(({ name }) => name)).toEqual(['/sidejob/job'])
 })
 
 test('nothing can be done to a job that is gone, and nothing of it stays behind', async () => {
@@ -236,10 +239,10 @@ test('nothing can be done to a job that is gone, and nothing of it stays behind'
     desk.run(job),
     desk.terminate(job),
     desk.remove(job),
-    desk.engine.lock(ref, { ttl: 1_000 }),
-    desk.engine.refresh(ref, { token: 'x', ttl: 1_000 }),
-    desk.engine.unlock(ref, { token: 'x' }),
-    desk.engine.alias(ref, 'a', 'add'),
+    desk.engine.jobs.lock(ref, { ttl: 1_000 }),
+    desk.engine.jobs.refreshLock(ref, { token: 'x', ttl: 1_000 }),
+    desk.engine.jobs.unlock(ref, { token: 'x' }),
+    desk.engine.jobs.setAlias(ref, 'a', 'add'),
   ]
   for (const one of await Promise.allSettled(tries))
     expect(String((one as PromiseRejectedResult).reason)).toContain(gone(job))
@@ -249,7 +252,7 @@ test('nothing can be done to a job that is gone, and nothing of it stays behind'
 test('a job that is adopted has no parent yet, is not above, and gets a name that is free', async () => {
   const [a, b, c] = [await desk.make('nop'), await desk.make('nop'), await desk.make('nop')]
   const adopt = (parent: number, job: number, name: string) =>
-    desk.engine.adopt(String(parent), { job: String(job), name })
+    desk.engine.jobs.adopt(String(parent), { job: String(job), name })
   await expect(adopt(a, a, 'self')).rejects.toThrow('it is the job itself or above it')
   await adopt(a, b, 'child')
   await expect(adopt(c, b, 'child')).rejects.toThrow(`job ${b} already has a parent (job ${a})`)
@@ -265,8 +268,8 @@ test('a job that is adopted has no parent yet, is not above, and gets a name tha
 test('a child that is disowned goes on without a parent', async () => {
   const parent = await desk.make('nop')
   const child = await desk.make('nop', { parent, name: 'a' })
-  await expect(desk.engine.disown(String(parent), { name: 'b' })).rejects.toThrow(`job ${parent} has no child b`)
-  await desk.engine.disown(String(parent), { name: 'a' })
+  await expect(desk.engine.jobs.disown(String(parent), { name: 'b' })).rejects.toThrow(`job ${parent} has no child b`)
+  await desk.engine.jobs.disown(String(parent), { name: 'a' })
   expect([(await desk.view(parent)).children, (await desk.view(child)).parent]).toEqual([{}, null])
   await desk.drain()
   expect(await desk.status(child)).toBe('completed')
@@ -284,16 +287,18 @@ test('state is set, unset and read field by field, and null is a value', async (
 test('a lock is had once, ends by itself, and only its token renews or ends it; meanwhile the job waits', async () => {
   const job = await desk.make('nop')
   const ref = String(job)
-  const { token } = await desk.engine.lock(ref, { ttl: 60_000 })
-  await expect(desk.engine.lock(ref, { ttl: 60_000 })).rejects.toThrow('is locked until')
-  await expect(desk.engine.refresh(ref, { token: 'other', ttl: 9e6 })).rejects.toThrow('is not locked with this token')
-  await expect(desk.engine.unlock(ref, { token: 'other' })).rejects.toThrow('is not locked with this token')
-  await desk.engine.refresh(ref, { token, ttl: 120_000 })
+  const { token } = await desk.engine.jobs.lock(ref, { ttl: 60_000 })
+  await expect(desk.engine.jobs.lock(ref, { ttl: 60_000 })).rejects.toThrow('is locked until')
+  await expect(desk.engine.jobs.refreshLock(ref, { token: 'other', ttl: 9e6 })).rejects.toThrow(
+    'is not locked with this token',
+  )
+  await expect(desk.engine.jobs.unlock(ref, { token: 'other' })).rejects.toThrow('is not locked with this token')
+  await desk.engine.jobs.refreshLock(ref, { token, ttl: 120_000 })
   expect(await desk.drain()).toEqual([])
   expect(await desk.status(job)).toBe('queued')
-  await desk.engine.unlock(ref, { token })
+  await desk.engine.jobs.unlock(ref, { token })
   expect(await desk.drain()).toHaveLength(1)
-  await desk.engine.lock(ref, { ttl: 1 })
+  await desk.engine.jobs.lock(ref, { ttl: 1 })
   await new Promise((resolve) => setTimeout(resolve, 5))
-  await desk.engine.lock(ref, { ttl: 60_000 })
+  await desk.engine.jobs.lock(ref, { ttl: 60_000 })
 })

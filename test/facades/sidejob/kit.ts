@@ -54,13 +54,13 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
         ? { inputs: Object.fromEntries(Object.entries(inputs).map(([port, list]) => [port, list.map(encodeValue)])) }
         : {}),
     }
-    const { jobs } = await engine.enqueue([made as never])
+    const { jobs } = await engine.jobs.enqueue([made as never])
     return jobs[0]!.id
   }
 
-  const view = (id: number) => engine.get(String(id))
+  const view = (id: number) => engine.jobs.get(String(id))
   const look = async (id: number, dir: Dir, port: string) => {
-    const { values, ...rest } = await engine.look(String(id), dir, port)
+    const { values, ...rest } = await engine.ports.get(String(id), dir, port)
     return { ...rest, values: values.map(({ data }) => plain(data)) }
   }
 
@@ -75,22 +75,22 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
       return error && (plain(error) as { message: string }).message
     },
     put: (id: number, port: string, ...values: unknown[]) =>
-      engine.write(String(id), 'in', port, values.map(encodeValue)),
+      engine.ports.write(String(id), 'in', port, values.map(encodeValue)),
     write: (id: number, dir: Dir, port: string, values: unknown[], { context, ...options }: Writing = {}) =>
-      engine.write(String(id), dir, port, values.map(encodeValue), {
+      engine.ports.write(String(id), dir, port, values.map(encodeValue), {
         ...options,
         ...(context ? { context: encodeValue(context) } : {}),
       }),
     /** One value, the default where nothing waits; undefined where there is neither. */
     read: async (id: number, dir: Dir, port: string) => {
-      const { values } = await engine.take(String(id), dir, port, {})
+      const { values } = await engine.ports.take(String(id), dir, port, {})
       return values.length ? plain(values[0]!.data) : undefined
     },
     /** Everything that waits, taken. */
     drainPort: async (id: number, dir: Dir, port: string) => {
-      const { size } = await engine.look(String(id), dir, port, 1)
+      const { size } = await engine.ports.get(String(id), dir, port, 1)
       if (size === 0) return []
-      const { values } = await engine.take(String(id), dir, port, { max: size })
+      const { values } = await engine.ports.take(String(id), dir, port, { max: size })
       return values.map(({ data }) => plain(data))
     },
     values: async (id: number, port: string, dir: Dir = 'out') => (await look(id, dir, port)).values,
@@ -100,29 +100,31 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
       return value === undefined ? undefined : plain(value)
     },
     setDefault: (id: number, dir: Dir, port: string, value?: unknown) =>
-      engine.setDefault(String(id), dir, port, value === undefined ? undefined : encodeValue(value)),
+      engine.ports.setDefault(String(id), dir, port, value === undefined ? undefined : encodeValue(value)),
     ports: (id: number, specs: { in?: Specs; out?: Specs }) =>
-      engine.ports(String(id), {
+      engine.ports.define(String(id), {
         ...(specs.in ? { in: wired(specs.in) } : {}),
         ...(specs.out ? { out: wired(specs.out) } : {}),
       }),
     connect: (id: number, dir: Dir, port: string, ...to: { job: number; in?: string; out?: string }[]) =>
-      engine.connect(String(id), dir, port, to.map((one) => ({ ...one, job: String(one.job) })) as never),
+      engine.ports.connect(String(id), dir, port, to.map((one) => ({ ...one, job: String(one.job) })) as never),
     publish: (channel: string, message: unknown, context?: object) =>
-      engine.publish(channel, encodeValue(message), context ? { context: encodeValue(context) } : {}),
+      engine.channels.publish(channel, encodeValue(message), context ? { context: encodeValue(context) } : {}),
     state: async (id: number) =>
-      Object.fromEntries(Object.entries(await engine.state(String(id))).map(([field, value]) => [field, plain(value)])),
+      Object.fromEntries(
+        Object.entries(await engine.jobs.state(String(id))).map(([field, value]) => [field, plain(value)]),
+      ),
     set: (id: number, set: Record<string, unknown>, unset: string[] = []) =>
-      engine.setState(String(id), {
+      engine.jobs.setState(String(id), {
         set: Object.fromEntries(Object.entries(set).map(([field, value]) => [field, encodeValue(value)])),
         unset,
       }),
-    run: (id: number, options: Parameters<typeof engine.run>[1] = {}) => engine.run(String(id), options),
+    run: (id: number, options: Parameters<typeof engine.jobs.run>[1] = {}) => engine.jobs.run(String(id), options),
     /** One run, by force where its status asks for that; its error is kept. */
     once: (id: number, { force = true } = {}) => runInline(engine, id, { force, errors: 'keep' }),
     drain: (order?: Order, errors: 'throw' | 'keep' = 'throw') => drain(engine, { order, errors }),
-    terminate: (id: number, recursive = false) => engine.terminate(String(id), { recursive }),
-    remove: (id: number) => engine.remove(String(id), {}),
+    terminate: (id: number, recursive = false) => engine.jobs.terminate(String(id), { recursive }),
+    remove: (id: number) => engine.jobs.remove(String(id), {}),
     now: () => Date.now() + clock(),
     /** As if it had run so often already. */
     async ranThisMinute(id: number, n: number): Promise<void> {
@@ -141,9 +143,9 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
     ear: (...channels: string[]) => make('deaf', { in: { ear: { channels } } }),
     /** What an ear has heard since it was asked last; of log entries without their time. */
     async heard(ear: number): Promise<unknown[]> {
-      const { size } = await engine.look(String(ear), 'in', 'ear', 1)
+      const { size } = await engine.ports.get(String(ear), 'in', 'ear', 1)
       if (size === 0) return []
-      const { values } = await engine.take(String(ear), 'in', 'ear', { max: size })
+      const { values } = await engine.ports.take(String(ear), 'in', 'ear', { max: size })
       return values
         .map(({ data }) => parseJson(data) as unknown)
         .map((value) => (isEntry(value) ? withoutTime(value) : value))
@@ -174,7 +176,7 @@ export async function startDesks(workers: Worker[], options: Partial<EngineOptio
     },
     /** Nothing that was done here has left anything wrong behind. */
     async close() {
-      const faults = (await Promise.all(engines.map((engine) => engine.verify()))).flat()
+      const faults = (await Promise.all(engines.map((engine) => engine.doctor.verify()))).flat()
       await kit.close()
       if (faults.length) throw new Error(`left behind: ${JSON.stringify(faults)}`)
     },

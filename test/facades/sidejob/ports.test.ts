@@ -165,10 +165,10 @@ test('what is written without logging is not logged, nor when it is read', async
 test('a value carries the context of who wrote it, and who reads it does not take that over', async () => {
   const job = await desk.make('double')
   await desk.write(job, 'in', 'in', [1], { context: { user: 'ann' } })
-  const { values } = await desk.engine.look(String(job), 'in', 'in')
+  const { values } = await desk.engine.ports.get(String(job), 'in', 'in')
   expect(values).toEqual([{ data: '1', context: '{"user":"ann"}' }])
   await desk.drain()
-  const out = await desk.engine.look(String(job), 'out', 'out')
+  const out = await desk.engine.ports.get(String(job), 'out', 'out')
   expect(out.values).toEqual([{ data: '2', context: `{"job":${job}}` }])
 })
 
@@ -200,7 +200,7 @@ test('a connection is one entry of the log, publishes at outputs, and values kee
   expect(entry).toMatchObject({ read: [{ job: from, outport: 'out', data: [1, 2] }] })
   expect(entry!.write).toContainEqual({ job: to, outport: 'b', data: [1, 2] })
   expect(await desk.heard(ear)).toEqual([1, 2])
-  const { values } = await desk.engine.look(String(to), 'out', 'b')
+  const { values } = await desk.engine.ports.get(String(to), 'out', 'b')
   expect(values[0]).toEqual({ data: '1', context: '{"user":"ann"}' })
   await desk.heard(log)
   await desk.connect(from, 'out', 'out', { job: to, out: 'b' })
@@ -264,7 +264,7 @@ test('a run has its job in every entry, its contexts where they hold, and an ent
     { job, user: 'ann', read: [], write: [said(['more'])] },
   ])
   expect(entries[1]!.backtrace).toContain('ports.test.ts')
-  const { values } = await desk.engine.look(String(ear), 'in', 'ear')
+  const { values } = await desk.engine.ports.get(String(ear), 'in', 'ear')
   expect(values.map(({ context }) => JSON.parse(context!))).toEqual([
     { job, channel: '/said' },
     { job, channel: '/said' },
@@ -274,11 +274,11 @@ test('a run has its job in every entry, its contexts where they hold, and an ent
 
 test('an entry from outside is an object or a text, stays on the log page, and makes no loop', async () => {
   const ear = await desk.ear('/sidejob/log', '/')
-  await desk.engine.log('{"a":1}' as never)
-  await desk.engine.log('"a text"' as never)
+  await desk.engine.log.write('{"a":1}' as never)
+  await desk.engine.log.write('"a text"' as never)
   expect(await desk.heard(ear)).toEqual([{ a: 1 }, { a: 1 }, { message: 'a text' }, { message: 'a text' }])
   expect(await desk.heard(ear)).toEqual([])
-  const { entries } = await desk.engine.readLog({})
+  const { entries } = await desk.engine.log.read({})
   expect(entries.map(({ entry }) => JSON.parse(entry))).toEqual([{ message: 'a text' }, { a: 1 }])
 })
 
@@ -286,7 +286,7 @@ test('an entry has its job and time, whatever its members hold deeper', async ()
   const log = await desk.ear('/sidejob/log')
   const job = await desk.make('logging', { args: { at: { job: 'x', timestamp: 'y' }, text: '"job": }{[ \\' } })
   await desk.once(job)
-  const { values } = await desk.engine.look(String(log), 'in', 'ear')
+  const { values } = await desk.engine.ports.get(String(log), 'in', 'ear')
   expect(JSON.parse(values[0]!.data)).toMatchObject({ job, timestamp: expect.any(Number), at: { job: 'x' } })
   await desk.heard(log)
   const own = await desk.make('logging', { args: { a: [{ job: 1 }], job: 'mine', b: '\\"' } })
@@ -307,10 +307,10 @@ test('a port listens to channels, hears on while it does, and its job waits or r
   const job = await desk.make('nop', { in: { a: { channels: ['/x'] }, b: {} } })
   await desk.drain()
   expect((await desk.view(job)).in.a!.channels).toEqual(['/x'])
-  await desk.engine.setChannels(String(job), 'in', 'b', ['/x', '/y'])
+  await desk.engine.ports.setChannels(String(job), 'in', 'b', ['/x', '/y'])
   expect(await desk.publish('/x', 1)).toEqual({ subscribers: 2 })
   expect(await desk.ready()).toEqual([job])
-  await desk.engine.setChannels(String(job), 'in', 'a', [])
+  await desk.engine.ports.setChannels(String(job), 'in', 'a', [])
   expect(await desk.publish('/x', 2)).toEqual({ subscribers: 1 })
   expect([await desk.values(job, 'a', 'in'), await desk.values(job, 'b', 'in')]).toEqual([[1], [1, 2]])
   expect(await desk.publish('/nobody', 1)).toEqual({ subscribers: 0 })
@@ -340,7 +340,7 @@ test('who listens to / hears the statuses and the log of all jobs', async () => 
   const ear = await desk.ear('/')
   const job = await desk.make('nop')
   await desk.drain()
-  await desk.engine.log('{"a":1}' as never)
+  await desk.engine.log.write('{"a":1}' as never)
   await desk.publish(`/sidejob/job/${job}`, 'own')
   const heard = await desk.heard(ear)
   expect(heard.slice(0, 5)).toEqual([
@@ -354,7 +354,7 @@ test('who listens to / hears the statuses and the log of all jobs', async () => 
 
 test('a job that hears its own statuses is stopped as one that runs wild', async () => {
   const job = await desk.make('narcissus')
-  await desk.engine.setChannels(String(job), 'in', 'ear', [`/sidejob/job/${job}`])
+  await desk.engine.ports.setChannels(String(job), 'in', 'ear', [`/sidejob/job/${job}`])
   await desk.ranThisMinute(job, 590)
   await desk.drain()
   expect(await desk.status(job)).toBe('terminated')

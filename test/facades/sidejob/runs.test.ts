@@ -131,25 +131,25 @@ test('a result that nobody has read yet is still there after its job was termina
     await desk.terminate(job)
     await desk.drain()
     expect(await desk.status(job)).toBe('terminated')
-    expect(await desk.engine.result(String(job), {})).toMatchObject({ result: { type: 'success', result: '42' } })
+    expect(await desk.engine.jobs.result(String(job), {})).toMatchObject({ result: { type: 'success', result: '42' } })
   }
   const job = await desk.make('answering', { keepResult: true })
   await desk.terminate(job)
-  expect(await desk.engine.result(String(job), {})).toMatchObject({ result: { type: 'failure' } })
+  expect(await desk.engine.jobs.result(String(job), {})).toMatchObject({ result: { type: 'failure' } })
 })
 
 test('a job whose class is gone is terminated without its shutdown hook, and can be deleted', async () => {
   const register = () =>
-    desk.engine.register('elsewhere', 'closing', { push: { url: 'http://127.0.0.1:1/' }, shutdown: true })
+    desk.engine.workers.register('elsewhere', 'closing', { push: { url: 'http://127.0.0.1:1/' }, shutdown: true })
   await register()
   const make = () => desk.make('closing', { queue: 'elsewhere' })
   const [job, asked, deleted] = [await make(), await make(), await make()]
   await desk.terminate(asked)
   expect(await desk.status(asked)).toBe('terminating')
-  await desk.engine.unregister('elsewhere', 'closing')
+  await desk.engine.workers.unregister('elsewhere', 'closing')
   await desk.terminate(job)
   expect(await desk.status(job)).toBe('terminated')
-  expect(await desk.engine.remove(String(deleted), { force: true })).toBe('gone')
+  expect(await desk.engine.jobs.remove(String(deleted), { force: true })).toBe('gone')
   await desk.drain()
   expect(await desk.status(asked)).toBe('terminated')
 })

@@ -190,7 +190,7 @@ scenario('S19 a message reaches who listens to its channel or above it', async (
   const job = await desk.make('nop', { in: ports })
   await desk.publish('/namespace/mychannel', [1, 2])
   expect(await desk.values(job, 'myport', 'in')).toEqual([[1, 2]])
-  const { values } = await desk.engine.look(String(job), 'in', 'yourport')
+  const { values } = await desk.engine.ports.get(String(job), 'in', 'yourport')
   expect(values).toEqual([{ data: '[1,2]', context: '{"channel":"/namespace/mychannel"}' }])
 })
 

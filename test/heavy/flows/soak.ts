@@ -3,7 +3,7 @@
 
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { readGraph } from '../../../src/core/graph.ts'
-import type { Engine } from '../../../src/engine/engine.ts'
+import type { Engine } from '../../../src/engine/index.ts'
 import { createEngine } from '../../../src/engine/index.ts'
 import { type Client, createClient } from '../../../src/redis/client.ts'
 import { chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from '../../engine/flows/kit.ts'
@@ -37,8 +37,8 @@ function mortal(client: Client, { at, reaches }: { at: number; reaches: boolean 
 
 const LONGER_THAN_A_LEASE = 60_000
 
-const outputOf = async (engine: Pick<Engine, 'take'>, ref: string): Promise<number[]> => {
-  const { values } = await engine.take(ref, 'out', 'y', { max: 10_000 })
+const outputOf = async (engine: Pick<Engine, 'ports'>, ref: string): Promise<number[]> => {
+  const { values } = await engine.ports.take(ref, 'out', 'y', { max: 10_000 })
   return values.filter((value) => !value.default).map(({ data }) => Number(data))
 }
 
@@ -69,7 +69,7 @@ export async function underKills({
       if (dispatches > 100 * (kills + values)) throw new Error(`${out.length} of ${values} came out, and no more does`)
       const batch = Math.min(1 + random.int(20), values - written)
       if (batch > 0)
-        await kit.engine.write(
+        await kit.engine.ports.write(
           flow.ref,
           'in',
           'x',
@@ -91,7 +91,7 @@ export async function underKills({
       }
       out.push(...(await outputOf(kit.engine, flow.ref)))
     }
-    return { values: out, kills: killed, dispatches, faults: await kit.engine.verify() }
+    return { values: out, kills: killed, dispatches, faults: await kit.engine.doctor.verify() }
   } finally {
     await kit.close()
   }
@@ -129,12 +129,12 @@ export type Edited = {
 async function leftIn(kit: Kit, flow: number): Promise<number[]> {
   const left: number[] = []
   for (let cursor: string | undefined; ; ) {
-    const page = await kit.engine.list({ limit: 500, ...(cursor ? { cursor } : {}) })
+    const page = await kit.engine.jobs.list({ limit: 500, ...(cursor ? { cursor } : {}) })
     for (const job of page.jobs)
       for (const dir of ['in', 'out'] as const)
         for (const [port, { size }] of Object.entries(job[dir]))
           if (size > 0 && !(job.id === flow && port === 'y')) {
-            const { values } = await kit.engine.look(String(job.id), dir, port, 1_000)
+            const { values } = await kit.engine.ports.get(String(job.id), dir, port, 1_000)
             if (values.length < size) throw new Error(`${size} values in one port: more than are looked at`)
             left.push(...values.map(({ data }) => Number(data)))
           }
@@ -164,7 +164,7 @@ export async function underEdits({
       while (written < values) {
         // A node that runs more than 600 times a minute is taken for one that runs wild.
         const batch = Math.min(1 + random.int(40), values - written)
-        await kit.engine.write(
+        await kit.engine.ports.write(
           flow.ref,
           'in',
           'x',
@@ -178,7 +178,11 @@ export async function underEdits({
         // Spread over the stream.
         await kit.until(() => written >= (values * n) / edits, 600_000)
         names = edited(names, n, random)
-        const { start, stop, wires } = await kit.engine.setGraph(flow.ref, readGraph(encodeValue(graphOf(names))), {})
+        const { start, stop, wires } = await kit.engine.flows.setGraph(
+          flow.ref,
+          readGraph(encodeValue(graphOf(names))),
+          {},
+        )
         made.made++
         made.started += start.length
         made.stopped += stop.length
@@ -188,10 +192,10 @@ export async function underEdits({
     await Promise.all([stream(), edit()])
     await kit
       .until(async () => (await kit.statusOf(flow.id)) === 'completed', 120_000)
-      .catch(async () => Promise.reject(new Error(JSON.stringify(await kit.engine.get(flow.ref)))))
+      .catch(async () => Promise.reject(new Error(JSON.stringify(await kit.engine.jobs.get(flow.ref)))))
     // Runs of nodes that were stopped meanwhile may still be under way.
     await kit.until(
-      async () => (await kit.engine.queues()).queues.every(({ counts }) => counts.queued + counts.running === 0),
+      async () => (await kit.engine.queues.list()).queues.every(({ counts }) => counts.queued + counts.running === 0),
       60_000,
     )
     const out = await outputOf(kit.engine, flow.ref)
@@ -204,7 +208,7 @@ export async function underEdits({
       left: left.length,
       missing: Array.from({ length: values }, (_, i) => i).filter((value) => !seen.has(value)),
       doubled: [...seen].filter(([, times]) => times > 1).map(([value]) => value),
-      faults: await kit.engine.verify(),
+      faults: await kit.engine.doctor.verify(),
     }
   } finally {
     await kit.close()

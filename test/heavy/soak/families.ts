@@ -25,7 +25,7 @@ type Answer = { code: number; body: { jobs?: { jobID: number }[]; state?: string
 
 async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number }, counts: Counts): Promise<Played> {
   const world = await createWorld(kit)
-  await world.engine.setQueue('bedrock', { mode: 'pull' })
+  await world.engine.queues.update('bedrock', { mode: 'pull' })
   const members = new Map<number, Member>()
   let [jobs, deepest] = [0, 0]
 
@@ -47,7 +47,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }
     // Its parent may have been told to end, which CreateJob answers as it does any other state of a parent.
-    const made = await world.engine.enqueue([given]).catch((error) => {
+    const made = await world.engine.jobs.enqueue([given]).catch((error) => {
       if (error.code !== 'WRONG_STATUS') throw error
       add(counts, `create: ${error.code}`)
     })
@@ -160,9 +160,9 @@ const branch = defineWorker({
 async function playFunctions(kit: Kit, random: Random, { depth }: { depth: number }, counts: Counts): Promise<Played> {
   const { engine } = kit
   const args = (levels: number) => JSON.stringify({ seed: random.int(1e6), depth: levels }) as never
-  const { jobs: made } = await engine.enqueue([{ queue: 'default', class: 'branch', args: args(depth) }])
+  const { jobs: made } = await engine.jobs.enqueue([{ queue: 'default', class: 'branch', args: args(depth) }])
   const root = made[0]!.id
-  const family = async () => (await engine.list({ limit: 1_000 })).jobs.filter(({ id }) => id >= root)
+  const family = async () => (await engine.jobs.list({ limit: 1_000 })).jobs.filter(({ id }) => id >= root)
   const attempt = async (what: string, act: Promise<unknown>) =>
     add(counts, `${what}: ${await act.then(() => 'done').catch(({ code }) => code ?? 'failed')}`)
   let [jobs, deepest] = [0, 0]
@@ -181,17 +181,17 @@ async function playFunctions(kit: Kit, random: Random, { depth }: { depth: numbe
     const id = String(one?.id)
     const what = random.next()
     if (!one || what < 0.4) await new Promise((resolve) => setTimeout(resolve, random.int(40)))
-    else if (what < 0.5) await attempt('terminate', engine.terminate(id, { recursive: random.chance(0.5) }))
-    else if (what < 0.56) await attempt('cancel', engine.cancel(id))
-    else if (what < 0.62 && one.id !== root) await attempt('delete', engine.remove(id, { force: true }))
+    else if (what < 0.5) await attempt('terminate', engine.jobs.terminate(id, { recursive: random.chance(0.5) }))
+    else if (what < 0.56) await attempt('cancel', engine.jobs.cancel(id))
+    else if (what < 0.62 && one.id !== root) await attempt('delete', engine.jobs.remove(id, { force: true }))
     else if (what < 0.72)
       await attempt(
         'spawn from outside',
-        engine.enqueue([{ queue: 'default', class: 'branch', parent: id, args: args(random.int(3)) }]),
+        engine.jobs.enqueue([{ queue: 'default', class: 'branch', parent: id, args: args(random.int(3)) }]),
       )
     else if (what < 0.78 && one.parent)
-      await attempt('disown', engine.disown(String(one.parent.id), { name: one.parent.name }))
-    else if (what < 0.84) await attempt('retry', engine.retry(id))
+      await attempt('disown', engine.jobs.disown(String(one.parent.id), { name: one.parent.name }))
+    else if (what < 0.84) await attempt('retry', engine.jobs.retry(id))
     // All leases end: whoever is under way has lost its run.
     else {
       add(counts, 'leases over')
@@ -212,7 +212,7 @@ async function playFunctions(kit: Kit, random: Random, { depth }: { depth: numbe
     }
   }
   measure(await family())
-  return { jobs, deepest, stranded, faults: (await engine.verify()).length }
+  return { jobs, deepest, stranded, faults: (await engine.doctor.verify()).length }
 }
 
 export const families = defineShow({

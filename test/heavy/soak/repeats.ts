@@ -185,7 +185,7 @@ export const repeats = defineShow({
       const zoned = new Map(zones.map((zone) => [zone, createZone(zone, start, end + 62 * DAY)]))
       const modify = createModifiers()
       const expected = manyOf(jobs, { random, start, zoneOf: (zone) => zoned.get(zone)!, modify })
-      const made = await engine.enqueue(
+      const made = await engine.jobs.enqueue(
         expected.map(({ repeat, at }) => ({ queue: 'default', class: 'repeated', repeat, ...(at ? { at } : {}) })),
       )
       const byId = new Map(made.jobs.map(({ id }, n) => [id, expected[n]!]))
@@ -232,7 +232,8 @@ export const repeats = defineShow({
       now = end
       const waiting: number[] = []
       for (const [id, { next }] of byId)
-        if (next !== Number.POSITIVE_INFINITY && (await engine.schedule(String(id))).next[0] !== next) waiting.push(id)
+        if (next !== Number.POSITIVE_INFINITY && (await engine.schedules.get(String(id))).next[0] !== next)
+          waiting.push(id)
       return [
         told('jobs', expected.length),
         told('stops of the clock', stops),
@@ -241,7 +242,7 @@ export const repeats = defineShow({
         told('of them later: the clock came late, or slots were missed', after),
         exactly('jobs that ran at another moment, or not as often', wrong.length, 0),
         exactly('jobs that wait for another slot in the end', waiting.length, 0),
-        exactly('faults in Redis', (await engine.verify()).length, 0),
+        exactly('faults in Redis', (await engine.doctor.verify()).length, 0),
       ]
     } finally {
       await kit.close()

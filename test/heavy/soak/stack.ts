@@ -35,7 +35,7 @@ export async function startSoak(options: Partial<StackOptions> = {}) {
     client,
     counts,
     /** Everything that is not as it must be. */
-    faults: async () => (await direct.verify()).length,
+    faults: async () => (await direct.doctor.verify()).length,
     /** Makes jobs, a thousand a call. */
     async enqueue(jobs: object[]): Promise<number[]> {
       const ids: number[] = []

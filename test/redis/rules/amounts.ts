@@ -16,7 +16,7 @@ const write = (world: World, id: number, dir: 'i' | 'o', port: string, n: number
 const connect = (world: World, id: number, to: number[]) =>
   world.change(id, 'connect', '', 'o', 'out', to.length, ...to.flatMap((job) => [job, 'i', 'in']))
 const size = async (world: World, id: number, dir: 'in' | 'out' = 'in') =>
-  (await world.engine().look(String(id), dir, dir)).size
+  (await world.engine().ports.get(String(id), dir, dir)).size
 const listener = (world: World, channel: string) =>
   world.make({ at: later(world), in: { in: { channels: [channel] } } })
 const relayRuns = (world: World) => world.claim({ queue: 'sidejob.relay' })
@@ -106,7 +106,7 @@ const rule73: Facts = {
     const seen: number[] = []
     const pages: number[] = []
     for (let cursor: string | undefined | null; cursor !== null; ) {
-      const page = await world.engine().list({ limit: 50, ...(cursor ? { cursor } : {}) })
+      const page = await world.engine().jobs.list({ limit: 50, ...(cursor ? { cursor } : {}) })
       seen.push(...page.jobs.map(({ id }) => id))
       pages.push(page.jobs.length)
       cursor = page.cursor

@@ -148,7 +148,11 @@ const rule128: Facts = {
     // Half an hour before midnight.
     world.advance(DAY - (world.now() % DAY) - HOUR / 2)
     const hours = async (day?: 'today' | 'yesterday') => {
-      const { classes } = await createStats({ store: world.store } as Context).classes({ queue: 'q', hours: true, day })
+      const { classes } = await createStats({ store: world.store } as Context).classes({
+        queue: 'q',
+        hours: true,
+        day,
+      })
       const happened = ({ at, ...counts }: { at: number }) => [
         new Date(at).getUTCHours(),
         Object.fromEntries(Object.entries(counts as Record<string, number>).filter(([, n]) => n > 0)),

@@ -20,7 +20,7 @@ async function family(world: World, names: string[], changes: Partial<Changes> =
   const id = await world.make({ queue: 'other', ...making })
   const run = await world.claimOne({ queue: 'other' })
   const answer = await run.suspend({ ops: names.map((name) => spawn(name)), ...changes })
-  const children = (await world.engine().get(String(id))).children
+  const children = (await world.engine().jobs.get(String(id))).children
   const ids = Object.fromEntries(Object.entries(children).map(([name, child]) => [name, child.id]))
   return { id, run, answer, ids }
 }

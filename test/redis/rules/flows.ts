@@ -31,7 +31,7 @@ async function follower(world: World, names: string[], ops: Op[] = []) {
   const id = await world.make({ queue: 'other', ...anything })
   const run = await world.claimOne({ queue: 'other' })
   const answer = await run.commit({ end: 'follow', ops: [...names.map(spawn), ...ops] })
-  const { children } = await world.engine().get(String(id))
+  const { children } = await world.engine().jobs.get(String(id))
   const ids = Object.fromEntries(Object.entries(children).map(([name, child]) => [name, child.id]))
   return { id, answer, ids }
 }
@@ -42,7 +42,7 @@ const isIdle = async (world: World, queue = 'other') => expect(await world.claim
 
 const entries = (world: World, id: number) =>
   world.client.ask((redis) => redis.xlen(world.store.keys.job(id).concat(':record')))
-const recorded = (world: World, id: number) => world.engine().flowRecord(String(id), { limit: 100 })
+const recorded = (world: World, id: number) => world.engine().flows.recorded(String(id), { limit: 100 })
 
 /** Ends the runs of all that is ready, each as its id says; completed where nothing is said. */
 async function end(world: World, how: Record<number, Partial<Changes>> = {}) {
@@ -216,14 +216,14 @@ const rule35: Facts = {
       end: 'follow',
       ops: [{ op: 'spawn', name: 'a', queue: 'q', class: 'child' }, spawn('b')],
     })
-    const { children } = await world.engine().get(String(id))
+    const { children } = await world.engine().jobs.get(String(id))
     await end(world, { [children.b!.id]: { end: 'suspended' } })
     await world.change(id, 'run', '', '', '', '', '')
     await (await ownRun(world)).commit({ end: 'follow' })
     world.advance(40 * 86_400_000)
     for (let i = 0; i < 3; i++) await world.tick()
     expect(ids).toEqual({})
-    expect(Object.keys((await world.engine().get(String(id))).children)).toContain('a')
+    expect(Object.keys((await world.engine().jobs.get(String(id))).children)).toContain('a')
   },
   async 'of one that is recorded it is written down how its children move, and what waits at their ports'(world) {
     const { id, ids } = await follower(
@@ -254,7 +254,7 @@ const rule35: Facts = {
     expect(moves[1]).toContainEqual(['b', 'completed', 'queued'])
     expect(events[1]!.moves.find(({ node }) => node === 'a')!.run).toMatchObject({ outcome: 'suspended', attempt: 1 })
     const page = (where: { after?: string; before?: string }) =>
-      world.engine().flowRecord(String(id), { limit: 1, ...where })
+      world.engine().flows.recorded(String(id), { limit: 1, ...where })
     expect((await page({ after: events[0]!.id })).events).toEqual([events[1]])
     expect((await page({ after: events[1]!.id })).events).toEqual([])
     expect(await page({})).toMatchObject({ events: [events[1]], cursor: events[1]!.id })
@@ -384,7 +384,7 @@ const rule36: Facts = {
       }),
     )
     await run.commit({ end: 'follow', ops: [spawn('b'), wire({ child: 'a', out: 'out' }, { child: 'b', in: 'in' })] })
-    const b = (await world.engine().get(String(id))).children.b!.id
+    const b = (await world.engine().jobs.get(String(id))).children.b!.id
     expect(await world.values(b, 'in', 'in')).toEqual(['1'])
   },
   async 'a wire to a child that has been let go leads nowhere'(world) {

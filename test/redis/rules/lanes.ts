@@ -112,8 +112,8 @@ const rule2: Facts = {
   },
   async 'a bell that could not be published is taken back, and the tick rings again'(world) {
     const engine = world.engine({ workers: [] })
-    await engine.register('q', 'remote', { pull: false })
-    await engine.enqueue([{ queue: 'q', class: 'remote' }])
+    await engine.workers.register('q', 'remote', { pull: false })
+    await engine.jobs.enqueue([{ queue: 'q', class: 'remote' }])
     expect((await world.queueOf()).lanes).toBe(0)
     world.advance(21_000)
     expect(queuesOf(await world.tick())).toEqual(['q'])

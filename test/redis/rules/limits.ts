@@ -632,9 +632,9 @@ const rule28: Facts = {
   async 'a deployment that knows older ones tags once more by itself'(world) {
     const engine = world.engine({ workers: [] })
     await world.store.settings('q', { mode: 'pull' })
-    await engine.enqueue([{ queue: 'q', class: 'plain' }])
+    await engine.jobs.enqueue([{ queue: 'q', class: 'plain' }])
     await constrain(world)
-    const { jobs } = await engine.enqueue([{ queue: 'q', class: 'plain' }])
+    const { jobs } = await engine.jobs.enqueue([{ queue: 'q', class: 'plain' }])
     expect((await world.document(jobs[0]!.id)).limits).toBe('constraint:c')
   },
   async 'a job that waits is not lent before it has been tagged anew, and does not keep its lane'(world) {
@@ -677,7 +677,7 @@ const rule28: Facts = {
       'host',
       encodeValue({ match: { args: { host: { glob: '*.com' } } }, concurrency: 1, groupBy: 'host' }),
     )
-    const { jobs } = await engine.enqueue([
+    const { jobs } = await engine.jobs.enqueue([
       { queue: 'q', class: 'plain', args },
       { queue: 'q', class: 'plain', args: encodeValue({ host: 'a.org' }) },
     ])

@@ -269,9 +269,9 @@ const rule32: Facts = {
   async 'our own keys live for ten minutes, those of reads for one, those of callers for a day'(world) {
     const engine = world.engine({ workers: [] })
     await world.store.settings('q', { mode: 'pull' })
-    const [{ id } = { id: 0 }] = (await engine.enqueue([{ queue: 'q', class: 'plain', in: { in: {} } }])).jobs
-    await engine.take(String(id), 'in', 'in', { max: 1 })
-    await engine.run(String(id), {}, { key: 'theirs', fingerprint: '' })
+    const [{ id } = { id: 0 }] = (await engine.jobs.enqueue([{ queue: 'q', class: 'plain', in: { in: {} } }])).jobs
+    await engine.ports.take(String(id), 'in', 'in', { max: 1 })
+    await engine.jobs.run(String(id), {}, { key: 'theirs', fingerprint: '' })
     const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}once:*`))
     const times = await Promise.all(keys.map((key) => world.client.ask((redis) => redis.pttl(key))))
     const minutes = times.map((ms) => Math.ceil(ms / 60_000)).sort((a, b) => a - b)

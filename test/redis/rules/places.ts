@@ -66,7 +66,7 @@ const rule14: Facts = {
   async 'a suspended job says what it waits for'(world) {
     const id = await world.make({ in: { in: {} } })
     await (await world.claimOne()).suspend()
-    const { reasons } = await world.engine().why(String(id))
+    const { reasons } = await world.engine().jobs.why(String(id))
     expect(reasons).toMatchObject([{ code: 'INPUT', key: 'in' }])
   },
 }
@@ -300,7 +300,7 @@ const rule16: Facts = {
     const child = await childOf(world, id)
     await terminate(world, child)
     await run(world, child, { force: '1' })
-    const { children } = await world.engine().get(String(id))
+    const { children } = await world.engine().jobs.get(String(id))
     expect(children.a!.status).toBe('queued')
   },
   async 'force brings a terminating job back that is given back for later'(world) {

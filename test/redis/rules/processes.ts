@@ -46,7 +46,7 @@ const heard: Facts = {
     const id = await world.make({ pull: true, history: 5 })
     const [run] = await ask(world, 'a:1')
     await run!.suspend()
-    expect(await world.engine().runs(String(id))).toMatchObject({ runs: [{ by: 'a:1' }] })
+    expect(await world.engine().jobs.runs(String(id))).toMatchObject({ runs: [{ by: 'a:1' }] })
   },
   async 'one that was not heard for ten minutes begins anew, and has forgotten what it was told'(world) {
     await ask(world, 'a:1')

@@ -23,8 +23,8 @@ const reach: Facts = {
   async 'a run writes to the jobs above and below it'(world) {
     const { root, below, run } = await tree(world)
     expect(await run.commit({ ops: [write(root), write(below)] }, {}, 'family')).toBe('completed')
-    expect((await world.engine().look(String(root), 'in', 'in')).size).toBe(1)
-    expect((await world.engine().look(String(below), 'in', 'in')).size).toBe(1)
+    expect((await world.engine().ports.get(String(root), 'in', 'in')).size).toBe(1)
+    expect((await world.engine().ports.get(String(below), 'in', 'in')).size).toBe(1)
   },
   async "a run cannot change somebody else's job, whatever it does"(world) {
     const ops = (job: number): Op[] => [
@@ -48,7 +48,7 @@ const reach: Facts = {
     const { stranger, run } = await tree(world)
     const ops: Op[] = [write(stranger), { op: 'adopt', job: stranger, name: 'mine' }]
     expect(await run.commit({ ops }, {}, 'all')).toBe('completed')
-    expect((await world.engine().get(String(stranger))).parent).toEqual({ id: run.id, name: 'mine' })
+    expect((await world.engine().jobs.get(String(stranger))).parent).toEqual({ id: run.id, name: 'mine' })
   },
   async 'force needs more than being of the family'(world) {
     const { run, below } = await tree(world)

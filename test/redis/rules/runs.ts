@@ -169,9 +169,9 @@ const rule6: Facts = {
     await world.store.register('e', [pulled])
     const id = await world.make({ queue: 'e', class: 'remote' })
     const engine = world.engine()
-    const { token } = (await engine.claim('e', {}))[0]!.run
-    await engine.commit(token, { end: 'checkpoint', n: 0, state: { set: { n: one } } })
-    for (let i = 0; i < 2; i++) expect(await engine.release(token)).toEqual({ status: 'queued' })
+    const { token } = (await engine.runs.claim('e', {}))[0]!.run
+    await engine.runs.commit(token, { end: 'checkpoint', n: 0, state: { set: { n: one } } })
+    for (let i = 0; i < 2; i++) expect(await engine.runs.release(token)).toEqual({ status: 'queued' })
     const [again] = await world.claim({ queue: 'e', pull: true })
     expect(again).toMatchObject({ id, snapshot: { state: { n: '1' } } })
   },
@@ -606,7 +606,7 @@ const rule12: Facts = {
     await world.push(id, 'in', '2')
     expect(await world.status(id)).toBe('failed')
     expect(await world.values(id, 'in', 'in')).toEqual(['0', '1', '2'])
-    const { reasons } = await world.engine().why(String(id))
+    const { reasons } = await world.engine().jobs.why(String(id))
     expect(reasons.map(({ code, key }) => [code, key])).toEqual([
       ['FAILED', undefined],
       ['INPUT_KEPT', 'in'],

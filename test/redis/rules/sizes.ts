@@ -66,7 +66,7 @@ const rule84: Facts = {
     await fill(world, id, 7)
     const once = ['write', '', 'i', 'in', '', '1', `=${large(700_000)}`]
     await expect(world.store.change(String(id), [once, once])).rejects.toMatchObject(tooLarge)
-    expect((await world.engine().look(String(id), 'in', 'in')).size).toBe(0)
+    expect((await world.engine().ports.get(String(id), 'in', 'in')).size).toBe(0)
     await world.store.change(String(id), [once])
   },
   async 'steps count, until the run that they were for has ended'(world) {

@@ -27,7 +27,7 @@ const kept: Facts = {
     toNext(world, DAY)
     await once(world)
     await once(world)
-    const stats = await statsOf(world).stats({ days: 2 })
+    const stats = await statsOf(world).totals({ days: 2 })
     expect(stats).toMatchObject({
       processed: 3,
       failed: 0,
@@ -47,7 +47,7 @@ const kept: Facts = {
     await world.make({ unique: { key: 'second' } })
     toNext(world, DAY)
     for (const _ of [1, 2]) await (await world.claimOne({ max: 1 })).commit()
-    const stats = await statsOf(world).stats({ days: 2 })
+    const stats = await statsOf(world).totals({ days: 2 })
     expect(stats).toMatchObject({ today: { q: { runs: 2, completed: 2 } }, total: { q: { runs: 3, made: 3 } } })
     expect(stats.days).toMatchObject([{ counts: { runs: 2 } }, { counts: { runs: 1, made: 3 } }])
   },
@@ -55,7 +55,7 @@ const kept: Facts = {
     toNext(world, DAY)
     await once(world)
     toNext(world, DAY)
-    const stats = await statsOf(world).stats({ days: 2 })
+    const stats = await statsOf(world).totals({ days: 2 })
     expect(stats).toMatchObject({ processed: 1, today: { q: {} }, waits: { q: [] } })
     expect(stats.days).toMatchObject([{ counts: { runs: 1 } }])
   },
@@ -79,7 +79,7 @@ const kept: Facts = {
     toNext(world, DAY)
     await once(world)
     await once(world, 'other')
-    const [, before] = (await statsOf(world).stats({ days: 2 })).days!
+    const [, before] = (await statsOf(world).totals({ days: 2 })).days!
     expect(before).toMatchObject({ counts: { runs: 2 }, queues: { q: {}, other: {} } })
   },
   async 'after five years a day is forgotten, and its counts stay in the sum of all'(world) {
@@ -91,12 +91,12 @@ const kept: Facts = {
     }
     const fields = await world.client.ask((redis) => redis.hkeys(world.store.keys.days))
     expect(fields).toHaveLength(1)
-    expect(await statsOf(world).stats()).toMatchObject({ processed: 3 })
+    expect(await statsOf(world).totals()).toMatchObject({ processed: 3 })
   },
   async 'a run that fails is counted as one'(world) {
     await world.make()
     await (await world.claimOne()).fail()
-    expect(await statsOf(world).stats()).toMatchObject({ processed: 1, failed: 1, total: { q: { failed: 1 } } })
+    expect(await statsOf(world).totals()).toMatchObject({ processed: 1, failed: 1, total: { q: { failed: 1 } } })
   },
   async 'a minute is told by what happened in it'(world) {
     toNext(world, HOUR)
@@ -153,7 +153,7 @@ const kept: Facts = {
     const [point] = await points(world)
     expect(point!.longestWait).toBeGreaterThanOrEqual(7_000)
     expect(point!.longestWait).toBeLessThan(60_000)
-    const { waits } = await statsOf(world).stats()
+    const { waits } = await statsOf(world).totals()
     expect(waits.q).toHaveLength(9)
     expect(waits.q![4]).toBe(1)
     expect(waits.q!.reduce((sum, n) => sum + n, 0)).toBe(2)

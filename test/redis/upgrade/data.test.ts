@@ -9,7 +9,7 @@ import { Redis } from '@upstash/redis'
 import { afterEach, expect, test } from 'vitest'
 import { core } from '../../../functions/core.ts'
 import { decodeValue, encodeValue } from '../../../src/core/codec/value.ts'
-import type { Engine } from '../../../src/engine/engine.ts'
+import type { Engine } from '../../../src/engine/index.ts'
 import * as library from '../../../src/index.ts'
 import { type Kit, startKit } from '../../kit/index.ts'
 import { type Line, load } from './dump.ts'
@@ -61,7 +61,7 @@ async function settle({ engine }: Kit): Promise<void> {
 }
 
 const resultOf = async (engine: Engine, id: number) => {
-  const answer = await engine.result(String(id), { take: false })
+  const answer = await engine.jobs.result(String(id), { take: false })
   return answer.ended && answer.result?.type === 'success' ? decodeValue(answer.result.result) : answer
 }
 
@@ -73,42 +73,42 @@ test('data that the version before schemas has written are carried on, whatever 
   const { engine } = kit
   const status = (name: string) => kit.statusOf(ids[name]!)
   const outputs = async (name: string, port = 'out') =>
-    (await engine.take(String(ids[name]), 'out', port, { max: 100 })).values.map(({ data }) => decodeValue(data))
+    (await engine.ports.take(String(ids[name]), 'out', port, { max: 100 })).values.map(({ data }) => decodeValue(data))
 
   await settle(kit)
   for (const name of ['ready 1', 'ready 2', 'urgent']) expect([name, await status(name)]).toEqual([name, 'completed'])
   expect(await outputs('suspended')).toEqual(['aa'])
   expect(await outputs('flow', 'y')).toEqual([1, 'x'.repeat(700)])
   expect(await resultOf(engine, ids.answered!)).toEqual({ kept: true })
-  expect((await engine.get('by-name')).id).toBe(ids.named)
-  expect(await engine.authenticate(ids.apiKey)).toMatchObject({ name: 'of before', scopes: ['read'] })
-  const [{ id: keyId } = { id: '' }] = (await engine.keys()).keys
+  expect((await engine.jobs.get('by-name')).id).toBe(ids.named)
+  expect(await engine.keys.authenticate(ids.apiKey)).toMatchObject({ name: 'of before', scopes: ['read'] })
+  const [{ id: keyId } = { id: '' }] = (await engine.keys.list()).keys
   expect(keyId).toMatch(/^[0-9a-f]{16}$/)
-  await engine.removeKey(keyId)
-  expect(await engine.authenticate(ids.apiKey)).toBeUndefined()
-  expect(await engine.publish('/news', encodeValue('n'))).toMatchObject({ subscribers: 1 })
+  await engine.keys.remove(keyId)
+  expect(await engine.keys.authenticate(ids.apiKey)).toBeUndefined()
+  expect(await engine.channels.publish('/news', encodeValue('n'))).toMatchObject({ subscribers: 1 })
   await settle(kit)
   expect(await outputs('listens')).toEqual(['nn'])
 
   // Runs under way are committed by the tokens of before; who waits at their limits follows, one by one.
   for (const className of ['chore', 'narrow', 'crowd']) {
     const [token] = ids[`tokens of ${className}`]!
-    await engine.commit(token!, { end: 'completed', ops: [] } as never)
+    await engine.runs.commit(token!, { end: 'completed', ops: [] } as never)
     for (const n of [2, 3]) {
-      const runs = await engine.claim('pull', { max: className === 'chore' ? 1 : 3, names: [className] })
+      const runs = await engine.runs.claim('pull', { max: className === 'chore' ? 1 : 3, names: [className] })
       expect(runs.map(({ job }) => job.id)).toEqual([ids[`${className} ${n}`]])
-      await engine.commit(runs[0]!.run.token, { end: 'completed', ops: [] } as never)
+      await engine.runs.commit(runs[0]!.run.token, { end: 'completed', ops: [] } as never)
     }
-    expect(await engine.claim('pull', { max: 3, names: [className] })).toEqual([])
+    expect(await engine.runs.claim('pull', { max: 3, names: [className] })).toEqual([])
   }
 
   // What waited for time: not before it, and then once.
-  expect(await engine.enqueue([{ queue: 'default', class: 'plain', unique: 'only-one' }])).toMatchObject({
+  expect(await engine.jobs.enqueue([{ queue: 'default', class: 'plain', unique: 'only-one' }])).toMatchObject({
     jobs: [{ id: ids.unique, existing: true }],
   })
   for (const name of ['parent', 'pause', 'later', 'unique', 'locked', 'told', 'rated 2'])
     expect([name, await status(name)]).toEqual([name, expect.stringMatching(/queued|suspended/)])
-  await engine.unlock(String(ids.locked), { token: ids.lock })
+  await engine.jobs.unlock(String(ids.locked), { token: ids.lock })
   await settle(kit)
   expect(await status('locked')).toBe('completed')
   await kit.advance(HOUR + MINUTE)
@@ -124,5 +124,5 @@ test('data that the version before schemas has written are carried on, whatever 
   await kit.advance(HOUR)
   await settle(kit)
   for (const name of ['later', 'unique']) expect([name, await status(name)]).toEqual([name, 'completed'])
-  expect(await engine.verify()).toEqual([])
+  expect(await engine.doctor.verify()).toEqual([])
 })

@@ -26,7 +26,7 @@ const { engine } = kit
 const ids: Record<string, unknown> = {}
 
 async function make(name: string, className: string, more: object = {}): Promise<string> {
-  const { jobs } = await engine.enqueue([{ queue: 'default', class: className, ...more } as never])
+  const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className, ...more } as never])
   ids[name] = jobs[0]!.id
   return String(jobs[0]!.id)
 }
@@ -39,7 +39,7 @@ await make('brittle', 'brittle', { keepResult: 24 * HOUR })
 await make('answered', 'answer', { args: value({ kept: true }), keepResult: 24 * HOUR })
 await make('suspended', 'double', { inputs: { in: [value('a')] } })
 await make('hourly', 'answer', { args: value('tick'), repeat: { cron: '0 * * * *' }, keepResult: true })
-await engine.alias(await make('named', 'double'), 'by-name', 'add')
+await engine.jobs.setAlias(await make('named', 'double'), 'by-name', 'add')
 await make('listens', 'double', { in: { in: { channels: ['/news'] } } })
 await serve('default')
 
@@ -54,25 +54,25 @@ const graph = {
   inports: { x: end('first', 'in') },
   outports: { y: end('second', 'out') },
 }
-await engine.write(flow, 'in', '__graph', [value(graph)])
+await engine.ports.write(flow, 'in', '__graph', [value(graph)])
 for (let round = 0; round < 3; round++) await serve('core')
-await engine.write(flow, 'in', 'x', [value(1), value('x'.repeat(700))])
+await engine.ports.write(flow, 'in', 'x', [value(1), value('x'.repeat(700))])
 
 // Those that pull: one of each is under way and will be committed by its token, the others wait: for nobody, at a limit, for
 // the turn of their group.
-await engine.setQueue('pull', { mode: 'pull' } as never)
-for (const name of ['chore', 'narrow', 'crowd']) await engine.register('pull', name, { pull: true } as never)
-await engine.setConstraint('narrow', { match: { class: 'narrow' }, concurrency: 1 })
+await engine.queues.update('pull', { mode: 'pull' } as never)
+for (const name of ['chore', 'narrow', 'crowd']) await engine.workers.register('pull', name, { pull: true } as never)
+await engine.constraints.set('narrow', { match: { class: 'narrow' }, concurrency: 1 })
 for (const className of ['chore', 'narrow', 'crowd']) {
   const group = className === 'crowd' ? { id: 'crowd', concurrency: 1 } : undefined
   for (const n of [1, 2, 3]) await make(`${className} ${n}`, className, { queue: 'pull', args: value(n), group })
   const max = className === 'chore' ? 1 : 3
-  const runs = await engine.claim('pull', { max, lease: HOUR, names: [className] })
+  const runs = await engine.runs.claim('pull', { max, lease: HOUR, names: [className] })
   ids[`tokens of ${className}`] = runs.map(({ run }) => run.token)
 }
 
 // A rate: the first has run, the others wait for the next period.
-await engine.setConstraint('rated', {
+await engine.constraints.set('rated', {
   match: { class: 'answer', args: { rated: true } },
   rate: { limit: 1, period: HOUR },
 })
@@ -85,10 +85,10 @@ await make('urgent', 'plain', { priority: -5 })
 await make('later', 'plain', { wait: 2 * HOUR })
 await make('unique', 'plain', { unique: 'only-one', wait: 2 * HOUR })
 const locked = await make('locked', 'plain')
-ids.lock = (await engine.lock(locked, { ttl: 4 * HOUR })).token
+ids.lock = (await engine.jobs.lock(locked, { ttl: 4 * HOUR })).token
 await make('values', 'double', { inputs: { in: [value('b'), value('c'.repeat(600))] }, wait: HOUR })
 await make('told', 'answer', { args: value('done'), callback: { url: 'http://127.0.0.1:65535/told' }, wait: HOUR })
-ids.apiKey = (await engine.addKey({ name: 'of before', scopes: ['read'] } as never)).key
+ids.apiKey = (await engine.keys.add({ name: 'of before', scopes: ['read'] } as never)).key
 
 const redis = new Redis({ ...kit.options, automaticDeserialization: false })
 console.log(JSON.stringify({ made: Date.now(), ids }))

@@ -65,9 +65,9 @@ test('what is more urgent runs first in every order, and keeps its priority', as
   const [next] = await make(1)
   await drain(kit, { order: 'lifo' })
   expect(performed).toEqual([soon, next, late])
-  expect((await kit.engine.get(String(soon))).priority).toBe(-5)
-  expect((await kit.engine.get(String(next))).priority).toBe(0)
-  expect(await kit.engine.verify()).toEqual([])
+  expect((await kit.engine.jobs.get(String(soon))).priority).toBe(-5)
+  expect((await kit.engine.jobs.get(String(next))).priority).toBe(0)
+  expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
 test.each(['fifo', 'lifo', { seed: 1 }, { seed: 2 }, { seed: 3 }] as const)(
@@ -75,11 +75,11 @@ test.each(['fifo', 'lifo', { seed: 1 }, { seed: 2 }, { seed: 3 }] as const)(
   async (order) => {
     const id = await kit.make('fibonacci', { args: '{"n":7}' })
     const runs = await drain(kit, { order })
-    const { values } = await kit.engine.look(String(id), 'out', 'answer')
+    const { values } = await kit.engine.ports.get(String(id), 'out', 'answer')
     expect(values.map(({ data }) => data)).toEqual(['13'])
     expect(runs).toHaveLength(25 + 12)
     expect(runs.at(-1)).toMatchObject({ id, class: 'fibonacci', status: 'completed' })
-    expect(await kit.engine.verify()).toEqual([])
+    expect(await kit.engine.doctor.verify()).toEqual([])
   },
 )
 

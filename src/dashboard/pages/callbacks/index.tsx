@@ -1,7 +1,8 @@
 // Callbacks: whom we tell of ends, how that goes, and telling them once more.
 
 import { SidejobError } from '../../../core/errors.ts'
-import type { CallbackView, Engine, OpenBreaker } from '../../../engine/engine.ts'
+import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
@@ -46,7 +47,7 @@ async function failedTo(engine: Engine, host: string): Promise<{ jobs: number[];
   const found: CallbackView[] = []
   let cursor: string | null | undefined
   for (let page = 0; page < PAGES && found.length <= AGAIN && cursor !== null; page++) {
-    const next: Awaited<ReturnType<Engine['callbacks']>> = await engine.callbacks({
+    const next: Awaited<ReturnType<Engine['callbacks']['list']>> = await engine.callbacks.list({
       state: 'FAILED',
       host,
       limit: AGAIN + 1,
@@ -245,7 +246,7 @@ const found = (asked: Asked, filter: { state?: State; host?: string; cursor?: st
     cursor: filter.cursor,
     idOf: ({ job }) => job,
     async step(cursor) {
-      const { callbacks, ...more } = await asked.engine.callbacks({ ...filter, cursor, limit: MOST })
+      const { callbacks, ...more } = await asked.engine.callbacks.list({ ...filter, cursor, limit: MOST })
       return { rows: callbacks, ...more }
     },
   })
@@ -261,9 +262,9 @@ export const callbacks = page<CallbacksData>({
     const open = query.get('open')
     const [{ rows: callbacks, cursor, newest }, counts, { breakers }, near] = await Promise.all([
       found(asked, { state, host, cursor: query.get('cursor') ?? undefined }),
-      shared('callback counts', COUNTED, () => engine.callbackCounts()),
-      shared('breakers', COUNTED, () => engine.breakers()),
-      open ? engine.callback(open).catch(none) : undefined,
+      shared('callback counts', COUNTED, () => engine.callbacks.counts()),
+      shared('breakers', COUNTED, () => engine.breakers.list()),
+      open ? engine.callbacks.get(open).catch(none) : undefined,
     ])
     return {
       ...{ callbacks, cursor, newest, counts, state, host },

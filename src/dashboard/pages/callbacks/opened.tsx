@@ -1,7 +1,8 @@
 // One callback from near: to whom, when next, what its host's breaker says, what is sent and what was answered.
 
 import { type Encoded, encodeValue } from '../../../core/codec/value.ts'
-import type { CallbackTry, CallbackView, Engine, OpenBreaker } from '../../../engine/engine.ts'
+import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { useLook } from '../../look.ts'
 import { Card, Empty, JobId } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
@@ -12,7 +13,7 @@ import { count, many } from '../../words/number.ts'
 import { title } from '../../words/text.ts'
 import { clock, span } from '../../words/time.ts'
 
-export type Near = Awaited<ReturnType<Engine['callback']>>
+export type Near = Awaited<ReturnType<Engine['callbacks']['get']>>
 
 type State = CallbackView['state']
 

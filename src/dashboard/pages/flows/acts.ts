@@ -16,11 +16,11 @@ const pathOf = (asked: ActAsked, verb: string): string =>
 
 /** What a wire leads to: the port of a node, with the schema that its worker says. */
 async function targetOf({ engine, params, form }: ActAsked): Promise<PortView | undefined> {
-  const { wires, nodes } = await engine.flow(params.job!)
+  const { wires, nodes } = await engine.flows.get(params.job!)
   const to = wires.find(({ id }) => id === form.get('wire'))?.to
   const job = nodes.find(({ name }) => name === to?.node)?.job
   if (!to || job === undefined || job === null) return undefined
-  return (await engine.get(String(job), { schemas: true })).in[to.port]
+  return (await engine.jobs.get(String(job), { schemas: true })).in[to.port]
 }
 
 /** The values as JSON: what was taken, or one as it was typed. */
@@ -44,7 +44,7 @@ async function move(asked: ActAsked): Promise<Done> {
 }
 
 async function waiting({ engine, params, form }: ActAsked): Promise<number> {
-  const { wires } = await engine.wires(params.job!)
+  const { wires } = await engine.flows.wires(params.job!)
   const found = wires.find(({ id }) => id === form.get('wire'))
   if (!found) throw new SidejobError('NOT_FOUND', `the graph has no wire ${String(form.get('wire'))}`)
   return found.size || found.behind
@@ -108,8 +108,8 @@ function nodesSaid(from: GraphVersion, to: GraphVersion): string[] {
 
 async function askUndo({ engine, params }: ActAsked): Promise<Confirm> {
   const [change, { versions }] = await Promise.all([
-    engine.undoGraph(params.job!, { preview: true }),
-    engine.graphHistory(params.job!),
+    engine.flows.undoGraph(params.job!, { preview: true }),
+    engine.flows.graphHistory(params.job!),
   ])
   const [from, to] = versions
   const said = [...(from && to ? nodesSaid(from, to) : []), ...changeSaid(change)]

@@ -154,8 +154,8 @@ export const edit = page<EditData>({
   styles: [style.name],
   async load({ engine, params, shared, bounds }) {
     const [view, { workers }, { limits }] = await Promise.all([
-      engine.flow(params.job!),
-      shared('classes of flows', FRESH, () => engine.workers()),
+      engine.flows.get(params.job!),
+      shared('classes of flows', FRESH, () => engine.workers.list()),
       bounds(),
     ])
     return { view, classes: workers, limits: roomsOf(view, limits) }

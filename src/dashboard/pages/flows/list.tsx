@@ -1,6 +1,7 @@
 // Flows: which there are, what they have to do, and where values wait.
 
-import type { Engine, FlowRow } from '../../../engine/engine.ts'
+import type { FlowRow } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
@@ -15,7 +16,7 @@ import { statusesOf } from './query.ts'
 
 const ROWS = 20
 
-type Graphs = Awaited<ReturnType<Engine['storedGraphs']>>
+type Graphs = Awaited<ReturnType<Engine['graphs']['list']>>
 type FlowsData = { flows: FlowRow[]; cursor: string | null; stored: Graphs }
 
 /** So long the stored graphs are taken as they were: each of them is read for its size. */
@@ -178,8 +179,8 @@ export const flows = page<FlowsData>({
   async load({ engine, query, shared }) {
     const after = query.get('graphs') ?? undefined
     const [page, stored] = await Promise.all([
-      engine.flows({ status: statusesOf(query), cursor: query.get('cursor') ?? undefined, limit: ROWS }),
-      shared(`graphs after ${after ?? ''}`, FRESH, () => engine.storedGraphs({ after, details: true })),
+      engine.flows.list({ status: statusesOf(query), cursor: query.get('cursor') ?? undefined, limit: ROWS }),
+      shared(`graphs after ${after ?? ''}`, FRESH, () => engine.graphs.list({ after, details: true })),
     ])
     return { ...page, stored }
   },

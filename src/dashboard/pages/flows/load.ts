@@ -1,6 +1,7 @@
 // What the page of a flow asks for: the flow, and what is known of the node or wire that is open.
 
-import type { Engine, FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
+import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'
 import type { LimitRoom } from '../../words/flow.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
@@ -31,8 +32,8 @@ const none = () => undefined
 async function nearNode(engine: Engine, id: number | null): Promise<Near> {
   if (id === null) return {}
   const [job, why] = await Promise.all([
-    engine.get(String(id), { schemas: true }).catch(none),
-    engine.why(String(id)).catch(none),
+    engine.jobs.get(String(id), { schemas: true }).catch(none),
+    engine.jobs.why(String(id)).catch(none),
   ])
   return { job, why }
 }
@@ -41,7 +42,7 @@ async function nearWire(engine: Engine, flow: number, { wire, far }: Extract<Cho
   const [at, dir] = far ? [far.job, 'in' as const] : [flow, 'out' as const]
   if (at === null) return {}
   const [port, near] = await Promise.all([
-    engine.look(String(at), dir, wire.to.port, VALUES).catch(none),
+    engine.ports.get(String(at), dir, wire.to.port, VALUES).catch(none),
     far ? nearNode(engine, at) : {},
   ])
   return { ...near, port }
@@ -57,7 +58,7 @@ export function roomsOf({ nodes }: FlowView, limits: readonly LimitView[]): Reco
 export async function load(asked: Asked): Promise<FlowData> {
   const { engine, params, query } = asked
   const [view, { limits }, deployments] = await Promise.all([
-    engine.flow(params.job!),
+    engine.flows.get(params.job!),
     asked.bounds(),
     deploymentsOf(asked),
   ])

@@ -2,7 +2,8 @@
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
-import type { Engine, PortView } from '../../../engine/engine.ts'
+import type { PortView } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import type { Act, ActAsked } from '../../page.ts'
 import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -28,7 +29,7 @@ async function portNow(
   options: { schemas?: boolean } = {},
 ): Promise<PortView | undefined> {
   const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
-  const ports = (await engine.get(params.job!, options))[dir]
+  const ports = (await engine.jobs.get(params.job!, options))[dir]
   return Object.hasOwn(ports, port) ? ports[port] : undefined
 }
 
@@ -44,7 +45,7 @@ type Tree = { status: string; children: Record<string, unknown> }
 
 /** Statuses below a job; `more`: there are further ones. */
 async function below(engine: Engine, job: string): Promise<{ statuses: string[]; more: boolean }> {
-  const { more = false, ...root } = await engine.tree(job)
+  const { more = false, ...root } = await engine.jobs.tree(job)
   const left = Object.values((root as Tree).children) as Tree[]
   const statuses: string[] = []
   for (let node = left.pop(); node; node = left.pop()) {
@@ -81,7 +82,7 @@ const single: Record<string, Act> = {
   terminate: {
     scope: 'write',
     async confirm({ engine, params }) {
-      const { class: name } = await engine.get(params.job!)
+      const { class: name } = await engine.jobs.get(params.job!)
       const { statuses, more } = await below(engine, params.job!)
       const open = statuses.filter((status) => !isEnding(status)).length
       return {
@@ -127,7 +128,7 @@ const single: Record<string, Act> = {
       }
     },
     async does(asked) {
-      const { status } = await asked.engine.get(asked.params.job!)
+      const { status } = await asked.engine.jobs.get(asked.params.job!)
       await asked.call('DELETE', `${of(asked)}${status === 'terminated' ? '' : '?force=true'}`)
       return { say: `#${asked.params.job} is deleted`, to: '/jobs' }
     },
@@ -137,7 +138,7 @@ const single: Record<string, Act> = {
     scope: 'write',
     async does(asked) {
       const priority = Number(given(asked.form, 'priority'))
-      const { priority: before } = await asked.engine.get(asked.params.job!)
+      const { priority: before } = await asked.engine.jobs.get(asked.params.job!)
       await asked.call('PATCH', of(asked), { priority })
       return {
         say: `#${asked.params.job} has priority ${priority}`,
@@ -149,7 +150,7 @@ const single: Record<string, Act> = {
   first: {
     scope: 'write',
     async does(asked) {
-      const { priority: before } = await asked.engine.get(asked.params.job!)
+      const { priority: before } = await asked.engine.jobs.get(asked.params.job!)
       await asked.call('PATCH', of(asked), { priority: FIRST })
       return { say: `#${asked.params.job} goes first`, undo: { act: 'priority', priority: String(before) } }
     },

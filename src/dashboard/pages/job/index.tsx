@@ -4,7 +4,8 @@ import { SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
-import type { Engine, Item, JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
+import type { Item, JobView, LimitView, Why as WhyView } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { type Asked, page } from '../../page.ts'
 import { Listen, LOG } from '../../parts/listen.tsx'
 import { shareOf } from '../../words/job.ts'
@@ -55,7 +56,7 @@ const portsIn = (job: JobView): number => Object.keys(job.in).length + Object.ke
 
 /** The first values of the ports where some wait, and what each port takes: one look each, all at once. */
 async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<PortRow[]> {
-  const described = engine.described(job)
+  const described = engine.jobs.withSchemas(job)
   const waiting = chosen
     .filter(({ dir, name }) => job[dir][name]!.size > 0)
     .sort((a, b) => Number(b.isOpen) - Number(a.isOpen))
@@ -63,7 +64,7 @@ async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<P
   const found = await Promise.all(
     waiting.map(async ({ dir, name, isOpen }) => {
       const most = isOpen ? OPENED : VALUES
-      const { values } = await engine.look(String(job.id), dir, name, most).catch(() => ({ values: [] as Item[] }))
+      const { values } = await engine.ports.get(String(job.id), dir, name, most).catch(() => ({ values: [] as Item[] }))
       return [`${dir} ${name}`, values] as const
     }),
   )
@@ -83,7 +84,7 @@ function momentIn(query: URLSearchParams): number | undefined {
 
 /** A run that is not kept any more is none. */
 async function runOf(engine: Engine, job: string, n: number): Promise<PastRunView | null> {
-  return engine.pastRun(job, n).catch((error) => {
+  return engine.jobs.pastRun(job, n).catch((error) => {
     if (error instanceof SidejobError && error.code === 'NOT_FOUND') return null
     throw error
   })
@@ -94,10 +95,10 @@ async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabDa
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
   const until = momentIn(query)
-  const log = engine.readLog({ job, limit: 50, ...(until === undefined ? {} : { until }) })
-  if (name === 'state') return { name, state: await engine.state(job), log: (await log).entries }
-  if (name === 'result') return { name, result: await engine.result(job, {}), log: (await log).entries }
-  if (name === 'steps') return { name, steps: await engine.stepsOf(job), log: (await log).entries }
+  const log = engine.log.read({ job, limit: 50, ...(until === undefined ? {} : { until }) })
+  if (name === 'state') return { name, state: await engine.jobs.state(job), log: (await log).entries }
+  if (name === 'result') return { name, result: await engine.jobs.result(job, {}), log: (await log).entries }
+  if (name === 'steps') return { name, steps: await engine.jobs.steps(job), log: (await log).entries }
   if (run !== null) return { name, run: await runOf(engine, job, Number(run)), log: (await log).entries }
   return { name, log: (await log).entries }
 }
@@ -105,7 +106,7 @@ async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabDa
 /** A job that was there once says so. */
 async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   const id = params.job!
-  if (error instanceof SidejobError && error.code === 'NOT_FOUND' && isId(id) && (await engine.wasMade(id)))
+  if (error instanceof SidejobError && error.code === 'NOT_FOUND' && isId(id) && (await engine.jobs.existed(id)))
     throw new SidejobError('NOT_FOUND', `Job ${id} was removed some time after it ended`)
   throw error
 }
@@ -115,12 +116,12 @@ async function load(asked: Asked): Promise<JobData> {
   const ref = params.job!
   const given = query.get('tab') ?? (query.has('run') ? 'runs' : 'log')
   const tabName = isTab(given) ? given : 'log'
-  const found = engine.withRuns(ref)
+  const found = engine.jobs.withRuns(ref)
   const [{ job, runs }, ports, why, children, tab, { limits }] = await Promise.all([
     found,
     found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
-    engine.why(ref, { deep: DEEP }),
-    engine.list({ parent: ref, limit: CHILDREN }),
+    engine.jobs.why(ref, { deep: DEEP }),
+    engine.jobs.list({ parent: ref, limit: CHILDREN }),
     tabOf(asked, tabName),
     asked.bounds(),
   ]).catch((error) => gone(asked, error))

@@ -4,7 +4,8 @@ import { codeChangeIn } from '../../../core/code-change.ts'
 import type { Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
-import type { Engine, JobView } from '../../../engine/engine.ts'
+import type { JobView } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { Act, refusal, Sent } from '../../parts/act.tsx'
 import { Empty } from '../../parts/layout.tsx'
@@ -29,8 +30,8 @@ export type TabData = {
   name: Tab
   log: LogEntry[]
   state?: Record<string, Encoded>
-  result?: Awaited<ReturnType<Engine['result']>>
-  steps?: Awaited<ReturnType<Engine['stepsOf']>>
+  result?: Awaited<ReturnType<Engine['jobs']['result']>>
+  steps?: Awaited<ReturnType<Engine['jobs']['steps']>>
   /** The run that is open; null where it is not kept. */
   run?: PastRunView | null
 }

@@ -1,6 +1,6 @@
 // What was counted by class today or on the day before: how many jobs, how they ended, how long they waited and ran.
 
-import type { Engine } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Card, Choice, Empty, To } from '../../parts/layout.tsx'
@@ -9,7 +9,7 @@ import { Bars } from '../../parts/spark.tsx'
 import { count, percent } from '../../words/number.ts'
 import { about } from '../../words/time.ts'
 
-export type ByClassData = Awaited<ReturnType<Engine['classes']>>
+export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
 export type ClassRow = ByClassData['classes'][number]
 
 /** So long all tabs of an isolate take what was answered. */
@@ -21,11 +21,11 @@ export const dayIn = (query: URLSearchParams): 'today' | 'yesterday' =>
 /** @example await byClass(asked, { queue: 'media' }) */
 export async function byClass(
   { engine, shared }: Asked,
-  { class: name, ...of }: Parameters<Engine['classes']>[0] & { class?: string } = {},
+  { class: name, ...of }: Parameters<Engine['stats']['classes']>[0] & { class?: string } = {},
   fresh = SHARED,
 ): Promise<ByClassData> {
   const found = await shared(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}\n${of.hours ?? ''}`, fresh, () =>
-    engine.classes(of),
+    engine.stats.classes(of),
   )
   return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found
 }

@@ -27,8 +27,8 @@ const FRESH = 60_000
 /** The queue of a class that is in one queue only: a queue has indexes, which classes lack. */
 async function queueOf({ engine, shared }: Asked, name: string): Promise<string | undefined> {
   const [{ workers }, { classes }] = await Promise.all([
-    shared('workers', FRESH, () => engine.workers()),
-    shared('classes today', FRESH, () => engine.classes({})),
+    shared('workers', FRESH, () => engine.workers.list()),
+    shared('classes today', FRESH, () => engine.stats.classes({})),
   ])
   const queues = new Set([...workers, ...classes].filter((one) => one.class === name).map(({ queue }) => queue))
   return queues.size === 1 ? [...queues][0] : undefined

@@ -27,7 +27,7 @@ const ROWS = 50
 /** So long the views that all share are taken as they were. */
 const SHARED = 60_000
 
-const NO_JOBS: Awaited<ReturnType<Asked['engine']['rows']>> = { jobs: [], cursor: null }
+const NO_JOBS: Awaited<ReturnType<Asked['engine']['jobs']['rows']>> = { jobs: [], cursor: null }
 
 export type JobsData = {
   jobs: JobRow[]
@@ -50,7 +50,7 @@ export type JobsData = {
 }
 
 /** Views that all share. */
-const viewsOf = ({ engine, shared }: Asked) => shared('views', SHARED, () => engine.views())
+const viewsOf = ({ engine, shared }: Asked) => shared('views', SHARED, () => engine.views.list())
 
 /** `view=At limits`: the list of that name, as its query says. */
 async function named(asked: Asked): Promise<void> {
@@ -95,7 +95,7 @@ async function found(asked: Asked, filter: JobFilter): Promise<typeof NO_JOBS> {
     ...(filter.cursor === undefined ? {} : { cursor: filter.cursor }),
     idOf: ({ id }) => id,
     async step(cursor) {
-      const { jobs, ...more } = await asked.engine.rows({ ...filter, cursor, limit: ROWS })
+      const { jobs, ...more } = await asked.engine.jobs.rows({ ...filter, cursor, limit: ROWS })
       return { rows: jobs, ...more }
     },
   })
@@ -116,7 +116,7 @@ async function load(asked: Asked): Promise<JobsData> {
     asked.stats(),
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
-    bulk ? engine.get(bulk).catch(() => undefined) : undefined,
+    bulk ? engine.jobs.get(bulk).catch(() => undefined) : undefined,
     isByClass ? byClass(asked, { ...chosen(query), day: dayIn(query), hours: dayIn(query) === 'today' }) : undefined,
   ])
   const { jobs, cursor, total, newest } = within(asked, listed)

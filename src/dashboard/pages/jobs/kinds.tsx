@@ -1,6 +1,7 @@
 // Kinds of errors: failed jobs whose errors are the same but for what varies, each kind with its number and a retry of all.
 
-import type { Engine, ErrorKind } from '../../../engine/engine.ts'
+import type { ErrorKind } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { askCounted, countedIds, startCounted } from '../../counted.ts'
 import { useLook } from '../../look.ts'
 import type { Act, Asked } from '../../page.ts'
@@ -34,14 +35,14 @@ export type KindsData = {
   isKnown: boolean
 }
 
-type Deployments = Awaited<ReturnType<Engine['deployments']>>['deployments']
+type Deployments = Awaited<ReturnType<Engine['workers']['deployments']>>['deployments']
 
 /** When the classes of a deployment changed last, of all of them. */
 export const lastDeploy = (deployments: Deployments): number | undefined =>
   deployments.length === 0 ? undefined : Math.max(...deployments.map(({ at }) => at))
 
 export const deploymentsOf = ({ engine, shared }: Asked): Promise<Deployments> =>
-  shared('deployments', FRESH, async () => (await engine.deployments()).deployments)
+  shared('deployments', FRESH, async () => (await engine.workers.deployments()).deployments)
 
 type Of = { queue?: string; class?: string }
 
@@ -49,7 +50,7 @@ type Of = { queue?: string; class?: string }
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
   const { engine, shared, last, look } = asked
   const name = kindsName(of)
-  const ask = async () => ({ ...(await engine.errors({ ...of, details: true, muted: true })), at: look.now })
+  const ask = async () => ({ ...(await engine.errors.list({ ...of, details: true, muted: true })), at: look.now })
   const [found, deployments] = await Promise.all([
     asLast ? last<Errors>(name) : shared(name, FRESH, ask),
     deploymentsOf(asked),

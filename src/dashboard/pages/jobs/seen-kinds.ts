@@ -1,6 +1,7 @@
 // The kinds of errors as somebody has seen them last, which is what the number beside Jobs is worked out from.
 
-import type { Engine, ErrorMute } from '../../../engine/engine.ts'
+import type { ErrorMute } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'
 import type { SeenKinds } from '../../words/failed.ts'
 
@@ -9,7 +10,7 @@ export const kindsName = ({ queue = '', class: name = '' }: { queue?: string; cl
   `errors ${queue}\n${name}`
 
 /** `at`: when they were asked for. */
-export type Errors = Awaited<ReturnType<Engine['errors']>> & { at: number }
+export type Errors = Awaited<ReturnType<Engine['errors']['list']>> & { at: number }
 
 /** How many failed jobs were seen, when somebody looked at all kinds last, and how many of them are of kinds that are muted. */
 export async function seenKinds({ last }: Pick<Asked, 'last'>): Promise<SeenKinds | undefined> {

@@ -16,7 +16,7 @@ const fieldsOf = ({ key, concurrency, rate }: LimitView): Record<string, string>
 })
 
 async function before({ engine }: ActAsked, key: string): Promise<LimitView | undefined> {
-  const { limits } = await engine.limits()
+  const { limits } = await engine.limits.list()
   return limits.find((limit) => limit.key === key)
 }
 

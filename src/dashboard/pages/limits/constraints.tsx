@@ -37,7 +37,7 @@ async function tryOn({ engine }: Asked, typed: Typed): Promise<Tried> {
     if (error instanceof SidejobError) return { fault: error.message }
     throw error
   }
-  const { jobs, cursor } = await engine.list({ status: ['queued', 'running', 'suspended'], limit: LOOKED_AT })
+  const { jobs, cursor } = await engine.jobs.list({ status: ['queued', 'running', 'suspended'], limit: LOOKED_AT })
   const matched = jobs.map((job) => ({ ...job, args: job.args === null ? null : decodeValue(job.args) }))
   const fits = matched.filter((job) => isAbout(wanted, job))
   return {
@@ -68,7 +68,7 @@ export async function draftedIn(asked: Asked, constraints: readonly ConstraintVi
 const typedIn = (form: FormData): Typed => Object.fromEntries(fields.map((field) => [field, maybe(form, field)]))
 
 async function before({ engine }: ActAsked, name: string): Promise<ConstraintView | undefined> {
-  const { constraints } = await engine.constraints()
+  const { constraints } = await engine.constraints.list()
   return constraints.find((one) => one.name === name)
 }
 

@@ -100,8 +100,8 @@ export const group = page<GroupData>({
   async load({ engine, params }) {
     const id = params.id!
     const [near, { jobs, cursor }] = await Promise.all([
-      engine.room(groupKey(id), { holders: HOLDERS, waiting: WAITING }).catch(missing),
-      engine.rows({ group: id, limit: JOBS }),
+      engine.limits.usage(groupKey(id), { holders: HOLDERS, waiting: WAITING }).catch(missing),
+      engine.jobs.rows({ group: id, limit: JOBS }),
     ])
     return { id, ...(near ? { near } : {}), jobs, cursor }
   },

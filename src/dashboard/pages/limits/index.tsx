@@ -51,10 +51,10 @@ async function load(asked: Asked): Promise<LimitsData> {
   const { engine, query } = asked
   const open = query.get('open')
   const [{ limits, groups }, { constraints }, { breakers }, near] = await Promise.all([
-    engine.bounds(undefined, { details: true }),
-    engine.constraints(),
-    engine.breakers(),
-    open ? engine.room(open, { holders: HOLDERS, waiting: WAITING }).catch(missing) : undefined,
+    engine.limits.withGroups(undefined, { details: true }),
+    engine.constraints.list(),
+    engine.breakers.list(),
+    open ? engine.limits.usage(open, { holders: HOLDERS, waiting: WAITING }).catch(missing) : undefined,
   ])
   const drafted = await draftedIn(asked, constraints)
   const wanted = query.get('q')?.toLowerCase() ?? ''

@@ -3,7 +3,7 @@
 import { SidejobError } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
 import { duration } from '../../../core/time.ts'
-import type { Engine } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { JobId } from '../../parts/layout.tsx'
 import { numberIn } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -26,10 +26,10 @@ export async function previewIn(engine: Engine, query: URLSearchParams): Promise
   if (!query.has('concurrency') || !(key || group)) return undefined
   try {
     const concurrency = typedIn(query, 'concurrency')
-    if (group) return (await engine.setGroup(group, { concurrency }, { preview: true })).preview
+    if (group) return (await engine.groups.set(group, { concurrency }, { preview: true })).preview
     const [limit, period] = [typedIn(query, 'limit'), query.get('period')?.trim()]
     const rate = limit === null || !period ? null : { limit, period: duration(period) }
-    return (await engine.setLimit(key!, { concurrency, rate }, { preview: true })).preview
+    return (await engine.limits.set(key!, { concurrency, rate }, { preview: true })).preview
   } catch (error) {
     if (error instanceof SidejobError && ['BAD_REQUEST', 'NOT_FOUND'].includes(error.code)) return undefined
     throw error

@@ -38,10 +38,10 @@ export async function firstMinuteOf(
   const made = query.get('first')
   const isJob = made !== null && /^\d{1,15}$/.test(made)
   const [{ workers }, { jobs }, job, past] = await Promise.all([
-    engine.workers(),
-    engine.list({ group: GROUP, limit: 100 }),
-    isJob ? engine.get(made).catch(missing) : undefined,
-    isJob ? engine.runs(made).catch(missing) : undefined,
+    engine.workers.list(),
+    engine.jobs.list({ group: GROUP, limit: 100 }),
+    isJob ? engine.jobs.get(made).catch(missing) : undefined,
+    isJob ? engine.jobs.runs(made).catch(missing) : undefined,
   ])
   const problem = health.problems?.find(({ of }) => of === 'qstash')
   return {

@@ -45,12 +45,12 @@ const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKn
 /** Slow queues of which the next jobs are read. */
 const MOST_SLOW = 3
 const HOUR = 3_600_000
-const NO_CLASSES: Awaited<ReturnType<Asked['engine']['classes']>> | undefined = undefined
+const NO_CLASSES: Awaited<ReturnType<Asked['engine']['stats']['classes']>> | undefined = undefined
 const NONE_UNCLAIMED: NonNullable<Known['unclaimed']> = new Map()
 
 /** Classes of the jobs that wait for a pull worker, by queue. */
 async function unclaimedIn(engine: Asked['engine'], queues: readonly QueueView[]) {
-  const found = await Promise.all(queues.map(({ name }) => engine.queue(name).catch(() => undefined)))
+  const found = await Promise.all(queues.map(({ name }) => engine.queues.get(name).catch(() => undefined)))
   const classes = found.flatMap((queue) => {
     if (!queue || queue.next.some(({ pull }) => !pull)) return []
     return [[queue.name, [...new Set(queue.next.map((job) => job.class))]] as const]
@@ -105,16 +105,26 @@ async function load(asked: Asked): Promise<OverviewData> {
   const { limits, processes, others, series } = glance
   const { queues } = stats
   const [minutes, classes, unclaimed] = await Promise.all([
-    later.take(MINUTES, LATER, () => engine.series({ step: 'minute', details: true, from: look.now - HOUR }), series),
-    later.take(CLASSES, SELDOM, () => engine.classes({ hours: true }), NO_CLASSES),
+    later.take(
+      MINUTES,
+      LATER,
+      () => engine.stats.series({ step: 'minute', details: true, from: look.now - HOUR }),
+      series,
+    ),
+    later.take(CLASSES, SELDOM, () => engine.stats.classes({ hours: true }), NO_CLASSES),
     later.take(UNCLAIMED, LATER, () => unclaimedIn(engine, slow), NONE_UNCLAIMED),
   ])
   const [{ callbacks, cursor: moreCallbacks }, { schedules }, kinds, deployments, { breakers }] = await Promise.all([
-    later.take(GIVEN_UP, LATER, () => engine.callbacks({ state: 'FAILED', limit: 50 }), NO_CALLBACKS),
-    later.take(FAILING, SELDOM, () => engine.schedules({ failing: true, inARow: IN_A_ROW, limit: 10 }), NO_SCHEDULES),
+    later.take(GIVEN_UP, LATER, () => engine.callbacks.list({ state: 'FAILED', limit: 50 }), NO_CALLBACKS),
+    later.take(
+      FAILING,
+      SELDOM,
+      () => engine.schedules.list({ failing: true, inARow: IN_A_ROW, limit: 10 }),
+      NO_SCHEDULES,
+    ),
     hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
     deploymentsOf(asked),
-    shared('breakers', LATER, () => engine.breakers()),
+    shared('breakers', LATER, () => engine.breakers.list()),
   ])
   const known: Known = {
     now: look.now,

@@ -7,4 +7,4 @@ const FRESH = 10_000
 
 /** All together, and each queue by itself: one request either way. */
 export const seriesOf = ({ engine, shared }: Asked, { step }: Range) =>
-  shared(`series ${step}`, FRESH, () => engine.series({ step, details: true }))
+  shared(`series ${step}`, FRESH, () => engine.stats.series({ step, details: true }))

@@ -39,10 +39,10 @@ export const queue = page<QueueData>({
     const name = params.queue!
     const range = rangeIn(query, look.now)
     const [queue, { points }, deployments, { processes }, { classes }] = await Promise.all([
-      engine.queue(name, { limit: NEXT }),
-      shared(`series of ${name} ${range.step}`, LATER, () => engine.series({ queue: name, step: range.step })),
+      engine.queues.get(name, { limit: NEXT }),
+      shared(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
       deploymentsOf(asked),
-      shared('processes', LATER, () => engine.processes()),
+      shared('processes', LATER, () => engine.processes.list()),
       byClass(asked, { queue: name }, LATER),
     ])
     const deploys = deploysIn(deployments, range, look.now)

@@ -76,7 +76,7 @@ export const acts: Record<string, Act> = {
         args: args && jsonText(args, 'args'),
       })
       const alias = given(form, 'alias')
-      const was = await engine.get(alias).catch(() => undefined)
+      const was = await engine.jobs.get(alias).catch(() => undefined)
       const { job } = (await call('PUT', `/v1/schedules/${encodeURIComponent(alias)}`, body)) as { job: number }
       const undo = was ? fieldsOf(alias, was, args !== undefined) : { act: 'stop', job: String(job), sure: 'yes' }
       return {

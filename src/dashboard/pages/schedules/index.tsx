@@ -99,9 +99,9 @@ export const schedules = page<SchedulesData>({
     const change = query.get('change')
     const runs = query.get('runs')
     const [{ schedules, cursor }, ran, job, past] = await Promise.all([
-      engine.schedules({ limit: MOST }),
-      shared('runs of schedules', SELDOM, () => engine.schedules({ limit: RUNS, runs: true })),
-      change ? engine.get(change).catch(() => undefined) : undefined,
+      engine.schedules.list({ limit: MOST }),
+      shared('runs of schedules', SELDOM, () => engine.schedules.list({ limit: RUNS, runs: true })),
+      change ? engine.jobs.get(change).catch(() => undefined) : undefined,
       runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
     ])
     const was = change && job ? fieldsOf(change, job) : undefined

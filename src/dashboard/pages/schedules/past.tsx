@@ -1,7 +1,7 @@
 // What a schedule has run: the runs that its job keeps, newest first.
 
 import type { PastRun } from '../../../core/run.ts'
-import type { Engine } from '../../../engine/engine.ts'
+import type { Engine } from '../../../engine/index.ts'
 import { Card, To } from '../../parts/layout.tsx'
 import { many } from '../../words/number.ts'
 import { RunRows } from '../job/runs.tsx'
@@ -14,8 +14,8 @@ export type Past = { id: number; name: string; history: number; runs: PastRun[] 
 /** Of the job of a schedule that was there as the page was asked for. */
 export async function pastOf(engine: Engine, job: string): Promise<Past> {
   const [{ id, class: name, aliases, history }, { runs }] = await Promise.all([
-    engine.get(job),
-    engine.runs(job, { details: true }),
+    engine.jobs.get(job),
+    engine.jobs.runs(job, { details: true }),
   ])
   return { id, name: aliases[0] ?? name, history, runs }
 }

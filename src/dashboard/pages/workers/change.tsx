@@ -24,7 +24,7 @@ import { type Unfit, UnfitLine } from './unfit.tsx'
 const isFunction = ({ push, pull }: Worker): boolean => !push && !pull
 
 async function found({ engine, params }: ActAsked): Promise<Worker> {
-  const { workers } = await engine.workers()
+  const { workers } = await engine.workers.list()
   const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
   if (!worker) throw new SidejobError('NOT_FOUND', `there is no class ${params.class} in queue ${params.queue}`)
   return worker

@@ -37,7 +37,11 @@ export const workers = page<WorkersData>({
   every: 10_000,
   async load(asked) {
     const { engine, query } = asked
-    const [{ workers }, counted, unfit] = await Promise.all([engine.workers(), countedIn(asked), unfitOfNew(asked)])
+    const [{ workers }, counted, unfit] = await Promise.all([
+      engine.workers.list(),
+      countedIn(asked),
+      unfitOfNew(asked),
+    ])
     const registers = query.has('register') ? { registers: true as const } : {}
     return { workers, counted, wanted: wantedIn(query), ...registers, ...(unfit === undefined ? {} : { unfit }) }
   },
@@ -55,7 +59,7 @@ export const workers = page<WorkersData>({
 const unregister: Act = {
   scope: 'admin',
   async confirm({ engine, params }) {
-    const { jobs, cursor } = await engine.rows({
+    const { jobs, cursor } = await engine.jobs.rows({
       queue: params.queue!,
       class: params.class!,
       status: ['queued', 'running', 'suspended'],
@@ -83,8 +87,8 @@ export const worker = page<WorkerData>({
   async load(asked) {
     const { engine, params, query } = asked
     const [{ workers }, { jobs }, counted] = await Promise.all([
-      engine.workers(),
-      engine.rows({ queue: params.queue!, class: params.class!, limit: 5 }),
+      engine.workers.list(),
+      engine.jobs.rows({ queue: params.queue!, class: params.class!, limit: 5 }),
       countedIn(asked),
     ])
     const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)

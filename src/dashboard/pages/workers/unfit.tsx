@@ -36,7 +36,7 @@ export function unfitOfChange(asked: Asked, worker: Worker): Promise<Unfit> | un
   const was = workerTexts(worker)
   return orRefusal(() => {
     const patch = parseJson(workerPatchOf({ ...was, ...typedIn(query, was) }, was), closedIn(workerPatch))
-    return engine.patchWorker(worker.queue, worker.class, check(workerPatch, patch), { preview: true })
+    return engine.workers.update(worker.queue, worker.class, check(workerPatch, patch), { preview: true })
   })
 }
 
@@ -49,7 +49,7 @@ export function unfitOfNew({ engine, query, look }: Asked): Promise<Unfit> | und
   return orRefusal(() => {
     const of = check(workerName, { queue, class: name })
     const body = parseJson(workerBodyOf({ ...NOTHING, ...typedIn(query, NOTHING) }), closedIn(definitionSchema))
-    return engine.register(of.queue, of.class, check(definitionSchema, body), { preview: true })
+    return engine.workers.register(of.queue, of.class, check(definitionSchema, body), { preview: true })
   })
 }
 
