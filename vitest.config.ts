@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 // What the vendor's Lua and limits could break: scripts and their rules, and each path once from outside.
 const strict = [
   'redis/{scripts,rules,rules.slow,races,pieces,refusals}',
-  'redis/upgrade/data',
   'e2e/conformance/*',
   'e2e/workerd/{stack,demo.slow,calls.slow}',
   'limits/{hold-up,extremes}',

@@ -3,7 +3,7 @@
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { clientFor, EVERY_MINUTE, EVERY_TEN_MINUTES, scheduleTick, tickUrl, type Where } from '../tick.ts'
+import { clientFor, EVERY_MINUTE, EVERY_TEN_MINUTES, scheduleTick } from '../tick.ts'
 import { askAgain, runAgain } from './again.ts'
 import { checkHealth, checkSignature, checkTick, type Found } from './checks.ts'
 import { type Cloudflare, createCloudflare } from './cloudflare.ts'
@@ -39,9 +39,6 @@ export type DeployOptions = {
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-
-/** What the schedule was called before each Worker had its own. */
-const FORMER_SCHEDULE = 'sidejob-tick'
 
 type Means = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
 
@@ -130,13 +127,6 @@ async function makeBucket({ bucket }: Names, { account, cloudflare }: Means, say
         `https://dash.cloudflare.com/${account}/r2, and deploy again`,
     )
   return made !== 'off'
-}
-
-/** One that points to us from before would tick twice. */
-async function dropFormerSchedule(where: Where) {
-  const { schedules } = clientFor(where)
-  const former = (await schedules.list()).find(({ scheduleId }) => scheduleId === FORMER_SCHEDULE)
-  if (former?.destination === tickUrl(where.publicUrl)) await schedules.delete(FORMER_SCHEDULE)
 }
 
 /** The placement of the Worker: near the database, if Cloudflare knows the region. */
@@ -235,7 +225,6 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const { schedule, warnings: unticked } = tickOf(project, found, cron)
   const where = { url: env.QSTASH_URL || undefined, token: env.QSTASH_TOKEN!, publicUrl: url }
   await ofQstash(() => scheduleTick(where, names.worker, schedule))
-  await ofQstash(() => dropFormerSchedule(where))
   await ofQstash(() => checkTick(where, options))
   const qstash = qstashRegion(env.QSTASH_URL)
   for (const line of report({ found, database, redis, qstash, placement, schedule })) say(line)

@@ -42,8 +42,8 @@ export type Range = { offset: number; length: number }
 export type Files = {
   bucket: Bucket
   /**
-   * The id of the file that a job stores; it holds a proof that we gave it, and when the file was asked for: after Redis
-   * went back to older data the number may be another job's. Without a moment as ids were before.
+   * The id of the file that a job stores; it contains a proof that we issued it, and the time of the request: after a
+   * restore from older data, the number may belong to another job.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
   /** The number in an id, or undefined when that shows that we did not give it. */
@@ -79,14 +79,9 @@ export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
   return id
 }
 
-/**
- * When a job's file was asked for, as its id says: when the job was made, or when Downloader's API told the id. What that was
- * asked for before ids held a moment keeps the id that was told then.
- */
-export const askedAtOf = (
-  { createdBy, createdAt }: { createdBy: string; createdAt: Date | number },
-  { askedAt }: { askedAt?: number },
-): number | undefined => askedAt ?? (createdBy === 'downloader' ? undefined : Number(createdAt))
+/** The time in the id of a job's file: when Downloader's API issued the id, else when the job was created. */
+export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt }: { askedAt?: number }): number =>
+  askedAt ?? Number(createdAt)
 
 const bitsOf = (id: string): bigint =>
   [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)

@@ -4,6 +4,7 @@
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
+import { IMPORTING } from './faults.ts'
 import { pairsOf } from './flat.ts'
 
 /** Pairs are field and value, member and score, id and entry. */
@@ -24,8 +25,6 @@ const PAGE = 200
 /** What one request asks for or sends, about; the vendor takes and gives 10 MB. */
 const BYTES = 1_048_576
 const MOST = 1_000
-/** A schema that no version reads: whoever finds it leaves the data alone, see docs/upgrade.md. */
-const UNREADABLE = '9999'
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
 
 const escaped = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
@@ -224,7 +223,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   const given = { last: known?.last ?? Number(last ?? 0), times: known?.times ?? Number.parseInt(epoch ?? '0', 10) }
   const fresh: Mark = { at, lines: 0, isClear: false, ...given }
   await client.ask((redis) =>
-    redis.mset({ [namespace + MARK]: JSON.stringify(fresh), [namespace + SCHEMA]: UNREADABLE }),
+    redis.mset({ [namespace + MARK]: JSON.stringify(fresh), [namespace + SCHEMA]: IMPORTING }),
   )
   await clear(place)
   return { ...fresh, isClear: true }

@@ -2,6 +2,9 @@
 
 import { type Code, SidejobError } from '../core/errors.ts'
 
+/** Schema of a namespace during an import: no version reads it, so no isolate changes the data. */
+export const IMPORTING = '9999'
+
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
 
 const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
@@ -69,9 +72,22 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** What a script says that has met data of another schema than its own, see lib/runtime/cache.lua. */
-const otherSchema = (text: string): string | undefined =>
-  /SCHEMA (the data are of schema \d+, and this version reads \d+ and the one before it);/.exec(text)?.[1]
+/** The error for data of a schema that the script does not read, see lib/runtime/cache.lua. */
+function schemaError(text: string): SidejobError | undefined {
+  const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
+  if (found === undefined) return undefined
+  if (found === IMPORTING)
+    return new SidejobError('UNAVAILABLE', 'an import writes to this namespace: wait until it ends, or repeat it', {
+      retryAfter: 10,
+    })
+  const expected = oldest === newest ? newest : `${oldest} to ${newest}`
+  const remedy = Number(found) > Number(newest) ? 'deploy the newer version' : 'deploy a version that reads it first'
+  return new SidejobError(
+    'UNAVAILABLE',
+    `the data in Redis have schema ${found}, and this version of sidejob reads schema ${expected}: ${remedy}`,
+    { retryAfter: 10 },
+  )
+}
 
 /**
  * A refusal of Redis, or its silence, as an error for callers. What a script says of itself is kept as the cause, for
@@ -81,9 +97,8 @@ const otherSchema = (text: string): string | undefined =>
  */
 export function faultOf(error: unknown, timeout: number, placed = (text: string): string => text): SidejobError {
   const text = placed(saidOf(error).slice(0, MAX_SHOWN))
-  const schema = otherSchema(saidOf(error))
-  if (schema)
-    return new SidejobError('UNAVAILABLE', `${schema}: deploy the version that wrote them`, { retryAfter: 10 })
+  const otherSchema = schemaError(saidOf(error))
+  if (otherSchema) return otherSchema
   const meaning = isAnswer(error) ? meanings.find(({ when }) => when.test(text)) : undefined
   if (meaning) {
     const { code, message, retryAfter } = meaning

@@ -68,7 +68,7 @@ export const kinds = {
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [
     'zset',
-    'when somebody must look → q:<queue> or k:<limit>, or u:schema; at 0 d:<deployment> and the hash of what it announced, and d:tenants where there are some',
+    'time of the next check → q:<queue> or k:<limit>; at 0 d:<deployment> with the hash of its announcement, and d:tenants if tenants exist',
   ],
   '~limit:<key>': ['string', 'settings of a limit, its room, and the turns that were given, as JSON'],
   '~limit-held:<key>': ['zset', 'lease end → id of a job that holds a slot'],
@@ -91,10 +91,7 @@ export const kinds = {
   ],
   '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
   '~listened': ['string', 'to which channels somebody outside listens, and until when: a line each'],
-  '~schema': [
-    'string',
-    'the schema of the data: the number that the newest version has written; 0, since when and where data of before are brought over',
-  ],
+  '~schema': ['string', 'number of the schema of the data'],
   '~epoch': [
     'string',
     'how often Redis was seen to have gone back to older data; when last, and the ids that were lost, from which to which',

@@ -76,13 +76,11 @@ const IN_JSON = new RegExp(`^"${TOKEN}"$`)
 const IN_ERROR = new RegExp(`"(message|stack|detail|error|backtrace)":"${TOKEN}"`, 'g')
 /** In a message of the log, all other sealed texts are values of ports. */
 const IN_LOG_MESSAGE = new RegExp(`(?:"(error|backtrace|detail)":)?"${TOKEN}"`, 'g')
-/** The form of versions that authenticated no purpose. */
-const FORMER = /^~e[\w-]{8}\.[\w-]+$/
 /** The parts of an item before its value. */
 const ITEM = /^(?:=|@[^\n]*\n[^\n]*\n[^\n]*\n)/
 
 /** Returns true if a text may contain a sealed value. */
-export const isSealed = (text: string): boolean => text.includes('~f') || text.includes('~e')
+export const isSealed = (text: string): boolean => text.includes('~f')
 
 const SEALED_START = new RegExp(`${ITEM.source}?~f[\\w-]{8}\\.`)
 
@@ -160,12 +158,7 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
 
   function openValue(text: string, purpose: Purpose): string {
     const [, id, body] = WHOLE.exec(text) ?? []
-    if (id !== undefined) return openToken(id, body!, purpose)
-    if (!FORMER.test(text)) return text
-    throw new SidejobError(
-      'REFUSED',
-      'this value was sealed by a version of sidejob whose form this version does not open: read it with that version, or delete the job',
-    )
+    return id === undefined ? text : openToken(id, body!, purpose)
   }
 
   function showValue(text: string, purpose: Purpose): string {

@@ -433,17 +433,3 @@ describe('a person who can read Redis and use the API cannot have a sealed value
     expect([progress, ports.in!.default, field].map(textOf)).toEqual(Array(3).fill({ $sealed: args }))
   })
 })
-
-test('a value in the form of an earlier version is an error that names the reason', async () => {
-  const FORMER = `~e${'A'.repeat(8)}.${'b'.repeat(60)}`
-  const id = await kit.make('echo', { args: '1', at: Date.now() + 1e8 })
-  const key = kit.store.keys.job(id)
-  const document = JSON.parse((await redis.get<string>(key))!) as Record<string, string>
-  await redis.set(key, JSON.stringify({ ...document, a: FORMER }))
-  expect(textOf((await kit.engine.jobs.get(String(id))).args)).toEqual({ $sealed: FORMER })
-  await kit.engine.jobs.run(String(id), {})
-  await kit.rest(id, 'failed')
-  expect(textOf((await kit.engine.jobs.get(String(id))).error)).toMatchObject({
-    message: expect.stringContaining('sealed by a version of sidejob whose form this version does not open'),
-  })
-})

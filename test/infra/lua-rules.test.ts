@@ -381,7 +381,6 @@ const NOT_GONE: Record<string, string> = {
   'run/work.conclude → port/write.tell_all': 'nobody listens',
   'run/claim.jobs → run/claim.claim_one': 'no job is named',
   'run/finish.carry_out → run/finish.apply': 'the run did nothing',
-  'limit/limits.at → limit/former.bring_over': 'the data are of this version',
   'run/finish.carry_out → run/finish.settle': 'it completed',
   'run/finish.commit → run/retry.conflict': 'it read nothing and expected nothing',
   'run/finish.succeed → run/slots.set_times': 'it did nothing',

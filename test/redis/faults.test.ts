@@ -71,30 +71,28 @@ describe('a refusal of Redis', () => {
     expect(asked).toBe(1)
   })
 
-  describe.each([
-    'NOSCRIPT is a word',
-    ', command was: NOSCRIPT',
-    'SCHEMA the data are of schema 9, and this version reads 1 and the one before it;',
-    'WRONGPASS',
-  ])('args that contain %j do not change the reason, and are not in the error', (word) => {
-    test.each([
-      ['ERR DB capacity quota exceeded', 'FULL', 1],
-      ['something new', 'UNAVAILABLE', 1],
-      ['ERR Error running script: @user_script:2: attempt to index a nil value', 'INTERNAL', 1],
-      ['NOSCRIPT No matching script. Please use EVAL.', 'INTERNAL', 2],
-    ])('%s', async (error, code, requests) => {
-      refuse(error)
-      const args = JSON.stringify(`${word} ${'private '.repeat(10_000)}`)
-      const found = await createStore({ client })
-        .enqueue([{ ...job, args: args as never }])
-        .catch((error) => error)
-      expect(found).toMatchObject({ name: 'SidejobError', code })
-      const shown = `${found.message} ${found.cause?.message} ${found.stack}`
-      expect(shown).not.toContain('private')
-      expect(shown).not.toContain(word === 'WRONGPASS' ? word : 'schema 9')
-      expect(asked).toBe(requests)
-    })
-  })
+  describe.each(['NOSCRIPT is a word', ', command was: NOSCRIPT', 'SCHEMA 9, expected 2 to 2;', 'WRONGPASS'])(
+    'args that contain %j do not change the reason, and are not in the error',
+    (word) => {
+      test.each([
+        ['ERR DB capacity quota exceeded', 'FULL', 1],
+        ['something new', 'UNAVAILABLE', 1],
+        ['ERR Error running script: @user_script:2: attempt to index a nil value', 'INTERNAL', 1],
+        ['NOSCRIPT No matching script. Please use EVAL.', 'INTERNAL', 2],
+      ])('%s', async (error, code, requests) => {
+        refuse(error)
+        const args = JSON.stringify(`${word} ${'private '.repeat(10_000)}`)
+        const found = await createStore({ client })
+          .enqueue([{ ...job, args: args as never }])
+          .catch((error) => error)
+        expect(found).toMatchObject({ name: 'SidejobError', code })
+        const shown = `${found.message} ${found.cause?.message} ${found.stack}`
+        expect(shown).not.toContain('private')
+        expect(shown).not.toContain(word === 'WRONGPASS' ? word : 'schema 9')
+        expect(asked).toBe(requests)
+      })
+    },
+  )
 
   test('that speaks of what is around us is told by /health until Redis answers again', async () => {
     refuse('ERR DB capacity quota exceeded')

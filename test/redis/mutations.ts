@@ -2038,7 +2038,7 @@ const aged: Mutation[] = [
     37,
     'scripts/commit.lua',
     [' + aging.go_on(queue_name)', '', 'claims do not go on with it'],
-    ['if changing or not cache', 'if not cache', 'the script of most runs is asked to go on with it'],
+    ['if changing or hints', 'if hints', 'the short commit script continues a move'],
   ),
   ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'who waits stays where he was']),
 ]
@@ -2088,63 +2088,17 @@ const schemas: Mutation[] = [
   ...of(
     41,
     'lib/runtime/cache.lua',
-    ['number > cache.SCHEMA or number < OLDEST', 'number ~= cache.SCHEMA', 'data of the schema before are refused'],
     ['number > cache.SCHEMA or', '', 'data of a newer schema are changed'],
+    [' or number < OLDEST then', ' then', 'data of an older schema are changed'],
     ['  if asks_schema then check_schema() end\n', '', 'nobody looks which schema the data are of'],
   ),
-  ...of(
-    41,
-    'lib/runtime/store.lua',
-    ['  say_schema()\n', '', 'a new database does not say its schema'],
-    ["raw[id_key] and '0,' .. now_text .. ',0' or ", '', 'former data pass for new ones'],
-    [
-      "  if not is_brought_over() then zset(ns .. 'wake', 'u:schema', now) end\n",
-      '',
-      'nobody asks the tick to bring former data over',
-    ],
-  ),
-  ...of(41, 'lib/limit/limits.lua', [
-    '  if not is_brought_over() then former.bring_over(key) end\n',
-    '',
-    'what waits at a limit under its former names is not found',
+  ...of(41, 'lib/runtime/store.lua', ['  record_schema()\n', '', 'a new database has no schema number']),
+  ...of(41, 'lib/run/ops/of_callers.lua', [
+    "if known ~= '' and not hget(ns .. 'keys', id) then",
+    'if false then',
+    'an API key that was removed comes back',
   ]),
-  ...of(41, 'lib/limit/former.lua', [
-    "if redis.call('TYPE', former).ok ~= 'zset' or",
-    'if',
-    'a limit named like another’s index is taken for one',
-  ]),
-  ...of(41, 'lib/limit/former.lua', [
-    '  if #flat == 2 * PIECE then is_whole = false end\n',
-    '',
-    'the rest of a long line is left for another round',
-  ]),
-  ...of(
-    41,
-    'lib/limit/former.lua',
-    ['now - tonumber(since) >= HOUR', 'true', 'what a former version writes after the first look is not found'],
-    ["'0,' .. since .. ','", "'0,' .. now_text .. ','", 'former data are looked for without an end'],
-  ),
-  ...of(
-    41,
-    'lib/run/ops/of_callers.lua',
-    [
-      "  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end\n",
-      '',
-      'an API key of before stays where it was',
-    ],
-    [
-      "if known ~= '' and not hget(ns .. 'keys', known) then",
-      'if false then',
-      'an API key that was removed comes back',
-    ],
-  ),
-  ...of(
-    41,
-    'scripts/tick.lua',
-    ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema'],
-    ['and former.go_on() then more', 'then more', 'the tick brings nothing over'],
-    ['    zset(wake_key, member, false)\n    is_former', '    is_former', 'the tick comes for it when it is done'],
-  ),
+  ...of(41, 'scripts/tick.lua', ["{ ns .. 'schema' }", '{}', 'the tick looks at data of any schema']),
   ...of(
     41,
     'lib/job/ids.lua',
@@ -2620,7 +2574,6 @@ const handed: Mutation[] = [
   ...of(
     93,
     'lib/runtime/leased.lua',
-    [' and raw[schema_key] == int(SCHEMA)', '', 'the version before does not find leases'],
     ['n <= leased.MOST', 'true', 'the document of a queue grows'],
     [
       'if till and newly_lent[member] and not held[member] then n = n + 1 end',
@@ -2818,15 +2771,6 @@ const packed: Mutation[] = [
     [' and not specs.moment_of(spec) and', ' and', 'jobs that wait for a time wait in pieces'],
     [' and not sides.of(spec.queue, spec.class) and', ' and', 'jobs of pull workers wait in pieces'],
     [' and not hints.hears_all_jobs()\nend', '\nend', 'who listens to all does not hear of them'],
-    ['spec.packed and is_of_now() and', 'spec.packed and', 'former versions meet pieces'],
-    ['if cache.is_brought_over() then return true end', '', 'no piece is ever made if there were data before'],
-    ['and not cache.raw[last_id]', '', 'the version before the schemas meets pieces'],
-    [
-      'and not cache.raw[last_id]',
-      'and not cache.text_at(last_id)',
-      'an id that the caller knows counts as older data',
-    ],
-    ['then cache.set_text(cache.schema_key, int(cache.SCHEMA)) end', 'then end', 'the version before meets pieces'],
     ['if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end', '', 'an API key’s jobs count for ever'],
     ["if quota_of ~= '' then quota.add(quota_of, n, 0) end", '', 'an API key’s jobs do not count'],
   ),

@@ -83,7 +83,7 @@ export const logPage = z.object({
   entries: z.array(
     z.object({
       ...{ id: z.string(), at: moment, job: jobId.nullable(), entry: closed, level: z.string() },
-      class: z.string().nullable().meta({ description: 'class of the job; null if an earlier version wrote it' }),
+      class: z.string().nullable().meta({ description: 'class of the job; null if the entry has none' }),
     }),
   ),
   cursor: z.string().nullable(),

@@ -24,7 +24,6 @@ const NOTED_EVERY = 3_600_000
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
 
 const idOf = (hash: string): string => hash.slice(0, 16)
-const HASH = /^[0-9a-f]{64}$/
 
 /** The parts of a token: `<tenant>~<id>.<until>.<proof>`, the first only where there is one. */
 const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
@@ -42,35 +41,12 @@ export function createKeys(
   const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
-  async function keptOf(id: string, hash?: string): Promise<Kept | null> {
+  async function keptOf(id: string): Promise<Kept | null> {
     const last = seen.get(id)
     if (last && Date.now() - last.at < FRESH) return last.kept
-    const text = await store.apiKey(id)
-    const former = text === null && hash ? await store.apiKey(hash) : null
-    const kept = former === null ? (readObject<Kept>(text) ?? null) : await adopt(hash!, former)
+    const kept = readObject<Kept>(await store.apiKey(id)) ?? null
     seen.set(id, { at: Date.now(), kept })
     return kept
-  }
-
-  /** A key of before there were schemas stands under its whole hash: it is given its id when somebody asks for it. */
-  async function adopt(hash: string, text: string): Promise<Kept | null> {
-    const kept = { ...(JSON.parse(text) as Kept), hash }
-    await change('', [ops.apikey({ id: idOf(hash), about: JSON.stringify(kept), known: hash, chance: '' })]).catch(
-      (error) => {
-        // Somebody else has given it its id, or has removed it.
-        if (!(error instanceof SidejobError) || error.code !== 'NOT_FOUND') throw error
-      },
-    )
-    seen.delete(idOf(hash))
-    return keptOf(idOf(hash))
-  }
-
-  /** All keys, each under its id. */
-  async function rowsOf(): Promise<Record<string, string>> {
-    const rows = await store.apiKeys()
-    const former = Object.entries(rows).filter(([field]) => HASH.test(field))
-    for (const [hash, text] of former) await adopt(hash, text)
-    return former.length ? store.apiKeys() : rows
   }
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
@@ -92,7 +68,7 @@ export function createKeys(
   async function knownBy(hash: string): Promise<KnownKey | undefined> {
     const [own, id] = [await hashOfOwn(), idOf(hash)]
     if (own && sameHash(hash, own)) return { id, name: 'deployment', scopes: ['admin'], unlimited: true }
-    const kept = await keptOf(id, hash)
+    const kept = await keptOf(id)
     if (!kept || !sameHash(kept.hash, hash) || isOver(kept)) return undefined
     await note(id)
     const { name, scopes, limits } = kept
@@ -105,8 +81,8 @@ export function createKeys(
     ops.apikey({ id: idOf(kept.hash), about: JSON.stringify(kept), known: idOf(kept.hash), chance: '' })
 
   async function needed(id: string): Promise<Kept> {
-    const text = (await store.apiKey(id)) ?? new Map(Object.entries(await rowsOf())).get(id)
-    if (text === undefined) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
+    const text = await store.apiKey(id)
+    if (text === null) throw new SidejobError('NOT_FOUND', `there is no API key ${id}`)
     return JSON.parse(text) as Kept
   }
 
@@ -132,7 +108,7 @@ export function createKeys(
     keys: {
       /** Lists API keys. */
       async list(): Promise<{ keys: ApiKey[] }> {
-        const rows = await rowsOf()
+        const rows = await store.apiKeys()
         const keys = Object.entries(rows).flatMap(([id, text]) => {
           if (id.startsWith('used:')) return []
           const kept = readObject<Kept>(text)

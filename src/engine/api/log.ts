@@ -13,7 +13,7 @@ import type { Call, Ref } from '../engine.ts'
 const LOG_PAGE = 400
 const LOG_PAGES = 25
 
-/** `class`: of the job; of an entry that an earlier version has written nobody knows it. */
+/** `class`: of the job; null if the entry has none. */
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
 /** An entry is sealed as a whole; an error of a run, in its members. */

@@ -8,7 +8,7 @@ const CHANCE = 21
 export const newLaneName = (now: number): string =>
   `${crypto.randomUUID().replaceAll('-', '').slice(0, CHANCE)}t${Math.floor(now).toString(36)}`
 
-/** Since when a lane is open, by its name; null where its name does not say: it is a bell, or an earlier version has named it. */
+/** Reads the time at which a lane was opened from its name; null for the name of a bell. */
 export function openSince(lane: string): number | null {
   const [, moment] = /^[0-9a-f]{21}t([0-9a-z]{8,9})$/.exec(lane) ?? []
   return moment === undefined ? null : Number.parseInt(moment, 36)

@@ -91,7 +91,7 @@ export type Stats = {
   bells?: BellTrouble
 }
 
-/** A limit at which jobs wait, and since when there is always one that does: null where an older version has written it. */
+/** A limit with waiting jobs, and the time since when at least one has waited; null if its record does not say. */
 export type WaitedLimit = LimitView & { waitedSince: number | null }
 
 /** How everything stands, in one look. `hasSchedules`: whether any job repeats, where runs were looked at. */

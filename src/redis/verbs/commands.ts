@@ -42,7 +42,7 @@ function restoreOf(text: string | null): Restore | null {
   return { times, noticedAt, lost: { from, to } }
 }
 
-/** Stands among the deployments, which an older version passes over. */
+/** A member next to the deployments: the database has tenants. */
 const THERE_ARE_TENANTS = 'd:tenants'
 /** Deployments, and behind them what is due first. */
 const LOOKED_AT = 50
@@ -101,7 +101,7 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
-/** When a step was kept, how long it took, and in which run: null where an earlier version has kept it. */
+/** Time, duration and run of a stored step; null if the record has none. */
 export type StepKept = { at: number | null; ms: number | null; run: number | null }
 
 const STEP = /^@(\d*),(\d*),(\d*)\n/

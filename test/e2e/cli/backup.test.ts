@@ -10,7 +10,7 @@ import { main } from '../../../src/cli/main.ts'
 import { exported, imported, type Line } from '../../../src/redis/backup.ts'
 import { createClient } from '../../../src/redis/client.ts'
 import { type Kit, startKit } from '../../kit/index.ts'
-import { dump, load } from '../../redis/upgrade/dump.ts'
+import { dump } from '../../redis/dump.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sidejob-backup-'))
 
@@ -50,17 +50,14 @@ async function contentOf(namespace: string): Promise<Record<string, unknown>> {
 }
 
 const place = (namespace: string) => ({ client: createClient(kit.options), namespace })
-const fixture = readFileSync(new URL('../../redis/upgrade/data-before-schemas.jsonl', import.meta.url), 'utf8').split(
-  '\n',
-)
 
-/** A namespace with jobs of every kind, and what no page holds. */
+/** Writes a namespace with keys of every type, and values that need more than one page. */
 async function fill(namespace: string): Promise<void> {
-  const lines = fixture
-    .slice(1)
-    .filter(Boolean)
-    .map((text) => JSON.parse(text))
-  await Promise.all(lines.map((line) => load(redis, { ...line, key: line.key.replace('sidejob:', namespace) })))
+  await redis.set(`${namespace}schema`, '2')
+  await redis.set(`${namespace}once:a`, 'answer', { px: 3_600_000 })
+  await redis.sadd(`${namespace}queues`, 'default', 'pull')
+  await redis.hset(`${namespace}workers:default`, { plain: '{}', 'ü "': '{"pull":true}' })
+  await redis.zadd(`${namespace}q-ready:default`, { score: 1.5, member: '1:1' }, { score: -3, member: '2:2' })
   await redis.rpush(`${namespace}job:3:in:wide`, ...Array.from({ length: 30 }, (_, i) => `=${i}${'x'.repeat(100_000)}`))
   await redis.mset(
     Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`${namespace}job:${1_000 + i}`, `{"n":"${i}"}`])),

@@ -119,14 +119,6 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect(cloud.workers.get('sidejob-staging')!.secrets).toEqual(secrets)
   })
 
-  test('takes over from one whose schedule was called as all were', async () => {
-    const destination = 'https://sidejob-staging.acme.workers.dev/tick'
-    cloud.schedules.set('sidejob-tick', { destination, cron: '* * * * *' })
-    cloud.schedules.set('other', { destination, cron: '* * * * *' })
-    await run()
-    expect([...cloud.schedules.keys()].sort()).toEqual(['other', 'sidejob-tick-sidejob-staging'])
-  })
-
   test('without R2 there is none, and it says so', async () => {
     cloud.state.r2 = false
     await run()

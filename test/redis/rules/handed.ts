@@ -251,11 +251,6 @@ const rule93: Facts = {
     expect([await world.status(long!.id), await world.status(longest!.id)]).toEqual(['queued', 'running'])
     expect(await inDocument(world)).toBe(1)
   },
-  async 'data of the schema before keep all of them in the index, where its version looks'(world) {
-    await world.client.ask((redis) => redis.set(`${world.namespace}schema`, '1'))
-    await lend(world, 2)
-    expect([await inDocument(world), await inIndex(world)]).toEqual([0, 2])
-  },
   async 'whoever looks sees the runs of both'(world) {
     const runs = [...(await lend(world, 10)), ...(await lend(world, 10))]
     const ids = runs.map(({ id }) => id).sort((a, b) => a - b)

@@ -139,30 +139,13 @@ const making: Facts = {
     await lane.ask({ runs: await settled(runs) })
     expect(await make()).toHaveLength(12)
   },
-  async 'a client that knows ids of an emptied database packs jobs; data without a schema are older ones'(world) {
+  async 'a client that knows ids of an emptied database packs jobs'(world) {
     const [first] = await pack(world, 12)
     const clear = () => world.client.ask(async (redis) => redis.del(...(await redis.keys(`${world.namespace}*`))))
     await clear()
     const [next] = await pack(world, 12)
     expect(next).toBeGreaterThan(first!)
     expect(await hasDocument(world, next!)).toBe(false)
-    await clear()
-    await world.client.ask((redis) => redis.set(world.store.keys.lastId, '1000'))
-    const [old] = await pack(world, 12)
-    expect(await hasDocument(world, old!)).toBe(true)
-  },
-  async 'none wait in pieces while data of before are brought over'(world) {
-    await world.client.ask((redis) => redis.set(world.store.keys.schema, `0,${world.now()},0`))
-    const ids = await pack(world, 12)
-    expect(await hasDocument(world, ids[0]!)).toBe(true)
-  },
-  async 'from the first piece on the version before leaves the data alone'(world) {
-    await world.client.ask((redis) => redis.set(world.store.keys.schema, '1'))
-    await world.make({ unique: { key: 'u' } })
-    const said = () => world.client.ask((redis) => redis.get<string>(world.store.keys.schema))
-    expect(await said()).toBe('1')
-    await pack(world, 12)
-    expect(await said()).toBe('2')
   },
 }
 

@@ -6,7 +6,7 @@
 -- calls knows which it is, but for who listens, what a queue is changing, and runs that were lost or met a fault: `commit` answers
 -- `verbs` then, and has done nothing. Jobs on which nothing hangs, which are most, it lends and ends without their documents.
 --
--- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/slots.set_times, run/retry.release, run/retry.conflict, run/retry.fail, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on, limit/former
+-- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/slots.set_times, run/retry.release, run/retry.conflict, run/retry.fail, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on
 -- here alone: run/lone
 -- idle: run/finish.going_on, queue/counts.closes_days, queue/counts.keep_day, job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
@@ -72,9 +72,9 @@ for i = 1, count do
   runs[i] = ARGV[at + 5] == '0' and lone.take(keys) or nil -- here alone
   runs[i] = runs[i] or finish.take_run(at)
 end
--- Jobs that wait on the wrong side, or in the order that was, are gone through slice by slice; as are data of a former version.
+-- Jobs on the wrong side, or in a former order, are moved in slices.
 local changing = queue_name ~= '' and (queue(queue_name).moving or queue(queue_name).reordering)
-if changing or not cache.is_brought_over() or hints.hears_anything() then return reply.committed { word = 'verbs' } end -- here alone
+if changing or hints.hears_anything() then return reply.committed { word = 'verbs' } end -- here alone
 
 local function next_due()
   if queue_name == '' or queue(queue_name).paused then return '' end

@@ -9,7 +9,6 @@
 
 local places = require 'job/places'
 local retention = require 'job/retention'
-local former = require 'limit/former'
 local limits = require 'limit/limits'
 local aging = require 'queue/aging'
 local bells = require 'queue/bells'
@@ -23,7 +22,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local change_queue, fetch, is_brought_over, queue, zset = cache.change_queue, cache.fetch, cache.is_brought_over, cache.queue, cache.zset
+local change_queue, fetch, queue, zset = cache.change_queue, cache.fetch, cache.queue, cache.zset
 local int = numbers.int
 local queue_key = redis_keys.queue_key
 local now = time.now
@@ -32,7 +31,7 @@ local wake_key = ns .. 'wake'
 -- Deployments stand in front of what is due, and are no work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most + skip + DEPLOYMENTS)
-local names, keys, touched_now, is_former, more = {}, { ns .. 'schema' }, {}, false, #members == most + skip + DEPLOYMENTS
+local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most + skip + DEPLOYMENTS
 local passed = 0
 for _, member in ipairs(members) do
   local kind, name = member:match('^(%a):(.*)$')
@@ -44,9 +43,6 @@ for _, member in ipairs(members) do
   elseif kind == 'q' then
     names[#names + 1] = name
     keys[#keys + 1] = queue_key(name)
-  elseif kind == 'u' then
-    zset(wake_key, member, false)
-    is_former = true
   elseif kind == 'k' then
     zset(wake_key, member, false)
     limits.touch(name)
@@ -55,10 +51,9 @@ for _, member in ipairs(members) do
     zset(wake_key, member, false)
   end
 end
-if #names + #touched_now == 0 and not is_former then return reply.ticked {} end
+if #names + #touched_now == 0 then return reply.ticked {} end
 cache.makes_room = true
 fetch(keys)
-if is_former and not is_brought_over() and former.go_on() then more = true end
 
 for _, q in ipairs(names) do
   change_queue(q, queue_fields.wake_at, nil)

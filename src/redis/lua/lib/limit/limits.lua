@@ -3,7 +3,6 @@
 
 local limits = {}
 
-local former = require 'limit/former'
 local sides = require 'queue/sides'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
@@ -12,7 +11,7 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local change, change_queue, is_brought_over, pending_moment, queue = cache.change, cache.change_queue, cache.is_brought_over, cache.pending_moment, cache.queue
+local change, change_queue, pending_moment, queue = cache.change, cache.change_queue, cache.pending_moment, cache.queue
 local set_text, sset, text_at, zset = cache.set_text, cache.sset, cache.text_at, cache.zset
 local put = journal.put
 local int, never = numbers.int, numbers.never
@@ -58,7 +57,6 @@ end
 function limits.at(key)
   local state = limits.known[key]
   if state then return state end
-  if not is_brought_over() then former.bring_over(key) end
   local text = text_at(limit_key(key))
   state = setmetatable(limit_state { key = key, settings = text and settings_in(key, text) or false }, counting)
   limits.known[key] = state

@@ -25,8 +25,7 @@ function at_work.lanes(names)
   return lanes
 end
 
--- How many entries the index of lent jobs has, of which so many stand in the queue's document; nil where an older version has
--- written that.
+-- Entries in the index of leased jobs, without those in the queue's document; nil if the document has no counts.
 local function in_index(name, beside)
   local jobs, packed = queue(name).jobs_at, queue(name).packed or {}
   return jobs and (jobs[letters.leases] or 0) - (packed[letters.leases] or 0) - beside

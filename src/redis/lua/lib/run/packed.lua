@@ -32,18 +32,9 @@ local digits, next_ticks, now, now_text, this_minute = time.digits, time.next_ti
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- A former version, which knows no pieces, may write here as long as its data are brought over. The last id is
--- no sign of older data if this script wrote it, because its caller has seen it.
-local function is_of_now()
-  if cache.is_brought_over() then return true end
-  local last_id = ns .. 'jobs:last_id'
-  cache.fetch({ last_id })
-  return not cache.text_at(cache.schema_key) and not cache.raw[last_id]
-end
-
 -- Whether new jobs of a spec can wait in pieces: they are ready at once, for lanes, and nobody listens to them.
 function packed.suits_new(spec)
-  return spec.packed and is_of_now() and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class) and not hints.hears_all_jobs()
+  return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class) and not hints.hears_all_jobs()
 end
 
 -- The args of n jobs that cannot, one by one, and what is written to the ports of each.
@@ -78,7 +69,6 @@ function packed.create(spec, n, quota_of)
     local one = int(id)
     if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
   end
-  if cache.raw[cache.schema_key] ~= int(cache.SCHEMA) then cache.set_text(cache.schema_key, int(cache.SCHEMA)) end
   counts.add(q, spec.class, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end
   put(places.to_ring, q, (places.to_ring[q] or 0) + n)

@@ -23,25 +23,18 @@ cache.writes = write_lists { strings = {}, expiring = {}, expires = {}, trims = 
 -- Set by scripts that delete, end or repair jobs: these may write although Redis is full.
 cache.makes_room = false
 
--- The schema that this version writes, and the oldest that it reads. Data of schema 1 become those of 2 when the first jobs
--- wait in pieces. Data that say nothing are of before there were schemas, if there are any; while they are brought over (see
--- lib/limit/former.lua) they say `0,since,cursor`.
+-- The schema that this version writes, and the oldest that it reads. A version that raises SCHEMA keeps OLDEST, so that it
+-- serves the data of the previous version while both are deployed.
 cache.SCHEMA = 2
-local OLDEST = 0
+local OLDEST = 2
 cache.schema_key = ns .. 'schema'
-local function schema_number()
-  local text = cache.raw[cache.schema_key]
-  if text == int(cache.SCHEMA) then return cache.SCHEMA end
-  return text and tonumber((text:match('^%d+')))
-end
-function cache.is_brought_over() return cache.raw[cache.schema_key] == nil or (schema_number() or OLDEST) > OLDEST end
 
--- A text, not a refusal: every engine of Lua hands on the words of an error, and nothing has been written yet.
+-- An error text instead of a refusal: every Lua engine forwards it, and no data has been written yet.
 local function check_schema()
-  local number = schema_number()
-  if number and (number > cache.SCHEMA or number < OLDEST) then
-    error('SCHEMA the data are of schema ' .. int(number) .. ', and this version reads ' .. cache.SCHEMA .. ' and the one before it;', 0)
-  end
+  local text = cache.raw[cache.schema_key]
+  if not text or text == int(cache.SCHEMA) then return end
+  local number = tonumber(text) or 0
+  if number > cache.SCHEMA or number < OLDEST then error('SCHEMA ' .. text:sub(1, 10) .. ', expected ' .. OLDEST .. ' to ' .. cache.SCHEMA .. ';', 0) end
 end
 
 function cache.fetch(keys)

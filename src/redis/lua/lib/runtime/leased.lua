@@ -5,10 +5,8 @@
 local leased = {}
 
 local cache = require 'runtime/cache'
-local numbers = require 'runtime/numbers'
 local tally = require 'runtime/tally'
-local SCHEMA, change_queue, queue, raw, schema_key = cache.SCHEMA, cache.change_queue, cache.queue, cache.raw, cache.schema_key
-local int = numbers.int
+local change_queue, queue = cache.change_queue, cache.queue
 
 leased.MOST = 16
 
@@ -23,8 +21,7 @@ function leased.keep(q, members)
   for member, till in pairs(members) do
     if till and newly_lent[member] and not held[member] then n = n + 1 end
   end
-  -- A former version would not find them here.
-  local has_room = n <= leased.MOST and raw[schema_key] == int(SCHEMA)
+  local has_room = n <= leased.MOST
   if not queue_record.jobs_at then tally.look_at_all(q, queue_record) end
   for member, till in pairs(members) do
     if held[member] or (till and newly_lent[member] and has_room) then

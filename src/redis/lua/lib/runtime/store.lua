@@ -12,11 +12,11 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local SCHEMA, changed_pieces, dirty, docs, fetch, is_brought_over, queue_dirty = cache.SCHEMA, cache.changed_pieces, cache.dirty, cache.docs, cache.fetch, cache.is_brought_over, cache.queue_dirty
+local SCHEMA, changed_pieces, dirty, docs, queue_dirty = cache.SCHEMA, cache.changed_pieces, cache.dirty, cache.docs, cache.queue_dirty
 local pieces_now, queues, raw, schema_key, set_text, writes, zset = cache.pieces, cache.queues, cache.raw, cache.schema_key, cache.set_text, cache.writes, cache.zset
 local int, never = numbers.int, numbers.never
 local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
-local now, now_text = time.now, time.now_text
+local now = time.now
 
 -- A full Redis refuses a script's first write if that command may need memory. It accepts every command that follows a DEL. A script
 -- that makes room therefore deletes a key that does not exist, if its first write is refused.
@@ -41,16 +41,11 @@ local function call_in_pieces(command, key, args)
   return sum
 end
 
--- New data are of our schema from the first write on, others when the tick has brought them over: it comes as long as
--- whoever writes here asks for it, for a former version's tick forgets what it does not know.
-local function say_schema()
-  if raw[schema_key] == false then
-    local id_key = ns .. 'jobs:last_id'
-    if raw[id_key] == nil then fetch({ id_key }) end
-    set_text(schema_key, raw[id_key] and '0,' .. now_text .. ',0' or int(SCHEMA))
-    raw[schema_key] = writes.strings[schema_key]
-  end
-  if not is_brought_over() then zset(ns .. 'wake', 'u:schema', now) end
+-- The first write of a namespace records the schema of its data.
+local function record_schema()
+  if raw[schema_key] ~= false then return end
+  raw[schema_key] = int(SCHEMA)
+  set_text(schema_key, raw[schema_key])
 end
 
 -- Whether something is put into an index, a hash or a set that goes as a whole. Nothing is taken out of it before.
@@ -262,7 +257,7 @@ function store.write(more_to_come)
     -- What was terminated repeats no more, until somebody asks for a run of it.
     if doc and doc.repeats then zset(ns .. 'repeats', id, doc.place ~= 'T' and (tonumber(doc.next_slot) or never)) end
   end
-  say_schema()
+  record_schema()
   if next(readable.damaged) then aside.settle() end
   local leaving, dels = {}, keys_to_delete()
   if cache.makes_room then dels = erase_documents(dels) end

@@ -15,8 +15,8 @@ local now = time.now
 
 tally.heads = {} -- the same key → its first members, where a claim has read them
 
--- Jobs are counted in their queue's document as they come into its indexes and leave them, so that a look at all queues
--- is one MGET. A queue that an older version has written is counted when it is next written.
+-- The document of a queue counts the jobs in each index, so that one MGET reads all queues. A document without counts,
+-- for example after a repair, is counted when it is next written.
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
 -- How many jobs an index holds: of a piece all that are in it.

@@ -166,11 +166,9 @@ function verbs.tag(_, id, doc, version, limits, group)
   assign.anew(id, doc, version, limits, group)
 end
 
--- An API key by its id, with its hash. One that is to be changed must be there: what was removed does not come back. `known`
--- is where it stands: under its id, or where an earlier version has put it.
+-- Stores an API key under its id, with its hash. A change requires that the key exists, so that a removed key stays removed.
 function verbs.apikey(me, id, about, known, chance)
-  if known ~= '' and not hget(ns .. 'keys', known) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
-  if known ~= '' and known ~= id then hset(ns .. 'keys', known, false) end
+  if known ~= '' and not hget(ns .. 'keys', id) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
   hset(ns .. 'keys', id, about)
   me.answer = { id, chance }
 end
