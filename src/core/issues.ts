@@ -85,9 +85,12 @@ const innermost = (issue: Issue, above: Path): Found => {
 }
 
 // A fault of the whole option, not of something in it: another type, another word, no such form.
-const isOther = (issue: Issue): boolean =>
-  (issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) ||
-  (issue.code === 'invalid_union' && 'note' in issue && issue.note === 'No matching discriminator')
+const isOther = (issue: Issue): boolean => {
+  if (issue.code === 'invalid_union' && 'note' in issue && issue.note === 'No matching discriminator') return true
+  if (issue.path.length > 0) return false
+  if (issue.code === 'invalid_union') return issue.errors.every((option) => option.some(isOther))
+  return issue.code === 'invalid_type' || issue.code === 'invalid_value'
+}
 
 const kinds: Record<string, string> = {
   string: 'a text',
@@ -112,10 +115,21 @@ const expected = (issue: z.core.$ZodRawIssue): string | undefined => {
     case 'too_big':
       return `expected at most ${issue.maximum}${parts[issue.origin] ?? ''}`
     case 'invalid_union':
-      return oneOf(issue.options)
+      return `expected ${listed(Array.isArray(issue.options) ? issue.options.map(String) : formsOf(issue.errors))}`
   }
   return undefined
 }
 
-const oneOf = (options: unknown): string =>
-  Array.isArray(options) ? `expected one of ${options.map(String).join(', ')}` : 'expected another form'
+/** The forms that a union takes, read from the first fault of each option. */
+const formsOf = (options: readonly Issue[][]): string[] => [
+  ...new Set(options.flatMap((option) => formsOfOption(first(option)))),
+]
+
+function formsOfOption({ code, path, message }: Issue): string[] {
+  if (code === 'unrecognized_keys') return ['an object']
+  if (path.length > 0) return [`an object with ${dotted(path as Path)}`]
+  const forms = message.replace(/^expected /, '').replace(/, got [^]*$/, '')
+  return code === 'invalid_union' ? forms.split(/, | or /) : [forms]
+}
+
+const listed = (forms: readonly string[]): string => forms.join(', ').replace(/, (?!.*, )/, ' or ')
