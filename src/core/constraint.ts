@@ -74,6 +74,10 @@ export function limitKeyOf(name: string, { groupBy }: Constraint, job: Matched):
   return `constraint:${name}:${JSON.stringify(atPath(job.args, groupBy) ?? null)}`
 }
 
+/** Returns true for a limit of this constraint. @example isLimitOf('hosts', 'constraint:hosts:"a.com"') // true */
+export const isLimitOf = (name: string, key: string): boolean =>
+  key === `constraint:${name}` || key.startsWith(`constraint:${name}:`)
+
 const GROUP = 'group:'
 
 /** The limit of a group. */

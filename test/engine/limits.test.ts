@@ -203,6 +203,21 @@ test('a batch that stands still on its way does not meet the next one at its tar
 })
 
 describe('a constraint', () => {
+  test('sets the numbers of its limits: an operator cannot change them, but can pause the limits', async () => {
+    const { engine } = kit
+    await engine.constraints.set('per-shop', { match: { class: 'slow' }, groupBy: 'shop', concurrency: 2 })
+    await many(1, { args: '{"shop":"acme"}' })
+    const key = 'constraint:per-shop:"acme"'
+    const remedy = 'Change them with PUT /v1/constraints/per-shop'
+    await expect(engine.limits.set(key, { concurrency: 1 })).rejects.toThrow(remedy)
+    await expect(engine.limits.set(key, { rate: { limit: 1, period: 20_000 } }, { preview: true })).rejects.toThrow(
+      remedy,
+    )
+    expect(await engine.limits.set(key, { concurrency: 2, rate: null, paused: true })).toMatchObject({ paused: true })
+    await engine.constraints.remove('per-shop')
+    expect(await engine.limits.set(key, { concurrency: 1, paused: false })).toMatchObject({ concurrency: 1 })
+  })
+
   const toHost = (host: string, ms = 30) => ({ args: JSON.stringify({ host, ms }) })
   const perHost = { match: { class: 'slow', args: { host: { glob: '*.com' } } }, groupBy: 'host', concurrency: 2 }
 

@@ -1,6 +1,6 @@
 // What bounds runs: limits, constraints, groups and switches.
 
-import { type Constraint, groupIdOf, groupKey } from '../../core/constraint.ts'
+import { type Constraint, groupIdOf, groupKey, isLimitOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Room } from '../../redis/types.ts'
@@ -92,6 +92,21 @@ export function createLimits({ store, tags, ring, now }: Context) {
     return constraintView(...found)
   }
 
+  /** Each job that matches a constraint sets the numbers of its limit again. */
+  async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
+    if (!key.startsWith('constraint:')) return
+    const found = (await tags.list()).find(([name]) => isLimitOf(name, key))
+    if (!found) return
+    const [name, constraint] = found
+    const isOther = (given: unknown, own: unknown) =>
+      given !== undefined && JSON.stringify(given) !== JSON.stringify(own ?? null)
+    if (isOther(concurrency, constraint.concurrency) || isOther(rate, constraint.rate))
+      throw new SidejobError(
+        'REFUSED',
+        `constraint ${name} sets concurrency and rate of limit ${key}. Change them with PUT /v1/constraints/${name}`,
+      )
+  }
+
   async function putConstraint(name: string, definition: Constraint | null): Promise<void> {
     const { text, rings } = await store.constraint(name, definition && JSON.stringify(definition))
     tags.learn(text)
@@ -137,6 +152,7 @@ export function createLimits({ store, tags, ring, now }: Context) {
         settings: LimitSettings,
         { preview = false }: { preview?: boolean } = {},
       ): Promise<Previewed<LimitView>> {
+        await refuseNumbersOfConstraint(key, settings)
         if (preview) {
           const found = await limitPreview(store, key, settings)
           if (!found) return { ...noLimit(key), ...changedBy(noLimit(key), settings), preview: NOBODY }

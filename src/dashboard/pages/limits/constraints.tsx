@@ -1,7 +1,7 @@
 // Constraints: limits for the jobs that a matcher picks. A new one is tried on the open jobs before it is made.
 
 import { decodeValue } from '../../../core/codec/value.ts'
-import { type Constraint, isAbout, limitKeyOf } from '../../../core/constraint.ts'
+import { type Constraint, isAbout, isLimitOf, limitKeyOf } from '../../../core/constraint.ts'
 import { SidejobError } from '../../../core/errors.ts'
 import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Asked } from '../../page.ts'
@@ -165,7 +165,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
 
 /** How many run and wait under its limits, of those that are looked at; nothing where none do. */
 function useOf(name: string, limits: readonly LimitView[]): string {
-  const own = limits.filter(({ key }) => key === `constraint:${name}` || key.startsWith(`constraint:${name}:`))
+  const own = limits.filter(({ key }) => isLimitOf(name, key))
   const sum = (of: 'running' | 'waiting') => own.reduce((all, limit) => all + limit[of], 0)
   const [running, waiting] = [sum('running'), sum('waiting')]
   return running + waiting === 0 ? '' : `${count(running)} run, ${count(waiting)} wait`
