@@ -269,6 +269,14 @@ const rows: Row[] = [
     ['callback', 'secret'],
   ],
   [
+    'a push worker with a secret that cannot sign',
+    put('/v1/workers/default/zip', '{"push":{"url":"https://w.example.com/","secret":"whsec_…"}}'),
+    'BAD_REQUEST',
+    400,
+    'push.secret: expected whsec_ and base64, got something else',
+    ['push', 'secret'],
+  ],
+  [
     'a class that is a number',
     post('/v1/jobs', '{"class":7}'),
     'BAD_REQUEST',

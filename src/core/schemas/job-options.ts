@@ -180,6 +180,9 @@ export const requestHeaders = z
   )
   .refine(...atMost(limits.headers.most, 'headers'))
 
+/** A secret as Standard Webhooks writes it. */
+export const webhookSecret = z.string().regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected whsec_ and base64')
+
 const callbackOptions = {
   headers: requestHeaders
     .refine(
@@ -187,10 +190,7 @@ const callbackOptions = {
       'expected no header that is ours',
     )
     .optional(),
-  secret: z
-    .string()
-    .regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected whsec_ and base64')
-    .optional(),
+  secret: webhookSecret.optional(),
   /** Delays before the second try, the third, …; in place of the usual ones. */
   retry: z.array(duration).max(50).optional(),
   timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
@@ -221,9 +221,9 @@ export const jobInput = sparse(
       }),
       out: portSpecs.optional().meta({ description: 'output ports, like `in`' }),
       inputs: inputs.optional().meta({ description: 'initial values of its input ports' }),
-      at: time
-        .optional()
-        .meta({ description: 'time at which it becomes ready: ISO 8601 with zone, or epoch milliseconds' }),
+      at: time.optional().meta({
+        description: 'time at which it becomes ready: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds',
+      }),
       wait: duration.optional().meta({ description: "delay before it becomes ready: seconds, or a text like '5m'" }),
       priority: priority.optional(),
       retry: retry
@@ -262,10 +262,10 @@ export const jobPatch = z.strictObject({
   retry: retry.optional().meta({ description: 'number and backoff of retries of a failed run' }),
   timeout: positive.optional(),
   repeat: repeat.nullable().optional().meta({ description: 'new schedule; null removes it' }),
-  runAt: time
-    .nullable()
-    .optional()
-    .meta({ description: 'time of its next run, ISO 8601 with zone or epoch milliseconds; null: as soon as possible' }),
+  runAt: time.nullable().optional().meta({
+    description:
+      'time of its next run: ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds; null: as soon as possible',
+  }),
   group: group.optional(),
 })
 export type AskedPatch = z.output<typeof jobPatch>

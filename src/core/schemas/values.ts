@@ -36,8 +36,10 @@ const read = (parse: (given: number | string) => number) => (given: number | str
 
 const amount = z.union([z.number(), z.string()], 'expected a number or a text')
 
-/** A time in a request: ISO 8601 or epoch milliseconds. */
-export const time = amount.transform(read(readTime)).meta({ description: 'ISO 8601 with zone, or epoch milliseconds' })
+/** A time in a request. */
+export const time = amount
+  .transform(read(readTime))
+  .meta({ description: 'ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds' })
 
 const bounded = (parse: (given: number | string) => number) =>
   amount.transform(read(parse)).refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')

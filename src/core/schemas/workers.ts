@@ -14,6 +14,7 @@ import {
   redeliver,
   retain,
   retry,
+  webhookSecret,
 } from './job-options.ts'
 import { anyPort, channelNames, className, jobId, label, queueName } from './names.ts'
 import { closed, codeRate, concurrency, flag, moment, positive, positiveMilliseconds, rate, span } from './values.ts'
@@ -41,7 +42,7 @@ export const redactedPaths = z
 
 const pushed = z.strictObject({
   url: httpUrl,
-  secret: label.optional(),
+  secret: webhookSecret.optional(),
   format: z.literal('jq').optional(),
 })
 
