@@ -33,7 +33,7 @@ export const localSettings = {
     means: 'Address of the deployment that commands talk to.',
     without: 'the profile, else the stack that runs in this folder',
   },
-  SIDEJOB_API_KEY: { of: 'the command line', means: 'API key of the commands.', without: 'the same, else `dev`' },
+  SIDEJOB_API_KEY: { of: 'the command line', means: 'API key of the commands.', without: 'the same' },
   SIDEJOB_PROFILE: { of: 'the command line', means: 'Name of an address and key that are kept.', without: 'none' },
   SIDEJOB_PROFILES: {
     of: 'the command line',

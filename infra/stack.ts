@@ -1,6 +1,6 @@
 // Everything sidejob needs on one machine: Redis, the gateway, QStash or its stand-in, and the Worker in workerd.
 
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,6 +20,7 @@ export type StackOptions = {
   dir: string
   /** 0 finds a free one. */
   port?: number
+  /** By default a random key of this folder. */
   apiKey?: string
   webhookSecret?: string
   /** `embedded`, `server` or a `redis://` address; without it as startRedis finds it. */
@@ -60,6 +61,7 @@ export type Stack = Awaited<ReturnType<typeof startStack>>
 /** What a stack leaves in its folder for others on this machine while it runs. */
 export type StackNote = {
   url: string
+  apiKey: string
   pid: number
   redis: { kind: RunningRedis['kind']; host: string; port: number; username?: string; password?: string; db?: number }
   gateway: { url: string; token: string }
@@ -120,9 +122,11 @@ const aborted = (signal?: AbortSignal) =>
   new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
 async function started(options: StackOptions, running: Running) {
-  const { apiKey = 'dev', webhookSecret = LOCAL_SECRET } = options
+  const { persist, webhookSecret = LOCAL_SECRET } = options
   const folder = resolve(options.dir)
   makePrivate(folder)
+  const apiKey = options.apiKey ?? secretIn(folder, 'api-key', () => `dev_${randomBytes(24).toString('hex')}`, persist)
+  const filesSecret = secretIn(folder, 'files-secret', () => randomUUID() + randomUUID(), persist)
   const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: 'PORT' })}`
   const services = await startServices(options, folder, running)
   const { redis, gateway, qstash, standIn } = services
@@ -130,10 +134,7 @@ async function started(options: StackOptions, running: Running) {
   gone.promise.catch(() => {})
   const tick: { at?: Ticking } = {}
   const served: { url?: string } = {}
-  const vars = varsOf(
-    { ...services, origin, apiKey, webhookSecret, filesSecret: filesSecretIn(folder, options.persist) },
-    options.vars,
-  )
+  const vars = varsOf({ ...services, origin, apiKey, webhookSecret, filesSecret }, options.vars)
   const worker = await startWorker({
     ...hostOf(options),
     port: Number(new URL(origin).port),
@@ -163,7 +164,7 @@ async function started(options: StackOptions, running: Running) {
   await scheduleTick(ticking, 'local', EVERY_MINUTE)
   // The first tick tells Redis which workers there are.
   await askForTick(ticking)
-  const note = noteFor(url, services)
+  const note = noteFor(url, apiKey, services)
   await running.add('note', keepNote(folder, note, options.say))
 
   return {
@@ -188,12 +189,13 @@ function makePrivate(folder: string): void {
   chmodSync(folder, 0o700)
 }
 
-/** Proves ids of files and tokens. Files outlive the stack, so the secret does, too. */
-function filesSecretIn(folder: string, persist = true): string {
-  if (!persist) return randomUUID()
-  const path = join(folder, 'files-secret')
-  if (!existsSync(path)) writeFileSync(path, randomUUID() + randomUUID(), { mode: 0o600 })
-  return readFileSync(path, 'utf8')
+/** A random secret of a folder. Files, tokens and keys outlive the stack, so their secrets do too. */
+function secretIn(folder: string, name: string, create: () => string, persist = true): string {
+  const path = join(folder, name)
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim()
+  const secret = create()
+  if (persist) writeFileSync(path, secret, { mode: 0o600 })
+  return secret
 }
 
 /** Writes the note for other programs, again after its folder was deleted; answers what removes it. */
@@ -293,10 +295,10 @@ const varsOf = (
     ...defined(vars),
   })
 
-function noteFor(url: string, { redis, gateway, qstash }: Services): StackNote {
+function noteFor(url: string, apiKey: string, { redis, gateway, qstash }: Services): StackNote {
   const { kind, host, port, username, password, db } = redis
   return {
-    ...{ url, pid: process.pid },
+    ...{ url, apiKey, pid: process.pid },
     redis: { kind, host, port, username, password, db },
     gateway: { url: gateway.url, token: gateway.token },
     qstash: { url: qstash.url, token: qstash.token },

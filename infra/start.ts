@@ -52,7 +52,7 @@ try {
   stack = await startStack({
     dir: env.SIDEJOB_DIR || '.sidejob',
     port: portOf(env.PORT || '8787'),
-    apiKey: env.SIDEJOB_API_KEY || 'dev',
+    apiKey: env.SIDEJOB_API_KEY || undefined,
     webhookSecret: env.SIDEJOB_WEBHOOK_SECRET,
     qstash: env.QSTASH_URL
       ? {

@@ -35,8 +35,8 @@ export const settings = {
   },
   SIDEJOB_API_KEY: {
     about: 'Access',
-    means: 'Key of the deployment: it may do everything. Others are made with `POST /v1/keys`.',
-    without: 'no such key; `sidejob deploy` makes one, `sidejob dev` uses `dev`',
+    means: 'Key of the deployment: it may do everything. Create other keys with `POST /v1/keys`.',
+    without: 'no such key; `sidejob deploy` and `sidejob dev` make one',
   },
   SIDEJOB_ORIGINS: {
     about: 'Access',

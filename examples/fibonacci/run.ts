@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createClient } from '../../src/client/index.ts'
 
 const url = process.env.SIDEJOB_URL ?? 'http://127.0.0.1:8787'
-const client = createClient({ url, key: process.env.SIDEJOB_API_KEY ?? 'dev' })
+const client = createClient({ url, key: process.env.SIDEJOB_API_KEY ?? '' })
 
 const graph = JSON.parse(readFileSync(join(import.meta.dirname, 'graph.json'), 'utf8'))
 const { id } = (await client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph } })) as { id: number }

@@ -43,7 +43,7 @@ func ask(method, path string, body any, into any) error {
 	if err != nil {
 		return err
 	}
-	request.Header.Set("authorization", "Bearer "+setting("SIDEJOB_API_KEY", "dev"))
+	request.Header.Set("authorization", "Bearer "+os.Getenv("SIDEJOB_API_KEY"))
 	request.Header.Set("content-type", "application/json")
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {

@@ -3,7 +3,7 @@
 set -euo pipefail
 
 url=${SIDEJOB_URL:-http://127.0.0.1:8787}
-key=${SIDEJOB_API_KEY:-dev}
+key=${SIDEJOB_API_KEY:?}
 
 ask() { # method, path, body
   curl --silent --show-error --fail-with-body --max-time 60 -X "$1" "$url$2" \

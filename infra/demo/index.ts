@@ -88,7 +88,8 @@ function enoughTexts() {
 /** The stack that SIDEJOB_URL names, or the one on the usual port. */
 async function runningStack(): Promise<Target | undefined> {
   const url = (env.SIDEJOB_URL || `http://127.0.0.1:${env.PORT || 8787}`).replace(/\/+$/, '')
-  const key = env.SIDEJOB_API_KEY || 'dev'
+  const note = noteFor(url)
+  const key = env.SIDEJOB_API_KEY || note?.apiKey || ''
   const client = createClient({ url, key, attempts: 1 })
   try {
     await client.system.health()
@@ -98,7 +99,7 @@ async function runningStack(): Promise<Target | undefined> {
     return undefined
   }
   console.log(`Using the sidejob at ${url}`)
-  return { url, key, note: noteFor(url), close: async () => {} }
+  return { url, key, note, close: async () => {} }
 }
 
 /** What a stack of this machine has left for us, if it is that one. */

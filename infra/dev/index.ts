@@ -11,6 +11,7 @@ export type DevOptions = {
   /** The folder of the project, or its wrangler configuration itself. */
   project?: string
   port?: number
+  /** By default a random key of the project. */
   apiKey?: string
   /** `embedded`, `server` or a `redis://` address. */
   redis?: string

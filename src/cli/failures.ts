@@ -28,6 +28,8 @@ async function mountAt(url: string): Promise<string | undefined> {
 
 async function refused(error: ApiError, { url }: Target): Promise<string> {
   const text = `${error.status} ${error.message}`
+  if (error.status === 401 && LOCAL.test(url))
+    return `${text}. Run the command in the folder of \`sidejob dev\`, which has the key, or set --key`
   if (error.status !== 404 || error.code !== 'UNKNOWN') return text
   const mount = await mountAt(url)
   if (!mount) return text
@@ -37,7 +39,7 @@ async function refused(error: ApiError, { url }: Target): Promise<string> {
 /**
  * The text that is printed about an error.
  *
- * @example await messageOf(error, { url: 'http://127.0.0.1:8787', key: 'dev' })
+ * @example await messageOf(error, { url: 'http://127.0.0.1:8787', key: 'sj_…' })
  */
 export async function messageOf(error: unknown, target: Target | undefined): Promise<string> {
   if (error instanceof ApiError && target) return refused(error, target)

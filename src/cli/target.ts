@@ -11,7 +11,7 @@ type Profiles = Record<string, Target>
 
 const { env } = process
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
-const DEFAULT = { url: 'http://127.0.0.1:8787', key: 'dev' }
+const DEFAULT_URL = 'http://127.0.0.1:8787'
 
 const file = () => env.SIDEJOB_PROFILES ?? join(homedir(), '.config', 'sidejob', 'profiles.json')
 
@@ -44,11 +44,18 @@ export function targetOf({ url, key, profile: said }: Given): Target {
   const name = said ?? env.SIDEJOB_PROFILE
   // One that is named here is meant, whatever the environment is set to; its key goes nowhere else, and no other key to it.
   const around = said ? {} : { url: env.SIDEJOB_URL, key: env.SIDEJOB_API_KEY }
-  const local = jsonIn<{ url: string }>(join(env.SIDEJOB_DIR ?? '.sidejob', 'stack.json'))
-  const base = name ? profile(String(name)) : { ...DEFAULT, ...(local ? { url: local.url } : {}) }
-  const address = addressOf(String(url ?? around.url ?? base.url))
+  const base = name ? profile(String(name)) : localStack()
+  const address = addressOf(String(url ?? around.url ?? base?.url ?? DEFAULT_URL))
   if (key === undefined && around.key !== undefined) expectOwnAddress(address, around.url)
-  return { url: address, key: String(key ?? around.key ?? base.key) }
+  return { url: address, key: String(key ?? around.key ?? (base && isSameOrigin(base.url, address) ? base.key : '')) }
+}
+
+const isSameOrigin = (one: string, other: string): boolean => new URL(addressOf(one)).origin === new URL(other).origin
+
+/** The stack that runs in this folder. */
+function localStack(): Target | undefined {
+  const note = jsonIn<{ url: string; apiKey: string }>(join(env.SIDEJOB_DIR ?? '.sidejob', 'stack.json'))
+  return note && { url: note.url, key: note.apiKey }
 }
 
 /**

@@ -108,7 +108,7 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
 /**
  * Makes a client. A call takes the names in its path, then its body or query.
  *
- * @example const client = createClient({ url: 'http://127.0.0.1:8787', key: 'dev' })
+ * @example const client = createClient({ url: 'https://jobs.example.com', key: process.env.SIDEJOB_API_KEY })
  *   const { id } = await client.jobs.enqueue({ class: 'zip' })
  *   await client.ports.write(id, 'in', 'left', { values: [1, 2] })
  * @example const client = createClient<typeof functions>({ url, key }) // knows their classes, args, ports and results

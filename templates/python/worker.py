@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 URL = os.environ.get("SIDEJOB_URL", "http://127.0.0.1:8787")
-KEY = os.environ.get("SIDEJOB_API_KEY", "dev")
+KEY = os.environ["SIDEJOB_API_KEY"]
 # Name of this process in `sidejob processes` and `sidejob processes stop`.
 NAME = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(2)}"
 

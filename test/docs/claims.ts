@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
 import { defineWorker } from '../../src/index.ts'
 import { call, sandbox } from '../../src/testing/index.ts'
-import type { Site } from './site.ts'
+import { KEY, type Site } from './site.ts'
 
 export type Claim = {
   page: string
@@ -37,7 +37,11 @@ export const claims: Claim[] = [
   { page: 'README.md', starts: 'import { defineWorker, port }', after: doubles },
   {
     ...{ page: 'README.md', starts: 'import { createClient }' },
-    stands: ({ url }) => ({ 'http://127.0.0.1:8787': url, 'out.doubled //': 'export const shown = out.doubled //' }),
+    stands: ({ url }) => ({
+      'http://127.0.0.1:8787': url,
+      'dev_…': KEY,
+      'out.doubled //': 'export const shown = out.doubled //',
+    }),
     after: async (_site, exported) => expect(exported.shown).toEqual([2, 4, 6]),
   },
   {
@@ -50,7 +54,7 @@ export const claims: Claim[] = [
   },
   {
     ...{ page: 'docs/client.md', starts: 'import { createClient }' },
-    stands: ({ url }) => ({ 'http://127.0.0.1:8787': url }),
+    stands: ({ url }) => ({ 'http://127.0.0.1:8787': url, 'dev_…': KEY }),
     after: async ({ client }) => expect((await client.ports.look(2, 'out', 'doubled')).size).toBe(3),
   },
   {

@@ -129,7 +129,12 @@ export const elsewhere: Elsewhere[] = [
     why: 'with the Worker of that project',
   },
   {
-    ...{ page: 'templates/python/README.md', starts: 'python3 worker.py', group: 'run', by: packed },
+    ...{
+      page: 'templates/python/README.md',
+      starts: 'SIDEJOB_API_KEY=$(npx sidejob key) python3 worker.py',
+      group: 'run',
+      by: packed,
+    },
     why: 'with the Worker of that project',
   },
   {

@@ -30,6 +30,7 @@ export const plays: Play[] = [
   {
     page: 'README.md',
     workers: () => [countWords],
+    folder: root,
     blocks: { 'curl --json \'{"class": "count_words"': [] },
   },
   {
@@ -149,7 +150,7 @@ export const plays: Play[] = [
   },
   {
     page: 'docs/order.md',
-    workers: () => [named('resize')],
+    workers: () => [named('double')],
     blocks: { 'S=': ['"status":"queued"'], 'curl -X PATCH': ['"ageing":60'] },
   },
   {

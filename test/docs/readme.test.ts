@@ -63,12 +63,16 @@ test('a run that has written more than a call gives says so, and its values are 
 
 test('a first job, as a person asks for it', async () => {
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
-  const shown = [...readme.matchAll(/^curl --json '(.*)'[ \\\n]+-H '(\w+): (.*)' http:\S+?:8787(\S+)\n# (.*)$/gm)]
+  const shown = [...readme.matchAll(/^curl --json '(.*)'[ \\\n]+-H "(\w+): (.*)" http:\S+?:8787(\S+)\n# (.*)$/gm)]
   expect(shown).toHaveLength(2)
   for (let n = 0; n < TIMES; n++) {
     let id = ''
     for (const [, body, name, value, path, answer] of shown) {
-      const headers = { [name!]: value!, 'content-type': 'application/json', accept: '*/*' }
+      const headers = {
+        [name!]: value!.replace('$(npm run -s sidejob key)', 'dev'),
+        'content-type': 'application/json',
+        accept: '*/*',
+      }
       const response = await app.request(path!.replace('/1/', `/${id}/`), { method: 'POST', body, headers })
       const text = await response.text()
       id ||= String(JSON.parse(text).id)

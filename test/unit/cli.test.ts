@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createIo } from '../../src/cli/io.ts'
+import { projectCommands } from '../../src/cli/project/index.ts'
 import { profileCommands, targetOf } from '../../src/cli/target.ts'
 
 let folder: string
@@ -16,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => vi.unstubAllEnvs())
 
-const stackAt = (url: string) => writeFileSync(join(folder, 'stack.json'), JSON.stringify({ url }))
+const stackAt = (url: string) => writeFileSync(join(folder, 'stack.json'), JSON.stringify({ url, apiKey: 'dev_7' }))
 
 test('a key of the environment is not sent to an address that a folder names', () => {
   stackAt('https://evil.example')
@@ -29,6 +30,35 @@ test('a key of the environment is not sent to an address that a folder names', (
   vi.stubEnv('SIDEJOB_URL', undefined)
   stackAt('http://127.0.0.1:9999')
   expect(targetOf({})).toEqual({ url: 'http://127.0.0.1:9999', key: 'sj_production' })
+})
+
+test('the key of a local stack is found in its folder, and is sent to that stack only', async () => {
+  stackAt('http://127.0.0.1:9999/_sidejob')
+  expect(targetOf({})).toEqual({ url: 'http://127.0.0.1:9999/_sidejob', key: 'dev_7' })
+  expect(targetOf({ url: 'http://127.0.0.1:9999' }).key).toBe('dev_7')
+  expect(targetOf({ url: 'http://127.0.0.1:9998' }).key).toBe('')
+  expect(targetOf({ url: 'https://jobs.example.com' }).key).toBe('')
+  const printed: string[] = []
+  await projectCommands.key!.run({} as never, {}, { print: (line: string) => printed.push(line) } as never, [])
+  expect(printed).toEqual(['dev_7'])
+})
+
+test('without a running stack, sidejob key says where to run it', async () => {
+  const noted: string[] = []
+  const exit = await projectCommands.key!.run(
+    {} as never,
+    {},
+    { note: (line: string) => noted.push(line) } as never,
+    [],
+  )
+  expect([exit, noted[0]]).toEqual([1, expect.stringContaining('in the folder of `sidejob dev` while it runs')])
+})
+
+test('a profile named with --profile keeps its key to its own address', async () => {
+  const given = { url: 'https://jobs.example.com', key: 'sj_secret' }
+  await profileCommands['profiles set']!.run({} as never, given, { tell: () => {} } as never, ['work'])
+  expect(targetOf({ profile: 'work' }).key).toBe('sj_secret')
+  expect(targetOf({ profile: 'work', url: 'https://evil.example' }).key).toBe('')
 })
 
 test('the file of profiles is private, also if it was not before', async () => {

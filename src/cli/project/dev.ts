@@ -48,7 +48,7 @@ export const dev: Command = {
       port: count(given, 'port'),
       ...(given.redis ? { redis: String(given.redis) } : {}),
       persist: !given.memory,
-      apiKey: String(given.key ?? process.env.SIDEJOB_API_KEY ?? 'dev'),
+      apiKey: given.key === undefined ? process.env.SIDEJOB_API_KEY || undefined : String(given.key),
       say: print,
       onReload: (ms) => note(`reloaded in ${ms} ms`),
     })

@@ -5,6 +5,6 @@ import { create } from './create.ts'
 import { deploy, destroy } from './deploy.ts'
 import { dev } from './dev.ts'
 import { init } from './init.ts'
-import { open } from './open.ts'
+import { key, open } from './open.ts'
 
-export const projectCommands: Record<string, Command> = { create, init, dev, deploy, destroy, open }
+export const projectCommands: Record<string, Command> = { create, init, dev, deploy, destroy, open, key }

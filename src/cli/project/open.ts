@@ -1,4 +1,4 @@
-// sidejob open: the dashboard in a browser, logged in.
+// sidejob open: the dashboard in a browser, logged in. sidejob key: the key for other programs.
 
 import { spawn } from 'node:child_process'
 import type { Command } from '../command.ts'
@@ -26,5 +26,19 @@ export const open: Command = {
     browser.once('error', () => undefined)
     browser.unref()
     return 0
+  },
+}
+
+export const key: Command = {
+  does: 'Print the API key that commands use here',
+  flags: ['url', 'profile', 'help'],
+  async run(_client, given, { print, note }) {
+    const { url, key } = targetOf(given)
+    if (key) print(key)
+    else
+      note(
+        `There is no key for ${url}. Run this in the folder of \`sidejob dev\` while it runs, or set SIDEJOB_API_KEY`,
+      )
+    return key ? 0 : 1
   },
 }

@@ -414,7 +414,7 @@ test('--json of every command is JSON, and nothing beside it', async () => {
     },
   }
   /** Those that talk with a person, or print what is no data: a shell's script, a graph that is pasted, what is told as it comes. */
-  const others = ['create', 'init', 'dev', 'deploy', 'destroy', 'open', 'completion', 'flows graph', 'tail']
+  const others = ['create', 'init', 'dev', 'deploy', 'destroy', 'open', 'key', 'completion', 'flows graph', 'tail']
   expect(Object.keys(words).concat(others).sort()).toEqual(commandNames().toSorted())
   for (const name of Object.keys(words)) {
     if (name === 'import') vi.stubEnv('SIDEJOB_NAMESPACE', 'copy:')

@@ -39,7 +39,14 @@ async function npmStart(env: Record<string, string>) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-conformance-'))
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
-    env: { ...process.env, SIDEJOB_TEST_CLOCK: '1', ...env, PORT: String(port), SIDEJOB_DIR: dir },
+    env: {
+      ...process.env,
+      SIDEJOB_TEST_CLOCK: '1',
+      SIDEJOB_API_KEY: 'dev',
+      ...env,
+      PORT: String(port),
+      SIDEJOB_DIR: dir,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let said = ''

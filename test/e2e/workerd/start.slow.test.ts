@@ -75,7 +75,7 @@ test('it says what there is and where, last of all where it is ready', async () 
   const start = npmStart()
   await start.ready()
   expect(start.lines().at(-1)).toBe(`ready on http://127.0.0.1:${port}`)
-  expect(start.said()).toMatch(/^API key +dev$/m)
+  expect(start.said()).toMatch(/^API key +dev_\w{48}$/m)
   expect(start.said()).toMatch(/^Webhooks +signed with whsec_/m)
   expect(start.said()).toContain('npm run demo')
   expect(start.said()).toContain(`data in ${folder.dir}`)
@@ -93,9 +93,10 @@ describe.each(['SIGTERM', 'SIGINT', 'SIGKILL'] as const)('%s to npm alone', (sig
 })
 
 test('a second start finds the jobs and the messages of the first', async () => {
-  const client = createClient({ url: `http://127.0.0.1:${port}`, key: 'dev' })
   const first = npmStart()
   await first.ready()
+  const [, key] = /^API key +(\S+)$/m.exec(first.said())!
+  const client = createClient({ url: `http://127.0.0.1:${port}`, key: key! })
   const { id } = await client.jobs.enqueue({ class: 'count_words', wait: '3s', inputs: { text: ['one two'] } })
   await first.end()
   const second = npmStart()

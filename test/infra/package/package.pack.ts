@@ -135,7 +135,9 @@ test('a Worker whose jobs a program in Python does', async () => {
   const port = await freePort()
   const dev = start(folder, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   await dev.prints(/^Dashboard/m)
-  const python = start(folder, 'python3 worker.py', { SIDEJOB_URL: `http://127.0.0.1:${port}` })
+  const python = start(folder, 'SIDEJOB_API_KEY=$(npx sidejob key) python3 worker.py', {
+    SIDEJOB_URL: `http://127.0.0.1:${port}`,
+  })
   try {
     await python.prints(/waiting for work/)
     const out = await must(folder, shown('python', 'npx sidejob run report', port).replace('--wait', '--wait --json'))
@@ -213,7 +215,7 @@ test('init adds it to an existing Worker with cron and queue, which compiles, ru
 
 const snippet = `
 import { createClient } from 'sidejob/client'
-const client = createClient({ url: process.env.SIDEJOB_URL, key: 'dev' })
+const client = createClient({ url: process.env.SIDEJOB_URL, key: process.env.SIDEJOB_API_KEY })
 const { id } = await client.jobs.enqueue({ class: 'double', inputs: { n: [5] } })
 const job = await client.jobs.get(id)
 console.log(process.version, job.class)
@@ -234,18 +236,20 @@ test('the client works in plain Node 22 and 24, and in a browser', async () => {
   const url = `http://127.0.0.1:${port}`
   try {
     await dev.prints(/^Dashboard/m)
+    const key = (await must(first, 'npx sidejob key')).trim()
     for (const major of [22, 24]) {
-      const out = await must(folder, `node_modules/node${major}/bin/node snippet.mjs`, { SIDEJOB_URL: url })
+      const env = { SIDEJOB_URL: url, SIDEJOB_API_KEY: key }
+      const out = await must(folder, `node_modules/node${major}/bin/node snippet.mjs`, env)
       expect(out).toMatch(new RegExp(`^v${major}\\.\\S+ double$`, 'm'))
     }
-    expect(await inBrowser(folder, url)).toBe('double')
+    expect(await inBrowser(folder, url, key)).toBe('double')
   } finally {
     await dev.close()
   }
 })
 
 /** Has a page enqueue a job with the client as it is in the package; the page's server hands the rest on to sidejob. */
-async function inBrowser(folder: string, url: string): Promise<unknown> {
+async function inBrowser(folder: string, url: string, key: string): Promise<unknown> {
   const client = join(folder, 'node_modules/sidejob/dist/src/client')
   const server = createServer(async (request, response) => {
     if (request.url === '/')
@@ -270,7 +274,7 @@ async function inBrowser(folder: string, url: string): Promise<unknown> {
     const page = await browser.newPage()
     await page.goto(`http://127.0.0.1:${port}/`)
     return await page.evaluate(`import('/client/index.js').then(async ({ createClient }) => {
-      const client = createClient({ url: location.origin, key: 'dev' })
+      const client = createClient({ url: location.origin, key: '${key}' })
       const { id } = await client.jobs.enqueue({ class: 'double', inputs: { n: [1] } })
       return (await client.jobs.get(id)).class
     })`)
