@@ -128,7 +128,7 @@ const formsOf = (options: readonly Issue[][]): string[] => [
 function formsOfOption({ code, path, message }: Issue): string[] {
   if (code === 'unrecognized_keys') return ['an object']
   if (path.length > 0) return [`an object with ${dotted(path as Path)}`]
-  const forms = message.replace(/^expected /, '').replace(/, got [^]*$/, '')
+  const forms = message.replace(/^expected /, '').replace(/, got .*$/s, '')
   return code === 'invalid_union' ? forms.split(/, | or /) : [forms]
 }
 
