@@ -70,7 +70,7 @@ const records: Kept[] = [
   {
     of: 'a queue (src/redis/keys.ts)',
     names: namesOf(queueFields),
-    called: String.raw`(?<!\.)(?:queue_record|queue${CALL})`,
+    called: String.raw`(?<!\.)(?:queue_record|queue${CALL})|cache\.queue${CALL}`,
     table: 'queue_fields',
   },
   { of: 'a limit (src/redis/keys.ts)', names: namesOf(limitFields), called: 'settings', table: 'limit_fields' },

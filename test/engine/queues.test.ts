@@ -48,6 +48,16 @@ describe('counts', () => {
     expect(await countsOf('stopping')).toMatchObject({ terminating: 0, terminated: 1 })
   })
 
+  test('tell of every job of a queue that terminates at the same time', async () => {
+    await kit.engine.workers.register('many', 'job', { pull: true })
+    const jobs = [await make({ queue: 'many' }), await make({ queue: 'many' }), await make({ queue: 'many' })]
+    const claimed = await kit.engine.runs.claim('many', { max: 3 })
+    for (const id of jobs) await kit.engine.jobs.terminate(String(id), {})
+    expect(await countsOf('many')).toMatchObject({ terminating: 3 })
+    await kit.engine.runs.commit(claimed[0]!.run.token, { end: 'completed' })
+    expect(await countsOf('many')).toMatchObject({ terminating: 2 })
+  })
+
   test('a job that is run with force instead terminates no more, nor one that is deleted', async () => {
     const [one, other] = [await make({ queue: 'stopping', class: 'stops' }), await make({})]
     await drain(kit.engine, { errors: 'keep' })

@@ -64,8 +64,8 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
   [
     'several calls assigned at once',
     'lib/run/ops/on_jobs.lua',
-    '    id = doc.parent\n    doc = need(id)\n',
-    '    id, doc = doc.parent, need(doc.parent)\n',
+    '    id = doc.parent\n    doc = cache.need(id)\n',
+    '    id, doc = doc.parent, cache.need(doc.parent)\n',
     /calls, tables or choices among several values/,
   ],
   [
@@ -445,7 +445,7 @@ describe('the names of fields', () => {
 test('no script decodes a record of Redis without a guard', () => {
   const own = ['runtime/readable', 'runtime/pieces', 'runtime/cache', 'job/salvage', 'job/shape']
   const bare = luaFiles('.').flatMap((file) =>
-    [...readLua(file).matchAll(/.*cjson\.decode\((?!take\(\)|spec\.tail|own\[).*/g)]
+    [...readLua(file).matchAll(/.*cjson\.decode\((?!args\.take\(\)|spec\.tail|own\[).*/g)]
       .map(([line]) => `${file}: ${line.trim()}`)
       .filter(() => !own.some((module) => file.endsWith(`${module}.lua`)))
       .filter((line) => !line.startsWith('scripts/repair.lua') && !line.startsWith('queries/verify.lua')),

@@ -45,12 +45,12 @@ async function resting(world: World, making: Making = one): Promise<number> {
 
 const NO_ROLLBACK = {
   file: 'lib/run/finish.lua',
-  find: 'ok, status = isolate(run.id, ',
+  find: 'ok, status = journal.isolate(run.id, ',
   replace: 'ok, status = pcall(',
 }
 const NO_JOURNAL = {
   file: 'lib/runtime/cache.lua',
-  find: '  put(doc, field, value)\n',
+  find: '  journal.put(doc, field, value)\n',
   replace: '  doc[field] = value\n',
 }
 
@@ -74,7 +74,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/snapshot.lua',
       find: 'local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)',
       replace:
-        "local more = redis.call('LPOP', side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)",
+        "local more = redis.call('LPOP', redis_keys.side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)",
       says: 'a claim takes what it shows',
     },
   },
@@ -89,8 +89,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/retry.lua',
-      find: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n  queueing.enqueue(id, doc, true)\n',
-      replace: '  if run.error then set_value(id, doc, fields.last_error, run.error) end\n',
+      find: '  if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n  queueing.enqueue(id, doc, true)\n',
+      replace: '  if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n',
       says: 'a run that is given back leaves its job where it was',
     },
   },
@@ -109,7 +109,7 @@ const windows: Record<string, Window> = {
     broken: {
       file: 'lib/run/retry.lua',
       find: "  counts.add(doc.queue, doc.class, 'errors')\n",
-      replace: "  counts.add(doc.queue, doc.class, 'errors')\n  change(id, doc, 'vi:in', nil)\n",
+      replace: "  counts.add(doc.queue, doc.class, 'errors')\n  cache.change(id, doc, 'vi:in', nil)\n",
       says: 'what a failed run has read is gone',
     },
   },
@@ -189,8 +189,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/claim.lua',
-      find: "if doc.terminating then change(id, doc, fields.terminating, '2') end",
-      replace: 'change(id, doc, fields.terminating, nil)',
+      find: "if doc.terminating then cache.change(id, doc, fields.terminating, '2') end",
+      replace: 'cache.change(id, doc, fields.terminating, nil)',
       says: 'a claim is written over a wish to end',
     },
   },
@@ -225,8 +225,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/finish.lua',
-      find: 'doc.token ~= run.token or tonumber(doc.lease_until) <= now',
-      replace: 'tonumber(doc.lease_until or 0) <= now',
+      find: 'doc.token ~= run.token or tonumber(doc.lease_until) <= time.now',
+      replace: 'tonumber(doc.lease_until or 0) <= time.now',
       says: 'whoever has run the job may commit',
     },
   },
@@ -287,7 +287,7 @@ const windows: Record<string, Window> = {
     broken: {
       file: 'lib/port/write.lua',
       find: '    audience.member_change(channel, member, false)\n    return 0\n',
-      replace: "    refuse('NOT_FOUND', member)\n",
+      replace: "    journal.refuse('NOT_FOUND', member)\n",
       says: 'one that has gone keeps the message from the others',
     },
   },
@@ -326,7 +326,7 @@ const windows: Record<string, Window> = {
       file: 'lib/runtime/cache.lua',
       find: '  if not doc then cache.miss(id) end\n',
       replace:
-        "  if not doc then\n    doc = { q = 'q', c = 'plain', z = 's', n = '0', ['i:in'] = '0,0' }\n    put(cache.docs, id, doc)\n  end\n",
+        "  if not doc then\n    doc = { q = 'q', c = 'plain', z = 's', n = '0', ['i:in'] = '0,0' }\n    journal.put(cache.docs, id, doc)\n  end\n",
       says: 'a job that has gone is written to',
     },
   },
@@ -360,8 +360,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/family/kin.lua',
-      find: "if taken_by and find(taken_by) then refuse('TAKEN'",
-      replace: "if false then refuse('TAKEN'",
+      find: "if taken_by and cache.find(taken_by) then journal.refuse('TAKEN'",
+      replace: "if false then journal.refuse('TAKEN'",
       says: 'a name is given twice',
     },
   },
@@ -377,8 +377,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/job/aliases.lua',
-      find: "if owner and owner ~= id then refuse('TAKEN', 'alias '",
-      replace: "if false then refuse('TAKEN', 'alias '",
+      find: "if owner and owner ~= id then journal.refuse('TAKEN', 'alias '",
+      replace: "if false then journal.refuse('TAKEN', 'alias '",
       says: 'an alias is given twice',
     },
   },
@@ -436,7 +436,7 @@ const windows: Record<string, Window> = {
     broken: {
       file: 'lib/queue/due.lua',
       find: 'miss_slot(id, doc)\n  queueing.enqueue(id, doc)\n',
-      replace: 'zset(key, id, false)\n',
+      replace: 'cache.zset(key, id, false)\n',
       says: 'a due timer is taken out, and put into the queue by another call',
     },
   },
@@ -452,7 +452,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/queue/bells.lua',
-      find: 'moment <= now + lanes.MINUTE and not (queue_record.timer_bell',
+      find: 'moment <= time.now + lanes.MINUTE and not (queue_record.timer_bell',
       replace: 'false and not (queue_record.timer_bell',
       says: 'a timer waits for the next sweep',
     },
@@ -472,8 +472,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/port/ports.lua',
-      find: 'if taken ~= cursor then refuse',
-      replace: 'if false then refuse',
+      find: 'if taken ~= cursor then journal.refuse',
+      replace: 'if false then journal.refuse',
       says: 'a value is taken by two',
     },
   },
@@ -505,8 +505,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/ops/on_records.lua',
-      find: "  set_value(me.id, doc, 's:' .. field, value)\n",
-      replace: "  if me.ending ~= 'checkpoint' then set_value(me.id, doc, 's:' .. field, value) end\n",
+      find: "  values.set_value(me.id, doc, 's:' .. field, value)\n",
+      replace: "  if me.ending ~= 'checkpoint' then values.set_value(me.id, doc, 's:' .. field, value) end\n",
       says: 'values are taken at once, and what was kept of them is written at the end',
     },
   },

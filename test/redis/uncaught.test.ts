@@ -24,8 +24,8 @@ test('a run that fails, and whose job goes with it, is committed like any other'
 test('a refusal that no script catches is an error of that call, and Redis goes on', async () => {
   const fault = {
     file: 'scripts/limit.lua',
-    find: 'fetch(KEYS)',
-    replace: "fetch(KEYS)\ncache.need('999')",
+    find: 'cache.fetch(KEYS)',
+    replace: "cache.fetch(KEYS)\ncache.need('999')",
     says: 'it asks for a job that is not there',
   }
   const scripts = readScripts()

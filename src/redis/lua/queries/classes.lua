@@ -15,35 +15,31 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 local names = queue_name ~= '' and { queue_name } or queues.names()
 local more = #names > most_queues and 'more' or ''
 local shown, rows, has_hours = math.min(#names, most_queues), {}, {}
-local function text_of(q, which) return raw[class_counts.key(q, which)] or '' end
+local function text_of(q, which) return cache.raw[class_counts.key(q, which)] or '' end
 
 local keys, hour_keys = {}, {}
 for i = 1, shown do
-  for _, key in ipairs({ queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') }) do keys[#keys + 1] = key end
+  for _, key in ipairs({ redis_keys.queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') }) do keys[#keys + 1] = key end
 end
-fetch(keys)
+cache.fetch(keys)
 
 -- What was written down at an hour is about as long as what is counted of a day.
 local left = most_bytes
 for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))
   has_hours[i] = most_bytes > 0 and left >= 0
-  for n = 1, has_hours[i] and class_counts.HOURS or 0 do hour_keys[#hour_keys + 1] = class_counts.key(names[i], 'k' .. int(n - 1)) end
+  for n = 1, has_hours[i] and class_counts.HOURS or 0 do hour_keys[#hour_keys + 1] = class_counts.key(names[i], 'k' .. numbers.int(n - 1)) end
 end
-fetch(hour_keys)
+cache.fetch(hour_keys)
 
 for i = 1, shown do
   local marks = {}
-  for n = 1, has_hours[i] and class_counts.HOURS or 0 do marks[n] = text_of(names[i], 'k' .. int(n - 1)) end
-  local texts = { queue(names[i]).class_counts or '', text_of(names[i], 'c'), text_of(names[i], 'b') }
+  for n = 1, has_hours[i] and class_counts.HOURS or 0 do marks[n] = text_of(names[i], 'k' .. numbers.int(n - 1)) end
+  local texts = { cache.queue(names[i]).class_counts or '', text_of(names[i], 'c'), text_of(names[i], 'b') }
   rows[i] = row_of.classed { queue = names[i], texts = texts, marks = marks, has_hours = has_hours[i] and '1' or '' }
 end
-return reply.classes { queues = rows, more = more, now = int(now) }
+return reply.classes { queues = rows, more = more, now = numbers.int(time.now) }

@@ -16,16 +16,10 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local take, take_int = args.take, args.take_int
-local fetch_jobs, find, need, text_at = cache.fetch_jobs, cache.find, cache.need, cache.text_at
-local attempt = journal.attempt
-local int = numbers.int
-local key_of = redis_keys.key_of
-local now = time.now
 
 local asked = {}
-for i = 1, take_int() do asked[i] = take() end
-fetch_jobs(asked)
+for i = 1, args.take_int() do asked[i] = args.take() end
+cache.fetch_jobs(asked)
 
 -- When a job that rests or waits may go on: the moment of its timer, or ''.
 local function goes_on_at(doc)
@@ -35,7 +29,7 @@ end
 local function flat_nodes(children)
   local rows = {}
   for i = 1, #children, 2 do
-    local doc = find((children[i + 1]:match('^%d+')))
+    local doc = cache.find((children[i + 1]:match('^%d+')))
     if doc then
       rows[#rows + 1] = row_of.node { name = children[i], queue = doc.queue, ran_at = doc.ran_at or '', last_run = doc.last_run or '', limit = doc.place == 'w' and doc.waiting_limit or '', lease_until = doc.lease_until or '', goes_on_at = goes_on_at(doc) }
     end
@@ -45,13 +39,13 @@ end
 
 local found, families, all, total = {}, {}, {}, 0
 for i, job in ipairs(asked) do
-  local ok, id = attempt(function()
+  local ok, id = journal.attempt(function()
     local id = aliases.resolve(job)
-    need(id)
+    cache.need(id)
     return id
   end)
   found[i] = ok and id
-  families[i] = ok and snapshot.flat_children(id, find(id)) or id
+  families[i] = ok and snapshot.flat_children(id, cache.find(id)) or id
   total = total + (ok and #families[i] / 2 or 0)
   -- The first comes whole, however large.
   if ok and (total <= most or i == 1) then
@@ -60,7 +54,7 @@ for i, job in ipairs(asked) do
     families[i] = false
   end
 end
-fetch_jobs(all)
+cache.fetch_jobs(all)
 
 local rows, shown = {}, {}
 for i, id in ipairs(found) do
@@ -74,8 +68,8 @@ for i, id in ipairs(found) do
   elseif not children then
     rows[i] = row_of.flow { word = 'later' }
   else
-    local doc = find(id)
-    rows[i] = row_of.flow { word = 'flow', id = id, document = text_at(key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, ports = snapshot.flat_wires(id, doc, children, true), nodes = flat_nodes(children) }
+    local doc = cache.find(id)
+    rows[i] = row_of.flow { word = 'flow', id = id, document = cache.text_at(redis_keys.key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, ports = snapshot.flat_wires(id, doc, children, true), nodes = flat_nodes(children) }
   end
 end
-return reply.flows { flows = rows, now = int(now) }
+return reply.flows { flows = rows, now = numbers.int(time.now) }

@@ -18,16 +18,12 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local fetch, queue, raw = cache.fetch, cache.queue, cache.raw
-local int = numbers.int
-local key_of, letters, limit_key, queue_key = redis_keys.key_of, redis_keys.letters, redis_keys.limit_key, redis_keys.queue_key
-local now = time.now
 
 local names, keys = queues.names(), tables.slice(KEYS, 1, #KEYS)
 local counted = kind ~= '' and tables.slice(names, 1, most_queues) or {}
-for _, name in ipairs(names) do keys[#keys + 1] = queue_key(name) end
+for _, name in ipairs(names) do keys[#keys + 1] = redis_keys.queue_key(name) end
 for _, name in ipairs(counted) do series.add_keys(keys, name, kind) end
-fetch(keys)
+cache.fetch(keys)
 
 local ids, more = {}, ''
 if kind ~= '' then ids, more = at_work.ids(names, most_runs) end
@@ -36,20 +32,20 @@ if kind ~= '' then ids, more = at_work.ids(names, most_runs) end
 -- limits that have room at a moment; the others, which are paused, are looked for only where those do not account for all.
 local waiting, named = 0, {}
 for _, name in ipairs(names) do
-  waiting = waiting + (queue(name).at_limits or 0)
-  for key in pairs(queue(name).limit_moments or {}) do named[#named + 1] = key end
+  waiting = waiting + (cache.queue(name).at_limits or 0)
+  for key in pairs(cache.queue(name).limit_moments or {}) do named[#named + 1] = key end
 end
 local function keys_of(list)
   local limit_keys = {}
-  for i, key in ipairs(list) do limit_keys[i] = limit_key(key) end
+  for i, key in ipairs(list) do limit_keys[i] = redis_keys.limit_key(key) end
   return limit_keys
 end
 
 -- With the jobs that run, in one command.
 local looked_at = waiting > 0 and tables.slice(named, 1, most_limits) or {}
 local asked = keys_of(looked_at)
-for _, id in ipairs(ids) do asked[#asked + 1] = key_of(id) end
-fetch(asked)
+for _, id in ipairs(ids) do asked[#asked + 1] = redis_keys.key_of(id) end
+cache.fetch(asked)
 cache.fetch_jobs(ids)
 
 -- How many wait and run stands with a limit's settings; where it does not, both are counted.
@@ -60,7 +56,7 @@ local function add_limits(list)
     local settings = not seen[key] and state.settings
     seen[key] = true
     if settings and not settings.gone then
-      local n = settings.waiting or redis.call('ZCARD', limit_key(key, 'waiting'))
+      local n = settings.waiting or redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
       waiting = waiting - n
       if settings.waiting then state.held = settings.running end
       if n > 0 then rows[#rows + 1] = limit_rows.of(key, n, settings.waited_since) end
@@ -70,7 +66,7 @@ end
 add_limits(looked_at)
 if waiting > 0 then
   local all = redis.call('SSCAN', ns .. 'limits', '0', 'COUNT', most_limits)[2]
-  fetch(keys_of(all))
+  cache.fetch(keys_of(all))
   add_limits(all)
 end
 
@@ -78,10 +74,10 @@ local shown, points, texts = {}, {}, {}
 local has_failed = false
 for i, name in ipairs(names) do
   shown[i] = queues.row(name)
-  has_failed = has_failed or (queue(name).jobs_at[letters.failed] or 0) > 0
+  has_failed = has_failed or (cache.queue(name).jobs_at[redis_keys.letters.failed] or 0) > 0
 end
 for i, name in ipairs(counted) do points[i] = series.row(name, kind) end
-for i, key in ipairs(KEYS) do texts[i] = raw[key] or '' end
+for i, key in ipairs(KEYS) do texts[i] = cache.raw[key] or '' end
 -- Two questions in one command, which counts a key as often as it is named: 1 for repeats, 2 for mutes. Where nothing has failed
 -- nobody asks for mutes alone.
 local there = (kind ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
@@ -96,5 +92,5 @@ return reply.glance {
   runs = at_work.runs(ids),
   more_runs = more,
   there = there,
-  now = int(now),
+  now = numbers.int(time.now),
 }

@@ -22,15 +22,10 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local find, need, queue, text_at = cache.find, cache.need, cache.queue, cache.text_at
-local attempt = journal.attempt
-local int, never = numbers.int, numbers.never
-local direction, key_of, letters = redis_keys.direction, redis_keys.key_of, redis_keys.letters
-local now = time.now
 
-local ok, id = attempt(function()
+local ok, id = journal.attempt(function()
   local id = aliases.resolve(job)
-  need(id)
+  cache.need(id)
   return id
 end)
 if not ok then return reply.refused { code = id.code, message = id.message } end
@@ -46,31 +41,31 @@ local function jobs_ahead(id, doc)
     own = #pieces.ids(number, { mask = piece.mask:sub(1, at - 1) })
   end
   local rank = redis.call('ZRANK', index, member)
-  local packed = (queue(doc.queue).packed or {})[letters.ready]
+  local packed = (cache.queue(doc.queue).packed or {})[redis_keys.letters.ready]
   if not rank or not packed or doc.place then return rank or -1 end
   local n = math.min(rank, COUNTED)
   local in_front = n > 0 and #entries.ids_of(redis.call('ZRANGE', index, 0, n - 1), math.huge) or 0
   return own + in_front + (rank - n) + math.floor(packed * (rank - n) / redis.call('ZCARD', index))
 end
 
-local doc = find(id)
+local doc = cache.find(id)
 local items = {}
 if port ~= '' then
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   -- One that only `*` stands for is empty until somebody writes to it.
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
-  if dropped or not (pushed or may_be) then return reply.refused { code = 'REFUSED', message = 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. direction[dir] .. ' port ' .. port } end
+  if dropped or not (pushed or may_be) then return reply.refused { code = 'REFUSED', message = 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port } end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
-if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = int(jobs_ahead(id, doc)) end
-local queue_record = queue(doc.queue)
+if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = numbers.int(jobs_ahead(id, doc)) end
+local queue_record = cache.queue(doc.queue)
 local limit_free, limit = '', ''
 if doc.place == 'w' then
   local moment = limits.next_room(doc.waiting_limit)
-  limit_free = moment < never and int(moment) or ''
+  limit_free = moment < numbers.never and numbers.int(moment) or ''
   limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
 end
-local facts = row_of.facts { paused = queue_record.paused and 'paused' or '', max_lanes = int(lanes.most(queue_record)), lanes = int(lanes.count(doc.queue)), mode = queue_record.mode or '', now = int(now), limit_free = limit_free, own_limit = sides.own_limit(doc) or '', limit = limit }
+local facts = row_of.facts { paused = queue_record.paused and 'paused' or '', max_lanes = numbers.int(lanes.most(queue_record)), lanes = numbers.int(lanes.count(doc.queue)), mode = queue_record.mode or '', now = numbers.int(time.now), limit_free = limit_free, own_limit = sides.own_limit(doc) or '', limit = limit }
 local children, total = snapshot.flat_children(id, doc)
-return reply.job { id = id, document = text_at(key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, items = items, ahead = ahead, facts = facts, child_count = int(total), callback = snapshot.callback_of(doc) }
+return reply.job { id = id, document = cache.text_at(redis_keys.key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, items = items, ahead = ahead, facts = facts, child_count = numbers.int(total), callback = snapshot.callback_of(doc) }

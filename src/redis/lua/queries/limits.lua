@@ -14,19 +14,15 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local fetch = cache.fetch
-local int = numbers.int
-local limit_key = redis_keys.limit_key
-local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 -- A member is the sequence, which is a moment, and the job.
 local function first_since(name, waiting)
-  local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', limit_key(name, 'waiting'), 0, 0)[1]
-  return first and int(moment_of_sequence(first:sub(1, 13))) or ''
+  local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]
+  return first and numbers.int(time.moment_of_sequence(first:sub(1, 13))) or ''
 end
 
 local function starts_of(name, period)
-  local starts, flat = {}, most_starts > 0 and period and redis.call('ZREVRANGEBYSCORE', limit_key(name, 'window'), '+inf', '(' .. int(now - period), 'WITHSCORES', 'LIMIT', 0, most_starts) or {}
+  local starts, flat = {}, most_starts > 0 and period and redis.call('ZREVRANGEBYSCORE', redis_keys.limit_key(name, 'window'), '+inf', '(' .. numbers.int(time.now - period), 'WITHSCORES', 'LIMIT', 0, most_starts) or {}
   for i = 2, #flat, 2 do starts[#starts + 1] = flat[i] end
   return starts
 end
@@ -37,12 +33,12 @@ if key == '' then
   cursor_after, names = scanned[1], scanned[2]
 end
 local rows, keys = {}, {}
-for i, name in ipairs(names) do keys[i] = limit_key(name) end
-fetch(keys)
+for i, name in ipairs(names) do keys[i] = redis_keys.limit_key(name) end
+cache.fetch(keys)
 for _, name in ipairs(names) do
   local state = limits.at(name)
   if state.settings and not state.settings.gone then
-    local waiting = redis.call('ZCARD', limit_key(name, 'waiting'))
+    local waiting = redis.call('ZCARD', redis_keys.limit_key(name, 'waiting'))
     local starts = starts_of(name, state.settings.rate and state.settings.period)
     local started = #starts < most_starts and #starts or most_starts > 0 and state.started or 0
     rows[#rows + 1] = limit_rows.of(name, waiting, first_since(name, waiting), started, starts)

@@ -25,22 +25,17 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local fetch_jobs, find, hget, need, queue, text_at = cache.fetch_jobs, cache.find, cache.hget, cache.need, cache.queue, cache.text_at
-local attempt = journal.attempt
-local int, never = numbers.int, numbers.never
-local key_of, piece_key, queue_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
-local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 local jobs, cursor = {}, ''
 
 local wanted = {} -- the statuses that are asked for; none: any
 for one in status:gmatch('[^,]+') do wanted[one] = true end
 
-local function made_at(doc) return tonumber(doc.created_at) or moment_of_sequence(doc.sequence) end
+local function made_at(doc) return tonumber(doc.created_at) or time.moment_of_sequence(doc.sequence) end
 
 -- How long its run takes, or the last one took.
 local function run_time(doc)
-  if doc.place == 'l' then return now - tonumber(doc.ran_at) end
+  if doc.place == 'l' then return time.now - tonumber(doc.ran_at) end
   local began, ended = (doc.last_run or ''):match('^(%d+),(%d+)')
   return began and tonumber(ended) - tonumber(began) or -1
 end
@@ -49,7 +44,7 @@ local function callback_state(doc) return doc.callback_status or (doc.callback_j
 
 local waiting_for = {
   limit = function(doc) return doc.place == 'w' end,
-  retry = function(doc) return doc.place == 't' and (tonumber(doc.failures) or 0) > 0 and (tonumber(doc.backoff_until) or 0) > now end,
+  retry = function(doc) return doc.place == 't' and (tonumber(doc.failures) or 0) > 0 and (tonumber(doc.backoff_until) or 0) > time.now end,
 }
 
 local parent -- whose children are wanted, where they are looked for among all jobs
@@ -72,9 +67,9 @@ local MAX_PAGE, bytes = 4194304, 0
 
 -- Whether there was room for a job on the page.
 local function show(id)
-  local doc = find(id)
+  local doc = cache.find(id)
   if not doc or not fits(doc) then return true end
-  local text, side, callback = text_at(key_of(id)), snapshot.flat_side_values(id, doc), snapshot.callback_of(doc)
+  local text, side, callback = cache.text_at(redis_keys.key_of(id)), snapshot.flat_side_values(id, doc), snapshot.callback_of(doc)
   bytes = bytes + #text + math.max(tables.bytes(side), (values.of(doc))) + tables.bytes(callback)
   if bytes > MAX_PAGE and #jobs > 0 then return false end
   jobs[#jobs + 1] = row_of.listed { id = id, document = text, side = side, callback = callback }
@@ -87,22 +82,22 @@ local MAX_READ, CHUNK, read_bytes = 1048576, 64, 0
 -- Whether another job may be read; notes how large this one is.
 local function admit_read(id)
   if read_bytes > MAX_READ then return false end
-  find(id)
-  read_bytes = read_bytes + #(text_at(key_of(id)) or '')
+  cache.find(id)
+  read_bytes = read_bytes + #(cache.text_at(redis_keys.key_of(id)) or '')
   return true
 end
 
 -- Reads some jobs of a list, those that fit with what stands beside them. Answers the first one that was too much.
 local function read(ids, from, to)
   local some, shown = tables.slice(ids, from, to), {}
-  fetch_jobs(some)
+  cache.fetch_jobs(some)
   local stopped
   for _, id in ipairs(some) do
     if not admit_read(id) then
       stopped = id
       break
     end
-    local doc = #jobs + #shown < most and find(id)
+    local doc = #jobs + #shown < most and cache.find(id)
     if doc and fits(doc) then shown[#shown + 1] = id end
   end
   snapshot.fetch_side_values(shown)
@@ -115,11 +110,11 @@ local function show_all(ids)
     local some, stopped = read(ids, from, from + CHUNK - 1)
     for _, id in ipairs(some) do
       if id == stopped or #jobs == most or not show(id) then
-        cursor = int(tonumber(id) + 1)
+        cursor = numbers.int(tonumber(id) + 1)
         return false
       end
       -- Ids are given in the order of time: all others are older. A minute is left for clocks that step back.
-      local doc = since > 0 and find(id)
+      local doc = since > 0 and cache.find(id)
       if doc and made_at(doc) < since - 60000 then return false end
     end
   end
@@ -127,12 +122,12 @@ local function show_all(ids)
 end
 
 local function by_id()
-  local last = tonumber(text_at(ns .. 'jobs:last_id') or 0)
+  local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
   local from = before ~= '' and math.min(tonumber(before) - 1, last) or last
   local stop = math.max(1, from - scan + 1)
   local ids = {}
-  for i = 1, from - stop + 1 do ids[i] = int(from - i + 1) end
-  if show_all(ids) and stop > 1 then cursor = int(stop) end
+  for i = 1, from - stop + 1 do ids[i] = numbers.int(from - i + 1) end
+  if show_all(ids) and stop > 1 then cursor = numbers.int(stop) end
 end
 
 local places = {
@@ -168,25 +163,25 @@ local total = ''
 local function tell_total(n)
   local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0 and awaits == ''
   for one in pairs(wanted) do is_exact = is_exact and #places[one] == 1 and one ~= 'running' end
-  if is_exact then total = int(n) end
+  if is_exact then total = numbers.int(n) end
 end
 
 -- One queue, or all queues.
 local function asked_queues()
   local names, keys = queue_name ~= '' and { queue_name } or queues.names(), {}
-  for i, name in ipairs(names) do keys[i] = queue_key(name) end
+  for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
   cache.fetch(keys)
   return names
 end
 
 -- A page looks through all ids of a small namespace.
-local function is_small() return tonumber(text_at(ns .. 'jobs:last_id') or 0) <= scan end
+local function is_small() return tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) <= scan end
 
 -- True if indexes hold all matching jobs. Jobs that wait at limits are in none of a queue's indexes.
 local function has_indexes(names)
   for one in pairs(status == '' and places or {}) do wanted[one] = true end
   for _, name in ipairs(names) do
-    if wanted.queued and (queue(name).at_limits or 0) > 0 then return false end
+    if wanted.queued and (cache.queue(name).at_limits or 0) > 0 then return false end
   end
   return true
 end
@@ -217,7 +212,7 @@ local function all()
   local ids = indexed()
   if not ids then return by_id() end
   local page = tables.slice(ids, 1, scan)
-  if show_all(page) and #ids > #page then cursor = int(tonumber(page[#page])) end
+  if show_all(page) and #ids > #page then cursor = numbers.int(tonumber(page[#page])) end
 end
 
 -- Newest end first. No index is in that order: those of what has ended are in the order in which it goes, which is the same
@@ -228,7 +223,7 @@ local WINDOW = 2400
 local function ended_indexes()
   local from = {}
   for _, name in ipairs(asked_queues()) do
-    for _, place in ipairs(wanted_places(name)) do from[#from + 1] = queue_key(name, place) end
+    for _, place in ipairs(wanted_places(name)) do from[#from + 1] = redis_keys.queue_key(name, place) end
   end
   if #from > MOST_INDEXES then journal.refuse('BAD_REQUEST', 'jobs have ended in ' .. #from .. ' ways and queues, and ' .. MOST_INDEXES .. ' at most are sorted: name a queue or a status') end
   return from
@@ -237,7 +232,7 @@ end
 -- When a job or a piece has ended, by its text: nothing in a value of it looks like its own field.
 local function ended_at(member)
   local number = pieces.number_in(member)
-  local text = text_at(number and piece_key(number) or key_of(member)) or ''
+  local text = cache.text_at(number and redis_keys.piece_key(number) or redis_keys.key_of(member)) or ''
   local _, at = text:find('"' .. fields.ended_at .. '":"', 1, true)
   return at and tonumber((text:match('^%d+', at + 1))) or 0, text
 end
@@ -257,7 +252,7 @@ local function window_at(start, from)
     for _, list in ipairs(lists) do
       for i = rank + 1, math.min(rank + step, #list) do members[#members + 1] = list[i] end
     end
-    fetch_jobs(members)
+    cache.fetch_jobs(members)
     for _, member in ipairs(members) do
       local moment, text = ended_at(member)
       read_bytes = read_bytes + #text
@@ -276,23 +271,23 @@ end
 local function by_end()
   for _, one in ipairs(status == '' and { 'completed', 'failed', 'terminated' } or {}) do wanted[one] = true end
   local moment_text, id_text, window_text = before:match('^(%d+)%.(%d+)%.(%d+)$')
-  local last, last_id, start = tonumber(moment_text) or never, tonumber(id_text) or 0, tonumber(window_text) or 0
+  local last, last_id, start = tonumber(moment_text) or numbers.never, tonumber(id_text) or 0, tonumber(window_text) or 0
   local by_moment, moments, next_start = window_at(start, ended_indexes())
   local looked = 0
   for _, moment in ipairs(moments) do
-    local ids = moment <= last and entries.ids_of(by_moment[moment], never) or {}
+    local ids = moment <= last and entries.ids_of(by_moment[moment], numbers.never) or {}
     table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
     for _, id in ipairs(ids) do
       if moment < last or tonumber(id) < last_id then
         if #jobs == most or looked == scan or not show(id) then
-          cursor = int(moment) .. '.' .. int(tonumber(id) + 1) .. '.' .. int(start)
+          cursor = numbers.int(moment) .. '.' .. numbers.int(tonumber(id) + 1) .. '.' .. numbers.int(start)
           return
         end
         looked = looked + 1
       end
     end
   end
-  if next_start then cursor = '9000000000000000.0.' .. int(next_start) end
+  if next_start then cursor = '9000000000000000.0.' .. numbers.int(next_start) end
 end
 
 local modes = {
@@ -305,7 +300,7 @@ local modes = {
       parent = id
       return by_id()
     end
-    for _, child in ipairs(kin.children_of(id, need(id))) do
+    for _, child in ipairs(kin.children_of(id, cache.need(id))) do
       if before == '' or tonumber(child.id) < tonumber(before) then ids[#ids + 1] = child.id end
     end
     table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
@@ -316,13 +311,13 @@ local modes = {
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
     for i, id in ipairs(ids) do
-      if i % CHUNK == 1 then fetch_jobs(tables.slice(ids, i, i + CHUNK - 1)) end
+      if i % CHUNK == 1 then cache.fetch_jobs(tables.slice(ids, i, i + CHUNK - 1)) end
       if not admit_read(id) or not show(id) then
-        cursor = int(from + i - 1)
+        cursor = numbers.int(from + i - 1)
         return
       end
     end
-    if #ids == most then cursor = int(from + most) end
+    if #ids == most then cursor = numbers.int(from + most) end
   end,
   ids = function()
     local ids = {}
@@ -332,13 +327,13 @@ local modes = {
     show_all(ids)
   end,
   alias = function()
-    local id = hget(ns .. 'jobs:aliases', name)
+    local id = cache.hget(ns .. 'jobs:aliases', name)
     if id then show(id) end
   end,
 }
 
-local ok, why = attempt(modes[mode])
+local ok, why = journal.attempt(modes[mode])
 if not ok then return reply.refused { code = why.code, message = why.message } end
 -- The cursor and the newest id show the progress of a search.
-local newest = cursor:match('^%d+$') and mode ~= 'repeats' and text_at(ns .. 'jobs:last_id') or ''
+local newest = cursor:match('^%d+$') and mode ~= 'repeats' and cache.text_at(ns .. 'jobs:last_id') or ''
 return reply.jobs { jobs = jobs, cursor = cursor, total = total, newest = newest }

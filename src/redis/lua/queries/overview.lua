@@ -13,26 +13,22 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local fetch, queue = cache.fetch, cache.queue
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local micros, now = time.micros, time.now
 
 local names = queue_name ~= '' and { queue_name } or queues.names()
 local keys, rows = {}, {}
-for i, name in ipairs(names) do keys[i] = queue_key(name) end
-fetch(keys)
+for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
+cache.fetch(keys)
 
 -- Each look counts one queue anew in part, for whatever has come between an index and its count.
 local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' }, { 'completed', 'failed', 'terminated' } }
 local function look_again(q, part)
-  local queue_record = queue(q)
+  local queue_record = cache.queue(q)
   if not queue_record.jobs_at then return end
   local before = tally.text(q)
   for _, place in ipairs(part) do tally.look(q, queue_record, place) end
   if tally.text(q) ~= before then queues.save(q) end
 end
-if #names > 0 then look_again(names[1 + math.floor(micros / #parts) % #names], parts[1 + micros % #parts]) end
+if #names > 0 then look_again(names[1 + math.floor(time.micros / #parts) % #names], parts[1 + time.micros % #parts]) end
 
 for i, name in ipairs(names) do rows[i] = queues.row(name) end
-return reply.queues { queues = rows, now = int(now) }
+return reply.queues { queues = rows, now = numbers.int(time.now) }

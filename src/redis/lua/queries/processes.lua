@@ -13,14 +13,10 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local fetch, fetch_jobs = cache.fetch, cache.fetch_jobs
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 local names, keys = queues.names(), {}
-for i, name in ipairs(names) do keys[i] = queue_key(name) end
-fetch(keys)
+for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
+cache.fetch(keys)
 local ids, more = at_work.ids(names, most)
-fetch_jobs(ids)
-return reply.at_work { lanes = at_work.lanes(names), processes = at_work.processes(), runs = at_work.runs(ids), more = more, now = int(now) }
+cache.fetch_jobs(ids)
+return reply.at_work { lanes = at_work.lanes(names), processes = at_work.processes(), runs = at_work.runs(ids), more = more, now = numbers.int(time.now) }

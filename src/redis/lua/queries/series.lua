@@ -14,18 +14,15 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 local names = queue_name ~= '' and { queue_name } or queues.names()
 local more = #names > most_queues and 'more' or ''
 names = tables.slice(names, 1, most_queues)
 local keys, rows = {}, {}
 for _, name in ipairs(names) do
-  keys[#keys + 1] = queue_key(name)
+  keys[#keys + 1] = redis_keys.queue_key(name)
   series.add_keys(keys, name, kind)
 end
 cache.fetch(keys)
 for i, name in ipairs(names) do rows[i] = series.row(name, kind) end
-return reply.series { queues = rows, more = more, now = int(now) }
+return reply.series { queues = rows, more = more, now = numbers.int(time.now) }

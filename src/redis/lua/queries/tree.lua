@@ -12,12 +12,10 @@ local aliases = require 'job/aliases'
 local states = require 'job/states'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
-local find, need = cache.find, cache.need
-local attempt = journal.attempt
 
-local ok, root = attempt(function()
+local ok, root = journal.attempt(function()
   local id = aliases.resolve(job)
-  need(id)
+  cache.need(id)
   return id
 end)
 if not ok then return reply.refused { code = root.code, message = root.message } end
@@ -26,7 +24,7 @@ local members, more = trees.of(root, most + 1)
 local list = {}
 for i = 1, math.min(most, #members) do
   local id = members[i]
-  local doc = find(id)
+  local doc = cache.find(id)
   if doc then list[#list + 1] = row_of.member { id = id, parent = id == root and '' or doc.parent or '', name = doc.child_name or '', class = doc.class, status = states.of(doc) } end
 end
 return reply.tree { members = list, more = (more or #members > most) and 'more' or '' }

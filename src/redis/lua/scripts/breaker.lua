@@ -13,19 +13,17 @@
 local backoff = require 'run/backoff'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local int = numbers.int
-local now = time.now
 
 local DAY = 86400000
 local key = ns .. 'breaker:' .. host
 local failures, moment, probed = (redis.call('GET', key) or '0,0'):match('^(%d+),(%d+)(p?)$')
 local n, till = tonumber(failures), tonumber(moment)
 
-local function keep(mark) redis.call('SET', key, int(n) .. ',' .. int(till) .. mark, 'PX', DAY) end
+local function keep(mark) redis.call('SET', key, numbers.int(n) .. ',' .. numbers.int(till) .. mark, 'PX', DAY) end
 
 local function state()
-  if n < threshold then return reply.breaker { state = 'closed', failures = int(n) } end
-  return reply.breaker { state = 'open', till = int(probed == 'p' and math.min(till, now + base) or till), failures = int(n) }
+  if n < threshold then return reply.breaker { state = 'closed', failures = numbers.int(n) } end
+  return reply.breaker { state = 'open', till = numbers.int(probed == 'p' and math.min(till, time.now + base) or till), failures = numbers.int(n) }
 end
 
 -- Calls that were under way when it opened say nothing new.
@@ -33,10 +31,10 @@ local function fail(counts)
   if not counts then return state() end
   n = n + 1
   if n >= threshold then
-    till = now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
+    till = time.now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
     -- Of whom nothing is known any more after a day nothing is listed either.
-    redis.call('ZADD', ns .. 'breakers', int(now), host)
-    redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', int(now - DAY))
+    redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)
+    redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))
   end
   probed = ''
   keep('')
@@ -45,17 +43,17 @@ end
 
 local words = {
   ask = function()
-    if n < threshold or till > now then return state() end
-    till = now + probing
+    if n < threshold or till > time.now then return state() end
+    till = time.now + probing
     keep('p')
-    return reply.breaker { state = 'probe', till = int(till), failures = int(n) }
+    return reply.breaker { state = 'probe', till = numbers.int(till), failures = numbers.int(n) }
   end,
   failed = function() return fail(n < threshold) end,
   ['probe failed'] = function() return fail(true) end,
   succeeded = function()
     redis.call('DEL', key)
     if n >= threshold then redis.call('ZREM', ns .. 'breakers', host) end
-    return reply.breaker { state = 'closed', failures = int(n) }
+    return reply.breaker { state = 'closed', failures = numbers.int(n) }
   end,
 }
 return words[word]()

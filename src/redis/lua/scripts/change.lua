@@ -21,15 +21,12 @@ local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local idempotency = require 'runtime/idempotency'
 local journal = require 'runtime/journal'
-local take, take_int = args.take, args.take_int
-local fetch, need = cache.fetch, cache.need
-local attempt = journal.attempt
 
 -- Who hears a message is read with everything else.
 local first, channel = ARGV[at + 2], ARGV[at + 3]
 if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) end
 if first == 'keep' then KEYS[#KEYS + 1] = kept.key(channel) end
-fetch(KEYS)
+cache.fetch(KEYS)
 
 local known, taken = idempotency.recall(once, fingerprint, '')
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
@@ -42,12 +39,12 @@ local function carry(word)
   verb(me)
 end
 
-local ok, why = attempt(function()
+local ok, why = journal.attempt(function()
   if job ~= '' then
     me.id = aliases.resolve(job)
-    need(me.id)
+    cache.need(me.id)
   end
-  for _ = 1, take_int() do carry(take()) end
+  for _ = 1, args.take_int() do carry(args.take()) end
   log.end_entry()
   quota.check()
 end)

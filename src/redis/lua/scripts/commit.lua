@@ -47,59 +47,53 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local take_int, take_list = args.take_int, args.take_list
-local fetch, fetch_jobs, find, queue, set_expiring, set_text, text_at, writes = cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.set_expiring, cache.set_text, cache.text_at, cache.writes
-local faults = journal.faults
-local int, never = numbers.int, numbers.never
-local key_of, queue_key = redis_keys.key_of, redis_keys.queue_key
-local now, now_text = time.now, time.now_text
 
 local lane_key = ns .. 'lane:' .. lane
 
-local patterns, tags, has_heard = take_list(), take_list(), take_list()
-local runs, count, keys = {}, take_int(), {}
+local patterns, tags, has_heard = args.take_list(), args.take_list(), args.take_list()
+local runs, count, keys = {}, args.take_int(), {}
 
 -- A claim of nothing but the head of the queue reads it first, so that its jobs come with everything else.
 local head
 if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
-  head = redis.call('ZRANGE', queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
+  head = redis.call('ZRANGE', redis_keys.queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
   local first = claim.first_of(head, math.min(claim.HEAD, max), max, wide)
   for i = 1, #first do KEYS[#KEYS + 1] = first[i] end
 end
-fetch(KEYS)
+cache.fetch(KEYS)
 cache.makes_room = queue_name == internal.BULK
 for i = 1, count do
   runs[i] = ARGV[at + 5] == '0' and lone.take(keys) or nil -- here alone
   runs[i] = runs[i] or finish.take_run(at)
 end
 -- Jobs on the wrong side, or in a former order, are moved in slices.
-local changing = queue_name ~= '' and (queue(queue_name).moving or queue(queue_name).reordering)
+local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
 if changing or hints.hears_anything() then return reply.committed { word = 'verbs' } end -- here alone
 
 local function next_due()
-  if queue_name == '' or queue(queue_name).paused then return '' end
-  local moment = math.min(queue(queue_name).next_timer or never, lanes.next_room(queue_name))
+  if queue_name == '' or cache.queue(queue_name).paused then return '' end
+  local moment = math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))
   -- Also from now on: the clock of who asks may be another one.
-  return moment < never and int(moment) .. ' ' .. int(math.max(0, moment - now)) or ''
+  return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
 -- A bell becomes the lane that it woke; a lane that is not known needs a free place.
 local function enter()
   -- A bell for a queue that there is not makes none.
-  if not text_at(queue_key(queue_name)) then return false end
-  local there = queue(queue_name).lanes
+  if not cache.text_at(redis_keys.queue_key(queue_name)) then return false end
+  local there = cache.queue(queue_name).lanes
   if there[bell] then
     lanes.set(queue_name, bell, nil)
-    set_text(ns .. 'rung', now_text)
+    cache.set_text(ns .. 'rung', time.now_text)
   end
   if not there[lane] and not lanes.has_room(queue_name) then return false end
-  if queue(queue_name).warm then standby.cool_down(queue_name, lane) end
-  lanes.set(queue_name, lane, now + (lease > 0 and lease or lanes.LANE))
+  if cache.queue(queue_name).warm then standby.cool_down(queue_name, lane) end
+  lanes.set(queue_name, lane, time.now + (lease > 0 and lease or lanes.LANE))
   return true
 end
 
 if lane ~= '' then
-  local text = text_at(lane_key)
+  local text = cache.text_at(lane_key)
   local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
   -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
   if last and last == seq then
@@ -121,15 +115,15 @@ local function commit_all()
       ended[#ended + 1] = runs[i].id
     end
   end
-  fetch_jobs(ended)
+  cache.fetch_jobs(ended)
   for i = 1, #ended do
-    local doc = find(ended[i])
+    local doc = cache.find(ended[i])
     if doc and doc.parent then parents[#parents + 1] = doc.parent end
     if doc and doc.followed_as then wires.wired_to(doc, parents) end
     if doc and doc.unique_scope then keys[#keys + 1] = ns .. 'unique:' .. doc.unique_scope end
   end
-  if parents[1] then fetch_jobs(parents) end
-  if keys[1] then fetch(keys) end
+  if parents[1] then cache.fetch_jobs(parents) end
+  if keys[1] then cache.fetch(keys) end
   sides.fetch_limits_of(ended)
   for i, run in ipairs(runs) do
     if run[1] then answers[i] = lone.finish(run, lane) else -- here alone
@@ -137,7 +131,7 @@ local function commit_all()
     end -- here alone
   end
   runs.apart = #runs - #whole
-  if writes.flat then lone.settle() end -- here alone
+  if cache.writes.flat then lone.settle() end -- here alone
   for _, i in ipairs(whole) do
     local run = runs[i]
     local ended_together = packed.finish(run, lane)
@@ -158,10 +152,10 @@ local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 -- Who was told to take no new jobs gets none, and nobody calls it.
 local told = process ~= '' and processes.heard(process, queue_name) or ''
-local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and queue(queue_name).paused)
+local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and cache.queue(queue_name).paused)
 do
-  local moved, queue_record = 0, claims and queue(queue_name)
-  if claims and math.min(queue_record.next_timer or never, queue_record.next_lease or never) <= now then moved = due.timers(queue_name) + due.take_back(queue_name) end
+  local moved, queue_record = 0, claims and cache.queue(queue_name)
+  if claims and math.min(queue_record.next_timer or numbers.never, queue_record.next_lease or numbers.never) <= time.now then moved = due.timers(queue_name) + due.take_back(queue_name) end
   if due.lost > 0 then return reply.committed { word = 'verbs' } end -- here alone
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
@@ -178,14 +172,14 @@ end
 
 local ids, lent, more, seen, failed = {}, 0, false, 0, 0
 -- A lane that takes what comes, of a queue that has no say in it, is lent jobs on which nothing hangs as such.
-local queue_record = claims and place == '' and tier == '' and not patterns[1] and queue(queue_name) -- here alone
+local queue_record = claims and place == '' and tier == '' and not patterns[1] and cache.queue(queue_name) -- here alone
 local lends_lone = queue_record and not (queue_record.banned or queue_record.bounded_classes or queue_record.called_classes) -- here alone
 local want = {
   queue = queue_name,
   lane = lane,
   place = place,
-  max = laned and math.min(max, queue(queue_name).batch or lanes.BATCH) or max,
-  wide = laned and not queue(queue_name).batch and math.min(wide, lanes.WIDE) or 0,
+  max = laned and math.min(max, cache.queue(queue_name).batch or lanes.BATCH) or max,
+  wide = laned and not cache.queue(queue_name).batch and math.min(wide, lanes.WIDE) or 0,
   lease = lease,
   begun = begun,
   patterns = patterns,
@@ -205,21 +199,21 @@ if claims then
 end
 
 if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
-if laned and queue(queue_name).handed then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= '')) end
-if waiter ~= '' then waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and now + wait or now) end
+if laned and cache.queue(queue_name).handed then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= '')) end
+if waiter ~= '' then waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and time.now + wait or time.now) end
 
 local word = 'ok'
 if laned then
   if not entered then
     word = 'full'
   elseif leave == '' and #ids == 0 and not more and standby.stay_warm(queue_name, lane, warm) then
-    word, lanes.waits_until[queue_name] = 'warm', now + warm
+    word, lanes.waits_until[queue_name] = 'warm', time.now + warm
   elseif leave ~= '' or (#ids == 0 and not more) then
     lanes.set(queue_name, lane, nil)
-    if leave == '' then lanes.waits_until[queue_name] = now + waits end
+    if leave == '' then lanes.waits_until[queue_name] = time.now + waits end
     -- Who waits for a rate is not ready, and a moment of it may be near: the next lane waits for that.
     -- A lane whose time is over while work keeps coming calls for the next one, ready or not.
-    if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'), lanes.next_room(queue_name) <= now + lanes.LANE and 1 or 0) end
+    if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'), lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0) end
     word = 'empty'
   elseif #ids == 0 then
     word = 'more'
@@ -234,10 +228,10 @@ bells.ring_ready()
 bells.ring_timers()
 -- A pull worker that got nothing asks again under the same key until it gets something; who was not let in has none to keep.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
-  local record = int(seq) .. ' ' .. cjson.encode(lane_fields { word = word, answers = answers, tokens = tokens.of(ids) })
-  if not laned or word == 'empty' or word == 'full' then set_expiring(lane_key, record, lanes.MINUTE) else set_text(lane_key, record) end
+  local record = numbers.int(seq) .. ' ' .. cjson.encode(lane_fields { word = word, answers = answers, tokens = tokens.of(ids) })
+  if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lane_key, record, lanes.MINUTE) else cache.set_text(lane_key, record) end
 end
 work.flush()
 
 ids = finish.going_on(runs, answers) or ids
-return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings, next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version, failed = int(failed), seen = more and int(seen) or '', faults = faults, told = told }
+return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings, next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version, failed = numbers.int(failed), seen = more and numbers.int(seen) or '', faults = journal.faults, told = told }

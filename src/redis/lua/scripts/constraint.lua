@@ -15,13 +15,11 @@ local work = require 'run/work'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
-local fetch, set_text, text_at = cache.fetch, cache.set_text, cache.text_at
-local int = numbers.int
 
-fetch(KEYS)
+cache.fetch(KEYS)
 
 local key = ns .. 'constraints'
-local text = text_at(key)
+local text = cache.text_at(key)
 local all = text and readable.decode(text, key)
 if not all or type(all.list) ~= 'table' or not tonumber(all.version) then
   if text then readable.note(key, text) end
@@ -30,8 +28,8 @@ end
 if definition == '' and not all.list[name] then return reply.refused { code = 'NOT_FOUND', message = 'there is no constraint ' .. name } end
 
 all.list[name] = definition ~= '' and definition or nil
-all.version = int(tonumber(all.version) + 1)
-set_text(key, cjson.encode(all))
+all.version = numbers.int(tonumber(all.version) + 1)
+cache.set_text(key, cjson.encode(all))
 local system, till = hints.known()
 hints.set(system, till, all.version)
 

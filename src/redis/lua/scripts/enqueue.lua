@@ -27,15 +27,11 @@ local idempotency = require 'runtime/idempotency'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
-local take, take_int = args.take, args.take_int
-local fetch, text_at = cache.fetch, cache.text_at
-local try = journal.try
-local int = numbers.int
 
-fetch(KEYS)
+cache.fetch(KEYS)
 
 local beside = {}
-for i = 1, take_int() do beside[i] = { once = take(), period = take(), fingerprint = take(), shelf = take() } end
+for i = 1, args.take_int() do beside[i] = { once = args.take(), period = args.take(), fingerprint = args.take(), shelf = args.take() } end
 
 local known, taken = idempotency.recall(once, fingerprint, shelf)
 -- Whoever was answered before gets that answer, and nobody else does.
@@ -48,7 +44,7 @@ if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_b
 
 local _, _, version = hints.known()
 if version ~= tagged then
-  local text = text_at(ns .. 'constraints') or ''
+  local text = cache.text_at(ns .. 'constraints') or ''
   local is_readable = text == '' or readable.decode(text, ns .. 'constraints')
   return reply.outdated { constraints = is_readable and text or '{"version":"' .. version .. '","list":{}}' }
 end
@@ -63,18 +59,18 @@ local function made_alone(spec, n)
   if spec.packed then list, inputs = packed.taken_apart(spec, n) end
   for i = 1, n do
     if inputs then spec.inputs = inputs[i] end
-    local id, status, existing = create.one(spec, list and list[i] or take())
+    local id, status, existing = create.one(spec, list and list[i] or args.take())
     if i == 1 then first, first_status, is_known = id, status, existing end
   end
-  return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '', count = int(n) }
+  return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '', count = numbers.int(n) }
 end
 
 local answers, made = {}, 0
-local ok, why = try(function()
-  for i = 1, take_int() do
-    local spec, n = specs.take(), take_int()
+local ok, why = journal.try(function()
+  for i = 1, args.take_int() do
+    local spec, n = specs.take(), args.take_int()
     if packed.suits_new(spec) then
-      answers[i] = row_of.made { first = packed.create(spec, n, quota_of), status = 'queued', count = int(n) }
+      answers[i] = row_of.made { first = packed.create(spec, n, quota_of), status = 'queued', count = numbers.int(n) }
     else
       answers[i] = made_alone(spec, n)
     end
@@ -83,7 +79,7 @@ local ok, why = try(function()
   log.end_entry()
   quota.check()
 end)
-if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = int(made), member = why.field or '' } end
+if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = numbers.int(made), member = why.field or '' } end
 
 work.conclude()
 local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lease = lease, begun = begun })

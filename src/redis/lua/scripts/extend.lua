@@ -18,25 +18,20 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local time = require 'runtime/time'
-local set_value = values.set_value
-local take_list = args.take_list
-local change, fetch, fetch_jobs, find, queue = cache.change, cache.fetch, cache.fetch_jobs, cache.find, cache.queue
-local int = numbers.int
-local now = time.now
 
-fetch(KEYS)
+cache.fetch(KEYS)
 
-local answers, tokens, told = {}, take_list(), ''
+local answers, tokens, told = {}, args.take_list(), ''
 local ids = {}
 for i, token in ipairs(tokens) do ids[i] = token:match('^[1-9]%d*') or '0' end
-fetch_jobs(ids)
+cache.fetch_jobs(ids)
 -- A lane goes on with a whole piece.
 local renewed = {}
 local function renew_piece(token)
   local id, under = token:match('^([1-9]%d*)%.(.*)$')
   local number, at = pieces.place_of(id or '0')
   local piece, till = packed.lent(number, under)
-  if not piece or till <= now or not pieces.has(piece, at) then return nil end
+  if not piece or till <= time.now or not pieces.has(piece, at) then return nil end
   renewed[number] = renewed[number] or packed.extend(number, piece, lease)
   return renewed[number]
 end
@@ -44,19 +39,19 @@ end
 for i, token in ipairs(tokens) do
   local id = token:match('^([1-9]%d*)%.') or '0'
   answers[i] = lane ~= '' and renew_piece(token) or ''
-  local doc = answers[i] == '' and find(id)
+  local doc = answers[i] == '' and cache.find(id)
   -- Who asks for its own run alone hears so that its job is to end: what it commits until its lease ends still counts.
   local is_ending = doc and doc.terminating == '1' and lane == ''
-  if doc and doc.token == token and tonumber(doc.lease_until) > now and not is_ending then
+  if doc and doc.token == token and tonumber(doc.lease_until) > time.now and not is_ending then
     -- From now on the run has a length of its own.
-    if own ~= '' then change(id, doc, fields.lease_length, int(lease)) end
-    change(id, doc, fields.begun, '1')
-    if progress ~= '' then set_value(id, doc, fields.progress, progress) end
+    if own ~= '' then cache.change(id, doc, fields.lease_length, numbers.int(lease)) end
+    cache.change(id, doc, fields.begun, '1')
+    if progress ~= '' then values.set_value(id, doc, fields.progress, progress) end
     leases.extend(id, doc, lease)
     answers[i] = doc.lease_until .. (doc.terminating == '1' and '!' or '')
     if doc.process then told = processes.heard(doc.process, doc.queue) end
   end
 end
-if lane ~= '' and queue(queue_name).lanes[lane] then lanes.set(queue_name, lane, now + lease) end
+if lane ~= '' and cache.queue(queue_name).lanes[lane] then lanes.set(queue_name, lane, time.now + lease) end
 work.flush()
 return reply.extended { ends = answers, told = told }

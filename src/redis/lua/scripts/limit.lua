@@ -13,9 +13,8 @@ local limits = require 'limit/limits'
 local bells = require 'queue/bells'
 local work = require 'run/work'
 local cache = require 'runtime/cache'
-local fetch = cache.fetch
 
-fetch(KEYS)
+cache.fetch(KEYS)
 
 if act == 'shut' and not limits.at(key).settings then return reply.set {} end
 if act ~= 'set' and not limits.at(key).settings then return reply.refused { code = 'NOT_FOUND', message = 'there is no limit ' .. key } end

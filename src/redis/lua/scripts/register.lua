@@ -18,15 +18,12 @@ local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local readable = require 'runtime/readable'
-local take, take_int = args.take, args.take_int
-local change_queue, fetch, hash, hset, queue = cache.change_queue, cache.fetch, cache.hash, cache.hset, cache.queue
-local push = journal.push
 
 local key, listed, changed, moved, recalled = ns .. 'workers:' .. queue_name, {}, false, false, false
-local current, pull, bounded, called = hash(key), {}, {}, {}
-for class in pairs(queue(queue_name).pulled_classes or {}) do pull[class] = true end
-for class in pairs(queue(queue_name).bounded_classes or {}) do bounded[class] = true end
-for class in pairs(queue(queue_name).called_classes or {}) do called[class] = true end
+local current, pull, bounded, called = cache.hash(key), {}, {}, {}
+for class in pairs(cache.queue(queue_name).pulled_classes or {}) do pull[class] = true end
+for class in pairs(cache.queue(queue_name).bounded_classes or {}) do bounded[class] = true end
+for class in pairs(cache.queue(queue_name).called_classes or {}) do called[class] = true end
 
 -- Runs of these call somebody else: a lane takes on few of them at a time.
 local function note_called(class, calls)
@@ -39,7 +36,7 @@ end
 local function bound(class, concurrency, anew)
   local own = sides.worker_limit(queue_name, class)
   if not concurrency and not bounded[class] then return end
-  fetch({ ns .. 'schema' })
+  cache.fetch({ ns .. 'schema' })
   bounded[class] = concurrency and true or nil
   if concurrency and (anew or not limits.at(own).settings) then
     limits.define(own, limit_fields { concurrency = concurrency, gone = false }, 'set')
@@ -48,8 +45,8 @@ local function bound(class, concurrency, anew)
   end
 end
 
-for _ = 1, take_int() do
-  local class, definition, serves, concurrency, replaced = take(), take(), take(), take(), take()
+for _ = 1, args.take_int() do
+  local class, definition, serves, concurrency, replaced = args.take(), args.take(), args.take(), args.take(), args.take()
   -- Both refusals come before the first write.
   if replaced == '*' then
     local function_of = current[class] and (readable.decode(current[class], key .. ' ' .. class) or {})['local']
@@ -61,7 +58,7 @@ for _ = 1, take_int() do
   if definition == '' then definition = false end
   local differs = (current[class] or false) ~= definition
   if differs then
-    hset(key, class, definition)
+    cache.hset(key, class, definition)
     changed = true
   end
   bound(class, tonumber(concurrency), differs)
@@ -76,7 +73,7 @@ end
 if whole ~= '' then
   for class, definition in pairs(current) do
     if not listed[class] and (readable.decode(definition, key .. ' ' .. class) or {})['local'] then
-      hset(key, class, false)
+      cache.hset(key, class, false)
       bound(class)
       note_called(class, nil)
       changed = true
@@ -85,15 +82,15 @@ if whole ~= '' then
 end
 
 -- A queue is known from its first class on.
-if changed then change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
-if recalled then change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
+if changed then cache.change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
+if recalled then cache.change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
 if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   local classes = {}
-  for class, definition in pairs(hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
-  push(hints.told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
+  for class, definition in pairs(cache.hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
+  journal.push(hints.told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
 end
 if moved then
-  change_queue(queue_name, queue_fields.pulled_classes, next(pull) and pull or nil)
+  cache.change_queue(queue_name, queue_fields.pulled_classes, next(pull) and pull or nil)
   anew.serve(queue_name)
 end
 bells.ring_ready()

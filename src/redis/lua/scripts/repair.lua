@@ -39,13 +39,6 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local take, take_int = args.take, args.take_int
-local attached_to, change, change_queue, del, dirty, fetch_jobs, find, hget = cache.attached_to, cache.change, cache.change_queue, cache.del, cache.dirty, cache.fetch_jobs, cache.find, cache.hget
-local hset, queue, sset, text_at, zset = cache.hset, cache.queue, cache.sset, cache.text_at, cache.zset
-local push, put, within = journal.push, journal.put, journal.within
-local int, never = numbers.int, numbers.never
-local key_of, letters, limit_key, list_key, piece_key, queue_key, side_key = redis_keys.key_of, redis_keys.letters, redis_keys.limit_key, redis_keys.list_key, redis_keys.piece_key, redis_keys.queue_key, redis_keys.side_key
-local now = time.now
 
 local mend = {}
 local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
@@ -53,59 +46,59 @@ local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 function mend.values(id, doc)
   local lost = {}
   for field, value in pairs(doc) do
-    if cache.is_beside(field, value) and not text_at(side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
+    if cache.is_beside(field, value) and not cache.text_at(redis_keys.side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
   end
-  for _, field in ipairs(lost) do change(id, doc, field, nil) end
+  for _, field in ipairs(lost) do cache.change(id, doc, field, nil) end
   if not tables.has(lost, fields.args) or states.resting[doc.place] then return end
   if doc.place == 'l' then leases.finish(id, doc) end
   local error = '{"message":"its args are lost","reason":"other"}'
-  change(id, doc, fields.last_error, error)
+  cache.change(id, doc, fields.last_error, error)
   ending.finish(id, doc, 'f', error)
 end
 
 -- Values that are there count; those of both places come in the order in which they were written.
 function mend.port(id, doc, dir, port)
-  local field, key = dir .. ':' .. port, list_key(id, dir, port)
+  local field, key = dir .. ':' .. port, redis_keys.list_key(id, dir, port)
   local type_of = redis.call('TYPE', key).ok
   if type_of ~= 'list' and type_of ~= 'none' then redis.call('DEL', key) end
   local own, listed = doc['v' .. field] and readable.decode(doc['v' .. field], '') or {}, redis.call('LLEN', key)
   if #own > 0 and listed > 0 then
     for i = #own, 1, -1 do redis.call('LPUSH', key, own[i]) end
-    change(id, doc, 'v' .. field, nil)
+    cache.change(id, doc, 'v' .. field, nil)
   end
   local taken = tonumber(((doc[field] or ''):match('^%d+,(%d+)'))) or 0
   ports.set_counts(id, doc, dir, port, taken + #own + listed, taken)
 end
 
 function mend.ports(id, doc)
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir and doc[field] then mend.port(id, doc, dir, port) end
   end
 end
 
 function mend.history(id, doc)
-  local key, most = side_key(id, 'runs'), leases.most_kept(doc)
+  local key, most = redis_keys.side_key(id, 'runs'), leases.most_kept(doc)
   if most == 0 then
-    del(key)
+    cache.del(key)
   elseif redis.call('LLEN', key) > most then
     redis.call('LTRIM', key, -most, -1)
   end
   local n = math.min(redis.call('LLEN', key), most)
-  change(id, doc, fields.history_kept, n > 0 and int(n) or nil)
+  cache.change(id, doc, fields.history_kept, n > 0 and numbers.int(n) or nil)
 end
 
 function mend.names(id, doc)
   local kept = {}
   for _, alias in ipairs(aliases.of(id, doc)) do
-    local owner = hget(ns .. 'jobs:aliases', alias)
-    local other_doc = owner and owner ~= id and find(owner)
+    local owner = cache.hget(ns .. 'jobs:aliases', alias)
+    local other_doc = owner and owner ~= id and cache.find(owner)
     if not (other_doc and tables.has(aliases.of(owner, other_doc), alias)) then
-      hset(ns .. 'jobs:aliases', alias, id)
+      cache.hset(ns .. 'jobs:aliases', alias, id)
       kept[#kept + 1] = alias
     end
   end
-  change(id, doc, fields.aliases, kept[1] and cjson.encode(kept) or nil)
+  cache.change(id, doc, fields.aliases, kept[1] and cjson.encode(kept) or nil)
 end
 
 -- The channel's own members, as documents say: counted, and listed where they are few.
@@ -113,17 +106,17 @@ function mend.channel(channel)
   local key = ns .. 'channel:' .. channel
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
     local id, port = member:match('^(%d+):(.*)$')
-    local doc = id and find(id)
+    local doc = id and cache.find(id)
     if not doc or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then redis.call('ZREM', key, member) end
   end
   local n, _, relay = redis.call('ZCARD', key), audience.of(channel)
-  local doc = relay and find(relay)
+  local doc = relay and cache.find(relay)
   local members = n <= 8 and redis.call('ZRANGE', key, 0, -1) or nil
   audience.set(channel, n, doc and doc.relay_channel == channel and relay or nil, members)
 end
 
 function mend.listening(id, doc)
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     local port = field:match('^i:(.+)$')
     for _, channel in ipairs(port and audience.channels_of(id, doc, 'i', port) or {}) do
       redis.call('ZADD', ns .. 'channel:' .. channel, 0, id .. ':' .. port)
@@ -134,7 +127,7 @@ end
 
 -- Values that stay where wires lead on from are carried on.
 function mend.wires(id, doc)
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir and doc['w' .. field] and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port) then write.set_off(id, doc, dir, port) end
   end
@@ -142,21 +135,21 @@ end
 
 function mend.waiting(id, doc)
   if not doc.waits_for then return end
-  local key, wanted, n = side_key(id, 'waiting'), {}, 0
+  local key, wanted, n = redis_keys.side_key(id, 'waiting'), {}, 0
   local names = doc.waits_for ~= '*' and (readable.decode(doc.waits_for, '') or {})
   for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = find(child.id)
+    local child_doc = cache.find(child.id)
     local awaited = child_doc and not states.ends[states.of(child_doc)] and (not names or tables.has(names, child.name))
     if awaited then
       wanted[child.id] = true
-      sset(key, child.id, true)
+      cache.sset(key, child.id, true)
       n = n + 1
     end
   end
   for _, member in ipairs(redis.call('SMEMBERS', key)) do
-    if not wanted[member] then sset(key, member, false) end
+    if not wanted[member] then cache.sset(key, member, false) end
   end
-  change(id, doc, fields.waits_for_count, int(n))
+  cache.change(id, doc, fields.waits_for_count, numbers.int(n))
   if n > 0 then return end
   queueing.stop_waiting(id, doc)
   if doc.place == 's' then queueing.enqueue(id, doc, true) end
@@ -166,14 +159,14 @@ function mend.following(id, doc)
   if not doc.followed then return end
   local n = { b = 0, s = 0, c = 0, x = 0 }
   for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = find(child.id)
+    local child_doc = cache.find(child.id)
     local is = child_doc and states.kinds[states.of(child_doc)]
     if is then
       n[is] = n[is] + 1
-      change(child.id, child_doc, fields.followed_as, is)
+      cache.change(child.id, child_doc, fields.followed_as, is)
     end
   end
-  change(id, doc, fields.followed, int(n.b) .. ',' .. int(n.s) .. ',' .. int(n.x))
+  cache.change(id, doc, fields.followed, numbers.int(n.b) .. ',' .. numbers.int(n.s) .. ',' .. numbers.int(n.x))
   if doc.place == 's' or doc.place == 'c' then follow.keep_up(id, doc) end
 end
 
@@ -182,7 +175,7 @@ function mend.circle(id, doc)
   local seen, above = {}, doc.parent
   while above and above ~= id and not seen[above] do
     seen[above] = true
-    local above_doc = find(above)
+    local above_doc = cache.find(above)
     above = above_doc and above_doc.parent
   end
   if above == id then kin.unlink(id, doc) end
@@ -192,20 +185,20 @@ end
 function mend.family(id, doc)
   mend.circle(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
-    local child_doc = find(child.id)
-    if not readable.damaged[key_of(child.id)] and (not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name) then hset(kin.children_key(id), child.name, false) end
+    local child_doc = cache.find(child.id)
+    if not readable.damaged[redis_keys.key_of(child.id)] and (not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name) then cache.hset(kin.children_key(id), child.name, false) end
   end
   mend.waiting(id, doc)
   mend.following(id, doc)
   if not doc.parent then return end
-  local parent = find(doc.parent)
-  if readable.damaged[key_of(doc.parent)] then return end
+  local parent = cache.find(doc.parent)
+  if readable.damaged[redis_keys.key_of(doc.parent)] then return end
   if not parent then
-    for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do change(id, doc, field, nil) end
+    for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do cache.change(id, doc, field, nil) end
     return
   end
-  hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. states.of(doc) .. ',' .. doc.class)
-  change(doc.parent, parent, fields.has_children, '1')
+  cache.hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. states.of(doc) .. ',' .. doc.class)
+  cache.change(doc.parent, parent, fields.has_children, '1')
   mend.waiting(doc.parent, parent)
   mend.following(doc.parent, parent)
 end
@@ -215,7 +208,7 @@ function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
   if (doc.place == 'l') == (is_run and true or false) then
     for _, key in ipairs(tables.lines(doc.place == 'l' and doc.held_limits)) do
-      if limits.at(key).settings then zset(limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
+      if limits.at(key).settings then cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
     end
     return
   end
@@ -225,29 +218,29 @@ end
 
 local moments = {
   l = function(_, doc) return tonumber(doc.lease_until) end,
-  s = function() return never end,
+  s = function() return numbers.never end,
 }
 function mend.place(id, doc)
   local q = doc.queue
   cache.leave_piece(id)
-  if (queue(q).leased or {})[id] then redis.call('ZREM', queue_key(q, 'leases'), id) end
+  if (cache.queue(q).leased or {})[id] then redis.call('ZREM', redis_keys.queue_key(q, 'leases'), id) end
   for _, place in ipairs(every_place) do
     if place ~= (doc.place or false) then
-      local key = queue_key(q, states.indexes[place] or 'ready')
-      zset(key, id, false)
-      zset(key, doc.sequence .. ':' .. id, false)
+      local key = redis_keys.queue_key(q, states.indexes[place] or 'ready')
+      cache.zset(key, id, false)
+      cache.zset(key, doc.sequence .. ':' .. id, false)
     end
   end
   if doc.place == 't' or (doc.place == 'w' and not doc.waiting_limit) then return queueing.enqueue(id, doc, doc.wanted_early) end
   local moment = moments[doc.place] and moments[doc.place](id, doc)
   if states.resting[doc.place] and doc.place ~= 's' then moment = ending.removal(id, doc, doc.place) end
   local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
-  zset(places.index_of(doc), places.member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
+  cache.zset(places.index_of(doc), places.member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
   if doc.place == 'l' then places.soonest(q, queue_fields.next_lease, moment) end
-  if states.resting[doc.place] and moment ~= never then places.soonest(q, queue_fields.next_removal, moment) end
-  if doc.place == 'w' then put(limits.touched, doc.waiting_limit, true) end
-  if not doc.place then put(places.to_ring, q, (places.to_ring[q] or 0) + 1) end
-  if doc.place == 'p' then push(within(places.to_call, q), doc.class) end
+  if states.resting[doc.place] and moment ~= numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
+  if doc.place == 'w' then journal.put(limits.touched, doc.waiting_limit, true) end
+  if not doc.place then journal.put(places.to_ring, q, (places.to_ring[q] or 0) + 1) end
+  if doc.place == 'p' then journal.push(journal.within(places.to_call, q), doc.class) end
 end
 
 local MAX_LANE = 86400000
@@ -256,92 +249,92 @@ local MAX_LANE = 86400000
 local function drop_definitions(q)
   local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
   for i = 1, #definitions, 2 do
-    if not readable.decode(definitions[i + 1], ns .. 'workers:' .. q .. ' ' .. definitions[i]) then hset(ns .. 'workers:' .. q, definitions[i], false) end
+    if not readable.decode(definitions[i + 1], ns .. 'workers:' .. q .. ' ' .. definitions[i]) then cache.hset(ns .. 'workers:' .. q, definitions[i], false) end
   end
 end
 
 -- A damaged limit binds no job. The jobs that wait for it continue.
 local function mend_limit_record(key)
-  if not readable.damaged[limit_key(key)] then return end
-  del(limit_key(key))
-  if redis.call('ZCARD', limit_key(key, 'waiting')) == 0 then sset(ns .. 'limits', key, false) end
-  zset(ns .. 'wake', 'k:' .. key, now)
-  put(limits.touched, key, true)
+  if not readable.damaged[redis_keys.limit_key(key)] then return end
+  cache.del(redis_keys.limit_key(key))
+  if redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0 then cache.sset(ns .. 'limits', key, false) end
+  cache.zset(ns .. 'wake', 'k:' .. key, time.now)
+  journal.put(limits.touched, key, true)
 end
 
 -- The first moments are those of the indexes, and the queue is looked at by them.
 function mend.queue(q)
   drop_definitions(q)
-  for place in pairs(letters) do
-    local type_of = redis.call('TYPE', queue_key(q, place)).ok
-    if type_of ~= 'zset' and type_of ~= 'none' then redis.call('DEL', queue_key(q, place)) end
+  for place in pairs(redis_keys.letters) do
+    local type_of = redis.call('TYPE', redis_keys.queue_key(q, place)).ok
+    if type_of ~= 'zset' and type_of ~= 'none' then redis.call('DEL', redis_keys.queue_key(q, place)) end
   end
-  for lane, till in pairs(queue(q).lanes) do
-    if type(till) ~= 'number' or till > now + MAX_LANE then lanes.set(q, lane, nil) end
+  for lane, till in pairs(cache.queue(q).lanes) do
+    if type(till) ~= 'number' or till > time.now + MAX_LANE then lanes.set(q, lane, nil) end
   end
   for _, place in ipairs(every_place) do
-    local key = queue_key(q, states.indexes[place] or 'ready')
+    local key = redis_keys.queue_key(q, states.indexes[place] or 'ready')
     local members, packed = redis.call('ZRANGE', key, 0, 999), 0
-    fetch_jobs(members)
+    cache.fetch_jobs(members)
     for _, member in ipairs(members) do
       local number = pieces.number_in(member)
       local piece = number and cache.piece(number)
       local is_there = piece and piece.n > 0 and pieces.entry(number, piece) == member
       local id = not number and member:match('%d+$')
-      if not number then is_there = id and find(id) end
+      if not number then is_there = id and cache.find(id) end
       if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
     end
     for _, id in ipairs(tally.beside(q, states.indexes[place])) do
-      local doc = find(id)
-      if not doc or doc.place ~= place then zset(key, id, false) end
+      local doc = cache.find(id)
+      if not doc or doc.place ~= place then cache.zset(key, id, false) end
     end
-    if #members < 1000 then cache.count_packed(q, states.indexes[place] or 'ready', packed - ((queue(q).packed or {})[letters[states.indexes[place] or 'ready']] or 0)) end
+    if #members < 1000 then cache.count_packed(q, states.indexes[place] or 'ready', packed - ((cache.queue(q).packed or {})[redis_keys.letters[states.indexes[place] or 'ready']] or 0)) end
   end
   for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal, f = queue_fields.next_removal, T = queue_fields.next_removal }) do
-    local first = redis.call('ZRANGE', queue_key(q, states.indexes[place]), 0, 0, 'WITHSCORES')[2]
+    local first = redis.call('ZRANGE', redis_keys.queue_key(q, states.indexes[place]), 0, 0, 'WITHSCORES')[2]
     local moment = first and tonumber(first)
-    if moment and moment < never then places.soonest(q, field, moment) end
+    if moment and moment < numbers.never then places.soonest(q, field, moment) end
   end
-  for _, till in pairs(queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
-  tally.look_at_all(q, queue(q))
-  change_queue(q, queue_fields.wake_at, nil)
-  sset(ns .. 'queues', q, true)
+  for _, till in pairs(cache.queue(q).leased or {}) do places.soonest(q, queue_fields.next_lease, till) end
+  tally.look_at_all(q, cache.queue(q))
+  cache.change_queue(q, queue_fields.wake_at, nil)
+  cache.sset(ns .. 'queues', q, true)
   local ready = tally.count(q, 'ready')
-  if ready > 0 then put(places.to_ring, q, (places.to_ring[q] or 0) + ready) end
+  if ready > 0 then journal.put(places.to_ring, q, (places.to_ring[q] or 0) + ready) end
 end
 
 function mend.limit(key)
   if not limits.at(key).settings then return mend_limit_record(key) end
-  for _, id in ipairs(redis.call('ZRANGE', limit_key(key, 'held'), 0, 999)) do
-    local doc = find(id)
+  for _, id in ipairs(redis.call('ZRANGE', redis_keys.limit_key(key, 'held'), 0, 999)) do
+    local doc = cache.find(id)
     local holds = doc and doc.place == 'l' and ('\n' .. (doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
-    if not holds then redis.call('ZREM', limit_key(key, 'held'), id) end
+    if not holds then redis.call('ZREM', redis_keys.limit_key(key, 'held'), id) end
   end
-  if limits.at(key).settings then limits.save(key, limit_fields.waiting, redis.call('ZCARD', limit_key(key, 'waiting'))) end
-  zset(ns .. 'wake', 'k:' .. key, now)
-  put(limits.touched, key, true)
+  if limits.at(key).settings then limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))) end
+  cache.zset(ns .. 'wake', 'k:' .. key, time.now)
+  journal.put(limits.touched, key, true)
 end
 
 function mend.alias(alias)
-  local id = hget(ns .. 'jobs:aliases', alias)
-  local doc = id and find(id)
-  if not (doc and tables.has(aliases.of(id, doc), alias)) then hset(ns .. 'jobs:aliases', alias, false) end
+  local id = cache.hget(ns .. 'jobs:aliases', alias)
+  local doc = id and cache.find(id)
+  if not (doc and tables.has(aliases.of(id, doc), alias)) then cache.hset(ns .. 'jobs:aliases', alias, false) end
 end
 
 function mend.schedule(id)
-  local doc = find(id)
-  if not doc or not doc.repeats then zset(ns .. 'repeats', id, false) end
+  local doc = cache.find(id)
+  if not doc or not doc.repeats then cache.zset(ns .. 'repeats', id, false) end
 end
 
 -- The jobs of a piece that cannot be read, each by itself: those whose args are lost are marked so, and fail.
 function mend.piece(number)
-  local text = text_at(piece_key(number))
+  local text = cache.text_at(redis_keys.piece_key(number))
   local piece = text and pieces.read(text)
   if not piece or not cache.common_of(piece) then return end
   local found = readable.decode(piece.args, '') or {}
   local own = readable.decode(piece.own or '{}', '') or {}
   local q, place = cache.where(piece)
-  zset(queue_key(q, place), pieces.entry(number, piece), false)
+  cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
   cache.count_packed(q, place, 1 - piece.n)
   for _, id in ipairs(pieces.ids(number, piece)) do
     local _, at = pieces.place_of(id)
@@ -350,25 +343,25 @@ function mend.piece(number)
     for field, list in pairs(own) do
       if type(list) == 'table' and type(list[at]) == 'string' then doc[field] = list[at] end
     end
-    put(cache.docs, id, doc)
-    put(cache.raw, key_of(id), cjson.encode(doc))
+    journal.put(cache.docs, id, doc)
+    journal.put(cache.raw, redis_keys.key_of(id), cjson.encode(doc))
     mend.job(id)
   end
-  put(cache.pieces, number, false)
-  del(piece_key(number))
+  journal.put(cache.pieces, number, false)
+  cache.del(redis_keys.piece_key(number))
   salvage.forget('jobs:' .. number)
 end
 
 local mend_data = {}
 
 mend_data['jobs:last_id'] = function()
-  local last = math.max(tonumber(text_at(ns .. 'jobs:last_id') or 0) or 0, tonumber(text_at(ns .. 'jobs:highest') or 0) or 0)
+  local last = math.max(tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) or 0, tonumber(cache.text_at(ns .. 'jobs:highest') or 0) or 0)
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
-    for place in pairs(letters) do
-      for _, member in ipairs(redis.call('ZRANGE', queue_key(q, place), 0, 999)) do
+    for place in pairs(redis_keys.letters) do
+      for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 999)) do
         local number, id = pieces.number_in(member), tonumber((member:match('%d+$'))) or 0
         if number then id = tonumber(number) * pieces.SIZE + pieces.SIZE - 1 end
-        local key = number and piece_key(number) or key_of(int(id))
+        local key = number and redis_keys.piece_key(number) or redis_keys.key_of(numbers.int(id))
         if id > last and redis.call('EXISTS', key) == 1 then last = id end
       end
     end
@@ -382,7 +375,7 @@ mend_data.hints = function()
   for _, channel in ipairs(redis.call('HKEYS', ns .. 'channels')) do
     if audience.is_system(channel) then system = system + redis.call('ZCARD', ns .. 'channel:' .. channel) end
   end
-  local version = (text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
+  local version = (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
   hints.set(system, till, version or (select(3, hints.known())))
   salvage.forget('hints')
 end
@@ -390,12 +383,12 @@ end
 -- Keeps readable constraints. The new version makes claims tag all waiting jobs again.
 mend_data.constraints = function()
   local key, kept = ns .. 'constraints', {}
-  local all = readable.decode(text_at(key) or '', key) or {}
+  local all = readable.decode(cache.text_at(key) or '', key) or {}
   for name, one in pairs(type(all.list) == 'table' and all.list or {}) do
     if type(one) == 'string' and readable.decode(one, '') then kept[name] = one end
   end
   local system, till, known = hints.known()
-  local version = int((tonumber(all.version) or tonumber(known) or 0) + 1)
+  local version = numbers.int((tonumber(all.version) or tonumber(known) or 0) + 1)
   cache.set_text(key, next(kept) and cjson.encode({ version = version, list = kept }) or '{"version":"' .. version .. '","list":{}}')
   hints.set(system, till, version)
 end
@@ -415,31 +408,31 @@ function mend.erase(job) salvage.erase(aliases.resolve(job)) end
 function mend.result(id, doc)
   local key = ns .. 'result:' .. id
   local left = redis.call('PTTL', key)
-  if left == -2 then change(id, doc, fields.result_until, nil) end
+  if left == -2 then cache.change(id, doc, fields.result_until, nil) end
   if left ~= -1 then return end
-  local kept_until = tonumber((text_at(key):match('^%a+\n%d+ (%d+)')))
-  redis.call('PEXPIRE', key, int(math.max(1, (kept_until or now) - now)))
+  local kept_until = tonumber((cache.text_at(key):match('^%a+\n%d+ (%d+)')))
+  redis.call('PEXPIRE', key, numbers.int(math.max(1, (kept_until or time.now) - time.now)))
 end
 
 -- Completes the document from other records. If that fails, the job leaves the indexes and waits for an operator.
 local function mend_record(id)
-  local text = text_at(key_of(id))
+  local text = cache.text_at(redis_keys.key_of(id))
   if not text then return end
   local doc = salvage.document(id, text)
   if not doc then return salvage.leave_indexes(id, (salvage.fields_in(text))) end
-  put(cache.docs, id, doc)
+  journal.put(cache.docs, id, doc)
   salvage.forget('job:' .. id)
 end
 
 function mend.shape(id, doc)
   for field, why in pairs(shape.faults_of(doc)) do
     if field == fields.sequence then
-      change(id, doc, field, time.sequence())
+      cache.change(id, doc, field, time.sequence())
     elseif why ~= 'is not a count' then
-      change(id, doc, field, nil)
+      cache.change(id, doc, field, nil)
     end
   end
-  if doc.next_slot and not doc.repeats then change(id, doc, fields.next_slot, nil) end
+  if doc.next_slot and not doc.repeats then cache.change(id, doc, fields.next_slot, nil) end
 end
 
 local side_types = { children = 'hash', waiting = 'set', steps = 'hash', runs = 'list', inputs = 'string', record = 'stream', log = 'stream' }
@@ -447,15 +440,15 @@ local side_types = { children = 'hash', waiting = 'set', steps = 'hash', runs = 
 -- Deletes parts of a job that have the wrong type.
 local function drop_strangers(id)
   for name, wanted in pairs(side_types) do
-    local is = redis.call('TYPE', side_key(id, name)).ok
-    if is ~= 'none' and is ~= wanted then redis.call('DEL', side_key(id, name)) end
+    local is = redis.call('TYPE', redis_keys.side_key(id, name)).ok
+    if is ~= 'none' and is ~= wanted then redis.call('DEL', redis_keys.side_key(id, name)) end
   end
 end
 
 function mend.job(id)
   drop_strangers(id)
-  if not find(id) then mend_record(id) end
-  local doc = cache.docs[id] or find(id)
+  if not cache.find(id) then mend_record(id) end
+  local doc = cache.docs[id] or cache.find(id)
   if not doc then return end
   mend.shape(id, doc)
   for _, step in ipairs({ 'values', 'ports', 'history', 'names', 'listening', 'wires', 'run', 'place' }) do
@@ -464,15 +457,15 @@ function mend.job(id)
   if doc.gone then return end
   mend.result(id, doc)
   mend.family(id, doc)
-  put(dirty, id, true)
-  change_queue(doc.queue, queue_fields.wake_at, nil)
-  sset(ns .. 'queues', doc.queue, true)
+  journal.put(cache.dirty, id, true)
+  cache.change_queue(doc.queue, queue_fields.wake_at, nil)
+  cache.sset(ns .. 'queues', doc.queue, true)
 end
 
 -- A full Redis accepts every command that follows a DEL.
 redis.call('DEL', ns .. 'room')
-for _ = 1, take_int() do
-  local kind, name = take(), take()
+for _ = 1, args.take_int() do
+  local kind, name = args.take(), args.take()
   mend[kind](name)
 end
 bells.ring_ready()

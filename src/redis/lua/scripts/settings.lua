@@ -17,44 +17,40 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
-local take, take_int = args.take, args.take_int
-local change_queue, queue = cache.change_queue, cache.queue
-local int = numbers.int
-local queue_key = redis_keys.queue_key
 
 -- What is not said stays, so nobody takes back what others have set meanwhile; what was in force is answered.
-local queue_record = queue(queue_name)
-local was_lanes, was_batch, was_ageing = int(queue_record.most_lanes or 0), int(queue_record.batch or 0), int(queue_record.ageing or 0)
+local queue_record = cache.queue(queue_name)
+local was_lanes, was_batch, was_ageing = numbers.int(queue_record.most_lanes or 0), numbers.int(queue_record.batch or 0), numbers.int(queue_record.ageing or 0)
 local was_paused, was_mode = queue_record.paused and '1' or '', queue_record.mode or 'push'
 
 -- 0 stands for none.
 local function set_number(field, text)
-  if text ~= '' then change_queue(queue_name, field, tonumber(text) > 0 and tonumber(text) or nil) end
+  if text ~= '' then cache.change_queue(queue_name, field, tonumber(text) > 0 and tonumber(text) or nil) end
 end
 
 set_number(queue_fields.most_lanes, lanes)
 set_number(queue_fields.batch, batch)
-if paused ~= '' then change_queue(queue_name, queue_fields.paused, paused == '1' or nil) end
-if mode ~= '' and mode ~= (queue(queue_name).mode or 'push') then
-  change_queue(queue_name, queue_fields.mode, mode == 'pull' and 'pull' or nil)
+if paused ~= '' then cache.change_queue(queue_name, queue_fields.paused, paused == '1' or nil) end
+if mode ~= '' and mode ~= (cache.queue(queue_name).mode or 'push') then
+  cache.change_queue(queue_name, queue_fields.mode, mode == 'pull' and 'pull' or nil)
   anew.serve(queue_name)
 end
-if ageing ~= '' and tonumber(ageing) ~= (queue(queue_name).ageing or 0) then
+if ageing ~= '' and tonumber(ageing) ~= (cache.queue(queue_name).ageing or 0) then
   set_number(queue_fields.ageing, ageing)
   anew.order(queue_name)
 end
-if unban ~= '' then change_queue(queue_name, queue_fields.banned, nil) end
+if unban ~= '' then cache.change_queue(queue_name, queue_fields.banned, nil) end
 local bans, known = {}, {}
-for _, ban in ipairs(queue(queue_name).banned or {}) do
+for _, ban in ipairs(cache.queue(queue_name).banned or {}) do
   bans[#bans + 1] = ban
   known[ban] = true
 end
-for _ = 1, take_int() do
-  local glob = take()
+for _ = 1, args.take_int() do
+  local glob = args.take()
   if not known[glob] then bans[#bans + 1] = glob end
 end
-if #bans > 0 then change_queue(queue_name, queue_fields.banned, bans) end
-change_queue(queue_name, queue_fields.wake_at, queue(queue_name).wake_at)
+if #bans > 0 then cache.change_queue(queue_name, queue_fields.banned, bans) end
+cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wake_at)
 places.to_call[queue_name] = {}
 for i = 1, 100 do places.to_call[queue_name][i] = '' end
 places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + tally.count(queue_name, 'ready')

@@ -10,9 +10,8 @@
 local processes = require 'queue/processes'
 local store = require 'runtime/store'
 local cache = require 'runtime/cache'
-local hget = cache.hget
 
-local text = hget(processes.key, name)
+local text = cache.hget(processes.key, name)
 if not text then return reply.none {} end
 local known = processes.read(text)
 known.signal = signal

@@ -22,15 +22,11 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local change_queue, fetch, queue, zset = cache.change_queue, cache.fetch, cache.queue, cache.zset
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 local wake_key = ns .. 'wake'
 -- Deployments stand in front of what is due, and are no work.
 local DEPLOYMENTS = 20
-local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', int(now), 'LIMIT', 0, most + skip + DEPLOYMENTS)
+local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', numbers.int(time.now), 'LIMIT', 0, most + skip + DEPLOYMENTS)
 local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most + skip + DEPLOYMENTS
 local passed = 0
 for _, member in ipairs(members) do
@@ -42,29 +38,29 @@ for _, member in ipairs(members) do
     break
   elseif kind == 'q' then
     names[#names + 1] = name
-    keys[#keys + 1] = queue_key(name)
+    keys[#keys + 1] = redis_keys.queue_key(name)
   elseif kind == 'k' then
-    zset(wake_key, member, false)
+    cache.zset(wake_key, member, false)
     limits.touch(name)
     touched_now[#touched_now + 1] = name
   elseif kind ~= 'd' then
-    zset(wake_key, member, false)
+    cache.zset(wake_key, member, false)
   end
 end
 if #names + #touched_now == 0 then return reply.ticked {} end
 cache.makes_room = true
-fetch(keys)
+cache.fetch(keys)
 
 for _, q in ipairs(names) do
-  change_queue(q, queue_fields.wake_at, nil)
-  zset(wake_key, 'q:' .. q, false)
+  cache.change_queue(q, queue_fields.wake_at, nil)
+  cache.zset(wake_key, 'q:' .. q, false)
   lanes.purge(q)
   if due.timers(q) == due.SLICE then more = true end
   if due.take_back(q) == due.SLICE then more = true end
   if retention.sweep(q) then more = true end
   moving.go_on(q)
   aging.go_on(q)
-  if queue(q).moving or queue(q).reordering then more = true end
+  if cache.queue(q).moving or cache.queue(q).reordering then more = true end
   if not places.to_ring[q] then places.to_ring[q] = 0 end
 end
 work.flush()
@@ -73,7 +69,7 @@ for _, key in ipairs(touched_now) do
 end
 
 for q in pairs(places.to_ring) do
-  change_queue(q, queue_fields.wake_at, queue(q).wake_at)
+  cache.change_queue(q, queue_fields.wake_at, cache.queue(q).wake_at)
   places.to_ring[q] = tally.count(q, 'ready')
 end
 bells.ring_ready()

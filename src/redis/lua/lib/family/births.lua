@@ -6,30 +6,27 @@ local births = {}
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
-local change, find = cache.change, cache.find
-local refuse = journal.refuse
-local int = numbers.int
 
 -- How much one job may lead to: jobs that are there and were born below it, and how deep. What is let go or adopted
 -- stays counted where it was born, so nothing gets round this by changing its parent.
 function births.count(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000
   local root, level = (parent_doc.root_and_level or ''):match('^(%d+),(%d+)$')
-  if not root or not find(root) then root, level = parent, 0 end
-  local root_doc = find(root)
+  if not root or not cache.find(root) then root, level = parent, 0 end
+  local root_doc = cache.find(root)
   local born = (tonumber(root_doc.descendants) or 0) + 1
-  if born > MAX_BORN then refuse('LIMITED', 'job ' .. root .. ' led to ' .. MAX_BORN .. ' jobs that still exist: expected no more below one job') end
-  if level + 1 > MAX_LEVELS then refuse('LIMITED', 'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ': expected no job deeper') end
-  change(root, root_doc, fields.descendants, int(born))
-  change(id, doc, fields.root_and_level, root .. ',' .. int(level + 1))
+  if born > MAX_BORN then journal.refuse('LIMITED', 'job ' .. root .. ' led to ' .. MAX_BORN .. ' jobs that still exist: expected no more below one job') end
+  if level + 1 > MAX_LEVELS then journal.refuse('LIMITED', 'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ': expected no job deeper') end
+  cache.change(root, root_doc, fields.descendants, numbers.int(born))
+  cache.change(id, doc, fields.root_and_level, root .. ',' .. numbers.int(level + 1))
 end
 
 -- A job that goes makes room below the one that it was born under, if that is still there.
 function births.uncount(doc)
   local root = doc.root_and_level:match('^%d+')
-  local root_doc = find(root)
+  local root_doc = cache.find(root)
   local born = root_doc and tonumber(root_doc.descendants)
-  if born then change(root, root_doc, fields.descendants, born > 1 and int(born - 1) or nil) end
+  if born then cache.change(root, root_doc, fields.descendants, born > 1 and numbers.int(born - 1) or nil) end
 end
 
 return births

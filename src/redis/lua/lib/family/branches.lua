@@ -16,11 +16,6 @@ local journal = require 'runtime/journal'
 local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local get_value = values.get_value
-local change, del, fetch_jobs, find, need, writes = cache.change, cache.del, cache.fetch_jobs, cache.find, cache.need, cache.writes
-local put = journal.put
-local int = numbers.int
-local now = time.now
 
 -- How many jobs one run looks at, and about how many of the children of one at once; how many changes it makes before it stops.
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
@@ -29,9 +24,9 @@ local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 local function page(parent, cursor)
   local scanned, ids, there = redis.call('HSCAN', kin.children_key(parent), cursor, 'COUNT', PAGE), {}, {}
   for i = 2, #scanned[2], 2 do ids[#ids + 1] = scanned[2][i]:match('^%d+') end
-  fetch_jobs(ids)
+  cache.fetch_jobs(ids)
   for _, id in ipairs(ids) do
-    local doc = find(id)
+    local doc = cache.find(id)
     if doc and doc.parent == parent then there[id] = doc end
   end
   return there, scanned[1], #ids
@@ -42,17 +37,17 @@ end
 local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
-  change(other, other_doc, fields.family_before, mark .. (doc.family_before or ''))
-  change(id, doc, fields.family_before, other)
+  cache.change(other, other_doc, fields.family_before, mark .. (doc.family_before or ''))
+  cache.change(id, doc, fields.family_before, other)
   write.items(id, doc, 'i', 'in', { '="' .. other .. ' 0"' }, { quiet = true, unnoted = true })
 end
 
 -- The family has changed behind us: it is gone through anew, from its top.
 local function begin(id, doc)
-  local top_doc = find(doc.family_top)
-  change(id, doc, fields.family_round, int((tonumber(doc.family_round) or 0) + 1))
-  change(id, doc, fields.family_before, nil)
-  change(id, doc, fields.family_cursor, nil)
+  local top_doc = cache.find(doc.family_top)
+  cache.change(id, doc, fields.family_round, numbers.int((tonumber(doc.family_round) or 0) + 1))
+  cache.change(id, doc, fields.family_before, nil)
+  cache.change(id, doc, fields.family_cursor, nil)
   if top_doc then stand(id, doc, doc.family_top, top_doc) end
 end
 
@@ -93,17 +88,17 @@ local function prune(here, cursor, force)
       waits = true
     end
   end
-  for _, entry in pairs(writes.hashes[kin.children_key(here)] or {}) do waits = waits or entry ~= false end
+  for _, entry in pairs(cache.writes.hashes[kin.children_key(here)] or {}) do waits = waits or entry ~= false end
   return erased, next_page, waits, false, seen
 end
 
 -- It has no children left.
 local function strip(id, doc, here, here_doc)
-  change(here, here_doc, fields.has_children, nil)
-  put(writes.hashes, kin.children_key(here), nil)
-  del(kin.children_key(here))
+  cache.change(here, here_doc, fields.has_children, nil)
+  journal.put(cache.writes.hashes, kin.children_key(here), nil)
+  cache.del(kin.children_key(here))
   local before = here_doc.family_before:match(',(%d*)$')
-  change(id, doc, fields.family_before, before ~= '' and before or nil)
+  cache.change(id, doc, fields.family_before, before ~= '' and before or nil)
 end
 
 -- Erases what is below the top, the deepest first, and then the top. Answers how many; whether anything is left; and whether
@@ -111,7 +106,7 @@ end
 local function erase_below(id, doc, force)
   local looked, done = 0, 0
   while doc.family_before and looked < BRANCHES and journal.puts < MOST_PUTS do
-    local here, here_doc, cursor = doc.family_before, find(doc.family_before), doc.family_cursor or '0'
+    local here, here_doc, cursor = doc.family_before, cache.find(doc.family_before), doc.family_cursor or '0'
     local mark = id .. ':' .. (doc.family_round or '0') .. ','
     if not here_doc or (here_doc.family_before or ''):sub(1, #mark) ~= mark then
       begin(id, doc)
@@ -119,13 +114,13 @@ local function erase_below(id, doc, force)
     end
     local erased, next_page, waits, grown, seen = prune(here, cursor, force)
     done, looked = done + erased, looked + seen + 1
-    change(id, doc, fields.family_cursor, next_page ~= '0' and next_page or nil)
+    cache.change(id, doc, fields.family_cursor, next_page ~= '0' and next_page or nil)
     if grown then begin(id, doc) end
     -- What was erased of it is out of Redis for the next script.
     if grown or waits or (next_page == '0' and cursor ~= '0') then return done, true, waits end
     if next_page == '0' then strip(id, doc, here, here_doc) end
   end
-  local top_doc = find(doc.family_top)
+  local top_doc = cache.find(doc.family_top)
   if doc.family_before or not top_doc then return done, doc.family_before ~= nil, false end
   ending.check_terminated(doc.family_top, top_doc, force)
   ending.terminate_one(doc.family_top, top_doc)
@@ -142,8 +137,8 @@ local acts = {
 
 -- One slice. Such runs say nothing about a job that runs wild.
 function branches.run(me)
-  local doc = need(me.id)
-  local top_doc, action = find(doc.family_top), get_value(me.id, doc, fields.args):match('"action":"([%a ]+)"')
+  local doc = cache.need(me.id)
+  local top_doc, action = cache.find(doc.family_top), values.get_value(me.id, doc, fields.args):match('"action":"([%a ]+)"')
   local deletes, waits, erased = action ~= 'terminate', false, 0
   -- Somebody may want it to stay after all.
   local wanted = top_doc and (not deletes or top_doc.delete_requested == 'f')
@@ -151,10 +146,10 @@ function branches.run(me)
   local looked = wanted and go_through(me.id, doc, acts[action]) or 0
   local more = looked > 0
   if wanted and not more and deletes then erased, more, waits = erase_below(me.id, doc, action == 'delete') end
-  local total = int((tonumber(doc['s:done']) or 0) + (deletes and erased or looked))
-  change(me.id, doc, 's:done', total)
+  local total = numbers.int((tonumber(doc['s:done']) or 0) + (deletes and erased or looked))
+  cache.change(me.id, doc, 's:done', total)
   me.result = '{"done":' .. total .. '}'
-  if waits then me.at = now + 1000 elseif more then change(me.id, doc, fields.input_during_run, '1') end
+  if waits then me.at = time.now + 1000 elseif more then cache.change(me.id, doc, fields.input_during_run, '1') end
   leases.uncount_run(me.id, doc)
 end
 

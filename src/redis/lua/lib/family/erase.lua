@@ -20,38 +20,32 @@ local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local attached_to, del, dirty, docs, hset, note_ending, set_expiring = cache.attached_to, cache.del, cache.dirty, cache.docs, cache.hset, cache.note_ending, cache.set_expiring
-local writes, zset = cache.writes, cache.zset
-local push, put = journal.push, journal.put
-local int = numbers.int
-local side_key = redis_keys.side_key
-local now = time.now
 
 -- The answer of a run's commit outlasts its job for so long.
 erase.GONE = 60000
-function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. int(n) end
+function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 
 local function keep_answer(doc)
   if not doc.last_commit then return end
   local token, n, answer = doc.last_commit:match('^([^|]*)|(%d+)|(.*)$')
   local ended = tonumber(((doc.last_run or ''):match('^%d+,(%d+)'))) or 0
-  if token and ended > now - erase.GONE then set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE) end
+  if token and ended > time.now - erase.GONE then cache.set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE) end
 end
 
 local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
 -- What stands beside the document: the lists and channels of its ports, and values.
 local function forget_attached(id, doc)
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir and doc[field] then
       local pushed, taken = ports.counts(doc, dir, port)
       lists.forget(lists.of(id, doc, dir, port, pushed - taken))
       for _, c in ipairs(dir == 'i' and audience.channels_of(id, doc, dir, port) or {}) do audience.member_change(c, id .. ':' .. port, false) end
     elseif doc[field] == '^' then
-      local side = side_key(id, 'f:' .. field)
-      put(writes.strings, side, nil)
-      del(side)
+      local side = redis_keys.side_key(id, 'f:' .. field)
+      journal.put(cache.writes.strings, side, nil)
+      cache.del(side)
     end
   end
 end
@@ -66,31 +60,31 @@ function erase.job(id, doc, status)
   if doc.timed_unique_scope then unique.outlive(id, doc, status or states.of(doc)) end
   if doc.place ~= 'new' then places.leave(id, doc) end
   if doc.held_limits then limits.release_slots(id, doc) end
-  if doc.terminating then note_ending(doc.queue, -1) end
-  if doc.repeats then zset(ns .. 'repeats', id, false) end
+  if doc.terminating then cache.note_ending(doc.queue, -1) end
+  if doc.repeats then cache.zset(ns .. 'repeats', id, false) end
   if doc.group and doc.place ~= 'new' and not states.resting[doc.place] then limits.count_in_group(doc, -1) end
   if doc.quota_bytes and doc.place ~= 'new' and not states.resting[doc.place] then quota.count(doc, -1) end
   if doc.kept_bytes then quota.keep_job(doc, 0) end
   if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end
   if doc.root_and_level then births.uncount(doc) end
   if doc.aliases then
-    for _, alias in ipairs(aliases.of(id, doc)) do hset(ns .. 'jobs:aliases', alias, false) end
+    for _, alias in ipairs(aliases.of(id, doc)) do cache.hset(ns .. 'jobs:aliases', alias, false) end
   end
   forget_attached(id, doc)
   for flag, name in pairs(sides_of) do
     if doc[flag] then
-      local key = side_key(id, name)
-      put(writes.hashes, key, nil)
-      put(writes.strings, key, nil)
-      put(writes.sets, key, nil)
-      put(writes.lists, key, nil)
-      del(key)
+      local key = redis_keys.side_key(id, name)
+      journal.put(cache.writes.hashes, key, nil)
+      journal.put(cache.writes.strings, key, nil)
+      journal.put(cache.writes.sets, key, nil)
+      journal.put(cache.writes.lists, key, nil)
+      cache.del(key)
     end
   end
-  put(doc, 'gone', status or 'deleted')
-  put(docs, id, false)
-  put(dirty, id, true)
-  if hints.hears('/sidejob/job/' .. id) then push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' }) end
+  journal.put(doc, 'gone', status or 'deleted')
+  journal.put(cache.docs, id, false)
+  journal.put(cache.dirty, id, true)
+  if hints.hears('/sidejob/job/' .. id) then journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' }) end
 end
 
 return erase

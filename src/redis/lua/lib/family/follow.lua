@@ -12,27 +12,25 @@ local results = require 'job/results'
 local states = require 'job/states'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
-local change, clear, fetch_jobs, find = cache.change, cache.clear, cache.fetch_jobs, cache.find
-local never = numbers.never
 
 -- From now on: every child is counted, and remembers as what.
 function follow.begin(id, doc)
   if doc.followed then return end
-  change(id, doc, fields.followed, '0,0,0')
+  cache.change(id, doc, fields.followed, '0,0,0')
   local children, ids = kin.children_of(id, doc), {}
   for i, child in ipairs(children) do ids[i] = child.id end
-  fetch_jobs(ids)
+  cache.fetch_jobs(ids)
   for _, child in ipairs(children) do
-    local child_doc = find(child.id)
+    local child_doc = cache.find(child.id)
     if child_doc then
-      change(child.id, child_doc, fields.followed_as, nil)
+      cache.change(child.id, child_doc, fields.followed_as, nil)
       places.count_child(child.id, child_doc, id, states.kinds[child.status])
     end
   end
 end
 
 local function resume(id, doc)
-  clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at })
+  cache.clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at })
   queueing.enqueue(id, doc, true)
 end
 
@@ -49,15 +47,15 @@ function follow.keep_up(id, doc)
   if doc.followed == '0,0,0' then
     if doc.place ~= 'c' then complete(id, doc) end
   elseif doc.place ~= 's' then
-    change(id, doc, fields.ended_at, nil)
-    places.move(id, doc, 's', never)
+    cache.change(id, doc, fields.ended_at, nil)
+    places.move(id, doc, 's', numbers.never)
   end
 end
 
 -- What its children did, to a follower that is at rest or in a run; any other will run anyway.
 local function after_children(id, doc, turned)
   if doc.place == 'l' then
-    if turned then change(id, doc, fields.child_during_run, '1') end
+    if turned then cache.change(id, doc, fields.child_during_run, '1') end
   elseif doc.place == 's' or doc.place == 'c' or doc.place == 'f' then
     if turned then return resume(id, doc) end
     if doc.place ~= 'f' then follow.keep_up(id, doc) end
@@ -69,7 +67,7 @@ function follow.keep_all_up()
     local batch = places.moved
     places.moved = {}
     for id, did in pairs(batch) do
-      local doc = find(id)
+      local doc = cache.find(id)
       if doc and doc.followed then after_children(id, doc, did == 'turned') end
     end
   end

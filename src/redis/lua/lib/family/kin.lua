@@ -10,20 +10,16 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
-local change, find, hash, hash_is_empty, hget, hset, sset = cache.change, cache.find, cache.hash, cache.hash_is_empty, cache.hget, cache.hset, cache.sset
-local push, refuse, within = journal.push, journal.refuse, journal.within
-local int, never = numbers.int, numbers.never
-local side_key = redis_keys.side_key
 
-function kin.children_key(id) return side_key(id, 'children') end
+function kin.children_key(id) return redis_keys.side_key(id, 'children') end
 
 local function child_id(id, name)
-  local entry = hget(kin.children_key(id), name)
+  local entry = cache.hget(kin.children_key(id), name)
   return entry and entry:match('^%d+')
 end
 
 function kin.status(id, name)
-  local entry = hget(kin.children_key(id), name)
+  local entry = cache.hget(kin.children_key(id), name)
   return entry and entry:match('^%d+,(%a+),')
 end
 
@@ -31,7 +27,7 @@ end
 function kin.children_of(id, doc)
   local list = {}
   if not doc.has_children then return list end
-  for name, entry in pairs(hash(kin.children_key(id))) do
+  for name, entry in pairs(cache.hash(kin.children_key(id))) do
     local child, status, class = entry:match('^(%d+),(%a+),(.*)$')
     if child then list[#list + 1] = { name = name, id = child, status = status, class = class } end
   end
@@ -40,24 +36,24 @@ end
 
 function kin.need_child(id, name)
   local child = child_id(id, name)
-  if not child then refuse('NOT_FOUND', 'job ' .. id .. ' has no child ' .. name) end
+  if not child then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no child ' .. name) end
   return child
 end
 
 function kin.link(parent, parent_doc, name, id, doc)
-  if not parent_doc.has_children then hash_is_empty(kin.children_key(parent)) end
+  if not parent_doc.has_children then cache.hash_is_empty(kin.children_key(parent)) end
   local taken_by = child_id(parent, name)
-  if taken_by and find(taken_by) then refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')') end
-  change(id, doc, fields.parent, parent)
-  change(id, doc, fields.child_name, name)
-  change(parent, parent_doc, fields.has_children, '1')
+  if taken_by and cache.find(taken_by) then journal.refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')') end
+  cache.change(id, doc, fields.parent, parent)
+  cache.change(id, doc, fields.child_name, name)
+  cache.change(parent, parent_doc, fields.has_children, '1')
   local status = states.of(doc)
-  hset(kin.children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.class)
-  change(id, doc, fields.followed_as, nil)
+  cache.hset(kin.children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.class)
+  cache.change(id, doc, fields.followed_as, nil)
   if parent_doc.followed then places.count_child(id, doc, parent, states.kinds[status]) end
   if parent_doc.waits_for == '*' and not states.ends[status] then
-    sset(side_key(parent, 'waiting'), id, true)
-    change(parent, parent_doc, fields.waits_for_count, int(tonumber(parent_doc.waits_for_count) + 1))
+    cache.sset(redis_keys.side_key(parent, 'waiting'), id, true)
+    cache.change(parent, parent_doc, fields.waits_for_count, numbers.int(tonumber(parent_doc.waits_for_count) + 1))
   end
 end
 
@@ -66,11 +62,11 @@ function kin.unlink(id, doc)
   if not parent then return end
   kin.memo.roots = nil
   if doc.followed_as then places.count_child(id, doc, parent, nil) end
-  hset(kin.children_key(parent), doc.child_name, false)
-  change(id, doc, fields.parent, nil)
-  change(id, doc, fields.child_name, nil)
-  local parent_doc = find(parent)
-  if parent_doc and parent_doc.waits_for then push(within(queueing.settled, parent), id) end
+  cache.hset(kin.children_key(parent), doc.child_name, false)
+  cache.change(id, doc, fields.parent, nil)
+  cache.change(id, doc, fields.child_name, nil)
+  local parent_doc = cache.find(parent)
+  if parent_doc and parent_doc.waits_for then journal.push(journal.within(queueing.settled, parent), id) end
 end
 
 -- A child made from outside for the run that its parent is in is held until that run has ended; below a parent that
@@ -78,27 +74,27 @@ end
 function kin.joins(parent, doc)
   if doc.place == 'l' or doc.unanswered then return true end
   if doc.waits_for then return false end
-  refuse('WRONG_STATUS', 'job ' .. parent .. ' is ' .. states.of(doc) .. ': it is neither running nor waiting for children')
+  journal.refuse('WRONG_STATUS', 'job ' .. parent .. ' is ' .. states.of(doc) .. ': it is neither running nor waiting for children')
 end
 
 function kin.hold(id, doc, parent, parent_doc)
-  change(id, doc, fields.held, '1')
-  change(parent, parent_doc, fields.holds_children, '1')
-  places.move(id, doc, 's', never)
+  cache.change(id, doc, fields.held, '1')
+  cache.change(parent, parent_doc, fields.holds_children, '1')
+  places.move(id, doc, 's', numbers.never)
 end
 
 -- A child that somebody may pause for is gone.
 function kin.missed(parent)
-  local doc = find(parent)
+  local doc = cache.find(parent)
   if doc and doc.awaited_children and doc.place ~= 'l' then queueing.wake(parent, doc, 'child') end
 end
 
 -- An ended child that is to run again is waited for again.
 function kin.rejoin(id, doc)
-  local parent_doc = doc.parent and find(doc.parent)
+  local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc or parent_doc.waits_for ~= '*' then return end
-  sset(side_key(doc.parent, 'waiting'), id, true)
-  change(doc.parent, parent_doc, fields.waits_for_count, int(tonumber(parent_doc.waits_for_count) + 1))
+  cache.sset(redis_keys.side_key(doc.parent, 'waiting'), id, true)
+  cache.change(doc.parent, parent_doc, fields.waits_for_count, numbers.int(tonumber(parent_doc.waits_for_count) + 1))
 end
 
 kin.memo = {} -- `roots`: job → the topmost above it

@@ -6,18 +6,16 @@ local trees = {}
 local kin = require 'family/kin'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
-local fetch_jobs, find, need, writes = cache.fetch_jobs, cache.find, cache.need, cache.writes
-local refuse, within = journal.refuse, journal.within
 
 trees.MAX_DEPTH = 1000
 
 -- The topmost job above a job, or the job itself. Kept within a run, for as long as nobody gets or loses a parent.
 function trees.root(id)
-  local roots = within(kin.memo, 'roots')
+  local roots = journal.within(kin.memo, 'roots')
   if roots[id] then return roots[id] end
   local top = id
   for _ = 1, trees.MAX_DEPTH do
-    local doc = find(top)
+    local doc = cache.find(top)
     if not (doc and doc.parent) then break end
     top = doc.parent
   end
@@ -26,17 +24,17 @@ function trees.root(id)
 end
 
 function trees.adopt(id, doc, orphan, name)
-  local orphan_doc = need(orphan)
-  if orphan_doc.parent then refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.parent .. ')') end
+  local orphan_doc = cache.need(orphan)
+  if orphan_doc.parent then journal.refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.parent .. ')') end
   local above, levels = id, 0
   while above do
-    if above == orphan then refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': it is the job itself or above it') end
-    if levels > trees.MAX_DEPTH then refuse('LIMITED', 'job ' .. id .. ' has more than ' .. trees.MAX_DEPTH .. ' jobs above it: expected no more where a job is adopted') end
-    local above_doc = find(above)
+    if above == orphan then journal.refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': it is the job itself or above it') end
+    if levels > trees.MAX_DEPTH then journal.refuse('LIMITED', 'job ' .. id .. ' has more than ' .. trees.MAX_DEPTH .. ' jobs above it: expected no more where a job is adopted') end
+    local above_doc = cache.find(above)
     above = above_doc and above_doc.parent
     levels = levels + 1
   end
-  if doc.terminating then refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end
+  if doc.terminating then journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is terminating') end
   kin.memo.roots = nil
   kin.link(id, doc, name, orphan, orphan_doc)
 end
@@ -46,9 +44,9 @@ end
 local function few_children(id, doc, most)
   if not doc.has_children then return {} end
   local key, ids = kin.children_key(id), {}
-  local scanned = writes.dels[key] and { '0', {} } or redis.call('HSCAN', key, 0, 'COUNT', 4 * most)
+  local scanned = cache.writes.dels[key] and { '0', {} } or redis.call('HSCAN', key, 0, 'COUNT', 4 * most)
   if scanned[1] ~= '0' then return nil end
-  local pending = writes.hashes[key] or {}
+  local pending = cache.writes.hashes[key] or {}
   for i = 1, #scanned[2], 2 do
     if pending[scanned[2][i]] == nil then ids[#ids + 1] = scanned[2][i + 1]:match('^%d+') end
   end
@@ -62,11 +60,11 @@ end
 function trees.of(id, most)
   local tree, at_job = { id }, 1
   while at_job <= #tree and #tree < most do
-    local doc = find(tree[at_job])
+    local doc = cache.find(tree[at_job])
     if doc then
       local ids = few_children(tree[at_job], doc, most)
       if not ids then return tree, true end
-      fetch_jobs(ids)
+      cache.fetch_jobs(ids)
       -- Above itself is a job only where a circle was made, which has no other way back.
       for _, child in ipairs(ids) do
         if child ~= id then tree[#tree + 1] = child end

@@ -7,14 +7,12 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
-local change, hfetch, hget, hset = cache.change, cache.hfetch, cache.hget, cache.hset
-local refuse = journal.refuse
 
 -- A job by its id or one of its aliases.
 function aliases.resolve(ref)
   if ref:match('^[1-9]%d*$') then return ref end
-  local id = hget(ns .. 'jobs:aliases', ref)
-  if not id then refuse('NOT_FOUND', 'job ' .. ref .. ' does not exist') end
+  local id = cache.hget(ns .. 'jobs:aliases', ref)
+  if not id then journal.refuse('NOT_FOUND', 'job ' .. ref .. ' does not exist') end
   return id
 end
 
@@ -24,19 +22,19 @@ function aliases.of(id, doc) return doc.aliases and readable.decode(doc.aliases,
 
 -- Adds names that the job does not have yet; the list is decoded and encoded once for all of them.
 function aliases.add(id, doc, names)
-  hfetch(ns .. 'jobs:aliases', names)
+  cache.hfetch(ns .. 'jobs:aliases', names)
   local list
   for _, alias in ipairs(names) do
-    local owner = hget(ns .. 'jobs:aliases', alias)
-    if owner and owner ~= id then refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
+    local owner = cache.hget(ns .. 'jobs:aliases', alias)
+    if owner and owner ~= id then journal.refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
     if not owner then
       list = list or aliases.of(id, doc)
-      if #list >= MOST_ALIASES then refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
+      if #list >= MOST_ALIASES then journal.refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
       list[#list + 1] = alias
-      hset(ns .. 'jobs:aliases', alias, id)
+      cache.hset(ns .. 'jobs:aliases', alias, id)
     end
   end
-  if list then change(id, doc, fields.aliases, cjson.encode(list)) end
+  if list then cache.change(id, doc, fields.aliases, cjson.encode(list)) end
 end
 
 function aliases.remove(id, doc, alias)
@@ -44,9 +42,9 @@ function aliases.remove(id, doc, alias)
   for _, a in ipairs(list) do
     if a ~= alias then left[#left + 1] = a end
   end
-  if #left == #list then refuse('NOT_FOUND', 'job ' .. id .. ' has no alias ' .. alias) end
-  change(id, doc, fields.aliases, #left > 0 and cjson.encode(left) or nil)
-  hset(ns .. 'jobs:aliases', alias, false)
+  if #left == #list then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no alias ' .. alias) end
+  cache.change(id, doc, fields.aliases, #left > 0 and cjson.encode(left) or nil)
+  cache.hset(ns .. 'jobs:aliases', alias, false)
 end
 
 return aliases

@@ -24,12 +24,6 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local set_value = values.set_value
-local change, dirty, docs, find, need = cache.change, cache.dirty, cache.docs, cache.find, cache.need
-local put, refuse = journal.put, journal.refuse
-local int, never = numbers.int, numbers.never
-local key_of = redis_keys.key_of
-local now, now_text, sequence = time.now, time.now_text, time.sequence
 
 -- A job of a debounced key that waits is asked for again: the newest call says what it is to do, and when.
 local function postpone(id, doc, spec, args)
@@ -37,13 +31,13 @@ local function postpone(id, doc, spec, args)
   for _, e in ipairs(spec.values or {}) do
     if e[1] == fields.args then newest = e[2] end
   end
-  set_value(id, doc, fields.args, newest)
-  local most = spec.debounce ~= '' and tonumber(doc.created_at) + tonumber(spec.debounce) or never
-  local moment, asked_doc = math.min(now + tonumber(spec.wait), most), cjson.decode(spec.tail)
-  change(id, doc, fields.not_before, moment > now and int(moment) or nil)
-  change(id, doc, fields.wanted_early, nil)
+  values.set_value(id, doc, fields.args, newest)
+  local most = spec.debounce ~= '' and tonumber(doc.created_at) + tonumber(spec.debounce) or numbers.never
+  local moment, asked_doc = math.min(time.now + tonumber(spec.wait), most), cjson.decode(spec.tail)
+  cache.change(id, doc, fields.not_before, moment > time.now and numbers.int(moment) or nil)
+  cache.change(id, doc, fields.wanted_early, nil)
   assign.anew(id, doc, asked_doc.constraints_version, spec.limits or {}, asked_doc.group)
-  if moment > now or doc.place == 't' then queueing.enqueue(id, doc) end
+  if moment > time.now or doc.place == 't' then queueing.enqueue(id, doc) end
 end
 
 -- How: with letters in it, d = held until deleted, s = until started, not until ended; p = a hit must have the same parent, or none;
@@ -53,18 +47,18 @@ local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, tr
 local function claim_unique(spec, id, doc)
   local scope = unique.scope(spec.queue, spec.class, spec.unique)
   if unique_is(spec, 'c') and unique.holder(scope) then return end
-  if unique_is(spec, 'd') then change(id, doc, fields.unique_held, '1') end
-  if unique_is(spec, 's') then change(id, doc, fields.unique_held, spec.debounce and 'b' or 's') end
+  if unique_is(spec, 'd') then cache.change(id, doc, fields.unique_held, '1') end
+  if unique_is(spec, 's') then cache.change(id, doc, fields.unique_held, spec.debounce and 'b' or 's') end
   if spec.unique_for == '' then unique.hold(id, doc, scope) else unique.hold_for(id, doc, scope, tonumber(spec.unique_for)) end
 end
 
 local function existing_job(spec, parent, args)
   if not spec.unique or unique_is(spec, 'c') then return nil, nil end
   local id, status = unique.holder(unique.scope(spec.queue, spec.class, spec.unique))
-  local doc = id and find(id)
+  local doc = id and cache.find(id)
   if not doc then return id, status end
   if unique_is(spec, 'p') and doc.parent and doc.parent ~= parent then
-    refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. doc.parent)
+    journal.refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. doc.parent)
   end
   if spec.debounce and doc.unique_held == 'b' then
     if not unique.waits(doc) then return unique.let_go(id, doc) end
@@ -79,22 +73,22 @@ function create.one(spec, args, born)
   local parent = born or (spec.parent and aliases.resolve(spec.parent))
   local same, status = existing_job(spec, parent, args)
   if same then return same, status, true end
-  local parent_doc = parent and need(parent)
+  local parent_doc = parent and cache.need(parent)
   local held = spec.joining and kin.joins(parent, parent_doc)
-  if parent_doc and parent_doc.terminating and not born then refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
+  if parent_doc and parent_doc.terminating and not born then journal.refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
   local id, doc = ids.next_id(), cjson.decode(spec.tail)
-  doc.place, doc.created_at, doc.sequence = 'new', now_text, sequence()
+  doc.place, doc.created_at, doc.sequence = 'new', time.now_text, time.sequence()
   if doc.tag and not sides.of(doc.queue, doc.class) then
-    refuse('REFUSED', 'tag: expected a class that pull workers serve, and class ' .. doc.class .. ' of queue ' .. doc.queue .. ' is called', 'tag')
+    journal.refuse('REFUSED', 'tag: expected a class that pull workers serve, and class ' .. doc.class .. ' of queue ' .. doc.queue .. ' is called', 'tag')
   end
   if args ~= '' then doc.args = args end
-  put(docs, id, doc)
-  cache.raw[key_of(id)] = false
-  put(dirty, id, true)
+  journal.put(cache.docs, id, doc)
+  cache.raw[redis_keys.key_of(id)] = false
+  journal.put(cache.dirty, id, true)
   if parent_doc then births.count(id, doc, parent, parent_doc) end
   if parent_doc then kin.link(parent, parent_doc, spec.name ~= '' and spec.name or id, id, doc) end
   values.note(id, #spec.tail)
-  for _, e in ipairs(spec.values or {}) do set_value(id, doc, e[1], e[2]) end
+  for _, e in ipairs(spec.values or {}) do values.set_value(id, doc, e[1], e[2]) end
   values.check(id, doc)
   for _, e in ipairs(spec.listens or {}) do audience.set_channels(id, doc, e[1], e[2], e[3]) end
   if spec.aliases then aliases.add(id, doc, spec.aliases) end
@@ -102,7 +96,7 @@ function create.one(spec, args, born)
   for _, e in ipairs(spec.limits or {}) do assign.add(id, doc, unpack(e, 1, 5)) end
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = specs.moment_of(spec)
-  if moment then change(id, doc, fields.not_before, int(moment)) end
+  if moment then cache.change(id, doc, fields.not_before, numbers.int(moment)) end
   counts.add(spec.queue, spec.class, 'made')
   if parent_doc and parent_doc.terminating then
     ending.terminate_now(id, doc)

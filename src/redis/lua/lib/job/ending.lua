@@ -23,16 +23,11 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local attached_to, change, clear, del, fetch_jobs, find, writes = cache.attached_to, cache.change, cache.clear, cache.del, cache.fetch_jobs, cache.find, cache.writes
-local put, refuse = journal.put, journal.refuse
-local never = numbers.never
-local side_key = redis_keys.side_key
-local now, now_text = time.now, time.now_text
 
 local DAY, FAILED_FOR, WOKEN_FOR = 86400000, 2592000000, 2592000000
 
 local function has_inputs(id, doc)
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     if field:sub(1, 2) == 'i:' and doc[field] and not doc[field]:find('d', 1, true) then return true end
   end
   return false
@@ -40,7 +35,7 @@ end
 
 -- Whether anybody may write to it who does not know it: by a channel, or as the class sees fit.
 local function listens(id, doc)
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     local port = field:match('^i:(.+)$')
     if port and doc[field] and (port == '*' or doc['ci:' .. port]) then return true end
   end
@@ -50,28 +45,28 @@ end
 -- When a job at rest may go. What data can wake stays longer, and as long as its parent or a channel may have some for it.
 function ending.removal(id, doc, place)
   if place == 'c' and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
-    if doc.parent or listens(id, doc) then return never end
-    return now + (tonumber(doc.retain) or WOKEN_FOR)
+    if doc.parent or listens(id, doc) then return numbers.never end
+    return time.now + (tonumber(doc.retain) or WOKEN_FOR)
   end
-  if place == 'f' then return now + (tonumber(doc.retain_failed) or FAILED_FOR) end
-  return now + (tonumber(doc.retain) or DAY)
+  if place == 'f' then return time.now + (tonumber(doc.retain_failed) or FAILED_FOR) end
+  return time.now + (tonumber(doc.retain) or DAY)
 end
 
 -- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
 function ending.clear_steps(id, doc)
-  if doc.sleep_until then change(id, doc, fields.sleep_until, nil) end
-  if doc.awaited_children then change(id, doc, fields.awaited_children, nil) end
+  if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
+  if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end
   if not doc.has_steps then return end
-  put(writes.hashes, side_key(id, 'steps'), nil)
-  del(side_key(id, 'steps'))
+  journal.put(cache.writes.hashes, redis_keys.side_key(id, 'steps'), nil)
+  cache.del(redis_keys.side_key(id, 'steps'))
   values.lose(id, doc)
-  change(id, doc, fields.has_steps, nil)
+  cache.change(id, doc, fields.has_steps, nil)
 end
 
 -- What had ended before it was terminated has been told of, and has left its result: that is no other end.
 local function leave_word(id, doc, place, value)
   local is_known = doc.end_was_told or (place == 'T' and states.ends[states.resting[doc.place]])
-  if doc.end_was_told then change(id, doc, fields.end_was_told, nil) end
+  if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
   if is_known then return end
   results.keep(id, doc, place, value)
   if doc.callback then internal.call_back(id, doc, place, value) end
@@ -80,24 +75,24 @@ end
 -- What held it is over.
 function ending.free(id, doc)
   if not doc.held then return end
-  change(id, doc, fields.held, nil)
+  cache.change(id, doc, fields.held, nil)
   if doc.place == 's' then queueing.enqueue(id, doc) end
 end
 
 function ending.let_children_go(id, doc, cancelled)
   if not doc.holds_children then return end
-  change(id, doc, fields.holds_children, nil)
+  cache.change(id, doc, fields.holds_children, nil)
   local held = {}
   for _, child in ipairs(kin.children_of(id, doc)) do
     if child.status == 'suspended' then held[#held + 1] = child.id end
   end
-  fetch_jobs(held)
+  cache.fetch_jobs(held)
   for _, child in ipairs(held) do
-    local child_doc = find(child)
+    local child_doc = cache.find(child)
     if child_doc and child_doc.held then
       if cancelled then
-        change(child, child_doc, fields.held, nil)
-        change(child, child_doc, fields.cancelled, '1')
+        cache.change(child, child_doc, fields.held, nil)
+        cache.change(child, child_doc, fields.cancelled, '1')
         ending.terminate_now(child, child_doc)
       else
         ending.free(child, child_doc)
@@ -108,15 +103,15 @@ end
 
 -- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
 function ending.finish(id, doc, place, value)
-  change(id, doc, fields.ended_at, now_text)
-  if doc.unanswered then change(id, doc, fields.unanswered, nil) end
+  cache.change(id, doc, fields.ended_at, time.now_text)
+  if doc.unanswered then cache.change(id, doc, fields.unanswered, nil) end
   queueing.stop_waiting(id, doc)
   if place ~= 'f' then ending.clear_steps(id, doc) end
   if place == 'T' then ending.let_children_go(id, doc, true) end
   unique.free(id, doc)
   leave_word(id, doc, place, value)
   local keep = ending.removal(id, doc, place)
-  if keep <= now and not doc.parent and not doc.has_children then
+  if keep <= time.now and not doc.parent and not doc.has_children then
     counts.add(doc.queue, doc.class, states.resting[place])
     hints.tell_status(id, doc, states.resting[place])
     places.call_watchers(id, doc, states.resting[place])
@@ -130,7 +125,7 @@ end
 
 -- Its shutdown run is over, or it has none.
 function ending.be_terminated(id, doc, error)
-  change(id, doc, fields.terminating, nil)
+  cache.change(id, doc, fields.terminating, nil)
   ending.finish(id, doc, 'T', error or '{"message":"terminated","reason":"other"}')
 end
 
@@ -138,10 +133,10 @@ end
 function ending.terminate_now(id, doc)
   if doc.has_shutdown then
     local was = states.of(doc)
-    if (doc.callback or doc.keep_result) and states.ends[was] then change(id, doc, fields.end_was_told, '1') end
-    change(id, doc, fields.terminating, '1')
+    if (doc.callback or doc.keep_result) and states.ends[was] then cache.change(id, doc, fields.end_was_told, '1') end
+    cache.change(id, doc, fields.terminating, '1')
     places.announce(id, doc, was)
-    clear(id, doc, { fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until, fields.awaited_children })
+    cache.clear(id, doc, { fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until, fields.awaited_children })
     queueing.stop_waiting(id, doc)
     return queueing.enqueue(id, doc, true)
   end
@@ -152,10 +147,10 @@ end
 function ending.terminate_one(id, doc)
   if doc.place == 'T' or doc.terminating then return end
   if doc.place == 'l' then
-    change(id, doc, fields.terminating, '1')
+    cache.change(id, doc, fields.terminating, '1')
     places.announce(id, doc, 'running')
   else
-    if doc.has_shutdown and sides.is_gone(doc) then change(id, doc, fields.has_shutdown, nil) end
+    if doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end
     ending.terminate_now(id, doc)
   end
 end
@@ -167,7 +162,7 @@ local budget = { left = 500 }
 local function whole(id)
   local tree, more = trees.of(id, math.max(budget.left, 2))
   if more or (#tree > budget.left and #tree > 1) then return nil end
-  put(budget, 'left', budget.left - #tree)
+  journal.put(budget, 'left', budget.left - #tree)
   return tree
 end
 
@@ -176,7 +171,7 @@ function ending.terminate(id, doc, recursive)
   if not recursive then return ending.terminate_one(id, doc) end
   local tree = whole(id)
   for _, member in ipairs(tree or { id }) do
-    local member_doc = find(member)
+    local member_doc = cache.find(member)
     if member_doc then ending.terminate_one(member, member_doc) end
   end
   return not tree and internal.hand_on(id, 'terminate') or nil
@@ -185,7 +180,7 @@ end
 -- Only what is terminated goes without force.
 function ending.check_terminated(id, doc, force)
   if force or doc.place == 'T' then return end
-  refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
+  journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
 end
 
 -- A family that is too large for one script is deleted by a job of our own, which is asked for once.
@@ -194,7 +189,7 @@ local function delete_large(id, doc, force)
   ending.check_terminated(id, doc, force)
   if force then ending.terminate_one(id, doc) end
   internal.hand_on(id, force and 'delete' or 'delete terminated')
-  change(id, doc, fields.delete_requested, 'f')
+  cache.change(id, doc, fields.delete_requested, 'f')
   return 'ending'
 end
 
@@ -204,22 +199,22 @@ function ending.delete(id, doc, force)
   if not tree then return delete_large(id, doc, force) end
   local waiting = false
   for _, member in ipairs(tree) do
-    local member_doc = find(member)
+    local member_doc = cache.find(member)
     if member_doc and member_doc.place ~= 'T' then
       ending.check_terminated(member, member_doc, force)
       ending.terminate_one(member, member_doc)
       if not member_doc.gone and member_doc.place ~= 'T' then
-        change(member, member_doc, fields.delete_requested, '1')
+        cache.change(member, member_doc, fields.delete_requested, '1')
         waiting = true
       end
     end
   end
   if waiting then
-    change(id, doc, fields.delete_requested, '1')
+    cache.change(id, doc, fields.delete_requested, '1')
     return 'ending'
   end
   for i = #tree, 1, -1 do
-    local member_doc = find(tree[i])
+    local member_doc = cache.find(tree[i])
     if member_doc then erase.job(tree[i], member_doc) end
   end
   return 'gone'
@@ -232,29 +227,29 @@ function ending.forget(id, doc)
     local tree = child.status ~= 'failed' and whole(child.id)
     local keep = not tree
     for _, member in ipairs(tree or {}) do
-      local member_doc = find(member)
+      local member_doc = cache.find(member)
       if member_doc and not states.ends[states.of(member_doc)] then keep = true end
     end
     if keep then
       left = left + 1
     else
       for i = #tree, 1, -1 do
-        local member_doc = find(tree[i])
+        local member_doc = cache.find(tree[i])
         if member_doc then erase.job(tree[i], member_doc) end
       end
     end
   end
   if left > 0 or not doc.has_children then return end
-  change(id, doc, fields.has_children, nil)
-  put(writes.hashes, kin.children_key(id), nil)
-  del(kin.children_key(id))
+  cache.change(id, doc, fields.has_children, nil)
+  journal.put(cache.writes.hashes, kin.children_key(id), nil)
+  cache.del(kin.children_key(id))
 end
 
 -- A tree that was told to go waits for its last run; this is it, or one of its last.
 function ending.delete_marked(id, doc)
   local top, top_doc = id, doc
   for _ = 1, trees.MAX_DEPTH do
-    local above_doc = top_doc.parent and find(top_doc.parent)
+    local above_doc = top_doc.parent and cache.find(top_doc.parent)
     if not above_doc or not above_doc.delete_requested then break end
     top, top_doc = top_doc.parent, above_doc
   end

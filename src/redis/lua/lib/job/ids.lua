@@ -7,10 +7,6 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local fetch, raw, set_text, text_at = cache.fetch, cache.raw, cache.set_text, cache.text_at
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local now_text = time.now_text
 
 -- The id of a job that was refused is not given again. The last one is kept twice, so that a lost copy gives no id again.
 local id_key, copy_key = ns .. 'jobs:last_id', ns .. 'jobs:highest'
@@ -18,26 +14,26 @@ local last_id
 
 local function keep(id)
   local text = string.format('%.0f', id)
-  set_text(id_key, text)
-  set_text(copy_key, text)
+  cache.set_text(id_key, text)
+  cache.set_text(copy_key, text)
 end
 
 -- More than all ids that were given, where both copies are lost: each job that was made has used up at most a hundred.
 local function beyond_all()
   local keys, made = {}, 0
-  for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = queue_key(q) end
-  fetch(keys)
+  for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = redis_keys.queue_key(q) end
+  cache.fetch(keys)
   for _, key in ipairs(keys) do
-    for n in (raw[key] or ''):gmatch('"made":(%d+)') do made = made + tonumber(n) end
+    for n in (cache.raw[key] or ''):gmatch('"made":(%d+)') do made = made + tonumber(n) end
   end
   return made * 100
 end
 
 local function given()
   if last_id then return last_id end
-  fetch({ id_key, copy_key })
-  local last = math.max(tonumber(text_at(id_key) or 0) or 0, tonumber(text_at(copy_key) or 0) or 0)
-  if not text_at(id_key) and not text_at(copy_key) and text_at(cache.schema_key) then last = beyond_all() end
+  cache.fetch({ id_key, copy_key })
+  local last = math.max(tonumber(cache.text_at(id_key) or 0) or 0, tonumber(cache.text_at(copy_key) or 0) or 0)
+  if not cache.text_at(id_key) and not cache.text_at(copy_key) and cache.text_at(cache.schema_key) then last = beyond_all() end
   return last
 end
 
@@ -62,9 +58,9 @@ function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end
-  local times = tonumber((text_at(ns .. 'epoch') or ''):match('^%d+') or 0)
+  local times = tonumber((cache.text_at(ns .. 'epoch') or ''):match('^%d+') or 0)
   keep(id)
-  set_text(ns .. 'epoch', int(times + 1) .. ',' .. now_text .. ',' .. int(last + 1) .. ',' .. int(id))
+  cache.set_text(ns .. 'epoch', numbers.int(times + 1) .. ',' .. time.now_text .. ',' .. numbers.int(last + 1) .. ',' .. numbers.int(id))
 end
 
 return ids

@@ -13,11 +13,6 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local get_value, set_value = values.get_value, values.set_value
-local change, dirty, docs, find = cache.change, cache.dirty, cache.docs, cache.find
-local put = journal.put
-local int = numbers.int
-local now, now_text, sequence = time.now, time.now_text, time.sequence
 
 -- The queue of bulk jobs, which delete or end other jobs.
 internal.BULK = 'sidejob.bulk'
@@ -26,15 +21,15 @@ internal.BULK = 'sidejob.bulk'
 local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
 
 local function note_told(id, doc, place)
-  local told_doc = find(doc.callback_of)
-  if told_doc and told_doc.callback_job == id then change(doc.callback_of, told_doc, fields.callback_status, told_as[place]) end
+  local told_doc = cache.find(doc.callback_of)
+  if told_doc and told_doc.callback_job == id then cache.change(doc.callback_of, told_doc, fields.callback_status, told_as[place]) end
 end
 
 -- Callbacks to one destination are a group of their own: one that is slow or down holds up nobody else.
 local AT_DESTINATION = '8'
 
 local function join_destination(id, doc, host)
-  change(id, doc, fields.group, 'callback:' .. host)
+  cache.change(id, doc, fields.group, 'callback:' .. host)
   assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
@@ -42,18 +37,18 @@ end
 -- that it will say, for the job that it speaks for may be gone by then.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
-  local told, n = ids.next_id(), int((tonumber(doc.ends_told) or 0) + 1)
-  local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":' .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. int(now) .. '}'
-  local new = fields { queue = 'sidejob', class = 'callback', place = 'new', created_at = int(now), sequence = sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
-  put(docs, told, new)
-  put(dirty, told, true)
-  set_value(told, new, fields.args, args)
-  set_value(told, new, fields.callback, get_value(id, doc, fields.callback))
-  set_value(told, new, fields.callback_result, value)
+  local told, n = ids.next_id(), numbers.int((tonumber(doc.ends_told) or 0) + 1)
+  local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":' .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. numbers.int(time.now) .. '}'
+  local new = fields { queue = 'sidejob', class = 'callback', place = 'new', created_at = numbers.int(time.now), sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
+  journal.put(cache.docs, told, new)
+  journal.put(cache.dirty, told, true)
+  values.set_value(told, new, fields.args, args)
+  values.set_value(told, new, fields.callback, values.get_value(id, doc, fields.callback))
+  values.set_value(told, new, fields.callback_result, value)
   join_destination(told, new, doc.callback_host)
-  change(id, doc, fields.ends_told, n)
-  change(id, doc, fields.callback_job, told)
-  change(id, doc, fields.callback_status, nil)
+  cache.change(id, doc, fields.ends_told, n)
+  cache.change(id, doc, fields.callback_job, told)
+  cache.change(id, doc, fields.callback_status, nil)
   counts.add('sidejob', 'callback', 'made')
   queueing.enqueue(told, new)
 end
@@ -61,11 +56,11 @@ end
 -- What is below a job and too much for one script: a job of our own goes through it (lib/family/branches.lua).
 function internal.hand_on(top, act)
   local id = ids.next_id()
-  local doc = fields { queue = internal.BULK, class = 'family', place = 'new', created_at = now_text, sequence = sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
-  put(doc, 'i:in', '0,0')
-  put(docs, id, doc)
-  put(dirty, id, true)
-  set_value(id, doc, fields.args, '{"job":' .. top .. ',"action":"' .. act .. '"}')
+  local doc = fields { queue = internal.BULK, class = 'family', place = 'new', created_at = time.now_text, sequence = time.sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
+  journal.put(doc, 'i:in', '0,0')
+  journal.put(cache.docs, id, doc)
+  journal.put(cache.dirty, id, true)
+  values.set_value(id, doc, fields.args, '{"job":' .. top .. ',"action":"' .. act .. '"}')
   counts.add(doc.queue, doc.class, 'made')
   queueing.enqueue(id, doc)
   return id

@@ -16,17 +16,10 @@ local leased = require 'runtime/leased'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local change, change_queue, dirty, docs, find, hset, queue = cache.change, cache.change_queue, cache.dirty, cache.docs, cache.find, cache.hset, cache.queue
-local loose, writes, zset = cache.loose, cache.writes, cache.zset
-local push, put, within = journal.push, journal.put, journal.within
-local newly_lent = leased.newly_lent
-local int, never = numbers.int, numbers.never
-local limit_key, queue_key, side_key = redis_keys.limit_key, redis_keys.queue_key, redis_keys.side_key
-local moment_of_sequence, now, sequence, sequence_of = time.moment_of_sequence, time.now, time.sequence, time.sequence_of
 
 function places.index_of(doc)
-  if doc.place == 'w' then return limit_key(doc.waiting_limit, 'waiting') end
-  return queue_key(doc.queue, states.indexes[doc.place] or 'ready')
+  if doc.place == 'w' then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
+  return redis_keys.queue_key(doc.queue, states.indexes[doc.place] or 'ready')
 end
 
 function places.member_of(id, doc)
@@ -39,37 +32,37 @@ places.to_ring = {} -- queue → how many jobs became ready
 places.to_call = {} -- queue → classes that became ready for pull workers
 
 function places.soonest(q, field, moment)
-  local known = queue(q)[field]
-  if not known or moment < known then change_queue(q, field, moment) end
+  local known = cache.queue(q)[field]
+  if not known or moment < known then cache.change_queue(q, field, moment) end
 end
 
 places.moved = {} -- of those who follow their children: follower → 'turned' when one broke or was mended, else 'moved'
 
 -- Counts a child of a follower anew; `is` is nil for one that leaves the family. It remembers what it was counted as.
 function places.count_child(id, doc, parent, is)
-  local was, above_doc = doc.followed_as, find(parent)
+  local was, above_doc = doc.followed_as, cache.find(parent)
   if was == is or not above_doc or not above_doc.followed then return end
   local n = {}
   n.b, n.s, n.x = above_doc.followed:match('^(%d+),(%d+),(%d+)$')
-  if n[was] then n[was] = int(n[was] - 1) end
-  if n[is] then n[is] = int(n[is] + 1) end
-  change(parent, above_doc, fields.followed, n.b .. ',' .. n.s .. ',' .. n.x)
-  change(id, doc, fields.followed_as, is)
+  if n[was] then n[was] = numbers.int(n[was] - 1) end
+  if n[is] then n[is] = numbers.int(n[is] + 1) end
+  cache.change(parent, above_doc, fields.followed, n.b .. ',' .. n.s .. ',' .. n.x)
+  cache.change(id, doc, fields.followed_as, is)
   local turned = was == 'x' or is == 'x'
-  if turned or not places.moved[parent] then put(places.moved, parent, turned and 'turned' or 'moved') end
+  if turned or not places.moved[parent] then journal.put(places.moved, parent, turned and 'turned' or 'moved') end
 end
 
 function places.tell_parent(id, doc, status)
   if not doc.parent or status == 'running' then return end
   if doc.followed_as then places.count_child(id, doc, doc.parent, states.kinds[status]) end
-  hset(side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
+  cache.hset(redis_keys.side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
 end
 
 -- Who waits for its end is called once: as long as the job says that somebody does.
 function places.call_watchers(id, doc, is)
   if not doc.waited_until or not states.ends[is] then return end
-  if tonumber(doc.waited_until) > now then push(writes.messages, { ns .. 'ended:' .. id, is }) end
-  change(id, doc, fields.waited_until, nil)
+  if tonumber(doc.waited_until) > time.now then journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is }) end
+  cache.change(id, doc, fields.waited_until, nil)
 end
 
 function places.announce(id, doc, was)
@@ -83,13 +76,13 @@ end
 -- Its place in the order of those who are ready, and none yet among those who wait at limits. The first one also says when
 -- the job was made.
 function places.queue_up(id, doc, since)
-  if not doc.created_at then change(id, doc, fields.created_at, int(moment_of_sequence(doc.sequence))) end
-  change(id, doc, fields.sequence, since and sequence_of(since, id) or sequence())
-  change(id, doc, fields.turns, nil)
+  if not doc.created_at then cache.change(id, doc, fields.created_at, numbers.int(time.moment_of_sequence(doc.sequence))) end
+  cache.change(id, doc, fields.sequence, since and time.sequence_of(since, id) or time.sequence())
+  cache.change(id, doc, fields.turns, nil)
 end
 
 function places.leave(id, doc, is_let_through)
-  if loose[id] then put(loose, id, nil) else zset(places.index_of(doc), places.member_of(id, doc), false) end
+  if cache.loose[id] then journal.put(cache.loose, id, nil) else cache.zset(places.index_of(doc), places.member_of(id, doc), false) end
   if doc.place == 'w' then
     limits.count_waiting(doc.queue, doc.waiting_limit, -1)
     turns.leave(doc, is_let_through)
@@ -100,40 +93,40 @@ end
 -- The indexes in Redis follow the document; `moment` is what time indexes are ordered by. `key` is the limit that a job is
 -- set aside for; one that comes back from there keeps its sequence. `since`: when it became due.
 function places.move(id, doc, place, moment, key, keeps, since)
-  local was = docs[id] and doc.place ~= 'new' and states.of(doc)
+  local was = cache.docs[id] and doc.place ~= 'new' and states.of(doc)
   local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil
   if was then places.leave(id, doc, keeps) end
   if (not place or place == 'p') and not keeps then places.queue_up(id, doc, since) end
   if doc.group and rested ~= rests then limits.count_in_group(doc, rested and 1 or -1) end
   if doc.quota_bytes and rested ~= rests then quota.count(doc, rested and 1 or -1) end
-  if doc.place == 'l' then put(newly_lent, id, false) elseif place == 'l' and newly_lent[id] == nil then put(newly_lent, id, true) end
-  if doc.waiting_limit ~= key then put(doc, fields.waiting_limit, key) end
+  if doc.place == 'l' then journal.put(leased.newly_lent, id, false) elseif place == 'l' and leased.newly_lent[id] == nil then journal.put(leased.newly_lent, id, true) end
+  if doc.waiting_limit ~= key then journal.put(doc, fields.waiting_limit, key) end
   if key then
     turns.take(id, doc, key)
     limits.count_waiting(doc.queue, key, 1)
   end
-  put(doc, fields.place, place)
-  if not dirty[id] then put(dirty, id, true) end
-  zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
-  if not place then put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
-  if place == 'p' then push(within(places.to_call, doc.queue), doc.class) end
+  journal.put(doc, fields.place, place)
+  if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
+  cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
+  if not place then journal.put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
+  if place == 'p' then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
   if place == 't' then places.soonest(doc.queue, queue_fields.next_timer, moment) end
   if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end
-  if rests and moment ~= never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
+  if rests and moment ~= numbers.never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
   places.announce(id, doc, was)
 end
 
 -- Those that have left their pieces, and went nowhere else since, stand in the indexes themselves. Whoever has looked meanwhile
 -- for leases that are over has not found theirs there: somebody is to look again.
 function places.settle(removal)
-  for id in pairs(loose) do
-    local doc = docs[id]
+  for id in pairs(cache.loose) do
+    local doc = cache.docs[id]
     if doc then
       local till = doc.place == 'l' and tonumber(doc.lease_until)
-      zset(places.index_of(doc), places.member_of(id, doc), till or (doc.place == 'c' and removal(id, doc, 'c')) or order.score(doc))
+      cache.zset(places.index_of(doc), places.member_of(id, doc), till or (doc.place == 'c' and removal(id, doc, 'c')) or order.score(doc))
       if till then places.soonest(doc.queue, queue_fields.next_lease, till) end
     end
-    put(loose, id, nil)
+    journal.put(cache.loose, id, nil)
   end
 end
 

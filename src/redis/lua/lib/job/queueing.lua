@@ -14,15 +14,10 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local change, del, find, sset, writes = cache.change, cache.del, cache.find, cache.sset, cache.writes
-local push, put, within = journal.push, journal.put, journal.within
-local int, never = numbers.int, numbers.never
-local side_key = redis_keys.side_key
-local now = time.now
 
 -- When its next slot may run. Pull workers pace what is made up for by asking.
 local function slot_moment(doc)
-  local slot = tonumber(doc.next_slot) or never
+  local slot = tonumber(doc.next_slot) or numbers.never
   return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at)) or slot
 end
 
@@ -33,12 +28,12 @@ function queueing.enqueue(id, doc, early, since)
   early = early or doc.wanted_early
   local moment = 0
   if not early and not doc.terminating then
-    moment = math.min(tonumber(doc.not_before) or never, slot_moment(doc), tonumber(doc.sleep_until) or never)
-    if moment == never then moment = 0 end
+    moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until) or numbers.never)
+    if moment == numbers.never then moment = 0 end
   end
   moment = math.max(moment, tonumber(doc.backoff_until) or 0, tonumber(doc.lock_until) or 0)
-  if moment > now then
-    if early then change(id, doc, fields.wanted_early, '1') end
+  if moment > time.now then
+    if early then cache.change(id, doc, fields.wanted_early, '1') end
     return places.move(id, doc, 't', moment)
   end
   local full = sides.is_limited(doc) and limits.first_full(doc)
@@ -50,11 +45,11 @@ end
 -- Its next run is told what became of its children.
 function queueing.stop_waiting(id, doc)
   if not doc.waits_for then return end
-  change(id, doc, fields.wait_over, '1')
-  change(id, doc, fields.waits_for, nil)
-  change(id, doc, fields.waits_for_count, nil)
-  put(writes.sets, side_key(id, 'waiting'), nil)
-  del(side_key(id, 'waiting'))
+  cache.change(id, doc, fields.wait_over, '1')
+  cache.change(id, doc, fields.waits_for, nil)
+  cache.change(id, doc, fields.waits_for_count, nil)
+  journal.put(cache.writes.sets, redis_keys.side_key(id, 'waiting'), nil)
+  cache.del(redis_keys.side_key(id, 'waiting'))
 end
 
 -- A run without force. 'own' is input or a request; 'child' is news from below, which a job that waits for the end of
@@ -62,11 +57,11 @@ end
 function queueing.wake(id, doc, why)
   if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end
   if doc.place == 'l' then
-    change(id, doc, why == 'child' and fields.child_during_run or fields.input_during_run, '1')
+    cache.change(id, doc, why == 'child' and fields.child_during_run or fields.input_during_run, '1')
   elseif doc.place == 't' then
     queueing.enqueue(id, doc, true)
   elseif doc.slot_missed then
-    change(id, doc, fields.slot_missed, nil)
+    cache.change(id, doc, fields.slot_missed, nil)
   elseif doc.place == 's' or doc.place == 'c' then
     if why == 'child' and doc.waits_for then return false end
     queueing.stop_waiting(id, doc)
@@ -79,24 +74,24 @@ queueing.settled = {} -- parent → children that have ended, for those who coun
 
 function queueing.wake_parent(id, doc, has_ended)
   if not doc.parent then return end
-  local parent_doc = find(doc.parent)
+  local parent_doc = cache.find(doc.parent)
   if not parent_doc then return end
   if parent_doc.followed then
     -- News only for one whose run ends otherwise than by following.
-    if parent_doc.place == 'l' and not parent_doc.child_during_run then change(doc.parent, parent_doc, fields.child_during_run, '2') end
+    if parent_doc.place == 'l' and not parent_doc.child_during_run then cache.change(doc.parent, parent_doc, fields.child_during_run, '2') end
     return
   end
-  if has_ended then push(within(queueing.settled, doc.parent), id) end
+  if has_ended then journal.push(journal.within(queueing.settled, doc.parent), id) end
   if parent_doc.awaited_children and not has_ended then return end
   queueing.wake(doc.parent, parent_doc, 'child')
 end
 
 -- Which of the children are in the set: as Redis has it, with what this script adds.
 local function waited_for(key, children)
-  local among, new = {}, writes.sets[key] or {}
+  local among, new = {}, cache.writes.sets[key] or {}
   for from = 1, #children, 2400 do
     local piece = tables.slice(children, from, from + 2399)
-    local known = writes.dels[key] and {} or redis.call('SMISMEMBER', key, unpack(piece, 1, #piece))
+    local known = cache.writes.dels[key] and {} or redis.call('SMISMEMBER', key, unpack(piece, 1, #piece))
     for i, child in ipairs(piece) do among[from + i - 1] = new[child] or known[i] == 1 end
   end
   return among
@@ -105,17 +100,17 @@ end
 -- Takes the ended children off the sets of those who wait for them, and wakes whoever has none left.
 function queueing.call_waiting_parents()
   for parent, children in pairs(queueing.settled) do
-    local doc = find(parent)
+    local doc = cache.find(parent)
     if doc and doc.waits_for then
-      local key, left = side_key(parent, 'waiting'), tonumber(doc.waits_for_count)
+      local key, left = redis_keys.side_key(parent, 'waiting'), tonumber(doc.waits_for_count)
       local among = waited_for(key, children)
       for i, child in ipairs(children) do
-        if among[i] and not (writes.sets[key] and writes.sets[key][child] == false) then
-          sset(key, child, false)
+        if among[i] and not (cache.writes.sets[key] and cache.writes.sets[key][child] == false) then
+          cache.sset(key, child, false)
           left = left - 1
         end
       end
-      change(parent, doc, fields.waits_for_count, int(left))
+      cache.change(parent, doc, fields.waits_for_count, numbers.int(left))
       if left <= 0 then
         queueing.stop_waiting(parent, doc)
         if doc.place == 's' then queueing.enqueue(parent, doc, true) end

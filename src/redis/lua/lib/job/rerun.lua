@@ -12,21 +12,18 @@ local leases = require 'run/leases'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local change, clear = cache.change, cache.clear
-local int, never = numbers.int, numbers.never
-local now = time.now
 
 -- Of several moments that were asked for, the earliest counts.
 function rerun.run_at(id, doc, moment)
-  if moment > now and (tonumber(doc.not_before) or never) > moment then change(id, doc, fields.not_before, int(moment)) end
+  if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then cache.change(id, doc, fields.not_before, numbers.int(moment)) end
 end
 
 -- It was to end, or to go, and is not to any more.
 function rerun.spare(id, doc)
-  change(id, doc, fields.delete_requested, nil)
+  cache.change(id, doc, fields.delete_requested, nil)
   if not doc.terminating then return end
-  change(id, doc, fields.terminating, nil)
-  if doc.end_was_told then change(id, doc, fields.end_was_told, nil) end
+  cache.change(id, doc, fields.terminating, nil)
+  if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
   places.tell_parent(id, doc, 'queued')
   hints.tell_status(id, doc, states.of(doc))
 end
@@ -34,15 +31,15 @@ end
 -- Nothing of how it came to rest holds any more.
 function rerun.wake_up(id, doc, force)
   rerun.spare(id, doc)
-  change(id, doc, fields.ended_at, nil)
-  if doc.place == 'f' then change(id, doc, fields.failures, nil) end
-  if force then change(id, doc, fields.backoff_until, nil) end
-  change(id, doc, fields.held, nil)
+  cache.change(id, doc, fields.ended_at, nil)
+  if doc.place == 'f' then cache.change(id, doc, fields.failures, nil) end
+  if force then cache.change(id, doc, fields.backoff_until, nil) end
+  cache.change(id, doc, fields.held, nil)
   queueing.stop_waiting(id, doc)
 end
 
 function rerun.retry(id, doc)
-  clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until, fields.ended_at })
+  cache.clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until, fields.ended_at })
   queueing.enqueue(id, doc, true)
 end
 
@@ -55,8 +52,8 @@ function rerun.requeue(id, doc, forgiven)
     leases.finish(id, doc)
   end
   rerun.wake_up(id, doc, true)
-  clear(id, doc, { fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered, fields.not_before })
-  if forgiven and doc.deliveries then change(id, doc, fields.deliveries, int(math.max(0, tonumber(doc.deliveries) - 1))) end
+  cache.clear(id, doc, { fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered, fields.not_before })
+  if forgiven and doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(math.max(0, tonumber(doc.deliveries) - 1))) end
   if rested then kin.rejoin(id, doc) end
   queueing.enqueue(id, doc, true, tonumber(doc.created_at))
 end

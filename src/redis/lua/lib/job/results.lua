@@ -7,9 +7,6 @@ local values = require 'job/values'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local change, del, set_expiring, text_at = cache.change, cache.del, cache.set_expiring, cache.text_at
-local int = numbers.int
-local now, now_text = time.now, time.now_text
 
 local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 
@@ -24,22 +21,22 @@ end
 function results.keep(id, doc, place, value)
   local ms = kept_for(doc, place, value)
   if ms <= 0 then return end
-  local times = now_text .. ' ' .. int(now + ms) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
+  local times = time.now_text .. ' ' .. numbers.int(time.now + ms) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
   local redacts = values.get_value(id, doc, fields.redacts)
   if redacts then times = times .. '\t' .. redacts end
-  change(id, doc, fields.result_until, int(now + ms))
-  set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
+  cache.change(id, doc, fields.result_until, numbers.int(time.now + ms))
+  cache.set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
 end
 
 -- It was taken, or nobody will ask for it.
 function results.drop(id, doc)
-  del(ns .. 'result:' .. id)
-  if doc and doc.result_until then change(id, doc, fields.result_until, nil) end
+  cache.del(ns .. 'result:' .. id)
+  if doc and doc.result_until then cache.change(id, doc, fields.result_until, nil) end
 end
 
 function results.of(id)
-  local text = text_at(ns .. 'result:' .. id)
-  return text and (tonumber((text:match('^%a+\n%d+ (%d+)'))) or 0) > now and text
+  local text = cache.text_at(ns .. 'result:' .. id)
+  return text and (tonumber((text:match('^%a+\n%d+ (%d+)'))) or 0) > time.now and text
 end
 
 return results

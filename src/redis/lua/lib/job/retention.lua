@@ -19,10 +19,6 @@ local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local change, change_queue, fetch_jobs, find, pending_moment, queue, zset = cache.change, cache.change_queue, cache.fetch_jobs, cache.find, cache.pending_moment, cache.queue, cache.zset
-local int, never = numbers.int, numbers.never
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 local RETRY_IN = 600000
 
@@ -33,7 +29,7 @@ local function all_ended(id)
   local tree, more = trees.of(id, MAX_TREE)
   if more then return nil, true end
   for _, member in ipairs(tree) do
-    local doc = find(member)
+    local doc = cache.find(member)
     if doc then
       if not states.ends[states.of(doc)] then return nil, nil end
       for field in pairs(doc) do
@@ -46,7 +42,7 @@ local function all_ended(id)
 end
 
 -- Whoever has not been told of its end may still ask, and people may send it again.
-local function untold(doc) return doc.callback_job and doc.callback_status ~= 'DELIVERED' and find(doc.callback_job) end
+local function untold(doc) return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job) end
 
 -- Not 'follow': who follows its children keeps them as long as it is there.
 local committed = { completed = true, suspended = true, again = true }
@@ -65,30 +61,30 @@ local function open_branches(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
     if not states.ends[child.status] then return end
   end
-  change(id, doc, fields.branchwise_after, doc.ended_at)
+  cache.change(id, doc, fields.branchwise_after, doc.ended_at)
 end
 
 -- A child goes once its parent has committed a run that saw its end; below a parent that has ended it goes with that,
 -- unless their family is too large.
 local function may_go(doc)
-  local parent_doc = doc.parent and find(doc.parent)
+  local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc then return true end
   if states.ends[states.of(parent_doc)] then return parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at end
   return has_seen(parent_doc, doc)
 end
 
 local function remove_due(key, id)
-  local doc = find(id)
-  if not doc or not states.resting[doc.place] then return zset(key, id, false) end
+  local doc = cache.find(id)
+  if not doc or not states.resting[doc.place] then return cache.zset(key, id, false) end
   local tree, too_large
   if not untold(doc) and may_go(doc) then tree, too_large = all_ended(id) end
   if too_large then open_branches(id, doc) end
   if not tree then
-    zset(places.index_of(doc), id, now + RETRY_IN)
-    return places.soonest(doc.queue, queue_fields.next_removal, now + RETRY_IN)
+    cache.zset(places.index_of(doc), id, time.now + RETRY_IN)
+    return places.soonest(doc.queue, queue_fields.next_removal, time.now + RETRY_IN)
   end
   for i = #tree, 1, -1 do
-    local member = find(tree[i])
+    local member = cache.find(tree[i])
     if member then erase.job(tree[i], member) end
   end
 end
@@ -98,10 +94,10 @@ local function remove_piece(key, member)
   local number = pieces.number_in(member)
   local piece = cache.piece(number)
   local ended = piece and tonumber(piece.state:match('^"z":"c","e":"(%d+)"') or nil)
-  if not ended or piece.n == 0 then return zset(key, member, false) end
-  if ended > now - erase.GONE or packed.is_heard(number) then
+  if not ended or piece.n == 0 then return cache.zset(key, member, false) end
+  if ended > time.now - erase.GONE or packed.is_heard(number) then
     for _, id in ipairs(pieces.ids(number, piece)) do
-      if find(id) then remove_due(key, id) else zset(key, member, false) end
+      if cache.find(id) then remove_due(key, id) else cache.zset(key, member, false) end
     end
   else
     packed.remove(number, piece)
@@ -113,26 +109,26 @@ local SWEEP, MAX_SWEPT = 200, 5000
 
 -- One bounded slice of a queue's retention; answers whether there is more that is due.
 function retention.sweep(q)
-  local queue_record = queue(q)
-  if not queue_record.next_removal or queue_record.next_removal > now then return false end
-  change_queue(q, queue_fields.next_removal, nil)
+  local queue_record = cache.queue(q)
+  if not queue_record.next_removal or queue_record.next_removal > time.now then return false end
+  cache.change_queue(q, queue_fields.next_removal, nil)
   local more = false
   for _, place in ipairs({ 'c', 'f', 'T' }) do
-    local key = queue_key(q, states.indexes[place])
+    local key = redis_keys.queue_key(q, states.indexes[place])
     local over = tally.over(queue_record, states.indexes[place])
-    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or int(now), 'LIMIT', 0, over > 0 and math.min(SWEEP, over) or SWEEP)
-    fetch_jobs(ids)
+    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or numbers.int(time.now), 'LIMIT', 0, over > 0 and math.min(SWEEP, over) or SWEEP)
+    cache.fetch_jobs(ids)
     for _, id in ipairs(ids) do
       local remove = pieces.number_in(id) and remove_piece or remove_due
       if journal.puts < MAX_SWEPT then alone.act(key, id, remove, key, id) end
     end
     if #ids == SWEEP or (over > 0 and #ids > 0) or journal.puts >= MAX_SWEPT then
       more = true
-      places.soonest(q, queue_fields.next_removal, now)
+      places.soonest(q, queue_fields.next_removal, time.now)
     else
-      local later = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '(+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-      local moment = math.min(tonumber(later[2]) or never, pending_moment(key))
-      if moment < never then places.soonest(q, queue_fields.next_removal, moment) end
+      local later = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '(+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+      local moment = math.min(tonumber(later[2]) or numbers.never, cache.pending_moment(key))
+      if moment < numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
     end
   end
   return more

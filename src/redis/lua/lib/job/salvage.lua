@@ -11,14 +11,9 @@ local pieces = require 'runtime/pieces'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local change_piece, del, dirty, docs, raw, set_text, text_at = cache.change_piece, cache.del, cache.dirty, cache.docs, cache.raw, cache.set_text, cache.text_at
-local zset = cache.zset
-local isolate, put = journal.isolate, journal.put
-local int = numbers.int
-local key_of, letters, piece_key, queue_key, side_key = redis_keys.key_of, redis_keys.letters, redis_keys.piece_key, redis_keys.queue_key, redis_keys.side_key
 
 local function as_text(value)
-  if type(value) == 'number' then return value % 1 == 0 and int(value) or tostring(value) end
+  if type(value) == 'number' then return value % 1 == 0 and numbers.int(value) or tostring(value) end
   return (type(value) == 'string' and value) or (type(value) == 'boolean' and tostring(value)) or nil
 end
 
@@ -39,8 +34,8 @@ end
 -- The queue in whose indexes a job is.
 local function queue_of(id, sequence)
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
-    for place in pairs(letters) do
-      if redis.call('ZSCORE', queue_key(q, place), id) or redis.call('ZSCORE', queue_key(q, place), (sequence or '') .. ':' .. id) then return q end
+    for place in pairs(redis_keys.letters) do
+      if redis.call('ZSCORE', redis_keys.queue_key(q, place), id) or redis.call('ZSCORE', redis_keys.queue_key(q, place), (sequence or '') .. ':' .. id) then return q end
     end
     if (cache.queue(q).leased or {})[id] then return q end
   end
@@ -48,7 +43,7 @@ end
 
 -- The class of a child, as its parent knows it.
 local function class_of(doc)
-  local entry = doc.parent and doc.child_name and redis.call('HGET', side_key(doc.parent, 'children'), doc.child_name)
+  local entry = doc.parent and doc.child_name and redis.call('HGET', redis_keys.side_key(doc.parent, 'children'), doc.child_name)
   return entry and entry:match('^%d+,%a+,(.*)$') or nil
 end
 
@@ -65,43 +60,43 @@ end
 function salvage.leave_indexes(id, doc)
   local names = doc.queue and { doc.queue } or redis.call('SMEMBERS', ns .. 'queues')
   for _, q in ipairs(names) do
-    for place in pairs(letters) do
-      local key = queue_key(q, place)
-      if redis.call('ZSCORE', key, id) then zset(key, id, false) end
+    for place in pairs(redis_keys.letters) do
+      local key = redis_keys.queue_key(q, place)
+      if redis.call('ZSCORE', key, id) then cache.zset(key, id, false) end
       for _, member in ipairs(place:sub(1, 5) == 'ready' and redis.call('ZRANGE', key, 0, 999) or {}) do
-        if member:match(':(%d+)$') == id then zset(key, member, false) end
+        if member:match(':(%d+)$') == id then cache.zset(key, member, false) end
       end
     end
-    if (cache.queue(q).leased or {})[id] then zset(queue_key(q, 'leases'), id, false) end
+    if (cache.queue(q).leased or {})[id] then cache.zset(redis_keys.queue_key(q, 'leases'), id, false) end
   end
 end
 
 -- Removes a record from the list of unreadable records.
 function salvage.forget(name)
   local key = ns .. 'unreadable'
-  local left, list = {}, text_at(key) or ''
+  local left, list = {}, cache.text_at(key) or ''
   for line in list:gmatch('[^\n]+') do
     local listed = line:match('^%d+ (.*)$')
-    if listed ~= name and listed and listed:sub(1, #name + 1) ~= name .. ' ' then left[#left + 1] = line .. '\n' else del(key .. ':' .. (listed or '')) end
+    if listed ~= name and listed and listed:sub(1, #name + 1) ~= name .. ' ' then left[#left + 1] = line .. '\n' else cache.del(key .. ':' .. (listed or '')) end
   end
   local text = table.concat(left)
   if text ~= list then cache.replace_text(key, text ~= '' and text) end
-  put(readable.damaged, ns .. name, nil)
+  journal.put(readable.damaged, ns .. name, nil)
 end
 
 -- Deletes one job of an unreadable piece. If the lines of the piece are lost, this deletes the piece.
 local function erase_packed(id)
   local number, at = pieces.place_of(id)
-  local text = number and text_at(piece_key(number))
+  local text = number and cache.text_at(redis_keys.piece_key(number))
   if not text then return end
   local piece = pieces.read(text)
   if piece and pieces.has(piece, at) then
-    put(cache.pieces, number, piece)
-    change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
-    change_piece(number, piece, 'n', piece.n - 1)
+    journal.put(cache.pieces, number, piece)
+    cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
+    cache.change_piece(number, piece, 'n', piece.n - 1)
   elseif not piece then
-    del(piece_key(number))
-    put(raw, piece_key(number), false)
+    cache.del(redis_keys.piece_key(number))
+    journal.put(cache.raw, redis_keys.piece_key(number), false)
   end
   if not piece or piece.n == 0 then salvage.forget('jobs:' .. number) end
 end
@@ -110,7 +105,7 @@ local sides = { 'children', 'waiting', 'steps', 'runs', 'inputs', 'record', 'log
 
 -- Deletes an unreadable job, and every entry that names it.
 function salvage.erase(id)
-  local text = text_at(key_of(id))
+  local text = cache.text_at(redis_keys.key_of(id))
   if not text then return erase_packed(id) end
   local doc = salvage.fields_in(text)
   salvage.leave_indexes(id, doc)
@@ -118,13 +113,13 @@ function salvage.erase(id)
   for field, value in pairs(doc) do
     if field:find('^[io]:') or value == '^' then known[field] = value end
   end
-  put(docs, id, known)
-  if not isolate(id, erase.job, id, known) then
-    put(docs, id, false)
-    put(dirty, id, true)
+  journal.put(cache.docs, id, known)
+  if not journal.isolate(id, erase.job, id, known) then
+    journal.put(cache.docs, id, false)
+    journal.put(cache.dirty, id, true)
   end
-  for _, name in ipairs(sides) do del(side_key(id, name)) end
-  del(ns .. 'result:' .. id)
+  for _, name in ipairs(sides) do cache.del(redis_keys.side_key(id, name)) end
+  cache.del(ns .. 'result:' .. id)
   salvage.forget('job:' .. id)
 end
 

@@ -13,11 +13,6 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
-local attached, attached_to, change, del, fetch, hash, raw = cache.attached, cache.attached_to, cache.change, cache.del, cache.fetch, cache.hash, cache.raw
-local set_text, text_at, writes = cache.set_text, cache.text_at, cache.writes
-local put, refuse = journal.put, journal.refuse
-local int = numbers.int
-local direction, key_of, list_key, side_key = redis_keys.direction, redis_keys.key_of, redis_keys.list_key, redis_keys.side_key
 
 values.BIG = 512
 local MOST_BYTES = 8388608
@@ -29,7 +24,7 @@ function values.of(doc)
 end
 
 local function set_size(id, doc, n, rough)
-  change(id, doc, fields.size, (n > 0 or rough) and int(math.max(0, n)) .. (rough and '~' or '') or nil)
+  cache.change(id, doc, fields.size, (n > 0 or rough) and numbers.int(math.max(0, n)) .. (rough and '~' or '') or nil)
 end
 
 function values.add(id, doc, bytes)
@@ -43,39 +38,39 @@ function values.lose(id, doc)
   if n > 0 then set_size(id, doc, n, true) end
 end
 
-function values.note(id, bytes) put(values.added, id, (values.added[id] or 0) + bytes) end
+function values.note(id, bytes) journal.put(values.added, id, (values.added[id] or 0) + bytes) end
 
 -- Values over 512 bytes live beside the document: the field then holds `^`, which no value begins with.
 function values.get_value(id, doc, field)
   local value = doc[field]
-  if value == '^' then return text_at(side_key(id, 'f:' .. field)) end
+  if value == '^' then return cache.text_at(redis_keys.side_key(id, 'f:' .. field)) end
   return value
 end
 
 local function forget_value(id, doc, side)
-  local known = writes.strings[side] or raw[side]
+  local known = cache.writes.strings[side] or cache.raw[side]
   if known then values.add(id, doc, -#known) else values.lose(id, doc) end
 end
 
 function values.set_value(id, doc, field, value)
   local is_beside = doc[field] == '^'
   if value and #value > values.BIG then
-    local side = side_key(id, 'f:' .. field)
+    local side = redis_keys.side_key(id, 'f:' .. field)
     if is_beside then forget_value(id, doc, side) end
-    put(writes.dels, side, nil)
-    set_text(side, value)
-    put(attached, id, nil)
+    journal.put(cache.writes.dels, side, nil)
+    cache.set_text(side, value)
+    journal.put(cache.attached, id, nil)
     values.add(id, doc, #value)
-    return change(id, doc, field, '^')
+    return cache.change(id, doc, field, '^')
   end
   if is_beside then
-    local side = side_key(id, 'f:' .. field)
+    local side = redis_keys.side_key(id, 'f:' .. field)
     forget_value(id, doc, side)
-    set_text(side, nil)
-    del(side)
+    cache.set_text(side, nil)
+    cache.del(side)
   end
   if value then values.note(id, #value) end
-  change(id, doc, field, value)
+  cache.change(id, doc, field, value)
 end
 
 -- Bytes that wait at a port in a list, of those that are not written yet none.
@@ -83,8 +78,8 @@ local function of_list(id, doc, field)
   local dir, port = field:match('^([io]):(.+)$')
   local pushed, taken = doc[field]:match('^(%d+),(%d+)')
   if doc['v' .. field] or pushed == taken then return 0 end
-  local key, bytes = list_key(id, dir, port), 0
-  local list = writes.lists[key] or { pop = 0, had = pushed - taken }
+  local key, bytes = redis_keys.list_key(id, dir, port), 0
+  local list = cache.writes.lists[key] or { pop = 0, had = pushed - taken }
   for from = list.pop, list.had - 1, 2000 do
     bytes = bytes + tables.bytes(redis.call('LRANGE', key, from, math.min(from + 1999, list.had - 1)))
   end
@@ -94,19 +89,19 @@ end
 -- How much there is beside a document, read: values, what waits in lists, steps.
 local function count(id, doc)
   local keys, bytes = {}, 0
-  for _, field in ipairs(attached_to(id, doc)) do
-    if doc[field] == '^' then keys[#keys + 1] = side_key(id, 'f:' .. field) else bytes = bytes + of_list(id, doc, field) end
+  for _, field in ipairs(cache.attached_to(id, doc)) do
+    if doc[field] == '^' then keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field) else bytes = bytes + of_list(id, doc, field) end
   end
-  fetch(keys)
-  for _, key in ipairs(keys) do bytes = bytes + #(text_at(key) or '') end
+  cache.fetch(keys)
+  for _, key in ipairs(keys) do bytes = bytes + #(cache.text_at(key) or '') end
   if doc.has_steps then
-    for name, value in pairs(hash(side_key(id, 'steps'))) do bytes = bytes + #name + #value end
+    for name, value in pairs(cache.hash(redis_keys.side_key(id, 'steps'))) do bytes = bytes + #name + #value end
   end
   journal.puts = journal.puts + math.floor(bytes / 256)
   return bytes
 end
 
-local function total(id, doc) return (values.of(doc)) + (values.added[id] or 0) + #(raw[key_of(id)] or '') end
+local function total(id, doc) return (values.of(doc)) + (values.added[id] or 0) + #(cache.raw[redis_keys.key_of(id)] or '') end
 
 -- Whether a job may hold so many bytes more.
 function values.has_room(id, doc, more)
@@ -120,7 +115,7 @@ end
 function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'
-  refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES .. ' bytes of args, state, waiting values and all else together, got ' .. int(total(id, doc) + (more or 0)))
+  journal.refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES .. ' bytes of args, state, waiting values and all else together, got ' .. numbers.int(total(id, doc) + (more or 0)))
 end
 
 -- So many fields of a kind one job may have: ports of a side, dropped ones with them, and fields of its state.
@@ -138,10 +133,10 @@ function values.admit(id, doc, field)
     end
     counted[key] = n
   end
-  put(counted, key, counted[key] + 1)
+  journal.put(counted, key, counted[key] + 1)
   if counted[key] <= MOST_FIELDS then return end
-  local what = kind == 's:' and 'fields of state' or direction[kind:sub(1, 1)] .. ' ports'
-  refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_FIELDS .. ' ' .. what .. ', got ' .. counted[key])
+  local what = kind == 's:' and 'fields of state' or redis_keys.direction[kind:sub(1, 1)] .. ' ports'
+  journal.refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_FIELDS .. ' ' .. what .. ', got ' .. counted[key])
 end
 
 return values

@@ -10,28 +10,27 @@ local waiting = require 'limit/waiting'
 local sides = require 'queue/sides'
 local cache = require 'runtime/cache'
 local tables = require 'runtime/tables'
-local change = cache.change
 
 -- how: first (a group: the first to name it sets it), set, or '' (set elsewhere).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   if how ~= '' then
     limits.define(key, limit_fields { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period), auto = how == 'first' and 1 or nil }, how)
   end
-  if how == 'first' then change(id, doc, fields.group_concurrency, concurrency ~= '' and concurrency or nil) end
-  change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)
+  if how == 'first' then cache.change(id, doc, fields.group_concurrency, concurrency ~= '' and concurrency or nil) end
+  cache.change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)
 end
 
 -- The keys that a job counts against, all of them anew; a running one counts so from its next run.
 function assign.anew(id, doc, version, assigned, group)
   local was = doc.group
-  change(id, doc, fields.limits, nil)
+  cache.change(id, doc, fields.limits, nil)
   for _, e in ipairs(assigned) do assign.add(id, doc, unpack(e, 1, 5)) end
   if group ~= was then
     if was and not states.resting[doc.place] then limits.count_in_group(doc, -1) end
-    change(id, doc, fields.group, group)
+    cache.change(id, doc, fields.group, group)
     if doc.group and not states.resting[doc.place] then limits.count_in_group(doc, 1) end
   end
-  change(id, doc, fields.constraints_version, version)
+  cache.change(id, doc, fields.constraints_version, version)
   if doc.reserved_limit and not tables.has(sides.limits_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end
   if doc.place == 'w' or not doc.place or doc.place == 'p' then
     local full = limits.first_full(doc)

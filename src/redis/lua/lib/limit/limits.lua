@@ -11,12 +11,6 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local change, change_queue, pending_moment, queue = cache.change, cache.change_queue, cache.pending_moment, cache.queue
-local set_text, sset, text_at, zset = cache.set_text, cache.sset, cache.text_at, cache.zset
-local put = journal.put
-local int, never = numbers.int, numbers.never
-local limit_key = redis_keys.limit_key
-local now = time.now
 
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- limits where room may have come free
@@ -27,9 +21,9 @@ local function margin(settings, late) return late + math.max(math.min(settings.p
 
 -- How many hold a slot, and how many started within the period: counted when somebody asks.
 local counts_of = {
-  held = function(state) return redis.call('ZCOUNT', limit_key(state.key, 'held'), '(' .. int(now), '+inf') end,
+  held = function(state) return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf') end,
   started = function(state)
-    return state.settings.rate and redis.call('ZCOUNT', limit_key(state.key, 'window'), '(' .. int(now - state.settings.period), '+inf') or 0
+    return state.settings.rate and redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'window'), '(' .. numbers.int(time.now - state.settings.period), '+inf') or 0
   end,
 }
 
@@ -45,19 +39,19 @@ local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.peri
 
 -- The settings in a text; false, as of a limit that does not exist, where they cannot be read.
 local function settings_in(key, text)
-  local settings = readable.decode(text, limit_key(key))
+  local settings = readable.decode(text, redis_keys.limit_key(key))
   if not settings then return false end
   for i = 1, #numeric do
-    if type(settings[numeric[i]] or 0) ~= 'number' then return readable.note(limit_key(key), text) end
+    if type(settings[numeric[i]] or 0) ~= 'number' then return readable.note(redis_keys.limit_key(key), text) end
   end
-  return (not settings.rate or settings.period) and settings or readable.note(limit_key(key), text)
+  return (not settings.rate or settings.period) and settings or readable.note(redis_keys.limit_key(key), text)
 end
 
 -- What is known of a limit: its settings, how many hold a slot, how many started within the period.
 function limits.at(key)
   local state = limits.known[key]
   if state then return state end
-  local text = text_at(limit_key(key))
+  local text = cache.text_at(redis_keys.limit_key(key))
   state = setmetatable(limit_state { key = key, settings = text and settings_in(key, text) or false }, counting)
   limits.known[key] = state
   return state
@@ -65,18 +59,18 @@ end
 
 function limits.save(key, field, value)
   local state = limits.at(key)
-  put(state.settings, field, value)
-  set_text(limit_key(key), cjson.encode(state.settings))
+  journal.put(state.settings, field, value)
+  cache.set_text(redis_keys.limit_key(key), cjson.encode(state.settings))
 end
 
 -- How many wait is kept with the queue, and with the settings of each limit, so that a look at many costs no command for each.
 -- Where an older version has written those it is not known until nobody waits any more. With it stands since when somebody waits.
 function limits.count_waiting(q, key, n)
   local settings = limits.at(key).settings
-  change_queue(q, queue_fields.at_limits, (queue(q).at_limits or 0) + n)
+  cache.change_queue(q, queue_fields.at_limits, (cache.queue(q).at_limits or 0) + n)
   if not settings or not settings.waiting then return end
   local waiting = settings.waiting + n
-  if (settings.waiting == 0) ~= (waiting == 0) then limits.save(key, limit_fields.waited_since, waiting > 0 and now or nil) end
+  if (settings.waiting == 0) ~= (waiting == 0) then limits.save(key, limit_fields.waited_since, waiting > 0 and time.now or nil) end
   limits.save(key, limit_fields.waiting, waiting)
 end
 
@@ -84,10 +78,10 @@ end
 function limits.room_at(key)
   local state = limits.at(key)
   local settings = state.settings
-  if not settings or settings.open then return never end
-  if settings.paused or (settings.shut or 0) > now then return 0 end
+  if not settings or settings.open then return numbers.never end
+  if settings.paused or (settings.shut or 0) > time.now then return 0 end
   local promised = settings.promised or 0
-  return math.min((settings.concurrency or never) - state.held - promised, (settings.rate or never) - state.started - promised)
+  return math.min((settings.concurrency or numbers.never) - state.held - promised, (settings.rate or numbers.never) - state.started - promised)
 end
 
 -- The first of its keys that has no room for this job; what was promised to it counts for it.
@@ -104,15 +98,15 @@ function limits.take_slots(id, doc)
     local state = limits.at(key)
     if state.settings then
       taken[#taken + 1] = key
-      zset(limit_key(key, 'held'), id, tonumber(doc.lease_until))
-      put(state, 'held', state.held + 1)
+      cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
+      journal.put(state, 'held', state.held + 1)
       if state.settings.rate then
-        zset(limit_key(key, 'window'), doc.token, now + margin(state.settings, 0))
-        put(state, 'started', state.started + 1)
+        cache.zset(redis_keys.limit_key(key, 'window'), doc.token, time.now + margin(state.settings, 0))
+        journal.put(state, 'started', state.started + 1)
       end
     end
   end
-  if #taken > 0 then change(id, doc, fields.held_limits, table.concat(taken, '\n')) end
+  if #taken > 0 then cache.change(id, doc, fields.held_limits, table.concat(taken, '\n')) end
 end
 
 -- A run that is over has reached its target by now; and it began `late` ms after its lane had asked for it.
@@ -120,8 +114,8 @@ function limits.note_start(doc, late)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local settings = limits.at(key).settings
     if settings and settings.rate then
-      local moment = math.min(now, tonumber(doc.ran_at) + margin(settings, late))
-      if moment > now - settings.period then zset(limit_key(key, 'window'), doc.token, moment) end
+      local moment = math.min(time.now, tonumber(doc.ran_at) + margin(settings, late))
+      if moment > time.now - settings.period then cache.zset(redis_keys.limit_key(key, 'window'), doc.token, moment) end
     end
   end
 end
@@ -130,27 +124,27 @@ end
 function limits.release_slots(id, doc)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local state = limits.at(key)
-    zset(limit_key(key, 'held'), id, false)
-    if state.settings and tonumber(doc.lease_until) > now then put(state, 'held', state.held - 1) end
-    put(limits.touched, key, true)
+    cache.zset(redis_keys.limit_key(key, 'held'), id, false)
+    if state.settings and tonumber(doc.lease_until) > time.now then journal.put(state, 'held', state.held - 1) end
+    journal.put(limits.touched, key, true)
   end
-  change(id, doc, fields.held_limits, nil)
+  cache.change(id, doc, fields.held_limits, nil)
 end
 
 -- Where the slot is to be free sooner than it was, who waits for it looks sooner.
 function limits.renew_slots(id, doc, sooner)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
-    zset(limit_key(key, 'held'), id, tonumber(doc.lease_until))
-    if sooner and limits.room_at(key) < 1 then put(limits.touched, key, true) end
+    cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
+    if sooner and limits.room_at(key) < 1 then journal.put(limits.touched, key, true) end
   end
 end
 
 function limits.drop_baton(id, doc)
   local key = doc.reserved_limit
-  change(id, doc, fields.reserved_limit, nil)
+  cache.change(id, doc, fields.reserved_limit, nil)
   local settings = limits.at(key).settings
   if settings then limits.save(key, limit_fields.promised, math.max(0, (settings.promised or 0) - 1)) end
-  put(limits.touched, key, true)
+  journal.put(limits.touched, key, true)
 end
 
 -- how: 'first', the first to name it sets it; 'set', every time.
@@ -158,10 +152,10 @@ function limits.define(key, settings, how)
   local state = limits.at(key)
   if not state.settings then
     -- A group goes when nobody holds a slot of it any more; of another limit there may be runs from before it went.
-    if how == 'first' then put(state, 'held', 0) end
-    put(state, 'started', 0)
-    put(state, limit_state.settings, {})
-    sset(ns .. 'limits', key, true)
+    if how == 'first' then journal.put(state, 'held', 0) end
+    journal.put(state, 'started', 0)
+    journal.put(state, limit_state.settings, {})
+    cache.sset(ns .. 'limits', key, true)
   elseif how == 'first' then
     return
   end
@@ -169,7 +163,7 @@ function limits.define(key, settings, how)
   for field, value in pairs(settings) do
     if state.settings[field] ~= value then limits.save(key, field, value or nil) end
   end
-  put(limits.touched, key, true)
+  journal.put(limits.touched, key, true)
 end
 
 -- A group lives as long as it has jobs that have not come to rest. One that comes back after that sets it anew.
@@ -177,39 +171,39 @@ function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
   limits.define(key, limit_fields { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')
   limits.save(key, limit_fields.jobs, (limits.at(key).settings.jobs or 0) + n)
-  put(limits.touched, key, true)
+  journal.put(limits.touched, key, true)
 end
 
 -- Room may have come free here.
-function limits.touch(key) put(limits.touched, key, true) end
+function limits.touch(key) journal.put(limits.touched, key, true) end
 
 -- The limits of a queue whose moment has come; answers how many.
 function limits.due(q)
-  local waits, n = queue(q).limit_moments, 0
+  local waits, n = cache.queue(q).limit_moments, 0
   for key, moment in pairs(waits or {}) do
-    if moment <= now then
-      put(limits.touched, key, true)
+    if moment <= time.now then
+      journal.put(limits.touched, key, true)
       waits[key] = nil
       n = n + 1
     end
   end
-  if n > 0 then change_queue(q, queue_fields.limit_moments, next(waits) and waits or nil) end
+  if n > 0 then cache.change_queue(q, queue_fields.limit_moments, next(waits) and waits or nil) end
   return n
 end
 
 -- When room comes by itself: the first lease that ends, the first start that leaves the period.
 function limits.next_room(key)
   local settings = limits.at(key).settings
-  if not settings or settings.paused then return never end
-  if (settings.shut or 0) > now then return settings.shut end
-  local moment = never
+  if not settings or settings.paused then return numbers.never end
+  if (settings.shut or 0) > time.now then return settings.shut end
+  local moment = numbers.never
   local function first(part, from, plus)
-    local row = redis.call('ZRANGEBYSCORE', limit_key(key, part), '(' .. int(from), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-    moment = math.min(moment, (tonumber(row[2]) or never) + plus, pending_moment(limit_key(key, part)) + plus)
+    local row = redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, part), '(' .. numbers.int(from), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+    moment = math.min(moment, (tonumber(row[2]) or numbers.never) + plus, cache.pending_moment(redis_keys.limit_key(key, part)) + plus)
   end
-  if settings.concurrency then first('held', now, 0) end
-  if settings.rate then first('window', now - settings.period, settings.period) end
-  return moment == never and now + 1000 or moment
+  if settings.concurrency then first('held', time.now, 0) end
+  if settings.rate then first('window', time.now - settings.period, settings.period) end
+  return moment == numbers.never and time.now + 1000 or moment
 end
 
 return limits

@@ -11,10 +11,6 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
-local dirty, docs, raw, set_text, text_at = cache.dirty, cache.docs, cache.raw, cache.set_text, cache.text_at
-local put, refuse = journal.put, journal.refuse
-local int = numbers.int
-local key_of = redis_keys.key_of
 
 local grown = {} -- the keys whose count this script has made larger
 local allowed = {}
@@ -23,18 +19,18 @@ local WAIT = '5' -- after so many seconds some may have ended
 local function key_of_quota(by) return ns .. 'quota:' .. by:match('^key:(.*)$') end
 
 local function read_quota(by)
-  local jobs, bytes, most_jobs, most_bytes = (text_at(key_of_quota(by)) or '0,0,,'):match('^(%d+),(%d+),(%d*),(%d*)$')
+  local jobs, bytes, most_jobs, most_bytes = (cache.text_at(key_of_quota(by)) or '0,0,,'):match('^(%d+),(%d+),(%d*),(%d*)$')
   local allowed = allowed[by] or { most_jobs, most_bytes }
   return tonumber(jobs), tonumber(bytes), allowed[1], allowed[2]
 end
 
 local function write_quota(by, jobs, bytes, most_jobs, most_bytes)
-  set_text(key_of_quota(by), int(math.max(0, jobs)) .. ',' .. int(math.max(0, bytes)) .. ',' .. most_jobs .. ',' .. most_bytes)
+  cache.set_text(key_of_quota(by), numbers.int(math.max(0, jobs)) .. ',' .. numbers.int(math.max(0, bytes)) .. ',' .. most_jobs .. ',' .. most_bytes)
 end
 
 function quota.add(by, jobs, bytes)
   local old_jobs, old_bytes, most_jobs, most_bytes = read_quota(by)
-  if jobs > 0 or bytes > 0 then put(grown, by, true) end
+  if jobs > 0 or bytes > 0 then journal.put(grown, by, true) end
   write_quota(by, old_jobs + jobs, old_bytes + bytes, most_jobs, most_bytes)
 end
 
@@ -46,28 +42,28 @@ function quota.allow(by, most_jobs, most_bytes) allowed[by] = { most_jobs, most_
 
 -- Bytes that a key keeps: jobs at rest, and stored graphs.
 local function kept_key(by) return key_of_quota(by) .. ':kept' end
-local function kept_by(by) return tonumber(text_at(kept_key(by)) or 0) end
+local function kept_by(by) return tonumber(cache.text_at(kept_key(by)) or 0) end
 
 function quota.keep(by, more)
-  if more > 0 then put(grown, by, true) end
-  set_text(kept_key(by), int(math.max(0, kept_by(by) + more)))
+  if more > 0 then journal.put(grown, by, true) end
+  cache.set_text(kept_key(by), numbers.int(math.max(0, kept_by(by) + more)))
 end
 
 -- A job at rest counts its values, and its document beyond 1 KiB.
 function quota.keep_job(doc, bytes)
   local more = bytes - tonumber(doc.kept_bytes or 0)
   if more == 0 then return end
-  put(doc, fields.kept_bytes, bytes > 0 and int(bytes) or nil)
+  journal.put(doc, fields.kept_bytes, bytes > 0 and numbers.int(bytes) or nil)
   quota.keep(doc.api_key, more)
 end
 
 -- What a job that counts holds more, or less, than when this was last asked.
 function quota.follow(id, doc)
   local bytes = values.of(doc)
-  quota.keep_job(doc, states.resting[doc.place] and bytes + math.max(0, #(raw[key_of(id)] or '') - KIB) or 0)
+  quota.keep_job(doc, states.resting[doc.place] and bytes + math.max(0, #(cache.raw[redis_keys.key_of(id)] or '') - KIB) or 0)
   local more = bytes - tonumber(doc.quota_bytes)
   if more == 0 or states.resting[doc.place] or doc.place == 'new' then return end
-  put(doc, fields.quota_bytes, int(bytes))
+  journal.put(doc, fields.quota_bytes, numbers.int(bytes))
   quota.add(doc.api_key, 0, more)
 end
 
@@ -81,15 +77,15 @@ end
 -- Refuses a call from outside that has made a key's jobs, or their bytes, too many.
 function quota.check()
   local more = {}
-  for id in pairs(dirty) do
-    local doc = docs[id]
+  for id in pairs(cache.dirty) do
+    local doc = cache.docs[id]
     local bytes = doc and doc.quota_bytes and values.of(doc) + (values.added[id] or 0) - tonumber(doc.quota_bytes) or 0
     if bytes > values.BIG then more[doc.api_key] = (more[doc.api_key] or 0) + bytes end
   end
   for by in pairs(grown) do more[by] = more[by] or 0 end
   for by, bytes in pairs(more) do
     local what, most, came = over(by, bytes)
-    if what then refuse('LIMITED', 'API ' .. by:gsub(':', ' ', 1) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. int(came), nil, WAIT) end
+    if what then journal.refuse('LIMITED', 'API ' .. by:gsub(':', ' ', 1) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. numbers.int(came), nil, WAIT) end
   end
 end
 

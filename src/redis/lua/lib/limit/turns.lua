@@ -16,10 +16,6 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
-local change = cache.change
-local put = journal.put
-local int = numbers.int
-local limit_key = redis_keys.limit_key
 
 -- With more tiers than that at once, a group's next jobs of yet another tier go in front there.
 local MAX_TIERS = 32
@@ -35,8 +31,8 @@ end
 local function front_of(key, tier)
   local name = tier .. ',' .. key
   if fronts[name] == nil then
-    local first = redis.call('ZRANGEBYSCORE', limit_key(key, 'waiting'), tier, tier, 'LIMIT', 0, 1)[1]
-    put(fronts, name, first and first:sub(1, 13) or false)
+    local first = redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'waiting'), tier, tier, 'LIMIT', 0, 1)[1]
+    journal.put(fronts, name, first and first:sub(1, 13) or false)
   end
   return fronts[name]
 end
@@ -67,8 +63,8 @@ local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') a
 local function note_turn(key, turn, tier, group)
   local owner, field, last, n = account(group, key, tier)
   local first = fronts[tier .. ',' .. key]
-  if first == false or (first and turn < first) then put(fronts, tier .. ',' .. key, turn) end
-  if last or make_room(owner) then limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. int(n + 1)) end
+  if first == false or (first and turn < first) then journal.put(fronts, tier .. ',' .. key, turn) end
+  if last or make_room(owner) then limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. numbers.int(n + 1)) end
 end
 
 -- The turn that a job has at a limit: its number, of which tier, and of which group. It keeps those of all limits that it
@@ -86,12 +82,12 @@ local function keep(id, doc, key, turn, tier, group)
     local size, names = line:match('^%x+,%-?%d+,(%d+),(.*)$')
     if names:sub(size + 1) ~= key then lines[#lines + 1] = line end
   end
-  change(id, doc, fields.turns, table.concat(lines, '\n'))
+  cache.change(id, doc, fields.turns, table.concat(lines, '\n'))
 end
 
 function turns.take(id, doc, key)
   if not is_shared(doc, key) then return end
-  local tier = int(order.score(doc))
+  local tier = numbers.int(order.score(doc))
   local group = doc.group and limits.at('group:' .. doc.group).settings and doc.group or ''
   local turn, of, whose = turns.turn_at(doc, key)
   if of ~= tier or whose ~= group then
@@ -106,7 +102,7 @@ end
 -- A job whose tier is another one now has the same turn in that.
 function turns.change_tier(id, doc)
   local turn, was, group = turns.turn_at(doc, doc.waiting_limit)
-  local tier = int(order.score(doc))
+  local tier = numbers.int(order.score(doc))
   if not turn or was == tier then return end
   turns.leave(doc, true)
   keep(id, doc, doc.waiting_limit, turn, tier, group)
@@ -119,7 +115,7 @@ function turns.leave(doc, is_let_through)
   local owner, field, last, n = account(group, doc.waiting_limit, tier)
   if not last then return end
   if n > 1 then
-    limits.save(owner, field, last .. ',' .. int(n - 1))
+    limits.save(owner, field, last .. ',' .. numbers.int(n - 1))
   else
     limits.save(owner, field, is_let_through and turn .. ',0' or nil)
   end

@@ -12,24 +12,18 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local change, change_queue, del, fetch_jobs, find, queue, set_text = cache.change, cache.change_queue, cache.del, cache.fetch_jobs, cache.find, cache.queue, cache.set_text
-local sset, writes, zset = cache.sset, cache.writes, cache.zset
-local put = journal.put
-local never = numbers.never
-local limit_key = redis_keys.limit_key
-local now = time.now
 
 -- It waits in its old order, or for its turn; who comes new, at the end.
 function waiting.set_aside(id, doc, key)
   if doc.place and doc.place ~= 'p' and doc.place ~= 'w' then places.queue_up(id, doc) end
   places.move(id, doc, 'w', nil, key)
-  put(limits.touched, key, true)
+  journal.put(limits.touched, key, true)
 end
 
 -- Waiting first: by priority and turn or age, as they will be after this script's own changes.
 local function first_waiting(key, n)
-  local index = limit_key(key, 'waiting')
-  local pending, gone = writes.zsets[index] or {}, 0
+  local index = redis_keys.limit_key(key, 'waiting')
+  local pending, gone = cache.writes.zsets[index] or {}, 0
   for _, score in pairs(pending) do gone = gone + (score and 0 or 1) end
   local rows, flat = {}, redis.call('ZRANGE', index, 0, n + gone - 1, 'WITHSCORES')
   for i = 1, #flat, 2 do
@@ -50,18 +44,18 @@ local function admit(key, settings)
   local rows = first_waiting(key, math.max(free, 0) + 1)
   local ids = {}
   for i = 1, math.min(free, #rows) do ids[i] = rows[i][1]:sub(15) end
-  fetch_jobs(ids)
+  cache.fetch_jobs(ids)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
-    local doc = find(id)
+    local doc = cache.find(id)
     if doc and doc.place == 'w' then
       places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)
       if settings then
-        change(id, doc, fields.reserved_limit, key)
+        cache.change(id, doc, fields.reserved_limit, key)
         limits.save(key, limit_fields.promised, (settings.promised or 0) + 1)
       end
     else
-      zset(limit_key(key, 'waiting'), rows[i][1], false)
+      cache.zset(redis_keys.limit_key(key, 'waiting'), rows[i][1], false)
     end
   end
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
@@ -70,23 +64,23 @@ end
 -- A group goes when only leases that are over hold slots of it. Of a limit that was removed the runs leave their slots when
 -- they end: they hold them also where it comes back before.
 local function forget_limit(key, is_removed)
-  put(limits.known[key], limit_state.settings, false)
-  set_text(limit_key(key), nil)
-  if not is_removed then del(limit_key(key, 'held')) end
-  for _, part in ipairs({ false, 'window', 'waiting' }) do del(limit_key(key, part)) end
-  sset(ns .. 'limits', key, false)
+  journal.put(limits.known[key], limit_state.settings, false)
+  cache.set_text(redis_keys.limit_key(key), nil)
+  if not is_removed then cache.del(redis_keys.limit_key(key, 'held')) end
+  for _, part in ipairs({ false, 'window', 'waiting' }) do cache.del(redis_keys.limit_key(key, part)) end
+  cache.sset(ns .. 'limits', key, false)
 end
 
 -- Somebody still waits: the queue of the first of them and the tick must know when to look.
 local function watch(key, waiter)
-  local moment, doc = limits.next_room(key), find(waiter)
-  if moment == never then return end
+  local moment, doc = limits.next_room(key), cache.find(waiter)
+  if moment == numbers.never then return end
   if doc then
-    local waits = queue(doc.queue).limit_moments or {}
+    local waits = cache.queue(doc.queue).limit_moments or {}
     waits[key] = moment
-    change_queue(doc.queue, queue_fields.limit_moments, waits)
+    cache.change_queue(doc.queue, queue_fields.limit_moments, waits)
   end
-  zset(ns .. 'wake', 'k:' .. key, moment)
+  cache.zset(ns .. 'wake', 'k:' .. key, moment)
 end
 
 -- Where room may have come free, those who wait come back. As long as somebody still waits, the settings say how many run, for
@@ -98,15 +92,15 @@ function waiting.give_room()
     for key in pairs(keys) do
       local state = limits.at(key)
       local settings = state.settings
-      if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.held <= 0 or settings.gone and redis.call('ZCARD', limit_key(key, 'waiting')) == 0) then
+      if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.held <= 0 or settings.gone and redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0) then
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then aging.go_on_at(key) end
         local waiter = admit(key, settings)
         if waiter then watch(key, waiter) end
         if settings then
-          if settings.reordering then zset(ns .. 'wake', 'k:' .. key, now) end
-          if settings.rate then put(writes.trims, limit_key(key, 'window'), now - settings.period) end
+          if settings.reordering then cache.zset(ns .. 'wake', 'k:' .. key, time.now) end
+          if settings.rate then journal.put(cache.writes.trims, redis_keys.limit_key(key, 'window'), time.now - settings.period) end
           local running = waiter and (rawget(state, limit_state.held) or settings.running or state.held) or nil
           if not waiter and settings.waiting ~= 0 then limits.save(key, limit_fields.waiting, 0) end
           if settings.running ~= running then limits.save(key, limit_fields.running, running) end

@@ -10,16 +10,12 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local find, queue = cache.find, cache.queue
-local int = numbers.int
-local letters, queue_key = redis_keys.letters, redis_keys.queue_key
-local now = time.now
 
 function at_work.lanes(names)
   local lanes = {}
   for _, name in ipairs(names) do
-    for lane, till in pairs(queue(name).lanes) do
-      if till > now and not lane:find('^bell') then lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = int(till) } end
+    for lane, till in pairs(cache.queue(name).lanes) do
+      if till > time.now and not lane:find('^bell') then lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = numbers.int(till) } end
     end
   end
   return lanes
@@ -27,8 +23,8 @@ end
 
 -- Entries in the index of leased jobs, without those in the queue's document; nil if the document has no counts.
 local function in_index(name, beside)
-  local jobs, packed = queue(name).jobs_at, queue(name).packed or {}
-  return jobs and (jobs[letters.leases] or 0) - (packed[letters.leases] or 0) - beside
+  local jobs, packed = cache.queue(name).jobs_at, cache.queue(name).packed or {}
+  return jobs and (jobs[redis_keys.letters.leases] or 0) - (packed[redis_keys.letters.leases] or 0) - beside
 end
 
 local AT_ONCE = 100
@@ -38,7 +34,7 @@ local function members_of(indexes)
   local members = {}
   for from = 1, #indexes, AT_ONCE do
     local to = math.min(#indexes, from + AT_ONCE - 1)
-    local found = from == to and redis.call('ZRANGE', indexes[to], 0, -1) or redis.call('ZUNION', int(to - from + 1), unpack(indexes, from, to))
+    local found = from == to and redis.call('ZRANGE', indexes[to], 0, -1) or redis.call('ZUNION', numbers.int(to - from + 1), unpack(indexes, from, to))
     for _, member in ipairs(found) do members[#members + 1] = member end
   end
   return members
@@ -50,11 +46,11 @@ function at_work.ids(names, most)
   local members, few, n = {}, {}, 0
   for _, name in ipairs(names) do
     -- No end of a lease is waited for where nothing is lent.
-    if queue(name).next_lease and n <= most then
+    if cache.queue(name).next_lease and n <= most then
       local beside = tally.beside(name, 'leases')
       local held = in_index(name, #beside) or most + 1
       local found = held > most and tally.members(name, 'leases', most + 1) or beside
-      if held > 0 and held <= most then few[#few + 1] = queue_key(name, 'leases') end
+      if held > 0 and held <= most then few[#few + 1] = redis_keys.queue_key(name, 'leases') end
       for _, member in ipairs(found) do members[#members + 1] = member end
       n = n + held + #beside
     end
@@ -69,7 +65,7 @@ end
 function at_work.runs(ids)
   local runs = {}
   for _, id in ipairs(ids) do
-    local doc = find(id)
+    local doc = cache.find(id)
     if doc and doc.place == 'l' then runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token, started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' } end
   end
   return runs

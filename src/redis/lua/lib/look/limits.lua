@@ -5,14 +5,13 @@ local limit_rows = {}
 
 local limits = require 'limit/limits'
 local numbers = require 'runtime/numbers'
-local int = numbers.int
 
 -- A limit at which so many wait; `since`, `started` and `starts` where they are asked for: since when the first waits, how
 -- many started within the period of its rate, and when the newest of them did. Nil where it has no settings.
 function limit_rows.of(key, waiting, since, started, starts)
   local state = limits.at(key)
   if not state.settings or state.settings.gone then return end
-  return row_of.limit { key = key, document = cjson.encode(state.settings), held = int(state.held), waiting = int(waiting), since = since or '', started = int(started or 0), starts = starts or {} }
+  return row_of.limit { key = key, document = cjson.encode(state.settings), held = numbers.int(state.held), waiting = numbers.int(waiting), since = since or '', started = numbers.int(started or 0), starts = starts or {} }
 end
 
 return limit_rows

@@ -8,9 +8,6 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
-local queue, raw = cache.queue, cache.raw
-local int = numbers.int
-local letters, queue_key = redis_keys.letters, redis_keys.queue_key
 
 function queues.names()
   local names = redis.call('SMEMBERS', ns .. 'queues')
@@ -19,20 +16,20 @@ function queues.names()
 end
 
 -- Corrected counts. A full Redis refuses them; they are computed again by the next look then.
-function queues.save(name) pcall(redis.call, 'SET', queue_key(name), tally.text(name)) end
+function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue_key(name), tally.text(name)) end
 
 function queues.row(name)
-  local queue_record = queue(name)
+  local queue_record = cache.queue(name)
   if not queue_record.jobs_at then
     tally.look_at_all(name, queue_record)
-    if raw[queue_key(name)] then queues.save(name) end
+    if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end
   end
-  local function at(place) return int(queue_record.jobs_at[letters[place]] or 0) end
+  local function at(place) return numbers.int(queue_record.jobs_at[redis_keys.letters[place]] or 0) end
   local oldest = queue_record.first_pull and (not queue_record.first_ready or queue_record.first_pull < queue_record.first_ready) and queue_record.first_pull or queue_record.first_ready or ''
   return row_of.queue {
     name = name,
     document = cjson.encode(queue_record),
-    lanes = int(lanes.count(name)),
+    lanes = numbers.int(lanes.count(name)),
     ready = at('ready'),
     pull = at('ready:pull'),
     timers = at('timers'),

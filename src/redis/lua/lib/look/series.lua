@@ -5,7 +5,6 @@ local series = {}
 
 local counts = require 'queue/counts'
 local cache = require 'runtime/cache'
-local queue, raw = cache.queue, cache.raw
 
 local function most_of(kind) return kind == 'm' and counts.MINUTES or counts.HOURS end
 
@@ -15,9 +14,9 @@ function series.add_keys(keys, name, kind)
 end
 
 function series.row(name, kind)
-  local queue_record, found = queue(name), {}
+  local queue_record, found = cache.queue(name), {}
   for place = 0, most_of(kind) - 1 do
-    local text = raw[counts.key(name, kind, place, most_of(kind))]
+    local text = cache.raw[counts.key(name, kind, place, most_of(kind))]
     if text then found[#found + 1] = text end
   end
   return row_of.counted { queue = name, latest = counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), before = found }

@@ -11,11 +11,6 @@ local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
-local key_of = redis_keys.key_of
-local get_value, set_value = values.get_value, values.set_value
-local fetch, hset, replace_text, text_at, writes, zset = cache.fetch, cache.hset, cache.replace_text, cache.text_at, cache.writes, cache.zset
-local refuse = journal.refuse
-local int = numbers.int
 
 function audience.levels(channel) return hints.levels(channel) end
 
@@ -31,7 +26,7 @@ local function audience_key(channel) return ns .. 'audience:' .. channel end
 -- How many ports listen, the relay, and the list of the ports, nil where they are too many for it.
 local nobody = {}
 function audience.of(channel)
-  local text = text_at(audience_key(channel))
+  local text = cache.text_at(audience_key(channel))
   if not text then return 0, nil, nobody end
   local n, relay, named = text:match('^(%d+),?(%d*)(.*)$')
   if not n then
@@ -43,15 +38,15 @@ function audience.of(channel)
   return tonumber(n), relay ~= '' and relay or nil, #listed == tonumber(n) and listed or nil
 end
 
-local function head_of_audience(n, relay) return (n > 0 or relay) and int(n) .. (relay and ',' .. relay or '') or false end
+local function head_of_audience(n, relay) return (n > 0 or relay) and numbers.int(n) .. (relay and ',' .. relay or '') or false end
 
 function audience.list(channel, n, relay, listed)
   local head = head_of_audience(n, relay)
-  replace_text(audience_key(channel), head and (listed and #listed <= audience.FEW and table.concat({ head, unpack(listed, 1, audience.FEW) }, ' ') or head))
+  cache.replace_text(audience_key(channel), head and (listed and #listed <= audience.FEW and table.concat({ head, unpack(listed, 1, audience.FEW) }, ' ') or head))
 end
 
 function audience.set(channel, n, relay, listed)
-  hset(ns .. 'channels', channel, head_of_audience(n, relay))
+  cache.hset(ns .. 'channels', channel, head_of_audience(n, relay))
   audience.list(channel, n, relay, listed)
 end
 
@@ -67,14 +62,14 @@ end
 
 function audience.member_change(channel, member, present)
   local key, score = ns .. 'channel:' .. channel, present and 0
-  local pending = writes.zsets[key]
+  local pending = cache.writes.zsets[key]
   if pending and pending[member] == score then return end
   local n, relay, listed = audience.of(channel)
-  if present and n >= MAX_LISTENERS then refuse('LIMITED', 'channel ' .. channel .. ': expected at most ' .. MAX_LISTENERS .. ' ports that listen, got one more') end
+  if present and n >= MAX_LISTENERS then journal.refuse('LIMITED', 'channel ' .. channel .. ': expected at most ' .. MAX_LISTENERS .. ' ports that listen, got one more') end
   if listed then listed = tables.without(listed, member) end
   if listed and present then listed[#listed + 1] = member end
   audience.set(channel, n + (present and 1 or -1), relay, listed)
-  zset(key, member, score)
+  cache.zset(key, member, score)
   if audience.is_system(channel) then
     local system, till, version = hints.known()
     hints.set(system + (present and 1 or -1), till, version)
@@ -82,8 +77,8 @@ function audience.member_change(channel, member, present)
 end
 
 function audience.channels_of(id, doc, dir, port)
-  local text = get_value(id, doc, 'c' .. dir .. ':' .. port)
-  return text and readable.decode(text, key_of(id) .. ' c' .. dir .. ':' .. port) or {}
+  local text = values.get_value(id, doc, 'c' .. dir .. ':' .. port)
+  return text and readable.decode(text, redis_keys.key_of(id) .. ' c' .. dir .. ':' .. port) or {}
 end
 
 local function set_of(list)
@@ -103,18 +98,18 @@ local function beyond(list, set)
 end
 
 function audience.set_channels(id, doc, dir, port, channels)
-  if #channels > 0 and port == '*' then refuse('REFUSED', 'port * cannot have channels') end
+  if #channels > 0 and port == '*' then journal.refuse('REFUSED', 'port * cannot have channels') end
   if dir == 'i' then
     local old, member = audience.channels_of(id, doc, dir, port), id .. ':' .. port
     local gone, new = beyond(old, set_of(channels)), beyond(channels, set_of(old))
     local keys = {}
     for _, c in ipairs(gone) do keys[#keys + 1] = audience_key(c) end
     for _, c in ipairs(new) do keys[#keys + 1] = audience_key(c) end
-    fetch(keys)
+    cache.fetch(keys)
     for _, c in ipairs(gone) do audience.member_change(c, member, false) end
     for _, c in ipairs(new) do audience.member_change(c, member, true) end
   end
-  set_value(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
+  values.set_value(id, doc, 'c' .. dir .. ':' .. port, #channels > 0 and cjson.encode(channels) or nil)
 end
 
 return audience

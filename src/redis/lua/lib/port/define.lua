@@ -12,17 +12,12 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
-local get_value, set_value = values.get_value, values.set_value
-local change = cache.change
-local refuse = journal.refuse
-local int = numbers.int
-local direction = redis_keys.direction
 
 -- Lays the wires of a port in the place of those it had, and sends on what waits there.
 -- targets: ends, or 'call'; none takes them away. Refusals name the nodes, as the graph does.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
-  if not wires.is_there(doc, dir, port) then refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. direction[dir] .. ' port ' .. port) end
+  if not wires.is_there(doc, dir, port) then journal.refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port) end
   local pushed, taken = ports.open(id, doc, dir, port)
   local text = targets == 'call' and '!' or nil
   if not text and #targets > 0 then
@@ -30,26 +25,26 @@ function define.lay(id, doc, dir, port, targets, node)
     for i, to in ipairs(targets) do
       if not wires.is_there(to.doc, to.dir, to.port) then
         local name = to.id == doc.parent and 'the flow' or to.doc.child_name or to.id
-        refuse('REFUSED', wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') does not have ' .. direction[to.dir] .. ' port ' .. to.port)
+        journal.refuse('REFUSED', wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') does not have ' .. redis_keys.direction[to.dir] .. ' port ' .. to.port)
       end
       ports.open(to.id, to.doc, to.dir, to.port)
       if not wires.reaches(id, doc, dir, to.id, to.doc, to.dir) then
-        refuse('REFUSED', wire .. ': a wire goes from an input of its flow to a child, or from a child to a sibling or an output of the flow')
+        journal.refuse('REFUSED', wire .. ': a wire goes from an input of its flow to a child, or from a child to a sibling or an output of the flow')
       end
       list[i] = to.id .. ':' .. to.dir .. ':' .. to.port
     end
     text = table.concat(list, ' ')
   end
-  change(id, doc, 'w' .. dir .. ':' .. port, text)
+  cache.change(id, doc, 'w' .. dir .. ':' .. port, text)
   if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then write.pass(id, doc, dir, port, {}) end
 end
 
 local function drop_port(id, doc, dir, port)
   local pushed = ports.drop_values(id, doc, dir, port)
-  change(id, doc, dir .. ':' .. port, int(pushed) .. ',' .. int(pushed) .. ',d')
-  set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
+  cache.change(id, doc, dir .. ':' .. port, numbers.int(pushed) .. ',' .. numbers.int(pushed) .. ',d')
+  values.set_value(id, doc, 'd' .. dir .. ':' .. port, nil)
   audience.set_channels(id, doc, dir, port, {})
-  change(id, doc, 'w' .. dir .. ':' .. port, nil)
+  cache.change(id, doc, 'w' .. dir .. ':' .. port, nil)
 end
 
 -- One set of ports takes the place of another: those that stay keep their values, the others lose theirs.
@@ -65,7 +60,7 @@ function define.ports(id, doc, dir, specs)
   end
   for port, spec in pairs(specs) do
     ports.declare(id, doc, dir, port)
-    set_value(id, doc, 'd' .. dir .. ':' .. port, spec.default)
+    values.set_value(id, doc, 'd' .. dir .. ':' .. port, spec.default)
     audience.set_channels(id, doc, dir, port, spec.channels)
   end
   values.check(id, doc)
@@ -79,8 +74,8 @@ function define.amend(id, doc, dir, specs, drop)
   for port, spec in pairs(specs) do
     ports.declare(id, doc, dir, port)
     local field = 'd' .. dir .. ':' .. port
-    local changed = spec.default and get_value(id, doc, field) ~= spec.default
-    set_value(id, doc, field, spec.default)
+    local changed = spec.default and values.get_value(id, doc, field) ~= spec.default
+    values.set_value(id, doc, field, spec.default)
     audience.set_channels(id, doc, dir, port, spec.channels)
     if changed then write.set_off(id, doc, dir, port) end
   end

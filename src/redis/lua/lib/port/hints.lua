@@ -9,10 +9,6 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
-local fetch, raw, set_text, text_at = cache.fetch, cache.raw, cache.set_text, cache.text_at
-local push = journal.push
-local int = numbers.int
-local now = time.now
 
 local hints_key, listened_key = ns .. 'hints', ns .. 'listened'
 
@@ -23,15 +19,15 @@ local hints_text, hints_system, hints_till, hints_version
 -- Hints that cannot be read: one listener is assumed until the doctor has counted them.
 local function rebuilt(text)
   readable.note(hints_key, text)
-  local version = (text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
+  local version = (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
   hints_system, hints_till = 1, 0
   hints_version = version or ''
-  set_text(hints_key, '1,0,' .. hints_version)
+  cache.set_text(hints_key, '1,0,' .. hints_version)
 end
 
 function hints.known()
-  if raw[hints_key] == nil then fetch({ hints_key, listened_key }) end
-  local text = text_at(hints_key) or '0,0,'
+  if cache.raw[hints_key] == nil then cache.fetch({ hints_key, listened_key }) end
+  local text = cache.text_at(hints_key) or '0,0,'
   if text ~= hints_text then
     -- Every script reads it: patterns are dear.
     local a = text:find(',', 1, true)
@@ -45,12 +41,12 @@ function hints.known()
   return hints_system, hints_till, hints_version
 end
 
-function hints.set(system, till, version) set_text(hints_key, int(system) .. ',' .. int(till) .. ',' .. version) end
+function hints.set(system, till, version) cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version) end
 
 -- Whether somebody listens to everything: a port to a channel of our own, or whoever is subscribed to too many channels.
 function hints.wanted()
   local system, till = hints.known()
-  return system > 0 or till > now
+  return system > 0 or till > time.now
 end
 
 -- '/a/b' → '/a/b', '/a', '/'; a channel without a leading slash never reaches '/'.
@@ -77,11 +73,11 @@ local listened = {}
 local function read_listened()
   if listened.text then return listened end
   hints.known()
-  local text = text_at(listened_key) or ''
+  local text = cache.text_at(listened_key) or ''
   listened.text, listened.till, listened.jobs, listened.has_jobs = text, {}, {}, false
   if text == '' then return listened end
   for till, channel in text:gmatch('(%d+) ([^\n]+)') do
-    if tonumber(till) > now then
+    if tonumber(till) > time.now then
       listened.till[channel] = tonumber(till)
       local id = channel:match('^/sidejob/job/(%d+)$')
       if id then listened.jobs[id], listened.has_jobs = true, true end
@@ -93,7 +89,7 @@ end
 -- Those of a channel and the levels above it at which somebody outside listens.
 function hints.heard_at(levels)
   local _, till = hints.known()
-  if till > now then return levels end
+  if till > time.now then return levels end
   local known, heard = read_listened().till, {}
   for _, level in ipairs(next(known) and levels or {}) do
     if known[level] then heard[#heard + 1] = level end
@@ -124,22 +120,22 @@ end
 -- Somebody listens to channels for so long; who listens to more than are remembered, or names none, listens to all.
 function hints.listen(ms, channels)
   local known, lines = read_listened().till, {}
-  for _, channel in ipairs(channels) do known[channel] = math.max(known[channel] or 0, now + ms) end
-  for channel, till in pairs(known) do lines[#lines + 1] = int(till) .. ' ' .. channel end
+  for _, channel in ipairs(channels) do known[channel] = math.max(known[channel] or 0, time.now + ms) end
+  for channel, till in pairs(known) do lines[#lines + 1] = numbers.int(till) .. ' ' .. channel end
   table.sort(lines)
   listened.text = nil
   local system, till, version = hints.known()
-  if #channels == 0 or #lines > MOST_LISTENED then return hints.set(system, math.max(till, now + ms), version) end
-  set_text(listened_key, table.concat(lines, '\n'))
+  if #channels == 0 or #lines > MOST_LISTENED then return hints.set(system, math.max(till, time.now + ms), version) end
+  cache.set_text(listened_key, table.concat(lines, '\n'))
 end
 
 hints.told = {} -- messages of our own: { channel, item }
 
 function hints.tell_status(id, doc, status)
   if doc.quiet then return end
-  if hints.hears('/sidejob/job/' .. id) then push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
+  if hints.hears('/sidejob/job/' .. id) then journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
   local family = doc.parent and '/sidejob/children/' .. doc.parent
-  if family and hints.hears(family) then push(hints.told, { family, '@\n\nl\n{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}' }) end
+  if family and hints.hears(family) then journal.push(hints.told, { family, '@\n\nl\n{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}' }) end
 end
 
 return hints

@@ -7,9 +7,6 @@ local cache = require 'runtime/cache'
 local minutes = require 'runtime/minutes'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local replace_text, text_at, zset = cache.replace_text, cache.text_at, cache.zset
-local int = numbers.int
-local now = time.now
 
 -- So many channels have one; it goes from the channel to which nothing came for longest.
 local MOST = 500
@@ -20,18 +17,18 @@ local index = ns .. 'messages'
 function kept.key(channel) return ns .. 'message:' .. channel end
 
 function kept.forget(channel)
-  if not text_at(kept.key(channel)) then return end
-  replace_text(kept.key(channel), false)
-  zset(index, channel, false)
+  if not cache.text_at(kept.key(channel)) then return end
+  cache.replace_text(kept.key(channel), false)
+  cache.zset(index, channel, false)
 end
 
 -- When it was said, its bytes, and how many were in each of the last ten minutes; then the message itself, where it came.
 function kept.keep(channel, size, item)
-  local key, minute = kept.key(channel), math.floor(now / 60000)
-  local text = text_at(key)
+  local key, minute = kept.key(channel), math.floor(time.now / 60000)
+  local text = cache.text_at(key)
   local counts = text and text:match('^%d+,%d+,([%d:]+)\n')
-  replace_text(key, int(now) .. ',' .. int(size) .. ',' .. minutes.counted(counts, 1) .. '\n' .. item)
-  if tonumber(((counts or ''):match('^%d+'))) ~= minute then zset(index, channel, minute) end
+  cache.replace_text(key, numbers.int(time.now) .. ',' .. numbers.int(size) .. ',' .. minutes.counted(counts, 1) .. '\n' .. item)
+  if tonumber(((counts or ''):match('^%d+'))) ~= minute then cache.zset(index, channel, minute) end
   if text then return end
   for _, oldest in ipairs(redis.call('ZRANGE', index, 0, -MOST)) do kept.forget(oldest) end
 end

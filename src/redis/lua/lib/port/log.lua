@@ -12,12 +12,6 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local get_value = values.get_value
-local find, need, writes = cache.find, cache.need, cache.writes
-local push = journal.push
-local int = numbers.int
-local side_key = redis_keys.side_key
-local now_text = time.now_text
 
 -- What was read and written since the last entry: rows of { id, dir, port, values }. Of what is too much an entry says
 -- only how many values there were.
@@ -36,7 +30,7 @@ end
 
 -- Whether the class of a job lets nobody see what stands at a place, or a part of it.
 local function is_redacted(id, doc, part, name)
-  local paths = get_value(id, doc, fields.redacts)
+  local paths = values.get_value(id, doc, fields.redacts)
   if not paths then return false end
   local place = '"' .. part .. '.' .. name
   return paths:find('"' .. part .. '"', 1, true) or paths:find(place .. '"', 1, true) or paths:find(place .. '.', 1, true)
@@ -51,7 +45,7 @@ end
 local sides = { i = 'in', o = 'out' }
 
 local function note_value(rows, id, dir, port, value)
-  if is_redacted(id, need(id), sides[dir], port) then value = '"[redacted]"' end
+  if is_redacted(id, cache.need(id), sides[dir], port) then value = '"[redacted]"' end
   unsaid.bytes = unsaid.bytes + #value + #port + 30
   if unsaid.bytes > MAX_ENTRY then
     unsaid.more = unsaid.more + 1
@@ -76,7 +70,7 @@ end
 -- Reads of a run that its ports' defaults have answered: port → how many.
 local function note_defaults(rows, id, defaults)
   for port, n in pairs(defaults) do
-    local item = get_value(id, need(id), 'di:' .. port)
+    local item = values.get_value(id, cache.need(id), 'di:' .. port)
     local _, _, _, value = envelope.parts(item or '=')
     -- Each value takes some room of the entry: above so many, none is told of.
     local told = math.min(item and n or 0, MAX_DEFAULTS)
@@ -131,7 +125,7 @@ end
 -- What every entry has, unless its own members say otherwise.
 local function common_members(job, own)
   local says = function(name) return has_member(own, name) end
-  local moment = says('timestamp') and '' or ',"timestamp":' .. now_text
+  local moment = says('timestamp') and '' or ',"timestamp":' .. time.now_text
   local whose = (not job or says('job')) and '' or ',"job":' .. job
   return moment .. whose
 end
@@ -168,10 +162,10 @@ function log.end_entry(id, context, reads, defaults)
   if #read + #unsaid.write + unsaid.more > 0 then
     local own = '{"read":' .. text_of(read) .. ',"write":' .. text_of(unsaid.write) .. '}'
     local channel = not id and unsaid.channel ~= '' and '{"channel":' .. cjson.encode(unsaid.channel) .. '}'
-    local more = unsaid.more > 0 and '{"more":' .. int(unsaid.more) .. '}'
+    local more = unsaid.more > 0 and '{"more":' .. numbers.int(unsaid.more) .. '}'
     local around = members_of(context or (not id and unsaid.context))
     local all = inert(common_members(id, around) .. around .. members_of(channel)) .. members_of(own) .. members_of(more)
-    push(hints.told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
+    journal.push(hints.told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
   end
   log.begin()
   unsaid.read, unsaid.bytes = later, #later
@@ -179,8 +173,8 @@ end
 
 -- A line for the log page. A job with a history has a log of its own, from which lines of other jobs push nothing out.
 function log.keep(job, level, entry, job_doc)
-  push(writes.log, { job or '', level, entry, job_doc.class or '' })
-  if tonumber(job_doc.history or 0) > 0 then push(writes.records, { side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
+  journal.push(cache.writes.log, { job or '', level, entry, job_doc.class or '' })
+  if tonumber(job_doc.history or 0) > 0 then journal.push(cache.writes.records, { redis_keys.side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
 end
 
 -- The same, and a message to listeners of /sidejob/log.
@@ -193,8 +187,8 @@ function log.line(job, level, entry, fault_doc)
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}' end
-  log.keep(job, level, entry, fault_doc or (job and find(job)) or {})
-  if hints.hears('/sidejob/log') then push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
+  log.keep(job, level, entry, fault_doc or (job and cache.find(job)) or {})
+  if hints.hears('/sidejob/log') then journal.push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
 end
 
 return log

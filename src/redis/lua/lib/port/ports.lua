@@ -12,11 +12,6 @@ local lists = require 'runtime/lists'
 local minutes = require 'runtime/minutes'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
-local get_value, set_value = values.get_value, values.set_value
-local attached, change = cache.attached, cache.change
-local put, refuse = journal.put, journal.refuse
-local int = numbers.int
-local direction = redis_keys.direction
 
 -- How many values were ever pushed to and taken from a port; nil when there is no such port.
 function ports.counts(doc, dir, port)
@@ -28,8 +23,8 @@ end
 
 function ports.set_counts(id, doc, dir, port, pushed, taken)
   local field = dir .. ':' .. port
-  if not doc[field] then put(attached, id, nil) end
-  change(id, doc, field, int(pushed) .. ',' .. int(taken))
+  if not doc[field] then journal.put(cache.attached, id, nil) end
+  cache.change(id, doc, field, numbers.int(pushed) .. ',' .. numbers.int(taken))
 end
 
 function ports.declare(id, doc, dir, port)
@@ -43,13 +38,13 @@ function ports.open(id, doc, dir, port)
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   if pushed and not dropped and port ~= '*' then return pushed, taken end
   if not doc[dir .. ':*'] or ports.counts(doc, dir, '*') == nil then
-    refuse('REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. direction[dir] .. ' port ' .. port)
+    journal.refuse('REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port)
   end
   if #port > 100 or not port:match('^[%w_]+$') then
-    refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), got ' .. port)
+    journal.refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), got ' .. port)
   end
   ports.declare(id, doc, dir, port)
-  set_value(id, doc, 'd' .. dir .. ':' .. port, get_value(id, doc, 'd' .. dir .. ':*'))
+  values.set_value(id, doc, 'd' .. dir .. ':' .. port, values.get_value(id, doc, 'd' .. dir .. ':*'))
   return pushed or 0, taken or 0
 end
 
@@ -62,14 +57,14 @@ end
 -- How many values left a port at either end of a wire.
 local function note_leaving(id, doc, dir, port, n)
   local field = 'm' .. dir .. ':' .. port
-  change(id, doc, field, minutes.counted(doc[field], n))
+  cache.change(id, doc, field, minutes.counted(doc[field], n))
 end
 
 -- Up to n values off the front; the default when there are none. Answers the items and whether they are the default.
 function ports.take(id, doc, dir, port, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if pushed == taken then
-    local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
+    local default = values.get_value(id, doc, 'd' .. dir .. ':' .. port)
     if default then log.note('read', id, dir, port, { default }) end
     return default and { default } or {}, default ~= nil
   end
@@ -85,8 +80,8 @@ end
 -- Reads happened against a snapshot: they count only if nobody took from that port since.
 function ports.consume(id, doc, dir, port, cursor, n)
   local pushed, taken = ports.open(id, doc, dir, port)
-  if taken ~= cursor then refuse('CONFLICT', direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. int(cursor) .. ', now at ' .. int(taken)) end
-  if n > pushed - taken then refuse('CONFLICT', direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. int(n) .. ' values') end
+  if taken ~= cursor then journal.refuse('CONFLICT', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. numbers.int(cursor) .. ', now at ' .. numbers.int(taken)) end
+  if n > pushed - taken then journal.refuse('CONFLICT', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. numbers.int(n) .. ' values') end
   if n == 0 then return end
   local list = lists.of(id, doc, dir, port, pushed - taken)
   if hints.hears('/sidejob/log') then log.note('read', id, dir, port, lists.items(list, n)) end

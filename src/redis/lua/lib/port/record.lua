@@ -11,17 +11,13 @@ local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
-local dirty, docs, raw, writes = cache.dirty, cache.docs, cache.raw, cache.writes
-local push, within = journal.push, journal.within
-local int = numbers.int
-local key_of, side_key = redis_keys.key_of, redis_keys.side_key
 
 -- What one script did is one entry; what is over so much of it is counted only.
 local MAX_ENTRY = 16384
 
 local function waiting(count)
   local pushed, taken = (count or '0,0'):match('^(%d+),(%d+)')
-  return int(tonumber(pushed) - tonumber(taken))
+  return numbers.int(tonumber(pushed) - tonumber(taken))
 end
 
 local function add(entry, ...)
@@ -32,13 +28,13 @@ local function add(entry, ...)
     return
   end
   entry.words = entry.words or {}
-  for _, word in ipairs(words) do push(entry.words, word) end
+  for _, word in ipairs(words) do journal.push(entry.words, word) end
 end
 
 -- What has become of one job since this script has read it.
 local function note_job(entry, name, id, doc)
-  local text = raw[key_of(id)]
-  local was_doc = text and readable.decode(text, key_of(id)) or {}
+  local text = cache.raw[redis_keys.key_of(id)]
+  local was_doc = text and readable.decode(text, redis_keys.key_of(id)) or {}
   local was, is = text and states.of(was_doc) or '', states.of(doc)
   local last = doc.last_run ~= was_doc.last_run and doc.last_run or ''
   if was ~= is or last ~= '' then add(entry, 's', name, id, was, is, last) end
@@ -53,14 +49,14 @@ local entries = {} -- id of a flow → what this script has done to it
 -- Who moves a node has its flow at hand: where that is not so nothing is read for it, and the next entry says it. Of a script
 -- that writes in two steps the second one tells both.
 function record.note(more_to_come)
-  for id in pairs(dirty) do
-    local doc = docs[id]
-    local above_doc = doc and doc.followed_as and docs[doc.parent]
-    if above_doc and above_doc.recorded then note_job(within(entries, doc.parent), doc.child_name, id, doc) end
-    if doc and doc.recorded then note_job(within(entries, id), '', id, doc) end
+  for id in pairs(cache.dirty) do
+    local doc = cache.docs[id]
+    local above_doc = doc and doc.followed_as and cache.docs[doc.parent]
+    if above_doc and above_doc.recorded then note_job(journal.within(entries, doc.parent), doc.child_name, id, doc) end
+    if doc and doc.recorded then note_job(journal.within(entries, id), '', id, doc) end
   end
   for id, entry in pairs(more_to_come and {} or entries) do
-    if entry.words and docs[id] then push(writes.records, { side_key(id, 'record'), cjson.encode(entry.words), entry.more or 0 }) end
+    if entry.words and cache.docs[id] then journal.push(cache.writes.records, { redis_keys.side_key(id, 'record'), cjson.encode(entry.words), entry.more or 0 }) end
   end
 end
 

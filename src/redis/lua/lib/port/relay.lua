@@ -8,7 +8,6 @@ local write = require 'port/write'
 local cache = require 'runtime/cache'
 local lists = require 'runtime/lists'
 local tables = require 'runtime/tables'
-local change = cache.change
 
 -- Where all who listen are on one page, several messages go to them at once.
 local function together(list, n, most)
@@ -32,9 +31,9 @@ function relay.run(id, doc)
     if #members < page and not doc.relay_cursor then oldest = together(list, #members, most) end
     write.deliver_all(doc.relay_channel, members, oldest)
     if #members == page then
-      change(id, doc, fields.relay_cursor, members[page])
+      cache.change(id, doc, fields.relay_cursor, members[page])
     else
-      change(id, doc, fields.relay_cursor, nil)
+      cache.change(id, doc, fields.relay_cursor, nil)
       lists.pop(list, #oldest)
       taken = taken + #oldest
       ports.set_counts(id, doc, 'i', 'in', pushed, taken)

@@ -7,9 +7,6 @@ local ports = require 'port/ports'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local change, find = cache.change, cache.find
-local int = numbers.int
-local now = time.now
 
 -- Down to a child, across to a sibling, up to the parent: never round in a circle, whoever was adopted by whom since.
 function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)
@@ -26,7 +23,7 @@ end
 function wires.ends_of(id, doc, dir, port)
   local ends = {}
   for to_id, to_dir, to_port in doc['w' .. dir .. ':' .. port]:gmatch('(%d+):([io]):([%w_]+)') do
-    local to_doc = find(to_id)
+    local to_doc = cache.find(to_id)
     if not to_doc or not wires.reaches(id, doc, dir, to_id, to_doc, to_dir) then return nil end
     if not wires.is_there(to_doc, to_dir, to_port) then return nil end
     ends[#ends + 1] = { id = to_id, doc = to_doc, dir = to_dir, port = to_port }
@@ -46,7 +43,7 @@ end
 -- From now on it is counted what leaves this port.
 function wires.watch(id, doc, dir, port)
   local field = 'm' .. dir .. ':' .. port
-  if not doc[field] then change(id, doc, field, int(math.floor(now / 60000)) .. ':0') end
+  if not doc[field] then cache.change(id, doc, field, numbers.int(math.floor(time.now / 60000)) .. ':0') end
 end
 
 function wires.holds(id, doc, dir, port)

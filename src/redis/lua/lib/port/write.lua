@@ -21,19 +21,13 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local get_value, set_value = values.get_value, values.set_value
-local change, clear, dirty, docs, fetch, fetch_jobs, find, writes = cache.change, cache.clear, cache.dirty, cache.docs, cache.fetch, cache.fetch_jobs, cache.find, cache.writes
-local push, put, refuse = journal.push, journal.put, journal.refuse
-local int = numbers.int
-local direction = redis_keys.direction
-local now, sequence = time.now, time.sequence
 
 -- How much may wait at one port: who writes more is refused, and who only listens misses it.
 local MAX_WAITING = 100000
 
 local function check_room(id, dir, port, waiting, more)
   if waiting + more <= MAX_WAITING then return end
-  refuse('LIMITED', direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' holds ' .. int(waiting) .. ' values: expected at most ' .. MAX_WAITING .. ', read some first')
+  journal.refuse('LIMITED', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' holds ' .. numbers.int(waiting) .. ' values: expected at most ' .. MAX_WAITING .. ', read some first')
 end
 
 write.heard = {}
@@ -45,8 +39,8 @@ write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
 local function charge_one(what, most, words, n)
-  put(write.said, what, write.said[what] + n)
-  if write.said[what] > most then refuse('TOO_LARGE', 'expected at most ' .. most .. ' ' .. words .. ' of one call or run, got ' .. int(write.said[what])) end
+  journal.put(write.said, what, write.said[what] + n)
+  if write.said[what] > most then journal.refuse('TOO_LARGE', 'expected at most ' .. most .. ' ' .. words .. ' of one call or run, got ' .. numbers.int(write.said[what])) end
   journal.puts = journal.puts + n
 end
 
@@ -59,7 +53,7 @@ end
 function write.items(id, doc, dir, port, items, options)
   local pushed, taken = ports.open(id, doc, dir, port)
   if options.default then
-    set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
+    values.set_value(id, doc, 'd' .. dir .. ':' .. port, items[#items])
     values.check(id, doc)
   else
     local bytes = tables.bytes(items)
@@ -85,7 +79,7 @@ local MAX_COPIED = 8388608
 
 local function check_copies(id, dir, port, what, bytes, n)
   if bytes * n > MAX_COPIED then
-    refuse('TOO_LARGE', direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED .. ' bytes, copied to all its targets, got ' .. what .. ' of ' .. int(bytes) .. ' bytes for ' .. int(n))
+    journal.refuse('TOO_LARGE', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED .. ' bytes, copied to all its targets, got ' .. what .. ' of ' .. numbers.int(bytes) .. ' bytes for ' .. numbers.int(n))
   end
 end
 
@@ -107,15 +101,15 @@ function write.connect(id, doc, dir, port, targets, options)
   if pushed > taken then
     items = ports.take(id, doc, dir, port, copied_at_once(id, doc, dir, port, pushed - taken, math.max(1, n)))
   end
-  if options and options.arriving then items = envelope.stamped(items, int(math.floor(now / 1000))) end
-  local default = get_value(id, doc, 'd' .. dir .. ':' .. port)
+  if options and options.arriving then items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000))) end
+  local default = values.get_value(id, doc, 'd' .. dir .. ':' .. port)
   if default then check_copies(id, dir, port, 'a default', #default, n) end
   for _, to in ipairs(targets) do
     local field = 'd' .. to.dir .. ':' .. to.port
     ports.open(to.id, to.doc, to.dir, to.port)
-    local changed = default and get_value(to.id, to.doc, field) ~= default
+    local changed = default and values.get_value(to.id, to.doc, field) ~= default
     if changed then
-      set_value(to.id, to.doc, field, default)
+      values.set_value(to.id, to.doc, field, default)
       values.check(to.id, to.doc)
     end
     if #items > 0 then
@@ -139,7 +133,7 @@ local function send_on(id, doc, dir, port, options)
     if not wires.holds(id, doc, dir, port) then return end
   end
   local owner = dir == 'i' and id or doc.parent
-  local owner_doc = owner and find(owner)
+  local owner_doc = owner and cache.find(owner)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
@@ -150,22 +144,22 @@ local passing = {}
 function write.pass(id, doc, dir, port, options)
   local line = passing.line
   local waiting = line and line[id .. dir .. port]
-  if waiting then return put(waiting, 'quiet', waiting.quiet and options.quiet) end
+  if waiting then return journal.put(waiting, 'quiet', waiting.quiet and options.quiet) end
   local hop = { id = id, doc = doc, dir = dir, port = port, quiet = options.quiet }
   if line then
-    put(line, id .. dir .. port, hop)
-    return push(line, hop)
+    journal.put(line, id .. dir .. port, hop)
+    return journal.push(line, hop)
   end
   line = { hop }
-  put(passing, 'line', line)
+  journal.put(passing, 'line', line)
   local at_hop = 1
   while line[at_hop] do
     local next_hop = line[at_hop]
-    put(line, next_hop.id .. next_hop.dir .. next_hop.port, nil)
+    journal.put(line, next_hop.id .. next_hop.dir .. next_hop.port, nil)
     send_on(next_hop.id, next_hop.doc, next_hop.dir, next_hop.port, next_hop)
     at_hop = at_hop + 1
   end
-  put(passing, 'line', nil)
+  journal.put(passing, 'line', nil)
 end
 
 -- What a port's new default sets off: it goes on over the wires, or wakes whoever reads the port.
@@ -182,7 +176,7 @@ write.bytes_left = 8388608
 
 local function deliver(channel, member, items)
   local id, port = member:match('^(%d+):(.*)$')
-  local doc = find(id)
+  local doc = cache.find(id)
   local pushed, taken, dropped
   if doc then pushed, taken, dropped = ports.counts(doc, 'i', port) end
   if not pushed or dropped or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then
@@ -203,7 +197,7 @@ end
 function write.deliver_all(channel, members, items)
   local ids, reached = {}, 0
   for i, member in ipairs(members) do ids[i] = member:match('^%d+') end
-  fetch_jobs(ids)
+  cache.fetch_jobs(ids)
   for _, member in ipairs(members) do reached = reached + deliver(channel, member, items) end
   write.budget = write.budget - #members * #items
   write.bytes_left = write.bytes_left - #members * tables.bytes(items)
@@ -214,7 +208,7 @@ end
 local function everyone(channel)
   local n, relay, listed = audience.of(channel)
   if listed then return listed end
-  local members, pending, old = write.listeners(channel, nil, write.MAX_DIRECT), writes.zsets[ns .. 'channel:' .. channel], {}
+  local members, pending, old = write.listeners(channel, nil, write.MAX_DIRECT), cache.writes.zsets[ns .. 'channel:' .. channel], {}
   if not pending then
     if #members == n then audience.list(channel, n, relay, members) end
     return members
@@ -227,7 +221,7 @@ local function everyone(channel)
 end
 
 local function has_left(relay)
-  local pushed, taken = ports.counts(find(relay) or {}, 'i', 'in')
+  local pushed, taken = ports.counts(cache.find(relay) or {}, 'i', 'in')
   return pushed and pushed > taken
 end
 
@@ -235,11 +229,11 @@ end
 local MAX_LIVE = 5000
 
 local function tell_live(channel, item, all)
-  if #writes.messages > MAX_LIVE then return end
+  if #cache.writes.messages > MAX_LIVE then return end
   local _, _, _, value = envelope.parts(item)
   -- On one line, as an event has to be. In JSON a line may end only where a space may stand.
   local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
-  for _, level in ipairs(all) do push(writes.messages, { ns .. 'live:' .. level, text }) end
+  for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end
 end
 
 -- Messages go to every input port that listens to the channel or to one above it, and to whoever is subscribed
@@ -248,7 +242,7 @@ function write.publish(channel, items)
   local all, reached, marked = audience.levels(channel), 0, nil
   local asked = {}
   audience.foresee(channel, asked)
-  fetch(asked)
+  cache.fetch(asked)
   for _, level in ipairs(all) do
     local n, relayed_by = audience.of(level)
     if n > 0 and not marked then
@@ -286,17 +280,17 @@ local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until
 -- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the
 -- next message makes it run again.
 function write.hand_over(channel, id, items)
-  local doc = id and find(id)
+  local doc = id and cache.find(id)
   if doc then
     write.items(id, doc, 'i', 'in', items, { unnoted = true })
     if doc.place ~= 'f' and doc.place ~= 'T' then return end
-    clear(id, doc, stopped_by)
+    cache.clear(id, doc, stopped_by)
     return queueing.enqueue(id, doc, true)
   end
   id = ids.next_id()
-  doc = fields { queue = 'sidejob.relay', class = 'relay', place = 'new', sequence = sequence(), args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
-  put(docs, id, doc)
-  put(dirty, id, true)
+  doc = fields { queue = 'sidejob.relay', class = 'relay', place = 'new', sequence = time.sequence(), args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
+  journal.put(cache.docs, id, doc)
+  journal.put(cache.dirty, id, true)
   audience.set_relay(channel, id)
   counts.add(doc.queue, doc.class, 'made')
   write.items(id, doc, 'i', 'in', items, { quiet = true, unnoted = true })

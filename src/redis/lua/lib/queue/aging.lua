@@ -17,9 +17,6 @@ local cache = require 'runtime/cache'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local change_queue, fetch, fetch_jobs, find, queue, zset = cache.change_queue, cache.fetch, cache.fetch_jobs, cache.find, cache.queue, cache.zset
-local limit_key, queue_key = redis_keys.limit_key, redis_keys.queue_key
-local now = time.now
 
 local JOBS_AT_ONCE, LIMITS_AT_ONCE = 500, 100
 
@@ -29,19 +26,19 @@ local function next_slice(index, cursor)
     members[#members + 1] = answer[2][i]
     ids[#ids + 1] = answer[2][i]:sub(15)
   end
-  fetch_jobs(members)
+  cache.fetch_jobs(members)
   return answer[1], members, ids
 end
 
 local function score_side(q, place, cursor)
-  local index = queue_key(q, states.indexes[place] or 'ready')
+  local index = redis_keys.queue_key(q, states.indexes[place] or 'ready')
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
     local piece = number and cache.piece(number)
-    if piece and pieces.entry(number, piece) == members[i] then zset(index, members[i], order.score(cache.common_of(piece))) end
-    local doc = not number and find(id)
-    if doc and doc.place == place and places.member_of(id, doc) == members[i] then zset(index, members[i], order.score(doc)) end
+    if piece and pieces.entry(number, piece) == members[i] then cache.zset(index, members[i], order.score(cache.common_of(piece))) end
+    local doc = not number and cache.find(id)
+    if doc and doc.place == place and places.member_of(id, doc) == members[i] then cache.zset(index, members[i], order.score(doc)) end
   end
   return further
 end
@@ -50,14 +47,14 @@ local slices = {
   r = function(q, cursor) return score_side(q, nil, cursor) end,
   p = function(q, cursor) return score_side(q, 'p', cursor) end,
   w = function(q, cursor)
-    if (queue(q).at_limits or 0) == 0 then return '0' end
+    if (cache.queue(q).at_limits or 0) == 0 then return '0' end
     local answer, keys = redis.call('SSCAN', ns .. 'limits', cursor, 'COUNT', LIMITS_AT_ONCE), {}
-    for i, key in ipairs(answer[2]) do keys[i] = limit_key(key) end
-    fetch(keys)
+    for i, key in ipairs(answer[2]) do keys[i] = redis_keys.limit_key(key) end
+    cache.fetch(keys)
     for _, key in ipairs(answer[2]) do
       if limits.at(key).settings then
         limits.save(key, limit_fields.reordering, '0')
-        zset(ns .. 'wake', 'k:' .. key, now)
+        cache.zset(ns .. 'wake', 'k:' .. key, time.now)
       end
     end
     return answer[1]
@@ -68,23 +65,23 @@ local what_follows = { r = 'p:0', p = 'w:0' }
 
 -- One slice of a queue; answers whether there was something to do.
 function aging.go_on(q)
-  local place, cursor = (queue(q).reordering or ''):match('^(%a):(%d+)$')
+  local place, cursor = (cache.queue(q).reordering or ''):match('^(%a):(%d+)$')
   if not place then return 0 end
   local further = slices[place](q, cursor)
-  change_queue(q, queue_fields.reordering, further ~= '0' and place .. ':' .. further or what_follows[place])
+  cache.change_queue(q, queue_fields.reordering, further ~= '0' and place .. ':' .. further or what_follows[place])
   return 1
 end
 
 -- One slice of those who wait at a limit. They keep their turns, which are numbered by when they were given.
 function aging.go_on_at(key)
-  local index = limit_key(key, 'waiting')
+  local index = redis_keys.limit_key(key, 'waiting')
   local further, members, ids = next_slice(index, limits.at(key).settings.reordering)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
-    local doc = find(id)
+    local doc = cache.find(id)
     if doc and doc.place == 'w' and places.member_of(id, doc) == members[i] then
       turns.change_tier(id, doc)
-      zset(index, members[i], order.score(doc))
+      cache.zset(index, members[i], order.score(doc))
     end
   end
   limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)

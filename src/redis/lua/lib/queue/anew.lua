@@ -7,10 +7,9 @@ local aging = require 'queue/aging'
 local moving = require 'queue/moving'
 local work = require 'run/work'
 local cache = require 'runtime/cache'
-local change_queue = cache.change_queue
 
 function anew.order(q)
-  change_queue(q, queue_fields.reordering, 'r:0')
+  cache.change_queue(q, queue_fields.reordering, 'r:0')
   for _ = 1, 4 do
     aging.go_on(q)
     work.flush(true)
@@ -19,7 +18,7 @@ end
 
 -- Begins anew with moving what waits; the first slices of it at once, the others with claims and ticks.
 function anew.serve(q)
-  change_queue(q, queue_fields.moving, 'r:0:0')
+  cache.change_queue(q, queue_fields.moving, 'r:0:0')
   for _ = 1, 4 do
     moving.go_on(q)
     work.flush(true)

@@ -11,9 +11,6 @@ local work = require 'run/work'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local change_queue, queue, queues = cache.change_queue, cache.queue, cache.queues
-local int, never = numbers.int, numbers.never
-local now = time.now
 
 local rung = 0
 bells.rings = {} -- what the caller must ring: { queue, bell, at }
@@ -31,7 +28,7 @@ end
 
 -- As many bells as it takes for the ready work, within the lanes that the queue may have.
 local function ring(q, ready)
-  local queue_record = queue(q)
+  local queue_record = cache.queue(q)
   if queue_record.paused then return end
   local called = ready > 0 and standby.call_lane(q) or 0
   local batch, there, most = queue_record.batch or lanes.BATCH, lanes.count(q), lanes.most(queue_record)
@@ -39,7 +36,7 @@ local function ring(q, ready)
   local missing = queue_record.called_classes and math.min(most - there, math.ceil(ready / math.min(batch, lanes.CALLS)) - bells_of(queue_record) - called) or math.min(most, math.ceil(ready / batch)) - there
   for _ = 1, missing do
     local bell = new_bell()
-    lanes.set(q, bell, now + lanes.BELL)
+    lanes.set(q, bell, time.now + lanes.BELL)
     bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = bell }
   end
 end
@@ -53,17 +50,17 @@ end
 -- When somebody must come: a timer is due, or a limit has room and no lane of the queue waits for that.
 local function next_call(q, queue_record)
   local room = lanes.next_room(q)
-  if lanes.count(q) > 0 or room <= (lanes.waits_until[q] or 0) then room = never end
-  return math.min(queue_record.next_timer or never, room)
+  if lanes.count(q) > 0 or room <= (lanes.waits_until[q] or 0) then room = numbers.never end
+  return math.min(queue_record.next_timer or numbers.never, room)
 end
 
 -- What is within the next minute gets a bell for that very moment, unless an earlier one is on its way.
 function bells.ring_timers()
-  for q, queue_record in pairs(queues) do
-    local moment = queue_record.paused and never or next_call(q, queue_record)
-    if moment > now and moment <= now + lanes.MINUTE and not (queue_record.timer_bell and queue_record.timer_bell > now and queue_record.timer_bell <= moment) then
-      change_queue(q, queue_fields.timer_bell, moment)
-      bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = new_bell(), at = int(moment) }
+  for q, queue_record in pairs(cache.queues) do
+    local moment = queue_record.paused and numbers.never or next_call(q, queue_record)
+    if moment > time.now and moment <= time.now + lanes.MINUTE and not (queue_record.timer_bell and queue_record.timer_bell > time.now and queue_record.timer_bell <= moment) then
+      cache.change_queue(q, queue_fields.timer_bell, moment)
+      bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = new_bell(), at = numbers.int(moment) }
     end
   end
 end

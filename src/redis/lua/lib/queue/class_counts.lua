@@ -13,10 +13,6 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local change_queue, queue, raw, set_text, text_at = cache.change_queue, cache.queue, cache.raw, cache.set_text, cache.text_at
-local push, put, within = journal.push, journal.put, journal.within
-local int = numbers.int
-local moment_of_sequence, now = time.moment_of_sequence, time.now
 
 class_counts.noted = {} -- queue → class → what was counted since the last flush
 
@@ -34,8 +30,8 @@ local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, term
 local WAITED, TOOK = 9, 22
 local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
 
-local today = int(math.floor(now / 86400000))
-local hour = math.floor(now / 3600000)
+local today = numbers.int(math.floor(time.now / 86400000))
+local hour = math.floor(time.now / 3600000)
 class_counts.HOURS = 24
 
 -- Where the counts of a queue are: `c` of the last day on which something was counted, `b` of the one before, `k` and a number
@@ -43,8 +39,8 @@ class_counts.HOURS = 24
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
 function class_counts.add(q, class, event, n)
-  local of, at = within(within(class_counts.noted, q), class), events[event]
-  put(of, at, (of[at] or 0) + (n or 1))
+  local of, at = journal.within(journal.within(class_counts.noted, q), class), events[event]
+  journal.put(of, at, (of[at] or 0) + (n or 1))
 end
 
 local bucket = 1 -- that of the last one: those of a batch took as long as each other, and had waited so
@@ -59,13 +55,13 @@ end
 
 -- Runs that end now: since when they had been ready, by their sequences, and when they began; each of n jobs.
 function class_counts.ran(q, class, since, began, n)
-  push(within(within(ended, q), class), { since, tonumber(began) or now, n or 1 })
+  journal.push(journal.within(journal.within(ended, q), class), { since, tonumber(began) or time.now, n or 1 })
 end
 
 local function count_ended(of, runs)
   for _, run in ipairs(runs) do
-    for _, since in ipairs(run[1]) do measure(of, WAITED, math.max(0, run[2] - moment_of_sequence(since)), run[3]) end
-    measure(of, TOOK, math.max(0, now - run[2]), run[3] * #run[1])
+    for _, since in ipairs(run[1]) do measure(of, WAITED, math.max(0, run[2] - time.moment_of_sequence(since)), run[3]) end
+    measure(of, TOOK, math.max(0, time.now - run[2]), run[3] * #run[1])
   end
 end
 
@@ -82,7 +78,7 @@ local function grown(line, more)
       to = #line
     end
     if more[at] then
-      words[#words + 1] = line:sub(kept, from - 1) .. int((tonumber(line:sub(from, to - 1)) or 0) + more[at])
+      words[#words + 1] = line:sub(kept, from - 1) .. numbers.int((tonumber(line:sub(from, to - 1)) or 0) + more[at])
       kept = to
     end
     from = to + 1
@@ -130,35 +126,35 @@ end
 
 -- The text of today, with what was counted beside it, which was on the same day; that of a day that is over becomes the one before.
 local function text_of_today(q, beside)
-  local text = text_at(class_counts.key(q, 'c')) or beside and beside:match('^%d+\n')
+  local text = cache.text_at(class_counts.key(q, 'c')) or beside and beside:match('^%d+\n')
   if beside then
     local of = {}
     for class, line in beside:gmatch('\n([^\t\n]*)\t([^\n]*)') do of[class] = numbers_of(line) end
     text = with(text, of)
   end
   local is_of_today = text and text:sub(1, #today + 1) == today .. '\n'
-  if text and not is_of_today then set_text(class_counts.key(q, 'b'), text) end
+  if text and not is_of_today then cache.set_text(class_counts.key(q, 'b'), text) end
   return is_of_today and text or today .. '\n'
 end
 
 -- Writes down what this script has counted.
 function class_counts.settle()
   for q, classes in pairs(ended) do
-    for class, runs in pairs(classes) do count_ended(within(within(class_counts.noted, q), class), runs) end
+    for class, runs in pairs(classes) do count_ended(journal.within(journal.within(class_counts.noted, q), class), runs) end
     ended[q] = nil
   end
   for q, of in pairs(class_counts.noted) do
-    local beside = queue(q).class_counts
-    local is_first = queue(q).class_hour ~= hour
-    local is_read = is_first or raw[class_counts.key(q, 'c')] ~= nil or (beside and size_of(beside) >= MOST_BESIDE)
+    local beside = cache.queue(q).class_counts
+    local is_first = cache.queue(q).class_hour ~= hour
+    local is_read = is_first or cache.raw[class_counts.key(q, 'c')] ~= nil or (beside and size_of(beside) >= MOST_BESIDE)
     local text = is_read and text_of_today(q, beside) or beside or today .. '\n'
     if is_first then
-      set_text(class_counts.key(q, 'k' .. int(hour % class_counts.HOURS)), int(hour) .. '\n' .. text)
-      change_queue(q, queue_fields.class_hour, hour)
+      cache.set_text(class_counts.key(q, 'k' .. numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\n' .. text)
+      cache.change_queue(q, queue_fields.class_hour, hour)
     end
     text = with(text, of)
-    if is_read then set_text(class_counts.key(q, 'c'), text) else change_queue(q, queue_fields.class_counts, text) end
-    if is_read and beside then change_queue(q, queue_fields.class_counts, nil) end
+    if is_read then cache.set_text(class_counts.key(q, 'c'), text) else cache.change_queue(q, queue_fields.class_counts, text) end
+    if is_read and beside then cache.change_queue(q, queue_fields.class_counts, nil) end
     class_counts.noted[q] = nil
   end
 end

@@ -14,13 +14,9 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
-local change_queue, hget, hset, queue, queue_dirty, set_text = cache.change_queue, cache.hget, cache.hset, cache.queue, cache.queue_dirty, cache.set_text
-local put = journal.put
-local int = numbers.int
-local now = time.now
 
-local today = math.floor(now / 86400000)
-local minute = math.floor(now / 60000)
+local today = math.floor(time.now / 86400000)
+local minute = math.floor(time.now / 60000)
 
 counts.MINUTES = 240
 counts.HOURS = 336
@@ -67,30 +63,30 @@ local function closes_days() return true end
 
 -- The day that is over goes to the others, and what is older than five years goes away.
 local function keep_day(q, queue_record)
-  local key, field = ns .. 'days', int(queue_record.day)
-  local text = hget(key, field)
+  local key, field = ns .. 'days', numbers.int(queue_record.day)
+  local text = cache.hget(key, field)
   local kept = text and readable.decode(text, key .. ' ' .. field) or {}
   local name = (kept[q] or size_of(kept) < MOST_QUEUES_KEPT) and q or ':others'
   local day_record = kept[name] or {}
   kept[name] = day_fields { counts = add_counts(day_record.counts or {}, queue_record.counts), waits = name == q and queue_record.waits or nil }
-  hset(key, field, cjson.encode(kept))
-  for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do hset(key, int(old), false) end
-  change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
+  cache.hset(key, field, cjson.encode(kept))
+  for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do cache.hset(key, numbers.int(old), false) end
+  cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
 end
 
 -- All counts of a queue, as they are at a moment.
 function counts.written_down(queue_record, moment, waited)
-  local words = { int(moment), int(waited or 0) }
-  for i, what in ipairs(series) do words[i + 2] = int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
+  local words = { numbers.int(moment), numbers.int(waited or 0) }
+  for i, what in ipairs(series) do words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
   -- And how many were ready, ran, and waited at limits, and who was in front, as it was before this script.
   local at = queue_record.jobs_at or {}
-  for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do words[#words + 1] = int(n) end
+  for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do words[#words + 1] = numbers.int(n) end
   words[#words + 1] = queue_record.first_ready or queue_record.first_pull or ''
   return table.concat(words, ',')
 end
 
 -- Where the counts of a minute or an hour are written down.
-function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. int(moment % most) end
+function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. numbers.int(moment % most) end
 
 local function turn(q, queue_record)
   local is_over = queue_record.day and queue_record.day ~= today and next(queue_record.counts)
@@ -99,27 +95,27 @@ local function turn(q, queue_record)
     return
   end
   local hour = math.floor(minute / 60)
-  set_text(counts.key(q, 'm', minute, counts.MINUTES), counts.written_down(queue_record, minute, queue_record.minute_wait))
-  change_queue(q, queue_fields.minute_wait, nil)
+  cache.set_text(counts.key(q, 'm', minute, counts.MINUTES), counts.written_down(queue_record, minute, queue_record.minute_wait))
+  cache.change_queue(q, queue_fields.minute_wait, nil)
   if not queue_record.minute or math.floor(queue_record.minute / 60) ~= hour then
-    set_text(counts.key(q, 'h', hour, counts.HOURS), counts.written_down(queue_record, hour, queue_record.hour_wait))
-    change_queue(q, queue_fields.hour_wait, nil)
+    cache.set_text(counts.key(q, 'h', hour, counts.HOURS), counts.written_down(queue_record, hour, queue_record.hour_wait))
+    cache.change_queue(q, queue_fields.hour_wait, nil)
   end
-  change_queue(q, queue_fields.minute, minute)
+  cache.change_queue(q, queue_fields.minute, minute)
   if queue_record.day == today then return end
   if is_over then keep_day(q, queue_record) end
-  change_queue(q, queue_fields.day, today)
-  change_queue(q, queue_fields.counts, {})
-  change_queue(q, queue_fields.waits, nil)
+  cache.change_queue(q, queue_fields.day, today)
+  cache.change_queue(q, queue_fields.counts, {})
+  cache.change_queue(q, queue_fields.waits, nil)
 end
 
 -- Of a class where one is named: what jobs count themselves has none.
 function counts.add(q, class, what, n)
-  local queue_record = queue(q)
+  local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
-  put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
+  journal.put(queue_record.counts, what, (queue_record.counts[what] or 0) + (n or 1))
   if class then class_counts.add(q, class, what, n) end
-  if not queue_dirty[q] then put(queue_dirty, q, true) end
+  if not cache.queue_dirty[q] then journal.put(cache.queue_dirty, q, true) end
 end
 
 -- Runs of a class that end now, as its document has them; of a piece it says not when they began.
@@ -137,14 +133,14 @@ end
 
 -- Notes for how long the first of the runs that a claim lends had been ready, and that all of them were for up to as long.
 function counts.waited(q, ms, n)
-  local queue_record = queue(q)
+  local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
   local histogram, at = queue_record.waits or no_waits(), 1
   while WAITS[at] and ms > WAITS[at] do at = at + 1 end
   histogram[at] = histogram[at] + n
-  change_queue(q, queue_fields.waits, histogram)
-  if ms > (queue_record.minute_wait or 0) then change_queue(q, queue_fields.minute_wait, ms) end
-  if ms > (queue_record.hour_wait or 0) then change_queue(q, queue_fields.hour_wait, ms) end
+  cache.change_queue(q, queue_fields.waits, histogram)
+  if ms > (queue_record.minute_wait or 0) then cache.change_queue(q, queue_fields.minute_wait, ms) end
+  if ms > (queue_record.hour_wait or 0) then cache.change_queue(q, queue_fields.hour_wait, ms) end
 end
 
 return counts

@@ -13,11 +13,6 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local get_value = values.get_value
-local change, change_queue, fetch_jobs, find, pending_moment, queue, zset = cache.change, cache.change_queue, cache.fetch_jobs, cache.find, cache.pending_moment, cache.queue, cache.zset
-local int, never = numbers.int, numbers.never
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 due.SLICE = 1000
 
@@ -26,17 +21,17 @@ due.lost = 0
 
 -- The due members of a time index, and the moment of the next one behind them.
 local function members_due(q, index, field)
-  local moment = queue(q)[field]
-  if not moment or moment > now then return {}, nil end
-  local key = queue_key(q, index)
-  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', int(now), 'LIMIT', 0, due.SLICE)
-  local next_one = #ids < due.SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-  local next_moment = next_one and math.min(tonumber(next_one[2]) or never, pending_moment(key)) or now
-  for id, till in pairs(index == 'leases' and queue(q).leased or {}) do
-    if till <= now then ids[#ids + 1] = id else next_moment = math.min(next_moment, till) end
+  local moment = cache.queue(q)[field]
+  if not moment or moment > time.now then return {}, nil end
+  local key = redis_keys.queue_key(q, index)
+  local ids = redis.call('ZRANGEBYSCORE', key, '-inf', numbers.int(time.now), 'LIMIT', 0, due.SLICE)
+  local next_one = #ids < due.SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+  local next_moment = next_one and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key)) or time.now
+  for id, till in pairs(index == 'leases' and cache.queue(q).leased or {}) do
+    if till <= time.now then ids[#ids + 1] = id else next_moment = math.min(next_moment, till) end
   end
-  change_queue(q, field, next_moment < never and next_moment or nil)
-  fetch_jobs(ids)
+  cache.change_queue(q, field, next_moment < numbers.never and next_moment or nil)
+  cache.fetch_jobs(ids)
   return ids, key
 end
 
@@ -44,13 +39,13 @@ end
 local SLOT_GRACE = 300000
 
 local function miss_slot(id, doc)
-  local late = doc.next_slot and now - tonumber(doc.next_slot) > SLOT_GRACE and not doc.wanted_early
-  if late and (get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then change(id, doc, fields.slot_missed, '1') end
+  local late = doc.next_slot and time.now - tonumber(doc.next_slot) > SLOT_GRACE and not doc.wanted_early
+  if late and (values.get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then cache.change(id, doc, fields.slot_missed, '1') end
 end
 
 local function fire(key, id)
-  local doc = find(id)
-  if not doc or doc.place ~= 't' then return zset(key, id, false) end
+  local doc = cache.find(id)
+  if not doc or doc.place ~= 't' then return cache.zset(key, id, false) end
   miss_slot(id, doc)
   queueing.enqueue(id, doc)
 end
@@ -66,8 +61,8 @@ local function take_back_piece(key, member)
   local number = pieces.number_in(member)
   local piece = cache.piece(number)
   local till = piece and tonumber(piece.state:match('^"z":"l",.-"le":"(%d+)"') or nil)
-  if not till or till > now then
-    zset(key, member, till or false)
+  if not till or till > time.now then
+    cache.zset(key, member, till or false)
     if till then places.soonest((cache.where(piece)), queue_fields.next_lease, till) end
     return 1
   end
@@ -75,19 +70,19 @@ local function take_back_piece(key, member)
   due.lost = due.lost + 1
   local is_whole = true
   for _, id in ipairs(ids) do
-    local doc = find(id)
+    local doc = cache.find(id)
     is_whole = is_whole and doc
     if doc then retry.lose(id, doc) end
   end
-  if not is_whole then zset(key, member, false) end
+  if not is_whole then cache.zset(key, member, false) end
   return #ids
 end
 
 local function take_back_job(key, id)
-  local doc = find(id)
+  local doc = cache.find(id)
   if not doc or doc.place ~= 'l' then
-    zset(key, id, false)
-  elseif tonumber(doc.lease_until) > now then
+    cache.zset(key, id, false)
+  elseif tonumber(doc.lease_until) > time.now then
     places.move(id, doc, 'l', tonumber(doc.lease_until))
   else
     due.lost = due.lost + 1
@@ -101,7 +96,7 @@ function due.take_back(q)
   local n = 0
   for _, member in ipairs(members) do
     if n >= due.SLICE then
-      change_queue(q, queue_fields.next_lease, now)
+      cache.change_queue(q, queue_fields.next_lease, time.now)
       return due.SLICE
     end
     local take_back = pieces.number_in(member) and take_back_piece or take_back_job

@@ -8,11 +8,6 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local queue, queue_dirty, queues, raw, sset, writes, zset = cache.queue, cache.queue_dirty, cache.queues, cache.raw, cache.sset, cache.writes, cache.zset
-local put = journal.put
-local never = numbers.never
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 -- Queue → until when a lane that found nothing waits by itself.
 lanes.waits_until = {}
@@ -31,12 +26,12 @@ lanes.CALLS = 4
 local CALLING_LANES = 8
 
 function lanes.purge(q)
-  local queue_record = queue(q)
+  local queue_record = cache.queue(q)
   for lane, till in pairs(queue_record.lanes) do
-    if till <= now then
-      put(queue_record.lanes, lane, nil)
-      put(queue_dirty, q, true)
-      put(writes.expires, ns .. 'lane:' .. lane, lanes.MINUTE)
+    if till <= time.now then
+      journal.put(queue_record.lanes, lane, nil)
+      journal.put(cache.queue_dirty, q, true)
+      journal.put(cache.writes.expires, ns .. 'lane:' .. lane, lanes.MINUTE)
     end
   end
 end
@@ -44,48 +39,48 @@ end
 function lanes.count(q)
   lanes.purge(q)
   local n = 0
-  for _ in pairs(queue(q).lanes) do n = n + 1 end
+  for _ in pairs(cache.queue(q).lanes) do n = n + 1 end
   return n
 end
 
 -- How many lanes may serve a queue, and whether another one may come.
 function lanes.most(queue_record) return queue_record.most_lanes or (queue_record.called_classes and CALLING_LANES or MAX_LANES) end
-function lanes.has_room(q) return lanes.count(q) < lanes.most(queue(q)) end
+function lanes.has_room(q) return lanes.count(q) < lanes.most(cache.queue(q)) end
 
 -- When one of the limits that its jobs wait at may have room.
 function lanes.next_room(q)
-  local moment = never
-  for _, at_moment in pairs(queue(q).limit_moments or {}) do moment = math.min(moment, at_moment) end
+  local moment = numbers.never
+  for _, at_moment in pairs(cache.queue(q).limit_moments or {}) do moment = math.min(moment, at_moment) end
   return moment
 end
 
 function lanes.set(q, lane, till)
-  put(queue(q).lanes, lane, till)
-  put(queue_dirty, q, true)
+  journal.put(cache.queue(q).lanes, lane, till)
+  journal.put(cache.queue_dirty, q, true)
 end
 
 -- The earliest moment at which the tick has to look at a queue if nobody else did.
 function lanes.moment_of(queue_record)
-  local moment = (queue_record.moving or queue_record.reordering) and now or math.min(queue_record.next_lease or never, queue_record.next_removal or never)
+  local moment = (queue_record.moving or queue_record.reordering) and time.now or math.min(queue_record.next_lease or numbers.never, queue_record.next_removal or numbers.never)
   for _, till in pairs(queue_record.lanes) do moment = math.min(moment, till) end
   if queue_record.next_timer then
-    local rung = queue_record.timer_bell and queue_record.timer_bell > now and queue_record.timer_bell <= queue_record.next_timer
-    moment = math.min(moment, rung and queue_record.next_timer + lanes.BELL or math.max(now, queue_record.next_timer - lanes.MINUTE))
+    local rung = queue_record.timer_bell and queue_record.timer_bell > time.now and queue_record.timer_bell <= queue_record.next_timer
+    moment = math.min(moment, rung and queue_record.next_timer + lanes.BELL or math.max(time.now, queue_record.next_timer - lanes.MINUTE))
   end
   return moment
 end
 
 function lanes.note_moments()
-  for q in pairs(queue_dirty) do
-    local queue_record = queues[q]
+  for q in pairs(cache.queue_dirty) do
+    local queue_record = cache.queues[q]
     local moment = lanes.moment_of(queue_record)
-    if moment < (queue_record.wake_at or never) then
+    if moment < (queue_record.wake_at or numbers.never) then
       queue_record.wake_at = moment
-      zset(ns .. 'wake', 'q:' .. q, moment)
+      cache.zset(ns .. 'wake', 'q:' .. q, moment)
     end
-    if raw[queue_key(q)] == false then
-      sset(ns .. 'queues', q, true)
-      raw[queue_key(q)] = ''
+    if cache.raw[redis_keys.queue_key(q)] == false then
+      cache.sset(ns .. 'queues', q, true)
+      cache.raw[redis_keys.queue_key(q)] = ''
     end
   end
 end

@@ -11,9 +11,6 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
-local change_queue, fetch_jobs, find, queue = cache.change_queue, cache.fetch_jobs, cache.find, cache.queue
-local int = numbers.int
-local queue_key = redis_keys.queue_key
 
 -- Moves the jobs that a member of an index stands for, if somebody else serves them; answers how many.
 local function move_all(q, place, member)
@@ -24,7 +21,7 @@ local function move_all(q, place, member)
   if doc and not sides.of(q, doc.class) then return 0 end
   if piece then ids = pieces.ids(number, piece) end
   for _, id in ipairs(ids) do
-    local doc = find(id)
+    local doc = cache.find(id)
     if doc and doc.place == place and sides.of(q, doc.class, doc.tag) ~= place then
       places.move(id, doc, sides.of(q, doc.class, doc.tag), nil, nil, true)
       n = n + 1
@@ -37,26 +34,26 @@ end
 -- that claims, which take from the front, do not shift them. A pass that has moved something is followed by another.
 -- The queue keeps how far that is: the side, how many have been passed over, how many moved.
 function moving.go_on(q)
-  if not queue(q).moving then return 0 end
-  local at_side, from, moved = queue(q).moving:match('^(%a):(%d+):(%d+)$')
+  if not cache.queue(q).moving then return 0 end
+  local at_side, from, moved = cache.queue(q).moving:match('^(%a):(%d+):(%d+)$')
   local place, n = at_side == 'p' and 'p' or nil, 0
-  local members, seen, gone = redis.call('ZREVRANGE', queue_key(q, states.indexes[place] or 'ready'), from, from + due.SLICE - 1), 0, 0
-  fetch_jobs(members)
+  local members, seen, gone = redis.call('ZREVRANGE', redis_keys.queue_key(q, states.indexes[place] or 'ready'), from, from + due.SLICE - 1), 0, 0
+  cache.fetch_jobs(members)
   for _, member in ipairs(members) do
     if n >= due.SLICE then break end
     local here = move_all(q, place, member)
     n, seen, gone = n + here, seen + 1, gone + (here > 0 and 1 or 0)
   end
-  moved = int(moved + n)
+  moved = numbers.int(moved + n)
   local further
   if seen < #members or #members == due.SLICE then
-    further = at_side .. ':' .. int(from + seen - gone) .. ':' .. moved
+    further = at_side .. ':' .. numbers.int(from + seen - gone) .. ':' .. moved
   elseif not place then
     further = 'p:0:' .. moved
   elseif moved ~= '0' then
     further = 'r:0:0'
   end
-  change_queue(q, queue_fields.moving, further)
+  cache.change_queue(q, queue_fields.moving, further)
   return n
 end
 

@@ -8,9 +8,6 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local hget, hset = cache.hget, cache.hset
-local int = numbers.int
-local now = time.now
 
 -- A beat is written at most every five seconds. Who was not heard for ten minutes is forgotten when room is wanted.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
@@ -22,8 +19,8 @@ function processes.read(text)
 end
 
 function processes.write(name, known)
-  local head = int(known.since) .. ',' .. int(known.heard) .. ',' .. known.signal
-  hset(processes.key, name, head .. '\n' .. table.concat(known.queues, '\n'))
+  local head = numbers.int(known.since) .. ',' .. numbers.int(known.heard) .. ',' .. known.signal
+  cache.hset(processes.key, name, head .. '\n' .. table.concat(known.queues, '\n'))
 end
 
 -- Whether one more may be known: those that nobody has heard for long make room.
@@ -31,8 +28,8 @@ local function has_place()
   if redis.call('HLEN', processes.key) < MOST then return true end
   local flat, gone = redis.call('HGETALL', processes.key), false
   for i = 1, #flat, 2 do
-    if now - processes.read(flat[i + 1]).heard > FORGOTTEN then
-      hset(processes.key, flat[i], false)
+    if time.now - processes.read(flat[i + 1]).heard > FORGOTTEN then
+      cache.hset(processes.key, flat[i], false)
       gone = true
     end
   end
@@ -41,16 +38,16 @@ end
 
 -- Notes that a process asks for work, or goes on with a run; answers what it was told: 'quiet', 'stop' or ''.
 function processes.heard(name, q)
-  local text = hget(processes.key, name)
+  local text = cache.hget(processes.key, name)
   local known = text and processes.read(text)
-  if not known or now - known.heard > FORGOTTEN then
+  if not known or time.now - known.heard > FORGOTTEN then
     if not text and not has_place() then return '' end
-    known = { since = now, heard = 0, signal = '', queues = {} }
+    known = { since = time.now, heard = 0, signal = '', queues = {} }
   end
   local is_new = q ~= '' and not tables.has(known.queues, q) and #known.queues < MOST_QUEUES
   if is_new then known.queues[#known.queues + 1] = q end
-  if is_new or now - known.heard >= BEAT then
-    known.heard = now
+  if is_new or time.now - known.heard >= BEAT then
+    known.heard = time.now
     processes.write(name, known)
   end
   return known.signal

@@ -7,11 +7,9 @@ local sides = {}
 local cache = require 'runtime/cache'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
-local fetch, find, queue = cache.fetch, cache.find, cache.queue
-local limit_key = redis_keys.limit_key
 
 function sides.of(q, class, tag)
-  local queue_record = queue(q)
+  local queue_record = cache.queue(q)
   return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class])) and 'p' or nil
 end
 
@@ -20,14 +18,14 @@ end
 function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
 
 function sides.own_limit(doc)
-  local bounded = queue(doc.queue).bounded_classes
+  local bounded = cache.queue(doc.queue).bounded_classes
   return bounded and bounded[doc.class] and sides.worker_limit(doc.queue, doc.class) or nil
 end
 
 function sides.is_limited(doc)
   if doc.terminating then return false end
   if doc.limits then return true end
-  local bounded = queue(doc.queue).bounded_classes
+  local bounded = cache.queue(doc.queue).bounded_classes
   return bounded ~= nil and bounded[doc.class] ~= nil
 end
 
@@ -40,12 +38,12 @@ end
 function sides.fetch_limits_of(ids)
   local keys = {}
   for i = 1, #ids do
-    local doc = find(ids[i])
+    local doc = cache.find(ids[i])
     if doc and sides.is_limited(doc) then
-      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = limit_key(key) end
+      for _, key in ipairs(sides.limits_of(doc)) do keys[#keys + 1] = redis_keys.limit_key(key) end
     end
   end
-  fetch(keys)
+  cache.fetch(keys)
 end
 
 -- Nobody serves its class any more. Pull workers need no registration.
@@ -53,7 +51,7 @@ local serving = {}
 
 function sides.is_gone(doc)
   local class = doc.queue .. '/' .. doc.class
-  if serving[class] == nil then serving[class] = queue(doc.queue).mode == 'pull' or redis.call('HEXISTS', ns .. 'workers:' .. doc.queue, doc.class) == 1 end
+  if serving[class] == nil then serving[class] = cache.queue(doc.queue).mode == 'pull' or redis.call('HEXISTS', ns .. 'workers:' .. doc.queue, doc.class) == 1 end
   return not serving[class]
 end
 

@@ -11,26 +11,22 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local change_queue, queue, writes = cache.change_queue, cache.queue, cache.writes
-local push = journal.push
-local int = numbers.int
-local now = time.now
 
 -- The lane that waits for work, and that is called instead of ringing a bell.
 local function warm_lane(q)
-  local lane, till = (queue(q).warm or ''):match('^(%S+) (%d+)$')
-  if not lane or tonumber(till) <= now then return nil end
+  local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')
+  if not lane or tonumber(till) <= time.now then return nil end
   return lane
 end
 
 -- A lane that has found nothing waits for what comes, where work comes that often: nothing was left no longer ago than it
 -- would wait. One lane of a queue does.
 function standby.stay_warm(q, lane, period)
-  local emptied = queue(q).emptied or 0
-  change_queue(q, queue_fields.emptied, now)
-  if queue(q).paused or now - emptied >= period or warm_lane(q) then return false end
-  change_queue(q, queue_fields.warm, lane .. ' ' .. int(now + period))
-  lanes.set(q, lane, now + period + lanes.BELL)
+  local emptied = cache.queue(q).emptied or 0
+  cache.change_queue(q, queue_fields.emptied, time.now)
+  if cache.queue(q).paused or time.now - emptied >= period or warm_lane(q) then return false end
+  cache.change_queue(q, queue_fields.warm, lane .. ' ' .. numbers.int(time.now + period))
+  lanes.set(q, lane, time.now + period + lanes.BELL)
   return true
 end
 
@@ -38,9 +34,9 @@ end
 local MOST_HANDED, UNHEARD = 16, 2000
 
 local function handed_to(q, lane)
-  local to, since, list = (queue(q).handed or ''):match('^(%S+) (%d+)(.*)$')
+  local to, since, list = (cache.queue(q).handed or ''):match('^(%S+) (%d+)(.*)$')
   local tokens = {}
-  if to ~= lane then return tokens, now end
+  if to ~= lane then return tokens, time.now end
   for token in list:gmatch('%S+') do tokens[#tokens + 1] = token end
   return tokens, tonumber(since)
 end
@@ -48,16 +44,16 @@ end
 -- The lane to which so many jobs can be lent with a call.
 function standby.lane_for(q, n)
   local lane = warm_lane(q)
-  if not lane or queue(q).paused then return nil end
+  if not lane or cache.queue(q).paused then return nil end
   local tokens, since = handed_to(q, lane)
-  return #tokens + n <= MOST_HANDED and now - since <= UNHEARD and lane or nil
+  return #tokens + n <= MOST_HANDED and time.now - since <= UNHEARD and lane or nil
 end
 
 -- Notes what was lent to it, and counts on it as on a bell that is on its way.
 function standby.hand(q, lane, tokens)
   local before, since = handed_to(q, lane)
-  if not before[1] then lanes.set(q, lane, now + lanes.BELL) end
-  change_queue(q, queue_fields.handed, lane .. ' ' .. int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
+  if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end
+  cache.change_queue(q, queue_fields.handed, lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
 -- What was lent to a lane and it has not heard of, as it comes to ask: from now on it knows of all. Who comes with runs instead
@@ -70,23 +66,23 @@ function standby.unheard(q, lane, heard, asks)
   for _, token in ipairs(tokens) do
     if not tables.has(heard, token) then left[#left + 1] = token end
   end
-  local waits = left[1] and not asks and now - since < ON_ITS_WAY
-  if tokens[1] then change_queue(q, queue_fields.handed, waits and lane .. ' ' .. int(since) .. ' ' .. table.concat(left, ' ') or nil) end
+  local waits = left[1] and not asks and time.now - since < ON_ITS_WAY
+  if tokens[1] then cache.change_queue(q, queue_fields.handed, waits and lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(left, ' ') or nil) end
   return waits and {} or left
 end
 
 -- It does not wait any more, for it is at work or leaves.
 function standby.cool_down(q, lane)
-  if (queue(q).warm or ''):sub(1, #lane + 1) == lane .. ' ' then change_queue(q, queue_fields.warm, nil) end
+  if (cache.queue(q).warm or ''):sub(1, #lane + 1) == lane .. ' ' then cache.change_queue(q, queue_fields.warm, nil) end
 end
 
 -- Calls the lane that waits, and counts on it as on a bell that is on its way; answers how many were called.
 function standby.call_lane(q)
   local lane = warm_lane(q)
   if not lane then return 0 end
-  push(writes.messages, { ns .. 'call:' .. lane, 'ready' })
+  journal.push(cache.writes.messages, { ns .. 'call:' .. lane, 'ready' })
   standby.cool_down(q, lane)
-  lanes.set(q, lane, now + lanes.BELL)
+  lanes.set(q, lane, time.now + lanes.BELL)
   return 1
 end
 

@@ -11,19 +11,14 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local change_queue, queue, writes, zset = cache.change_queue, cache.queue, cache.writes, cache.zset
-local push, put = journal.push, journal.put
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 local MAX_CALLS = 100
 
 -- A claim that waits stands in `waiters` as its name and the patterns it asked for. Who has got something, or has no more
 -- time, leaves: whoever is called stands for all who could come.
 function waiters.stand(q, waiter, patterns, till)
-  zset(queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > now and till)
-  if till > now then change_queue(q, queue_fields.pulls_until, math.max(queue(q).pulls_until or 0, till)) end
+  cache.zset(redis_keys.queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now and till)
+  if till > time.now then cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till)) end
 end
 
 function waiters.waiter_of(member)
@@ -33,9 +28,9 @@ end
 
 -- Each job that became ready calls one claim that waits for its class; nobody is called in vain.
 local function call_waiters(q, classes)
-  local key = queue_key(q, 'waiters')
-  local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. int(now), '+inf', 'LIMIT', 0, MAX_CALLS)
-  put(writes.trims, key, now)
+  local key = redis_keys.queue_key(q, 'waiters')
+  local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, MAX_CALLS)
+  journal.put(cache.writes.trims, key, time.now)
   local claims = {}
   for i, member in ipairs(waiting) do
     local waiter, patterns = waiters.waiter_of(member)
@@ -46,8 +41,8 @@ local function call_waiters(q, classes)
     for i, claim in ipairs(in_vain[class] and {} or claims) do
       -- Who cannot be told apart any more is called too: that costs a claim, and loses nothing.
       if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
-        zset(key, claim.member, false)
-        push(writes.messages, { ns .. 'call:' .. claim.waiter, 'ready' })
+        cache.zset(key, claim.member, false)
+        journal.push(cache.writes.messages, { ns .. 'call:' .. claim.waiter, 'ready' })
         table.remove(claims, i)
         break
       end
@@ -59,7 +54,7 @@ end
 
 function waiters.call_all()
   for q, classes in pairs(places.to_call) do
-    if (queue(q).pulls_until or 0) > now then call_waiters(q, classes) end
+    if (cache.queue(q).pulls_until or 0) > time.now then call_waiters(q, classes) end
   end
   places.to_call = {}
 end

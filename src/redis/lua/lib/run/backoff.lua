@@ -5,7 +5,6 @@
 local backoff = {}
 
 local time = require 'runtime/time'
-local now = time.now
 
 -- The first wait, twice that, and so on.
 function backoff.doubling(first, n, cap) return math.min(cap, first * 2 ^ (n - 1)) end
@@ -18,7 +17,7 @@ function backoff.lost(n) return backoff.doubling(1000, n, 3600000) end
 local AT_ONCE = 3
 function backoff.conflict(n)
   if n <= AT_ONCE then return nil end
-  return backoff.doubling(100, n - AT_ONCE, 60000) * (1 + (now % 100) / 500)
+  return backoff.doubling(100, n - AT_ONCE, 60000) * (1 + (time.now % 100) / 500)
 end
 
 return backoff

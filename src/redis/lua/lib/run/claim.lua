@@ -26,23 +26,17 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local set_value = values.set_value
-local attached_to, change, change_queue, clear, fetch, find, queue, raw = cache.attached_to, cache.change, cache.change_queue, cache.clear, cache.fetch, cache.find, cache.queue, cache.raw
-local writes, zset = cache.writes, cache.zset
-local int, never = numbers.int, numbers.never
-local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
-local now, now_text, this_minute = time.now, time.now_text, time.this_minute
 
 local RUNS_A_MINUTE = 600
 
 -- Counts a run; false when the job has run too often this minute. Slots that are made up for are no fault of the job's.
 local function guard(id, doc)
-  if doc.catch_up_at and (tonumber(doc.next_slot) or never) <= now then return true end
+  if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
   local at_minute, n
   if doc.runs_this_minute then at_minute, n = doc.runs_this_minute:match('^(%d+):(%d+)$') end
-  n = at_minute == this_minute and tonumber(n) + 1 or 1
+  n = at_minute == time.this_minute and tonumber(n) + 1 or 1
   if n > RUNS_A_MINUTE then return false end
-  change(id, doc, fields.runs_this_minute, this_minute .. ':' .. int(n))
+  cache.change(id, doc, fields.runs_this_minute, time.this_minute .. ':' .. numbers.int(n))
   return true
 end
 
@@ -54,21 +48,21 @@ end
 local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at }
 
 local function lend(id, doc, lease, begun, process)
-  clear(id, doc, used_up)
-  if doc.progress then set_value(id, doc, fields.progress, nil) end
+  cache.clear(id, doc, used_up)
+  if doc.progress then values.set_value(id, doc, fields.progress, nil) end
   if doc.unique_held == 's' or doc.unique_held == 'b' then unique.free(id, doc) end
-  if doc.not_before and tonumber(doc.not_before) <= now then change(id, doc, fields.not_before, nil) end
-  if doc.terminating then change(id, doc, fields.terminating, '2') end
-  if not doc.run_number then change(id, doc, fields.run_number, '1') end
-  change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
-  change(id, doc, fields.lease_until, int(now + lease))
-  if doc.place == 'p' or doc.lease_length then change(id, doc, fields.lease_length, doc.place == 'p' and int(lease) or nil) end
-  if process or doc.process then change(id, doc, fields.process, process) end
-  if doc.ran_at or doc.previous_ran_at then change(id, doc, fields.previous_ran_at, doc.ran_at) end
-  change(id, doc, fields.ran_at, now_text)
-  if doc.redeliver_after then change(id, doc, fields.deliveries, int((tonumber(doc.deliveries) or 0) + 1)) end
-  if begun then change(id, doc, fields.begun, '1') end
-  places.move(id, doc, 'l', now + lease)
+  if doc.not_before and tonumber(doc.not_before) <= time.now then cache.change(id, doc, fields.not_before, nil) end
+  if doc.terminating then cache.change(id, doc, fields.terminating, '2') end
+  if not doc.run_number then cache.change(id, doc, fields.run_number, '1') end
+  cache.change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
+  cache.change(id, doc, fields.lease_until, numbers.int(time.now + lease))
+  if doc.place == 'p' or doc.lease_length then cache.change(id, doc, fields.lease_length, doc.place == 'p' and numbers.int(lease) or nil) end
+  if process or doc.process then cache.change(id, doc, fields.process, process) end
+  if doc.ran_at or doc.previous_ran_at then cache.change(id, doc, fields.previous_ran_at, doc.ran_at) end
+  cache.change(id, doc, fields.ran_at, time.now_text)
+  if doc.redeliver_after then cache.change(id, doc, fields.deliveries, numbers.int((tonumber(doc.deliveries) or 0) + 1)) end
+  if begun then cache.change(id, doc, fields.begun, '1') end
+  places.move(id, doc, 'l', time.now + lease)
   if sides.is_limited(doc) then limits.take_slots(id, doc) end
   return id
 end
@@ -81,22 +75,22 @@ end
 -- Why a job fails instead of being lent: nobody answered so often, or its class is banned from the queue.
 local function given_up(doc, want)
   if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then return 'lent ' .. doc.deliveries .. ' times, and nobody answered' end
-  local ban = globs.first(doc.class, queue(doc.queue).banned or {}, want.banned)
+  local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
   if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end
 end
 
 local function give_up(id, doc, why)
   local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
-  clear(id, doc, { fields.next_slot, fields.not_before })
-  set_value(id, doc, fields.last_error, error)
+  cache.clear(id, doc, { fields.next_slot, fields.not_before })
+  values.set_value(id, doc, fields.last_error, error)
   log.line(id, 'error', error, doc)
   ending.finish(id, doc, 'f', error)
 end
 
 -- One job by its id, if it is ready.
 local function claim_one(want)
-  local id, doc = want.only, find(want.only)
-  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > now then return {}, 0, false, 0, 0 end
+  local id, doc = want.only, cache.find(want.only)
+  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > time.now then return {}, 0, false, 0, 0 end
   return { lend(id, doc, want.lease, true, want.process) }, 1, false, 0, 0
 end
 
@@ -112,14 +106,14 @@ claim.MOST = 4194304
 
 -- With one more, who is in front when all of them have gone.
 local function members_at(key, want, from, n)
-  local queue_record = queue(want.queue)
+  local queue_record = cache.queue(want.queue)
   if want.tier == '' or queue_record.ageing or queue_record.reordering then return redis.call('ZRANGE', key, from, from + n) end
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n + 1)
 end
 
 -- How many members a claim reads for so many jobs: fewer where many of those who wait are in pieces.
 local function members_for(want, jobs)
-  local queue_record = queue(want.queue)
+  local queue_record = cache.queue(want.queue)
   local ready, packed = (queue_record.jobs_at or {}).r or 0, (queue_record.packed or {}).r or 0
   if want.place ~= '' or packed <= 0 or ready <= packed then return jobs end
   return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
@@ -136,7 +130,7 @@ function claim.first_of(members, most, room, wide)
     if n >= (number and math.max(room, wide) or room) then return keys, numbers, ids end
     numbers[i] = number or false
     if number then
-      keys[i] = piece_key(number)
+      keys[i] = redis_keys.piece_key(number)
     else
       local id = member:sub(15)
       ids[#ids + 1] = id
@@ -154,7 +148,7 @@ local function is_stale(doc, want) return not doc.terminating and (doc.constrain
 
 -- What cannot be weighed cannot be shown either, and is found out then.
 local function weight_of(id, doc)
-  if not attached_to(id, doc)[1] then return #(raw[key_of(id)] or '') end
+  if not cache.attached_to(id, doc)[1] then return #(cache.raw[redis_keys.key_of(id)] or '') end
   local weighed, weight = pcall(snapshot.weigh, id, doc)
   return weighed and weight or 0
 end
@@ -176,12 +170,12 @@ local function keeps_apart(id, doc, want, got)
     got.passed[#got.passed + 1] = id
     return #got.passed < MAX_PASSED and 'pass' or 'stop'
   end
-  return got.n >= math.min(got.room or never, suspects_for(doc, want)) and 'stop'
+  return got.n >= math.min(got.room or numbers.never, suspects_for(doc, want)) and 'stop'
 end
 
 -- Lends one job, or does with it what has to be done instead. Answers 'later' or 'stop' where the claim ends before it.
 local function consider(id, doc, want, got)
-  if (tonumber(doc.lock_until) or 0) > now then return queueing.enqueue(id, doc, true) end
+  if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end
   if is_stale(doc, want) then
     if #want.stale < MAX_STALE then want.stale[#want.stale + 1] = id end
     return
@@ -208,7 +202,7 @@ local function consider(id, doc, want, got)
     if got.bytes > claim.MOST and #got.ids > 0 then return 'stop' end
     got.ids[#got.ids + 1] = lend(id, doc, want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease, got.n < want.begun, want.process)
     got.n = got.n + 1
-    if doc.lost_in_a_row then got.room = math.min(got.room or never, suspects_for(doc, want)) end
+    if doc.lost_in_a_row then got.room = math.min(got.room or numbers.never, suspects_for(doc, want)) end
   end
   if has_all(want, got) then return 'stop' end
 end
@@ -217,8 +211,8 @@ local function consider_job(member, id, want, got)
   local ends
   if want.lend and not got.room then ends = want.lend(member, id, want, got) end
   if ends ~= nil then return ends end
-  local doc = find(id)
-  if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return zset(got.key, member, false) end
+  local doc = cache.find(id)
+  if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return cache.zset(got.key, member, false) end
   return consider(id, doc, want, got)
 end
 
@@ -232,7 +226,7 @@ end
 -- Lends a piece, or as many of its jobs as are wanted.
 local function consider_piece(member, number, want, got)
   local piece = cache.piece(number)
-  if not piece or pieces.entry(number, piece) ~= member then return zset(got.key, member, false) end
+  if not piece or pieces.entry(number, piece) ~= member then return cache.zset(got.key, member, false) end
   local doc, room = cache.common_of(piece), room_of(want, got)
   if got.room then return 'stop' end
   if globs.steps <= 0 then return 'later' end
@@ -246,8 +240,8 @@ local function consider_piece(member, number, want, got)
   -- The next claim may have room for all of it; who has little so far takes what there is room for.
   if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
   for _, id in ipairs(pieces.ids(number, piece)) do
-    local doc = find(id)
-    if not doc then return zset(got.key, member, false) end
+    local doc = cache.find(id)
+    if not doc then return cache.zset(got.key, member, false) end
     local ends = consider(id, doc, want, got)
     if ends then return ends end
   end
@@ -264,7 +258,7 @@ function claim.still_lent(list)
   for _, token in ipairs(list) do
     local number, under = token:match('^p(%d+)%.(.*)$')
     local id = token:match('^p?%d+')
-    local doc = not number and find(id)
+    local doc = not number and cache.find(id)
     if (doc and doc.token == token) or (number and packed.lent(number, under)) then ids[#ids + 1] = id end
   end
   return ids
@@ -273,7 +267,7 @@ end
 -- Those of them that still are, beside what a claim has lent.
 function claim.add_lent(ids, list)
   for _, id in ipairs(claim.still_lent(list)) do
-    local doc = find(id)
+    local doc = cache.find(id)
     tokens.keep(id, doc.token)
     ids[#ids + 1] = id
   end
@@ -281,7 +275,7 @@ end
 
 -- Whether nothing is ready in a queue, by what is counted and what this script has done.
 function claim.finds_nothing(q)
-  for _, score in pairs(writes.zsets[queue_key(q, 'ready')] or {}) do
+  for _, score in pairs(cache.writes.zsets[redis_keys.queue_key(q, 'ready')] or {}) do
     if score then return false end
   end
   return tally.is_empty(q, 'ready')
@@ -290,9 +284,9 @@ end
 -- Whether this script has changed what a claim asks Redis itself for: who is ready, room at limits, what waits at ports. That
 -- jobs have come to rest is not.
 function claim.is_overtaken()
-  if next(cache.loose) or next(writes.lists) then return true end
-  for key in pairs(writes.zsets) do
-    local of = counted[key]
+  if next(cache.loose) or next(cache.writes.lists) then return true end
+  for key in pairs(cache.writes.zsets) do
+    local of = redis_keys.counted[key]
     if not of or of[2] == 'ready' or of[2] == 'ready:pull' then return true end
   end
   return false
@@ -310,7 +304,7 @@ local function go_through(want, head, got)
     if from == 0 and want.tier == '' then tally.heads[got.key] = members end
     local keys, numbers, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n)
     if #keys == 0 then return #members > 0 or #want.stale > 0, from end
-    fetch(keys)
+    cache.fetch(keys)
     sides.fetch_limits_of(ids[1] and want.limited and want.limited(ids, want) or ids)
     local nth = 0 -- of the ids
     for i = 1, #keys do
@@ -338,19 +332,19 @@ end
 -- head: the first members, where they have been read already.
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
-  local q, served = want.queue, queue(want.queue).suspects_served
-  local got = claim_state { key = queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and queue(q).called_classes or nil, fresh_first = served, passed = {} }
+  local q, served = want.queue, cache.queue(want.queue).suspects_served
+  local got = claim_state { key = redis_keys.queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served, passed = {} }
   want.liked, want.banned = {}, {}
   local more, from = go_through(want, head, got)
   local passed = got.passed
   if got.n == 0 and served and passed[1] then
     got.fresh_first, got.passed = nil, {}
     for i = 1, #passed do
-      if consider(passed[i], find(passed[i]), want, got) then break end
+      if consider(passed[i], cache.find(passed[i]), want, got) then break end
     end
   end
   local serves = got.room and 1 or nil
-  if got.n > 0 and served ~= serves then change_queue(q, queue_fields.suspects_served, serves) end
+  if got.n > 0 and served ~= serves then cache.change_queue(q, queue_fields.suspects_served, serves) end
   return got.ids, got.n, more or #passed > 0, from, got.failed
 end
 

@@ -9,8 +9,6 @@ local cache = require 'runtime/cache'
 local lists = require 'runtime/lists'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
-local change, need, set_text, text_at = cache.change, cache.need, cache.set_text, cache.text_at
-local key_of, side_key = redis_keys.key_of, redis_keys.side_key
 
 -- What is told of one run, in bytes: of what is beyond it only how much that was.
 local MOST = 4096
@@ -20,8 +18,8 @@ local MOST_INPUTS, BESIDE = 65536, 32
 
 -- What the run has taken up to its last checkpoint; else nothing yet.
 local function taken_before(run, doc)
-  local key = side_key(run.id, 'inputs')
-  local kept = doc.inputs_kept and doc.next_commit and readable.decode(text_at(key) or '{}', key)
+  local key = redis_keys.side_key(run.id, 'inputs')
+  local kept = doc.inputs_kept and doc.next_commit and readable.decode(cache.text_at(key) or '{}', key)
   return kept and kept.token == run.token and kept or { token = run.token, bytes = 0, of = {} }
 end
 
@@ -43,9 +41,9 @@ end
 
 -- Verbs tell `run.note` what they did, and how many times: a letter for what it was, then of what.
 function did.begin(run)
-  local doc = need(run.id)
+  local doc = cache.need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
-  local all = doc.run_did and readable.decode(doc.run_did, key_of(run.id) .. ' ' .. fields.run_did) or { of = {}, bytes = 0, more = 0 }
+  local all = doc.run_did and readable.decode(doc.run_did, redis_keys.key_of(run.id) .. ' ' .. fields.run_did) or { of = {}, bytes = 0, more = 0 }
   run.keep = function(port, n) keep_taken(run, doc, port, n) end
   run.note = function(what, n)
     run.did = all
@@ -62,14 +60,14 @@ end
 
 -- The run goes on: what it has done up to here has an effect, whatever becomes of the rest.
 function did.keep(run)
-  if run.did then change(run.id, need(run.id), fields.run_did, cjson.encode(run.did)) end
+  if run.did then cache.change(run.id, cache.need(run.id), fields.run_did, cjson.encode(run.did)) end
 end
 
 -- What the run has taken has gone, now that it commits.
 function did.keep_inputs(run)
   if not run.inputs then return end
-  set_text(side_key(run.id, 'inputs'), cjson.encode(run.inputs))
-  change(run.id, need(run.id), fields.inputs_kept, '1')
+  cache.set_text(redis_keys.side_key(run.id, 'inputs'), cjson.encode(run.inputs))
+  cache.change(run.id, cache.need(run.id), fields.inputs_kept, '1')
 end
 
 return did

@@ -19,10 +19,6 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local queue, set_text, text_at, writes = cache.queue, cache.set_text, cache.text_at, cache.writes
-local put = journal.put
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 local function key_of_lane(lane) return ns .. 'lane:' .. lane end
 local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
@@ -30,7 +26,7 @@ local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1
 -- What this script puts into an index, as it will stand there.
 local function written_to(index)
   local rows, members = {}, {}
-  for member, score in pairs(writes.zsets[index] or {}) do rows[#rows + 1] = score and { member, score } or nil end
+  for member, score in pairs(cache.writes.zsets[index] or {}) do rows[#rows + 1] = score and { member, score } or nil end
   table.sort(rows, in_order)
   for i, row in ipairs(rows) do members[i] = row[1] end
   return members
@@ -38,13 +34,13 @@ end
 
 -- Lends what this script has made, where nothing was ready before.
 local function lend_new(q, want)
-  local index = queue_key(q, 'ready')
+  local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
   want.queue, want.place, want.only, want.tier, want.skip, want.wide, want.patterns, want.tags, want.stale = q, '', '', '', 0, 0, {}, {}, {}
   local ids, n = claim.jobs(want, members)
   -- What has gone from there never was there.
   for _, member in ipairs(members) do
-    if not writes.zsets[index][member] then put(writes.zsets[index], member, nil) end
+    if not cache.writes.zsets[index][member] then journal.put(cache.writes.zsets[index], member, nil) end
   end
   if n > 0 then counts.waited(q, 0, n) end
   return ids
@@ -53,7 +49,7 @@ end
 -- The one queue for whose jobs nobody else needs to come.
 local function only_queue(lane)
   local q = next(places.to_ring)
-  if lane.name == '' or not q or next(places.to_ring, q) or queue(q).paused or not lanes.has_room(q) then return nil end
+  if lane.name == '' or not q or next(places.to_ring, q) or cache.queue(q).paused or not lanes.has_room(q) then return nil end
   return tally.is_empty(q, 'ready') and q or nil
 end
 
@@ -62,11 +58,11 @@ end
 function eager.begin_lane(lane)
   local q = only_queue(lane)
   if not q then return {} end
-  local most = math.min(lane.batch, queue(q).batch or lanes.BATCH)
+  local most = math.min(lane.batch, cache.queue(q).batch or lanes.BATCH)
   local ids = lend_new(q, { lane = lane.name, calls = -1, max = most, lease = lane.lease, begun = lane.begun, version = lane.version })
   if #ids == 0 then return ids end
-  lanes.set(q, lane.name, now + lane.lease)
-  set_text(key_of_lane(lane.name), '1 ' .. cjson.encode(lane_fields { word = 'ok', answers = {}, tokens = tokens.of(ids) }))
+  lanes.set(q, lane.name, time.now + lane.lease)
+  cache.set_text(key_of_lane(lane.name), '1 ' .. cjson.encode(lane_fields { word = 'ok', answers = {}, tokens = tokens.of(ids) }))
   return ids
 end
 
@@ -74,7 +70,7 @@ local called = {} -- lane → what was lent to it
 
 -- Lends all of them to the lane that waits for them. They have not begun, and come back as soon as a lost bell is found.
 local function hand_over(q, version)
-  local index = queue_key(q, 'ready')
+  local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
   local lane = #members > 0 and tally.is_empty(q, 'ready') and standby.lane_for(q, #members)
   if not lane then return end
@@ -88,7 +84,7 @@ local function hand_over(q, version)
   standby.hand(q, lane, tokens.of(ids))
   called[lane] = ids
   local left = #written_to(index)
-  put(places.to_ring, q, left > 0 and left or nil)
+  journal.put(places.to_ring, q, left > 0 and left or nil)
 end
 
 function eager.hand_over(version)
@@ -117,7 +113,7 @@ end
 
 -- What the same request lent before, as far as it still holds.
 function eager.lent_before(lane)
-  local text = lane ~= '' and text_at(key_of_lane(lane))
+  local text = lane ~= '' and cache.text_at(key_of_lane(lane))
   local lane_record = text and readable.decode(text:match('{.*') or '', key_of_lane(lane))
   return lane_record and claim.still_lent(lane_record.tokens or {}) or {}
 end

@@ -31,13 +31,6 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local set_value = values.set_value
-local take, take_int = args.take, args.take_int
-local change, fetch_jobs, find, need, set_expiring, sset, text_at = cache.change, cache.fetch_jobs, cache.find, cache.need, cache.set_expiring, cache.sset, cache.text_at
-local isolate = journal.isolate
-local int, never = numbers.int, numbers.never
-local side_key = redis_keys.side_key
-local now = time.now
 
 -- The run whose arguments stand behind a place; those of the next one follow it.
 function finish.take_run(from)
@@ -62,7 +55,7 @@ local function apply(run)
   at = run.from
   local stop = run.from + run.size
   while at < stop do
-    local word = take()
+    local word = args.take()
     local carry = sayings.named(word) or ops.named(word)
     carry(run)
   end
@@ -71,23 +64,23 @@ local function apply(run)
 end
 
 local function answered(run, doc, answer)
-  change(run.id, doc, fields.last_commit, run.token .. '|' .. int(run.n) .. '|' .. answer)
+  cache.change(run.id, doc, fields.last_commit, run.token .. '|' .. numbers.int(run.n) .. '|' .. answer)
   return answer
 end
 
 -- Children that have not ended, of those the run wants to wait for.
 local function fill_waiting(id, doc, run)
-  local key, n, wanted = side_key(id, 'waiting'), 0, {}
+  local key, n, wanted = redis_keys.side_key(id, 'waiting'), 0, {}
   for _, name in ipairs(run.names) do wanted[name] = true end
   for _, child in ipairs(kin.children_of(id, doc)) do
     if (run.wait_for == '*' or wanted[child.name]) and not states.ends[child.status] then
-      sset(key, child.id, true)
+      cache.sset(key, child.id, true)
       n = n + 1
     end
   end
   if n == 0 then return false end
-  change(id, doc, fields.waits_for, run.wait_for == '*' and '*' or cjson.encode(run.names))
-  change(id, doc, fields.waits_for_count, int(n))
+  cache.change(id, doc, fields.waits_for, run.wait_for == '*' and '*' or cjson.encode(run.names))
+  cache.change(id, doc, fields.waits_for_count, numbers.int(n))
   return true
 end
 
@@ -95,7 +88,7 @@ local failures = { fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_
 
 local function clear_failures(id, doc)
   for i = 1, #failures do
-    if doc[failures[i]] then set_value(id, doc, failures[i], nil) end
+    if doc[failures[i]] then values.set_value(id, doc, failures[i], nil) end
   end
 end
 
@@ -106,14 +99,14 @@ local function come_to_rest(id, doc, run)
   if doc.terminating == '2' then
     ending.be_terminated(id, doc)
     if own and not doc.gone then
-      change(id, doc, fields.input_during_run, nil)
+      cache.change(id, doc, fields.input_during_run, nil)
       queueing.enqueue(id, doc, true)
     end
     return
   end
   if doc.terminating then return ending.terminate_now(id, doc) end
   if run.ending ~= 'again' then ending.let_children_go(id, doc) end
-  if run.ending == 'follow' then follow.begin(id, doc) elseif run.ending ~= 'again' then change(id, doc, fields.followed, nil) end
+  if run.ending == 'follow' then follow.begin(id, doc) elseif run.ending ~= 'again' then cache.change(id, doc, fields.followed, nil) end
   local waiting = run.ending == 'suspended' and run.wait_for and fill_waiting(id, doc, run)
   if own or (child and not waiting) then
     queueing.stop_waiting(id, doc)
@@ -122,7 +115,7 @@ local function come_to_rest(id, doc, run)
   if run.ending == 'follow' then return follow.keep_up(id, doc) end
   if run.ending == 'again' and not run.at then return queueing.enqueue(id, doc, true) end
   if run.ending == 'suspended' and run.wait_for and not waiting then
-    change(id, doc, fields.wait_over, '1')
+    cache.change(id, doc, fields.wait_over, '1')
     return queueing.enqueue(id, doc, true)
   end
   if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then
@@ -130,23 +123,23 @@ local function come_to_rest(id, doc, run)
     return queueing.enqueue(id, doc)
   end
   if run.ending == 'completed' then return ending.finish(id, doc, 'c', run.result or 'null') end
-  places.move(id, doc, 's', never)
+  places.move(id, doc, 's', numbers.never)
 end
 
 local function set_pause(id, doc, run)
-  change(id, doc, fields.sleep_until, run.till)
-  change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)
+  cache.change(id, doc, fields.sleep_until, run.till)
+  cache.change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)
 end
 
 local function succeed(run)
-  local id, doc = run.id, need(run.id)
+  local id, doc = run.id, cache.need(run.id)
   if run.at or run.slot then slots.set_times(id, doc, run) end
   leases.note_run(id, doc, run.ending, run)
   clear_failures(id, doc)
   if run.paused then set_pause(id, doc, run) else ending.clear_steps(id, doc) end
-  if not run.paused then change(id, doc, fields.failed_in_a_row, nil) end
-  if doc.terminating ~= '2' then change(id, doc, fields.started_up, '1') end
-  change(id, doc, fields.run_number, int(tonumber(doc.run_number) + 1))
+  if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end
+  if doc.terminating ~= '2' then cache.change(id, doc, fields.started_up, '1') end
+  cache.change(id, doc, fields.run_number, numbers.int(tonumber(doc.run_number) + 1))
   counts.ran(doc)
   come_to_rest(id, doc, run)
   if doc.gone then return doc.gone end
@@ -155,11 +148,11 @@ local function succeed(run)
 end
 
 local function checkpoint(run)
-  local id, doc = run.id, need(run.id)
-  if run.progress then set_value(id, doc, fields.progress, run.progress) end
-  change(id, doc, fields.started_up, '1')
-  change(id, doc, fields.deliveries, nil)
-  change(id, doc, fields.next_commit, int(run.n + 1))
+  local id, doc = run.id, cache.need(run.id)
+  if run.progress then values.set_value(id, doc, fields.progress, run.progress) end
+  cache.change(id, doc, fields.started_up, '1')
+  cache.change(id, doc, fields.deliveries, nil)
+  cache.change(id, doc, fields.next_commit, numbers.int(run.n + 1))
   did.keep(run)
   leases.extend(id, doc, run.lease or lanes.LANE)
   return 'running'
@@ -168,10 +161,10 @@ end
 local function settle(run)
   did.keep_inputs(run)
   for _, e in ipairs(run.counts or {}) do
-    local doc = need(run.id)
+    local doc = cache.need(run.id)
     counts.add(doc.queue, nil, e[1], e[2])
   end
-  if run.said then change(run.id, need(run.id), fields.said_ended_at, run.said) end
+  if run.said then cache.change(run.id, cache.need(run.id), fields.said_ended_at, run.said) end
   if run.ending == 'checkpoint' then return checkpoint(run) end
   if run.ending == 'released' then return retry.release(run) end
   if run.ending == 'skipped' then return slots.pass(run) end
@@ -192,13 +185,13 @@ local MAX_PUTS = 40000
 -- it was refused, and what becomes of it is left to another script.
 function finish.commit(run, lane)
   if journal.puts > MAX_PUTS then return 'later' end
-  local doc = find(run.id)
-  if not doc then return text_at(erase.gone_key(run.token, run.n)) or 'lost' end
+  local doc = cache.find(run.id)
+  if not doc then return cache.text_at(erase.gone_key(run.token, run.n)) or 'lost' end
   if doc.last_commit then
     local token, n, answer = doc.last_commit:match('^([^|]*)|(%d+)|(.*)$')
     if token == run.token and tonumber(n) == run.n then return answer end
   end
-  if doc.token ~= run.token or tonumber(doc.lease_until) <= now then return 'lost' end
+  if doc.token ~= run.token or tonumber(doc.lease_until) <= time.now then return 'lost' end
   if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end
   -- A run whose job is to end may finish, and does not go on for long.
   if run.ending == 'checkpoint' and doc.terminating == '1' then
@@ -208,7 +201,7 @@ function finish.commit(run, lane)
     return 'lost'
   end
   if doc.held_limits then limits.note_start(doc, run.late) end
-  local ok, status = isolate(run.id, carry_out, run)
+  local ok, status = journal.isolate(run.id, carry_out, run)
   if not ok and status.code == 'CONFLICT' then
     retry.conflict(run)
     status = 'conflict'
@@ -217,7 +210,7 @@ function finish.commit(run, lane)
     if not status then return nil end
   end
   if not doc.gone then return answered(run, doc, status) end
-  if lane == '' then set_expiring(erase.gone_key(run.token, run.n), status, erase.GONE) end
+  if lane == '' then cache.set_expiring(erase.gone_key(run.token, run.n), status, erase.GONE) end
   return status
 end
 
@@ -225,7 +218,7 @@ end
 -- is told for all of them at once: such runs are told of again, one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
-  fetch_jobs(list)
+  cache.fetch_jobs(list)
   for i, id in ipairs(list) do
     local _, at = pieces.place_of(id)
     local known = ended_together:sub(at, at) == '1' and 'completed' or run.size > 1 and 'later'
@@ -238,7 +231,7 @@ end
 function finish.going_on(runs, answers)
   local ids = {}
   for i, run in ipairs(runs) do
-    local doc = run.ending == 'checkpoint' and answers[i] == 'running' and find(run.id)
+    local doc = run.ending == 'checkpoint' and answers[i] == 'running' and cache.find(run.id)
     if doc and doc.token == run.token then ids[#ids + 1] = run.id end
   end
   return ids[1] and ids

@@ -12,28 +12,24 @@ local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local change, clear = cache.change, cache.clear
-local int = numbers.int
-local side_key = redis_keys.side_key
-local moment_of_sequence, now, now_text = time.moment_of_sequence, time.now, time.now_text
 
 local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit, fields.previous_ran_at, fields.process, fields.run_did }
 
 function leases.finish(id, doc)
   if doc.held_limits then limits.release_slots(id, doc) end
-  clear(id, doc, lease_fields)
+  cache.clear(id, doc, lease_fields)
 end
 
 -- A run that had no effect does not count for the runaway guard.
 function leases.uncount_run(id, doc)
   local minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
-  if minute then change(id, doc, fields.runs_this_minute, minute .. ':' .. int(math.max(0, tonumber(n) - 1))) end
+  if minute then cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. numbers.int(math.max(0, tonumber(n) - 1))) end
 end
 
 -- A run that was given back was neither a run nor a delivery.
 function leases.uncount(id, doc)
   leases.uncount_run(id, doc)
-  if doc.deliveries then change(id, doc, fields.deliveries, int(tonumber(doc.deliveries) - 1)) end
+  if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
 end
 
 -- How a run ended. The last one stands in the document; a job that keeps more has them in a list, each with what else is
@@ -49,13 +45,13 @@ function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 -- What is told besides of a run of a job that keeps its history: which of its runs it was, since when it had been ready, how often
 -- it committed before its end, and what it did.
 local function told(id, doc, did)
-  change(id, doc, fields.runs_noted, int((tonumber(doc.runs_noted) or 0) + 1))
-  return '\n+' .. doc.runs_noted .. ',' .. int(moment_of_sequence(doc.sequence)) .. ',' .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
+  cache.change(id, doc, fields.runs_noted, numbers.int((tonumber(doc.runs_noted) or 0) + 1))
+  return '\n+' .. doc.runs_noted .. ',' .. numbers.int(time.moment_of_sequence(doc.sequence)) .. ',' .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
 end
 
 function leases.note_run(id, doc, outcome, more)
-  local line = (doc.ran_at or '0') .. ',' .. now_text .. ',' .. outcome .. ',' .. int((tonumber(doc.failures) or 0) + 1)
-  change(id, doc, fields.last_run, line)
+  local line = (doc.ran_at or '0') .. ',' .. time.now_text .. ',' .. outcome .. ',' .. numbers.int((tonumber(doc.failures) or 0) + 1)
+  cache.change(id, doc, fields.last_run, line)
   local most = (doc.history or outcome == 'failed' or outcome == 'lost') and leases.most_kept(doc) or 0
   if most == 0 then return end
   local n, error = tonumber(doc.history_kept) or 0, more and more.error or ''
@@ -63,19 +59,19 @@ function leases.note_run(id, doc, outcome, more)
     error = '{"message":"its error is ' .. #error .. ' bytes: only the last is kept","reason":"other"}'
   end
   local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
-  local kept = lists.at(side_key(id, 'runs'), n)
+  local kept = lists.at(redis_keys.side_key(id, 'runs'), n)
   lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error .. (doc.history and told(id, doc, more and more.did) or '') })
-  if n >= most then lists.pop(kept, 1) else change(id, doc, fields.history_kept, int(n + 1)) end
+  if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, numbers.int(n + 1)) end
 end
 
 -- Until when a run has its job, and a slot of each of its limits.
 function leases.hold(id, doc, till)
   local was = tonumber(doc.lease_until)
-  change(id, doc, fields.lease_until, int(till))
+  cache.change(id, doc, fields.lease_until, numbers.int(till))
   places.move(id, doc, 'l', till)
   if doc.held_limits then limits.renew_slots(id, doc, till < was) end
 end
 
-function leases.extend(id, doc, lease) leases.hold(id, doc, now + (tonumber(doc.lease_length) or lease)) end
+function leases.extend(id, doc, lease) leases.hold(id, doc, time.now + (tonumber(doc.lease_length) or lease)) end
 
 return leases

@@ -21,12 +21,6 @@ local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local del, docs, queue, raw, text_at, writes = cache.del, cache.docs, cache.queue, cache.raw, cache.text_at, cache.writes
-local within = journal.within
-local newly_lent = leased.newly_lent
-local int = numbers.int
-local queue_key = redis_keys.queue_key
-local now = time.now
 
 -- What such a job may have, and where what it says is put down; 0 is nowhere. None of it has to do with whether it may be lent, or
 -- with what follows from its end.
@@ -59,7 +53,7 @@ function lone.take(keys)
   local from, token = at, ARGV[at + 1]
   local id = token:sub(1, (token:find('.', 1, true) or 1) - 1)
   local key, base = ns .. 'job:' .. id, #BEGIN + #token + 1
-  local text = raw[key]
+  local text = cache.raw[key]
   if ARGV[from + 3] ~= 'completed' or not text or text:sub(1, base - 1) ~= BEGIN .. token then return nil end
   if text:sub(base, base + #known - 1) ~= known or known == '' then
     -- It is the same for all of a claim.
@@ -70,7 +64,7 @@ function lone.take(keys)
     till = (begun == '' or begun == '"bg":"1",') and tonumber(over) or 0
   end
   base = base + #known
-  if till <= now or not is_lone(text, base + 1) then return nil end
+  if till <= time.now or not is_lone(text, base + 1) then return nil end
   at = from + 5
   local q, class, scope, held = said[QUEUE], said[CLASS], said[SCOPE], nil
   if scope ~= '' then
@@ -90,8 +84,8 @@ end
 
 -- What leaves an index, and what comes into it, as it is written: nobody else of a script does anything to those jobs.
 local function moves_of(key)
-  local moves = within(writes, write_lists.moves)
-  within(writes.zsets, key)
+  local moves = journal.within(cache.writes, write_lists.moves)
+  journal.within(cache.writes.zsets, key)
   moves[key] = moves[key] or { {}, {} }
   return moves[key]
 end
@@ -122,24 +116,24 @@ function lone.finish(run, lane)
     lone.settle()
     like, its_queue, its_class, began = run[7], run[8], run[9], run[11]
     keep = ending.removal(id, fields { retain = tonumber(run[10]) }, 'c')
-    if keep > now then places.soonest(its_queue, queue_fields.next_removal, keep) end
-    keep = keep > now and int(keep)
-    local state, index = packed.completed_state('@', tonumber(ARGV[run[1] + 2]), began, run[12]), queue_key(its_queue, 'leases')
+    if keep > time.now then places.soonest(its_queue, queue_fields.next_removal, keep) end
+    keep = keep > time.now and numbers.int(keep)
+    local state, index = packed.completed_state('@', tonumber(ARGV[run[1] + 2]), began, run[12]), redis_keys.queue_key(its_queue, 'leases')
     local mark = state:find('@', 1, true)
     head = '{' .. state:sub(1, mark - 1)
     tail = state:sub(mark + 1)
-    flat = within(writes, write_lists.flat)
+    flat = journal.within(cache.writes, write_lists.flat)
     leases = moves_of(index)[1]
-    held_leases = queue(its_queue).leased and writes.zsets[index]
-    completed = moves_of(queue_key(its_queue, 'completed'))[2]
+    held_leases = cache.queue(its_queue).leased and cache.writes.zsets[index]
+    completed = moves_of(redis_keys.queue_key(its_queue, 'completed'))[2]
   end
-  if docs[id] ~= nil or raw[key] ~= text or not keep then return finish.commit(finish.take_run(run[1]), lane) end
-  if held and text_at(held) == id then
-    raw[held] = false
-    del(held)
+  if cache.docs[id] ~= nil or cache.raw[key] ~= text or not keep then return finish.commit(finish.take_run(run[1]), lane) end
+  if held and cache.text_at(held) == id then
+    cache.raw[held] = false
+    cache.del(held)
   end
-  raw[key] = head .. run[3] .. tail .. text:sub(run[6])
-  push_two(flat, key, raw[key])
+  cache.raw[key] = head .. run[3] .. tail .. text:sub(run[6])
+  push_two(flat, key, cache.raw[key])
   push_two(completed, keep, id)
   if held_leases then held_leases[id] = false else leases[#leases + 1] = id end
   since[#since + 1] = run[13]
@@ -152,28 +146,28 @@ local few, ready, ends, begun, later
 -- Lends one to a lane that takes what comes, where the queue has no say in it; nil where it is not such a job, 'stop' where the
 -- claim ends with it.
 local function lend(member, id, want, got)
-  local key, moment = ns .. 'job:' .. id, now + want.lease
-  local text = docs[id] == nil and raw[key]
+  local key, moment = ns .. 'job:' .. id, time.now + want.lease
+  local text = cache.docs[id] == nil and cache.raw[key]
   if not text or not is_lone(text, 3) or said[SEQUENCE] ~= member:sub(1, 13) or said[VERSION] ~= want.version or said[QUEUE] ~= want.queue then return nil end
   local n, bytes = got.n, got.bytes + #text
   if bytes > claim.MOST then return nil end
   if not ready then
-    local index = queue_key(want.queue, 'leases')
-    ends = int(moment)
-    flat = within(writes, write_lists.flat)
+    local index = redis_keys.queue_key(want.queue, 'leases')
+    ends = numbers.int(moment)
+    flat = journal.within(cache.writes, write_lists.flat)
     ready = moves_of(got.key)[1]
     leases = moves_of(index)[2]
     -- Few stand in their queue's document, if those of others leave room.
-    held_leases = few and writes.zsets[index]
+    held_leases = few and cache.writes.zsets[index]
     begun = packed.lent_state('', ends, true):sub(#BEGIN)
     later = packed.lent_state('', ends, false):sub(#BEGIN)
     places.soonest(want.queue, queue_fields.next_lease, moment)
   end
-  raw[key] = BEGIN .. tokens.next(id, '1', '') .. (n < want.begun and begun or later) .. text:sub(2)
-  push_two(flat, key, raw[key])
+  cache.raw[key] = BEGIN .. tokens.next(id, '1', '') .. (n < want.begun and begun or later) .. text:sub(2)
+  push_two(flat, key, cache.raw[key])
   ready[#ready + 1] = member
   if held_leases then
-    held_leases[id], newly_lent[id] = moment, true
+    held_leases[id], leased.newly_lent[id] = moment, true
   else
     push_two(leases, ends, id)
   end
@@ -189,7 +183,7 @@ function lone.limited(ids, want)
   want.lend = lend
   few = #ids <= leased.MOST
   for i = 1, #ids do
-    local text = raw[ns .. 'job:' .. ids[i]]
+    local text = cache.raw[ns .. 'job:' .. ids[i]]
     if not text or text:find('"' .. fields.limits .. '":', 1, true) then list[#list + 1] = ids[i] end
   end
   return list

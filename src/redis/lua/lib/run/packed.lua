@@ -23,12 +23,6 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local take, take_int = args.take, args.take_int
-local change_piece, common_of, count_packed, piece_of, queue, zset = cache.change_piece, cache.common_of, cache.count_packed, cache.piece, cache.queue, cache.zset
-local put, within = journal.put, journal.within
-local int = numbers.int
-local piece_key, queue_key = redis_keys.piece_key, redis_keys.queue_key
-local digits, next_ticks, now, now_text, this_minute = time.digits, time.next_ticks, time.now, time.now_text, time.this_minute
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
@@ -41,10 +35,10 @@ end
 function packed.taken_apart(spec, n)
   local list, inputs = {}, {}
   for _ = 1, n, pieces.SIZE do
-    local args, own = cjson.decode(take()), spec.packed[1] and cjson.decode(take())
+    local args, own = cjson.decode(args.take()), spec.packed[1] and cjson.decode(args.take())
     for i = 1, #args do
       list[#list + 1] = args[i]
-      for at, port in ipairs(spec.packed) do within(inputs, #list)[at] = { port, cjson.decode(own['vi:' .. port][i]) } end
+      for at, port in ipairs(spec.packed) do journal.within(inputs, #list)[at] = { port, cjson.decode(own['vi:' .. port][i]) } end
     end
   end
   for _, port in ipairs(spec.packed) do spec.tail = spec.tail:gsub('"i:' .. port .. '":"%d+,0"', '"i:' .. port .. '":"0,0"', 1) end
@@ -55,24 +49,24 @@ end
 function packed.create(spec, n, quota_of)
   specs.check_registered(spec.queue, spec.class, spec.known)
   local q, first = spec.queue, ids.next_hundred(n)
-  local ticks, common, index = next_ticks(n) + 1, spec.tail:sub(2, -2), queue_key(q, 'ready')
+  local ticks, common, index = time.next_ticks(n) + 1, spec.tail:sub(2, -2), redis_keys.queue_key(q, 'ready')
   for from = 0, n - 1, pieces.SIZE do
     local held = math.min(pieces.SIZE, n - from)
-    local number, since = int((first + from) / pieces.SIZE), digits(ticks + from)
-    put(cache.pieces, number, { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = take(), own = spec.packed[1] and take() })
-    put(cache.changed_pieces, number, true)
-    cache.raw[piece_key(number)] = false
-    zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
-    count_packed(q, 'ready', held - 1)
+    local number, since = numbers.int((first + from) / pieces.SIZE), time.digits(ticks + from)
+    journal.put(cache.pieces, number, { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = args.take(), own = spec.packed[1] and args.take() })
+    journal.put(cache.changed_pieces, number, true)
+    cache.raw[redis_keys.piece_key(number)] = false
+    cache.zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
+    cache.count_packed(q, 'ready', held - 1)
   end
   for id = first, hints.hears_one_of(first, n) and first + n - 1 or 0 do
-    local one = int(id)
+    local one = numbers.int(id)
     if hints.hears_job(one) then hints.tell_status(one, cache.find(one), 'queued') end
   end
   counts.add(q, spec.class, 'made', n)
   if quota_of ~= '' then quota.add(quota_of, n, 0) end
-  put(places.to_ring, q, (places.to_ring[q] or 0) + n)
-  return int(first)
+  journal.put(places.to_ring, q, (places.to_ring[q] or 0) + n)
+  return numbers.int(first)
 end
 
 -- Whether somebody listens to what becomes of one of them.
@@ -83,38 +77,38 @@ end
 -- Whether a claim may lend a piece as a whole: a lane takes whatever comes, nothing is asked of any of its class, nobody
 -- listens to them, and so many have room.
 function packed.suits(want, number, piece, room)
-  local doc = common_of(piece)
+  local doc = cache.common_of(piece)
   if want.place ~= '' or want.lane == '' or piece.n > room or (doc.constraints_version or '') ~= want.version then return false end
-  if sides.own_limit(doc) or globs.first(doc.class, queue(doc.queue).banned or {}, want.banned) then return false end
+  if sides.own_limit(doc) or globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned) then return false end
   return not packed.is_heard(number)
 end
 
 local function move(number, piece, state, moment)
   local q, from = cache.where(piece)
-  zset(queue_key(q, from), pieces.entry(number, piece), false)
-  change_piece(number, piece, 'state', state)
+  cache.zset(redis_keys.queue_key(q, from), pieces.entry(number, piece), false)
+  cache.change_piece(number, piece, 'state', state)
   local _, to = cache.where(piece)
-  zset(queue_key(q, to), pieces.entry(number, piece), moment)
-  count_packed(q, from, 1 - piece.n)
-  count_packed(q, to, piece.n - 1)
+  cache.zset(redis_keys.queue_key(q, to), pieces.entry(number, piece), moment)
+  cache.count_packed(q, from, 1 - piece.n)
+  cache.count_packed(q, to, piece.n - 1)
   places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
 end
 
 -- How a first run stands that has just been lent: in front of what those of a piece are, or a job on which nothing hangs.
 function packed.lent_state(token, till, begun)
-  return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"' .. now_text .. '","m":"' .. this_minute .. ':1",'
+  return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"' .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
 end
 
 -- Lends all that are in a piece, under tokens that differ in their ids only. `begun`: some of them start at once.
 function packed.lend(number, piece, want, begun)
-  local till = now + want.lease
+  local till = time.now + want.lease
   local token = tokens.next('p' .. number, '1', '')
-  move(number, piece, packed.lent_state('@' .. token:sub((token:find('.', 1, true))), int(till), begun), till)
+  move(number, piece, packed.lent_state('@' .. token:sub((token:find('.', 1, true))), numbers.int(till), begun), till)
 end
 
 -- The piece, if it is lent under this token, and until when.
 function packed.lent(number, token)
-  local piece = number and piece_of(number)
+  local piece = number and cache.piece(number)
   if not piece or piece.n == 0 then return nil end
   -- `"z":"l","tk":"@.<token>","le":"<till>"`: not by a pattern, which some Luas read anew each time.
   local state = piece.state
@@ -133,7 +127,7 @@ local function ran_at(piece)
 end
 
 function packed.extend(number, piece, lease)
-  local till = int(now + lease)
+  local till = numbers.int(time.now + lease)
   local state = piece.state:gsub('"bg":"1",', '', 1):gsub('"le":"%d+",', '"le":"' .. till .. '","bg":"1",', 1)
   move(number, piece, state, tonumber(till))
   return till
@@ -148,7 +142,7 @@ end
 
 -- How it stands when it has completed.
 function packed.completed_state(token, n, ran, rest)
-  return '"z":"c","e":"' .. now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. now_text .. ',completed,1","cm":"' .. token .. '|' .. int(n) .. '|completed","l":"' .. ran .. '",' .. rest
+  return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text .. ',completed,1","cm":"' .. token .. '|' .. numbers.int(n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
 -- The fields that they have in common after runs that have all read what waits at ports, and written to others: each is a text,
@@ -156,11 +150,11 @@ end
 local function after_ports(piece, run)
   local common, back, found = piece.common, at, 1
   at = run.from + 1
-  for _ = 1, take_int() do
-    local was, is = take(), take()
+  for _ = 1, args.take_int() do
+    local was, is = args.take(), args.take()
     if found == 1 then common, found = common:gsub(was, is, 1) end
   end
-  local own = take()
+  local own = args.take()
   at = back
   if found == 0 or common:find('"i:[%w_]+":"[1-9]%d*,0"') then return nil, nil end
   return common, own ~= '' and own or nil
@@ -172,8 +166,8 @@ function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)
   if not common then return false end
-  change_piece(run.piece, piece, 'common', common)
-  change_piece(run.piece, piece, 'own', own)
+  cache.change_piece(run.piece, piece, 'common', common)
+  cache.change_piece(run.piece, piece, 'own', own)
   return true
 end
 
@@ -181,15 +175,15 @@ end
 -- still in it. Answers which have ended so, as a mask, or nil: all others go by themselves.
 function packed.finish(run, lane)
   local piece, till = packed.lent(run.piece, run.token)
-  if not piece or till <= now or lane == '' or packed.is_heard(run.piece) then return nil end
+  if not piece or till <= time.now or lane == '' or packed.is_heard(run.piece) then return nil end
   if piece.mask ~= run.mask and not is_within(piece.mask, run.mask) or run.size > 1 and not packed.use_ports(piece, run) then return nil end
-  local doc, n, mask = common_of(piece), piece.n, piece.mask
+  local doc, n, mask = cache.common_of(piece), piece.n, piece.mask
   local keep = ending.removal('p' .. run.piece, doc, 'c')
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end
   local ran, rest = ran_at(piece)
   counts.ran(doc, ran, n)
   counts.add(doc.queue, doc.class, 'completed', n)
-  if keep > now then
+  if keep > time.now then
     move(run.piece, piece, packed.completed_state('@.' .. run.token, run.n, ran, rest), keep)
   else
     packed.remove(run.piece, piece)
@@ -200,10 +194,10 @@ end
 -- All that are in it are gone.
 function packed.remove(number, piece)
   local q, place = cache.where(piece)
-  zset(queue_key(q, place), pieces.entry(number, piece), false)
-  count_packed(q, place, 1 - piece.n)
-  change_piece(number, piece, 'mask', (piece.mask:gsub('1', '0')))
-  change_piece(number, piece, 'n', 0)
+  cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
+  cache.count_packed(q, place, 1 - piece.n)
+  cache.change_piece(number, piece, 'mask', (piece.mask:gsub('1', '0')))
+  cache.change_piece(number, piece, 'n', 0)
 end
 
 return packed

@@ -35,17 +35,13 @@ local slots = require 'run/slots'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local get_value, set_value = values.get_value, values.set_value
-local change, need = cache.change, cache.need
-local int = numbers.int
-local now = time.now
 
 local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
 
 local function redeliver(id, doc, since)
-  change(id, doc, fields.lost_runs, int((tonumber(doc.lost_runs) or 0) + 1))
-  change(id, doc, fields.unanswered, '1')
+  cache.change(id, doc, fields.lost_runs, numbers.int((tonumber(doc.lost_runs) or 0) + 1))
+  cache.change(id, doc, fields.unanswered, '1')
   leases.finish(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
   queueing.enqueue(id, doc, true, since)
@@ -66,32 +62,32 @@ function retry.lose(id, doc)
   if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end
   if doc.begun then
     log.keep(id, 'error', LOST, doc)
-    change(id, doc, fields.lost_runs, int((tonumber(doc.lost_runs) or 0) + 1))
-    change(id, doc, fields.lost_in_a_row, int((tonumber(doc.lost_in_a_row) or 0) + 1))
+    cache.change(id, doc, fields.lost_runs, numbers.int((tonumber(doc.lost_runs) or 0) + 1))
+    cache.change(id, doc, fields.lost_in_a_row, numbers.int((tonumber(doc.lost_in_a_row) or 0) + 1))
   else
-    change(id, doc, fields.lost_in_a_row, doc.lost_in_a_row or '0')
+    cache.change(id, doc, fields.lost_in_a_row, doc.lost_in_a_row or '0')
   end
   leases.finish(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
   local lost = tonumber(doc.lost_in_a_row)
   if lost >= most_lost(doc) then
-    local error = '{"message":"lost ' .. int(lost) .. ' times: the run never answered","reason":"other"}'
-    set_value(id, doc, fields.last_error, error)
+    local error = '{"message":"lost ' .. numbers.int(lost) .. ' times: the run never answered","reason":"other"}'
+    values.set_value(id, doc, fields.last_error, error)
     return ending.finish(id, doc, 'f', error)
   end
-  change(id, doc, fields.backoff_until, lost > 0 and int(now + backoff.lost(lost)) or nil)
+  cache.change(id, doc, fields.backoff_until, lost > 0 and numbers.int(time.now + backoff.lost(lost)) or nil)
   queueing.enqueue(id, doc, true)
 end
 
 -- Not tried again: one that repeats goes on with its next slot, unless it is to stop where it fails.
 local function fail_for_good(id, doc, run, error)
-  change(id, doc, fields.failures, int((tonumber(doc.failures) or 0) + 1))
-  change(id, doc, fields.input_during_run, nil)
-  if doc.next_slot and not (get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
-    change(id, doc, fields.failed_in_a_row, int((tonumber(doc.failed_in_a_row) or 0) + 1))
+  cache.change(id, doc, fields.failures, numbers.int((tonumber(doc.failures) or 0) + 1))
+  cache.change(id, doc, fields.input_during_run, nil)
+  if doc.next_slot and not (values.get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
+    cache.change(id, doc, fields.failed_in_a_row, numbers.int((tonumber(doc.failed_in_a_row) or 0) + 1))
     ending.clear_steps(id, doc)
-    change(id, doc, fields.failures, nil)
-    change(id, doc, fields.deliveries, nil)
+    cache.change(id, doc, fields.failures, nil)
+    cache.change(id, doc, fields.deliveries, nil)
     slots.set_times(id, doc, run)
     results.keep(id, doc, 'f', error)
     queueing.enqueue(id, doc)
@@ -103,23 +99,23 @@ end
 
 -- delay: after how long it is tried again, '' where it is not.
 function retry.fail(run, error, delay)
-  local id, doc = run.id, need(run.id)
+  local id, doc = run.id, cache.need(run.id)
   leases.note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.terminating and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
   counts.ran(doc)
   counts.add(doc.queue, doc.class, 'errors')
   leases.finish(id, doc)
-  set_value(id, doc, fields.last_error, error)
-  change(id, doc, fields.lost_in_a_row, nil)
-  change(id, doc, fields.unanswered, nil)
-  change(id, doc, fields.conflicts_in_a_row, nil)
+  values.set_value(id, doc, fields.last_error, error)
+  cache.change(id, doc, fields.lost_in_a_row, nil)
+  cache.change(id, doc, fields.unanswered, nil)
+  cache.change(id, doc, fields.conflicts_in_a_row, nil)
   if doc.terminating == '2' then
     ending.be_terminated(id, doc, error)
   elseif doc.terminating then
     ending.terminate_now(id, doc)
   elseif delay ~= '' then
-    change(id, doc, fields.failures, int((tonumber(doc.failures) or 0) + 1))
-    change(id, doc, fields.deliveries, nil)
-    change(id, doc, fields.backoff_until, int(now + tonumber(delay)))
+    cache.change(id, doc, fields.failures, numbers.int((tonumber(doc.failures) or 0) + 1))
+    cache.change(id, doc, fields.deliveries, nil)
+    cache.change(id, doc, fields.backoff_until, numbers.int(time.now + tonumber(delay)))
     queueing.enqueue(id, doc, true)
   elseif doc.followed and (doc.child_during_run == '1' or doc.input_during_run) then
     queueing.enqueue(id, doc, true)
@@ -133,35 +129,35 @@ function retry.fail(run, error, delay)
 end
 
 function retry.conflict(run)
-  local id, doc = run.id, need(run.id)
+  local id, doc = run.id, cache.need(run.id)
   local n = (tonumber(doc.conflicts_in_a_row) or 0) + 1
   leases.note_run(id, doc, 'conflict', { by = run.by, again = not doc.terminating })
   leases.uncount_run(id, doc)
   leases.finish(id, doc)
-  change(id, doc, fields.conflicts_in_a_row, int(n))
-  change(id, doc, fields.deliveries, nil)
+  cache.change(id, doc, fields.conflicts_in_a_row, numbers.int(n))
+  cache.change(id, doc, fields.deliveries, nil)
   if doc.terminating then
     ending.terminate_now(id, doc)
   else
     local wait = backoff.conflict(n)
-    change(id, doc, fields.backoff_until, wait and int(now + wait))
+    cache.change(id, doc, fields.backoff_until, wait and numbers.int(time.now + wait))
     queueing.enqueue(id, doc, true)
   end
 end
 
 function retry.release(run)
-  local id, doc = run.id, need(run.id)
+  local id, doc = run.id, cache.need(run.id)
   leases.note_run(id, doc, 'released', { error = run.error, again = not doc.terminating })
   leases.uncount(id, doc)
   leases.finish(id, doc)
-  if run.unknown and doc.has_shutdown and sides.is_gone(doc) then change(id, doc, fields.has_shutdown, nil) end
+  if run.unknown and doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end
   if doc.terminating and not doc.has_shutdown then
     ending.terminate_now(id, doc)
     return doc.gone or states.of(doc)
   end
-  if doc.terminating then change(id, doc, fields.terminating, '1') end
-  if run.at then change(id, doc, fields.backoff_until, int(run.at)) end
-  if run.error then set_value(id, doc, fields.last_error, run.error) end
+  if doc.terminating then cache.change(id, doc, fields.terminating, '1') end
+  if run.at then cache.change(id, doc, fields.backoff_until, numbers.int(run.at)) end
+  if run.error then values.set_value(id, doc, fields.last_error, run.error) end
   queueing.enqueue(id, doc, true)
   return states.of(doc)
 end

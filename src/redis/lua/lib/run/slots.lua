@@ -11,34 +11,31 @@ local leases = require 'run/leases'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local change, need = cache.change, cache.need
-local int = numbers.int
-local now = time.now
 
 -- Slots that are made up for come one after the other at this distance, so that a long outage is no burst of runs.
 local CATCH_UP = 100
 
 function slots.set_times(id, doc, run)
-  if run.at then change(id, doc, fields.not_before, int(run.at)) end
+  if run.at then cache.change(id, doc, fields.not_before, numbers.int(run.at)) end
   if not run.slot then return end
-  change(id, doc, fields.next_slot, run.slot ~= '' and run.slot or nil)
-  change(id, doc, fields.catch_up_at, run.catches_up and int(now + CATCH_UP) or nil)
-  change(id, doc, fields.slot_missed, nil)
-  if run.passed then change(id, doc, fields.passed_slots, run.passed) end
+  cache.change(id, doc, fields.next_slot, run.slot ~= '' and run.slot or nil)
+  cache.change(id, doc, fields.catch_up_at, run.catches_up and numbers.int(time.now + CATCH_UP) or nil)
+  cache.change(id, doc, fields.slot_missed, nil)
+  if run.passed then cache.change(id, doc, fields.passed_slots, run.passed) end
 end
 
 -- A run that was lent for a slot that is not to be run: as if it had never been lent, but for what came meanwhile.
 function slots.pass(run)
-  local id, doc = run.id, need(run.id)
+  local id, doc = run.id, cache.need(run.id)
   counts.add(doc.queue, doc.class, 'skipped')
   leases.uncount(id, doc)
-  change(id, doc, fields.ran_at, doc.previous_ran_at)
+  cache.change(id, doc, fields.ran_at, doc.previous_ran_at)
   leases.finish(id, doc)
   if doc.terminating and not doc.has_shutdown then
     ending.terminate_now(id, doc)
     return doc.gone or states.of(doc)
   end
-  if doc.terminating then change(id, doc, fields.terminating, '1') end
+  if doc.terminating then cache.change(id, doc, fields.terminating, '1') end
   slots.set_times(id, doc, run)
   queueing.enqueue(id, doc, doc.input_during_run or doc.child_during_run)
   return states.of(doc)

@@ -17,13 +17,6 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local get_value = values.get_value
-local attached_to, docs, fetch, fetch_jobs, find, hfetch, hget, raw = cache.attached_to, cache.docs, cache.fetch, cache.fetch_jobs, cache.find, cache.hfetch, cache.hget, cache.raw
-local text_at = cache.text_at
-local moment_of_sequence, now = time.moment_of_sequence, time.now
-local isolate, refuse = journal.isolate, journal.refuse
-local int = numbers.int
-local key_of, piece_key, side_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.side_key
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
@@ -54,7 +47,7 @@ local inputs_of = {}
 local function flat_inputs(id, doc)
   if inputs_of[id] then return inputs_of[id] end
   local flat, bytes = {}, 0
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
     if dir == 'i' and doc[field] and bytes < MAX_INPUTS then
       local pushed, taken = doc[field]:match('^(%d+),(%d+)')
@@ -73,28 +66,28 @@ end
 function snapshot.fetch_side_values(ids)
   local keys, bytes = {}, 0
   for _, id in ipairs(ids) do
-    local doc = find(id)
+    local doc = cache.find(id)
     bytes = bytes + (doc and values.of(doc) or 0)
-    for _, field in ipairs(doc and bytes <= MAX_SIDE and attached_to(id, doc) or {}) do
-      if doc[field] == '^' then keys[#keys + 1] = side_key(id, 'f:' .. field) end
+    for _, field in ipairs(doc and bytes <= MAX_SIDE and cache.attached_to(id, doc) or {}) do
+      if doc[field] == '^' then keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field) end
     end
   end
-  fetch(keys)
+  cache.fetch(keys)
 end
 
 -- Where they are too many, those that come last are left out: their fields still say `^`.
 function snapshot.flat_side_values(id, doc)
   local fields, keys = {}, {}
-  for _, field in ipairs(attached_to(id, doc)) do
+  for _, field in ipairs(cache.attached_to(id, doc)) do
     if doc[field] == '^' then
       fields[#fields + 1] = field
-      keys[#keys + 1] = side_key(id, 'f:' .. field)
+      keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field)
     end
   end
   local flat, bytes = {}, 0
-  if (values.of(doc)) <= MAX_SIDE then fetch(keys) end
+  if (values.of(doc)) <= MAX_SIDE then cache.fetch(keys) end
   for i, field in ipairs(fields) do
-    local text = text_at(keys[i]) or ''
+    local text = cache.text_at(keys[i]) or ''
     bytes = bytes + #text
     if bytes > MAX_SIDE then return flat end
     flat[#flat + 1] = field
@@ -105,23 +98,23 @@ end
 
 -- How many bytes the snapshot of a job takes on which something hangs, but for its family.
 function snapshot.weigh(id, doc)
-  local bytes = #(raw[key_of(id)] or '')
+  local bytes = #(cache.raw[redis_keys.key_of(id)] or '')
   for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
   return bytes + flat_inputs(id, doc).bytes
 end
 
 -- The job that tells of the last end, as text with its last error; nothing when there is none.
 function snapshot.callback_of(doc)
-  local callback = doc.callback_job and find(doc.callback_job)
+  local callback = doc.callback_job and cache.find(doc.callback_job)
   if not callback then return {} end
-  return row_of.told { document = text_at(key_of(doc.callback_job)), error = get_value(doc.callback_job, callback, fields.last_error) or '' }
+  return row_of.told { document = cache.text_at(redis_keys.key_of(doc.callback_job)), error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
 -- For how long what was lent had been ready: a job, or the first of a piece.
 function snapshot.waited(id)
   local number = pieces.number_in(id)
-  local doc = number and cache.common_of(cache.piece(number)) or find(id)
-  return math.max(0, now - moment_of_sequence(doc.sequence))
+  local doc = number and cache.common_of(cache.piece(number)) or cache.find(id)
+  return math.max(0, time.now - time.moment_of_sequence(doc.sequence))
 end
 
 local MAX_CHILDREN = 1000
@@ -139,7 +132,7 @@ end
 local function legacy(id, doc)
   local kept = doc.keep_result and doc.keep_result ~= '0' and results.of(id)
   if doc.place == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
-  if doc.place == 'f' then return 'failed', get_value(id, doc, fields.last_error) or '' end
+  if doc.place == 'f' then return 'failed', values.get_value(id, doc, fields.last_error) or '' end
   return 'cancelled', ''
 end
 
@@ -157,22 +150,22 @@ local function flat_family(parent, doc, children)
     names[id] = name
   end
   if doc.awaited_children then
-    local awaited = readable.decode(doc.awaited_children, key_of(parent) .. ' ' .. fields.awaited_children) or {}
-    hfetch(kin.children_key(parent), awaited)
-    for _, name in ipairs(awaited) do see(name, hget(kin.children_key(parent), name)) end
+    local awaited = readable.decode(doc.awaited_children, redis_keys.key_of(parent) .. ' ' .. fields.awaited_children) or {}
+    cache.hfetch(kin.children_key(parent), awaited)
+    for _, name in ipairs(awaited) do see(name, cache.hget(kin.children_key(parent), name)) end
   else
     for i = 1, #children, 2 do see(children[i], children[i + 1]) end
   end
   table.sort(ids, function(a, b) return tonumber(a) < tonumber(b) end)
-  fetch_jobs(ids)
+  cache.fetch_jobs(ids)
   local rows, bytes = {}, 0
   for _, id in ipairs(ids) do
-    local child_doc = find(id)
+    local child_doc = cache.find(id)
     if child_doc then
       local how, left = legacy(id, child_doc)
-      bytes = bytes + #left + #(get_value(id, child_doc, fields.args) or '')
-      if bytes > MAX_FAMILY then refuse('TOO_LARGE', 'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together') end
-      rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how, args = get_value(id, child_doc, fields.args) or '', left = left }
+      bytes = bytes + #left + #(values.get_value(id, child_doc, fields.args) or '')
+      if bytes > MAX_FAMILY then journal.refuse('TOO_LARGE', 'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together') end
+      rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how, args = values.get_value(id, child_doc, fields.args) or '', left = left }
     end
   end
   return rows
@@ -186,7 +179,7 @@ local function flat_port(id, doc, name, field, closely)
   local idle = not wires and (pushed == taken or (name == '' and not closely)) and not (default and dir == 'o' and name ~= '')
   if idle then return nil end
   local oldest = closely and pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
-  return row_of.wiring { child = name, side = dir, port = port, size = int(pushed - taken), has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = closely and doc['m' .. field] or '' }
+  return row_of.wiring { child = name, side = dir, port = port, size = numbers.int(pushed - taken), has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = closely and doc['m' .. field] or '' }
 end
 
 -- The wires of a follower and what waits at them: its own ports with wires, and the ports of its children with wires,
@@ -198,11 +191,11 @@ function snapshot.flat_wires(id, doc, children, closely)
     for field in pairs(of) do rows[#rows + 1] = flat_port(of_id, of, name, field, closely) end
   end
   for i = 2, #children, 2 do ids[#ids + 1] = children[i]:match('^%d+') end
-  fetch_jobs(ids)
+  cache.fetch_jobs(ids)
   add('', id, doc)
   for i = 1, #children, 2 do
     local child_id = children[i + 1]:match('^%d+')
-    local child = child_id and find(child_id)
+    local child = child_id and cache.find(child_id)
     if child then add(children[i], child_id, child) end
   end
   return rows
@@ -213,7 +206,7 @@ local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)
   if not doc.has_steps then return {}, '' end
-  local scanned = redis.call('HSCAN', side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
+  local scanned = redis.call('HSCAN', redis_keys.side_key(id, 'steps'), 0, 'COUNT', MAX_STEPS)
   local flat, bytes = scanned[2], 0
   for _, text in ipairs(flat) do bytes = bytes + #text end
   for i = 2, #flat, 2 do flat[i] = flat[i]:gsub('^@[%d,]*\n', '', 1) end
@@ -225,7 +218,7 @@ end
 local function all_of(id, doc)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
-  return row_of.lent { document = raw[key_of(id)], inputs = flat_inputs(id, doc).flat, side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total, family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps = more_steps }
+  return row_of.lent { document = cache.raw[redis_keys.key_of(id)], inputs = flat_inputs(id, doc).flat, side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total, family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps = more_steps }
 end
 
 -- What each of these runs sees. Where that cannot be had it is a fault of this run alone: its document, and why.
@@ -234,14 +227,14 @@ function snapshot.of(ids)
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
     -- What is not at hand has been lent as a text, for nothing hangs on it.
-    local doc = not number and docs[id]
+    local doc = not number and cache.docs[id]
     if number then
-      list[i] = row_of.lent { document = raw[piece_key(number)], piece = number }
-    elseif not doc or not (doc.has_children or doc.has_steps or attached_to(id, doc)[1]) then
-      list[i] = row_of.lent { document = raw[key_of(id)] }
+      list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
+    elseif not doc or not (doc.has_children or doc.has_steps or cache.attached_to(id, doc)[1]) then
+      list[i] = row_of.lent { document = cache.raw[redis_keys.key_of(id)] }
     else
-      local ok, found = isolate(id, all_of, id, doc)
-      list[i] = ok and found or row_of.lent { document = raw[key_of(id)], fault = found.code .. ' ' .. found.message }
+      local ok, found = journal.isolate(id, all_of, id, doc)
+      list[i] = ok and found or row_of.lent { document = cache.raw[redis_keys.key_of(id)], fault = found.code .. ' ' .. found.message }
     end
   end
   return list
@@ -257,7 +250,7 @@ end
 
 function snapshot.with_documents(ids)
   local rows = {}
-  for i, id in ipairs(ids) do rows[i] = row_of.stale { id = id, document = raw[key_of(id)], side = snapshot.flat_side_values(id, find(id)) } end
+  for i, id in ipairs(ids) do rows[i] = row_of.stale { id = id, document = cache.raw[redis_keys.key_of(id)], side = snapshot.flat_side_values(id, cache.find(id)) } end
   return rows
 end
 

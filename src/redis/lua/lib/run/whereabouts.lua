@@ -8,18 +8,15 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
-local fetch, fetch_jobs, queue, text_at = cache.fetch, cache.fetch_jobs, cache.queue, cache.text_at
-local int = numbers.int
-local key_of, piece_key, queue_key = redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
 
 -- A piece as it is in Redis: looking at its jobs has taken them out of what this script knows of it.
 function whereabouts.piece(number)
-  local text = text_at(piece_key(number))
+  local text = cache.text_at(redis_keys.piece_key(number))
   return text and pieces.read(text)
 end
 
 local function scored(q, place, number, piece)
-  return tonumber(redis.call('ZSCORE', queue_key(q, place), pieces.entry(number, piece)) or nil)
+  return tonumber(redis.call('ZSCORE', redis_keys.queue_key(q, place), pieces.entry(number, piece)) or nil)
 end
 
 local function look(number)
@@ -33,8 +30,8 @@ local function look(number)
   end
   local score, expected = scored(q, its_place, number, piece), nil
   if its_place == 'leases' then expected = tonumber((piece.state:match('"le":"(%d+)"'))) end
-  if its_place == 'ready' and not queue(q).reordering then expected = order.score(cache.common_of(piece)) end
-  if score and expected and score ~= expected then find('has score ' .. int(score) .. ' in ' .. its_place .. ', expected ' .. int(expected)) end
+  if its_place == 'ready' and not cache.queue(q).reordering then expected = order.score(cache.common_of(piece)) end
+  if score and expected and score ~= expected then find('has score ' .. numbers.int(score) .. ' in ' .. its_place .. ', expected ' .. numbers.int(expected)) end
   return wrong
 end
 
@@ -51,10 +48,10 @@ function whereabouts.fetch(ids)
   local keys = {}
   for _, id in ipairs(ids) do
     local number = pieces.place_of(id)
-    keys[#keys + 1] = key_of(id)
-    keys[#keys + 1] = number and piece_key(number) or nil
+    keys[#keys + 1] = redis_keys.key_of(id)
+    keys[#keys + 1] = number and redis_keys.piece_key(number) or nil
   end
-  fetch(keys)
+  cache.fetch(keys)
 end
 
 -- Whether a job that has a document is in a piece besides.
@@ -67,9 +64,9 @@ end
 -- How many jobs an index holds beyond its entries, where it has few enough of them to be read.
 local MOST_READ = 100
 function whereabouts.packed_in(q, place)
-  if redis.call('ZCARD', queue_key(q, place)) > MOST_READ then return nil end
-  local members, n = redis.call('ZRANGE', queue_key(q, place), 0, -1), 0
-  fetch_jobs(members)
+  if redis.call('ZCARD', redis_keys.queue_key(q, place)) > MOST_READ then return nil end
+  local members, n = redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, -1), 0
+  cache.fetch_jobs(members)
   for _, member in ipairs(members) do
     local number = pieces.number_in(member)
     local piece = number and whereabouts.piece(number)

@@ -8,17 +8,15 @@ local journal = require 'runtime/journal'
 local pieces = require 'runtime/pieces'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
-local raw, zset = cache.raw, cache.zset
-local key_of, piece_key = redis_keys.key_of, redis_keys.piece_key
 
 -- Calls `act`. If that fails, everything that it changed is undone, the member leaves its index, and its record is listed as unreadable.
 function alone.act(index, member, act, ...)
   local ok, answer = journal.isolate(member, act, ...)
   if ok then return answer end
   local number = pieces.number_in(member)
-  local key = number and piece_key(number) or key_of((member:match('%d+$')))
-  readable.note(key, raw[key] or '')
-  zset(index, member, false)
+  local key = number and redis_keys.piece_key(number) or redis_keys.key_of((member:match('%d+$')))
+  readable.note(key, cache.raw[key] or '')
+  cache.zset(index, member, false)
 end
 
 return alone

@@ -7,8 +7,6 @@ local aside = {}
 local cache = require 'runtime/cache'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
-local set_text, text_at = cache.set_text, cache.text_at
-local now_text = time.now_text
 
 -- Lines of the list, and bytes of a text that is kept.
 local MAX_LISTED, MAX_KEPT = 100, 65536
@@ -18,15 +16,15 @@ local function is_replaced(name) return not name:match('^jobs?:%d+$') end
 
 function aside.settle()
   local key = ns .. 'unreadable'
-  local list = text_at(key) or ''
+  local list = cache.text_at(key) or ''
   local _, n = list:gsub('\n', '')
   for full, text in pairs(readable.damaged) do
     local name = full:sub(#ns + 1)
     if n < MAX_LISTED and not list:find(' ' .. name .. '\n', 1, true) then
       n = n + 1
-      list = list .. now_text .. ' ' .. name .. '\n'
-      set_text(key, list)
-      if is_replaced(name) then set_text(key .. ':' .. name, text:sub(1, MAX_KEPT)) end
+      list = list .. time.now_text .. ' ' .. name .. '\n'
+      cache.set_text(key, list)
+      if is_replaced(name) then cache.set_text(key .. ':' .. name, text:sub(1, MAX_KEPT)) end
     end
   end
 end

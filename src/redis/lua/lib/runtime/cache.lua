@@ -8,9 +8,6 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
-local put, refuse, within = journal.put, journal.refuse, journal.within
-local int, never = numbers.int, numbers.never
-local key_of, letters, piece_key, queue_key = redis_keys.key_of, redis_keys.letters, redis_keys.piece_key, redis_keys.queue_key
 
 cache.raw = {} -- key → text as read, false when absent
 cache.docs = {} -- id → document, false when the job is gone
@@ -32,7 +29,7 @@ cache.schema_key = ns .. 'schema'
 -- An error text instead of a refusal: every Lua engine forwards it, and no data has been written yet.
 local function check_schema()
   local text = cache.raw[cache.schema_key]
-  if not text or text == int(cache.SCHEMA) then return end
+  if not text or text == numbers.int(cache.SCHEMA) then return end
   local number = tonumber(text) or 0
   if number > cache.SCHEMA or number < OLDEST then error('SCHEMA ' .. text:sub(1, 10) .. ', expected ' .. OLDEST .. ' to ' .. cache.SCHEMA .. ';', 0) end
 end
@@ -65,12 +62,12 @@ function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    keys[i] = number and piece_key(number) or key_of(id:find(':', 1, true) and id:match('%d+$') or id)
+    keys[i] = number and redis_keys.piece_key(number) or redis_keys.key_of(id:find(':', 1, true) and id:match('%d+$') or id)
   end
   cache.fetch(keys)
   for i = 1, #ids do
     local number = cache.raw[keys[i]] == false and (pieces.place_of(ids[i]))
-    if number then others[#others + 1] = piece_key(number) end
+    if number then others[#others + 1] = redis_keys.piece_key(number) end
   end
   if others[1] then cache.fetch(others) end
 end
@@ -84,26 +81,26 @@ cache.loose = {} -- jobs that this script has taken out of their pieces, and tha
 
 function cache.piece(number)
   if cache.pieces[number] == nil then
-    local text = cache.text_at(piece_key(number))
+    local text = cache.text_at(redis_keys.piece_key(number))
     local piece = text and pieces.read(text)
-    cache.pieces[number] = piece and cache.common_of(piece) and piece or (text and readable.note(piece_key(number), text))
+    cache.pieces[number] = piece and cache.common_of(piece) and piece or (text and readable.note(redis_keys.piece_key(number), text))
   end
   return cache.pieces[number]
 end
 
 function cache.change_piece(number, piece, field, value)
-  put(piece, field, value)
-  put(cache.changed_pieces, number, true)
+  journal.put(piece, field, value)
+  journal.put(cache.changed_pieces, number, true)
 end
 
 -- Counts what an index of a queue holds beyond its entries: those of a piece are one.
 function cache.count_packed(q, place, n)
-  local queue_record, letter = cache.queue(q), letters[place]
-  local packed = within(queue_record, queue_fields.packed)
+  local queue_record, letter = cache.queue(q), redis_keys.letters[place]
+  local packed = journal.within(queue_record, queue_fields.packed)
   local left = (packed[letter] or 0) + n
-  put(packed, letter, left ~= 0 and left or nil)
-  if queue_record.jobs_at then put(queue_record.jobs_at, letter, (queue_record.jobs_at[letter] or 0) + n) end
-  put(cache.queue_dirty, q, true)
+  journal.put(packed, letter, left ~= 0 and left or nil)
+  if queue_record.jobs_at then journal.put(queue_record.jobs_at, letter, (queue_record.jobs_at[letter] or 0) + n) end
+  journal.put(cache.queue_dirty, q, true)
 end
 
 -- Every job has these. Other fields are checked by the doctor.
@@ -131,11 +128,11 @@ function cache.leave_piece(id)
   if not piece or not pieces.has(piece, at) then return false, '' end
   local q, place = cache.where(piece)
   local text = pieces.document(piece, id, at) or ''
-  local doc = readable.decode(text, piece_key(number))
-  if not is_document(doc) then return readable.note(piece_key(number), cache.raw[piece_key(number)] or ''), '' end
+  local doc = readable.decode(text, redis_keys.piece_key(number))
+  if not is_document(doc) then return readable.note(redis_keys.piece_key(number), cache.raw[redis_keys.piece_key(number)] or ''), '' end
   cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
   cache.change_piece(number, piece, 'n', piece.n - 1)
-  if piece.n > 0 then cache.count_packed(q, place, -1) else cache.zset(queue_key(q, place), pieces.entry(number, piece), false) end
+  if piece.n > 0 then cache.count_packed(q, place, -1) else cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false) end
   return doc, text
 end
 
@@ -144,18 +141,18 @@ end
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
-    local text = cache.text_at(key_of(id))
+    local text = cache.text_at(redis_keys.key_of(id))
     if not text then
       doc, text = cache.leave_piece(id)
       if not doc then return false end
-      put(cache.docs, id, doc)
-      put(cache.raw, key_of(id), text)
-      put(cache.dirty, id, true)
-      put(cache.loose, id, true)
+      journal.put(cache.docs, id, doc)
+      journal.put(cache.raw, redis_keys.key_of(id), text)
+      journal.put(cache.dirty, id, true)
+      journal.put(cache.loose, id, true)
       return doc
     end
-    doc = readable.decode(text, key_of(id))
-    if not is_document(doc) then doc = readable.note(key_of(id), text) end
+    doc = readable.decode(text, redis_keys.key_of(id))
+    if not is_document(doc) then doc = readable.note(redis_keys.key_of(id), text) end
     cache.docs[id] = doc
     if not doc then return false end
     -- Not '"i:': looking for a character that is everywhere is slow.
@@ -178,7 +175,7 @@ function cache.attached_to(id, doc)
       local side = field:sub(1, 2)
       if cache.is_beside(field, value) or side == 'i:' or side == 'o:' then found[#found + 1] = field end
     end
-    put(cache.attached, id, found)
+    journal.put(cache.attached, id, found)
   end
   return cache.attached[id]
 end
@@ -186,10 +183,10 @@ end
 -- Refuses a call for a job that does not exist or is damaged.
 function cache.miss(id)
   local number = pieces.place_of(id)
-  if readable.damaged[key_of(id)] or (number and readable.damaged[piece_key(number)]) then
-    refuse('UNREADABLE', 'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
+  if readable.damaged[redis_keys.key_of(id)] or (number and readable.damaged[redis_keys.piece_key(number)]) then
+    journal.refuse('UNREADABLE', 'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
   end
-  refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
+  journal.refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
 end
 
 function cache.need(id)
@@ -201,8 +198,8 @@ end
 function cache.change(id, doc, field, value)
   if doc[field] == value then return end
   if field == fields.terminating and (value == nil or not doc[field]) then cache.note_ending(doc.queue, value and 1 or -1) end
-  put(doc, field, value)
-  if not cache.dirty[id] then put(cache.dirty, id, true) end
+  journal.put(doc, field, value)
+  if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
 end
 
 -- Takes away those of these fields that a document has.
@@ -234,34 +231,34 @@ local looked_at_by = { timers = queue_fields.next_timer, leases = queue_fields.n
 function cache.rebuilt_queue(q, text)
   local queue_record = queue_fields { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
   local function soonest(field, moment)
-    if moment < never then queue_record[field] = math.min(queue_record[field] or never, moment) end
+    if moment < numbers.never then queue_record[field] = math.min(queue_record[field] or numbers.never, moment) end
   end
-  for place, field in pairs(looked_at_by) do soonest(field, tonumber(redis.call('ZRANGE', queue_key(q, place), 0, 0, 'WITHSCORES')[2] or never)) end
+  for place, field in pairs(looked_at_by) do soonest(field, tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or numbers.never)) end
   for id, till in (text:match('"' .. queue_fields.leased .. '":(%b{})') or ''):gmatch('"(%d+)":(%d+)') do
-    within(queue_record, queue_fields.leased)[id] = tonumber(till)
+    journal.within(queue_record, queue_fields.leased)[id] = tonumber(till)
     soonest(queue_fields.next_lease, tonumber(till))
   end
   local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
   for i = 1, #definitions, 2 do
     local class, definition = definitions[i], definitions[i + 1]
-    if definition:find('"pull":true', 1, true) then within(queue_record, queue_fields.pulled_classes)[class] = true end
-    if definition:find('"concurrency":', 1, true) then within(queue_record, queue_fields.bounded_classes)[class] = true end
+    if definition:find('"pull":true', 1, true) then journal.within(queue_record, queue_fields.pulled_classes)[class] = true end
+    if definition:find('"concurrency":', 1, true) then journal.within(queue_record, queue_fields.bounded_classes)[class] = true end
   end
-  if not queue_record.pulled_classes and redis.call('ZCARD', queue_key(q, 'ready:pull')) > 0 then queue_record.mode = 'pull' end
+  if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue_key(q, 'ready:pull')) > 0 then queue_record.mode = 'pull' end
   return queue_record
 end
 
 local function queue_in(q, text)
-  local queue_record = readable.decode(text, queue_key(q))
+  local queue_record = readable.decode(text, redis_keys.queue_key(q))
   if is_queue(queue_record) then return queue_record end
-  readable.note(queue_key(q), text)
+  readable.note(redis_keys.queue_key(q), text)
   return cache.rebuilt_queue(q, text)
 end
 
 function cache.queue(q)
   local queue_record = cache.queues[q]
   if not queue_record then
-    local text = cache.text_at(queue_key(q))
+    local text = cache.text_at(redis_keys.queue_key(q))
     queue_record = text and queue_in(q, text) or queue_fields { lanes = {}, counts = {}, jobs_at = {} }
     if text and text:sub(1, 1) ~= cache.COUNTED then queue_record.jobs_at = nil end
     cache.queues[q] = queue_record
@@ -270,38 +267,38 @@ function cache.queue(q)
 end
 
 function cache.change_queue(q, field, value)
-  put(cache.queue(q), field, value)
-  put(cache.queue_dirty, q, true)
+  journal.put(cache.queue(q), field, value)
+  journal.put(cache.queue_dirty, q, true)
 end
 
 function cache.zset(key, member, score)
   local members = cache.writes.zsets[key]
   -- Some Luas make room for 32 in a table that is made without anything in it.
-  if members then put(members, member, score) else put(cache.writes.zsets, key, { [member] = score }) end
+  if members then journal.put(members, member, score) else journal.put(cache.writes.zsets, key, { [member] = score }) end
 end
 
-function cache.hset(key, field, value) put(within(cache.writes.hashes, key), field, value) end
-function cache.sset(key, member, present) put(within(cache.writes.sets, key), member, present) end
-function cache.set_text(key, text) put(cache.writes.strings, key, text) end
+function cache.hset(key, field, value) journal.put(journal.within(cache.writes.hashes, key), field, value) end
+function cache.sset(key, member, present) journal.put(journal.within(cache.writes.sets, key), member, present) end
+function cache.set_text(key, text) journal.put(cache.writes.strings, key, text) end
 
 function cache.set_expiring(key, text, ms)
-  put(cache.writes.expiring, key, { text, ms })
-  put(cache.raw, key, text)
+  journal.put(cache.writes.expiring, key, { text, ms })
+  journal.put(cache.raw, key, text)
 end
 
-function cache.del(key) put(cache.writes.dels, key, true) end
+function cache.del(key) journal.put(cache.writes.dels, key, true) end
 
 -- A text in the place of another, or of none; false takes it away.
 function cache.replace_text(key, text)
   cache.set_text(key, text or nil)
-  put(cache.writes.dels, key, not text or nil)
-  if not text then put(cache.raw, key, false) end
+  journal.put(cache.writes.dels, key, not text or nil)
+  if not text then journal.put(cache.raw, key, false) end
 end
 
 -- The earliest moment that this script has put into an index and not written yet.
 function cache.pending_moment(key)
-  local moment = never
-  for _, score in pairs(cache.writes.zsets[key] or {}) do moment = math.min(moment, score or never) end
+  local moment = numbers.never
+  for _, score in pairs(cache.writes.zsets[key] or {}) do moment = math.min(moment, score or numbers.never) end
   return moment
 end
 

@@ -6,14 +6,13 @@ local entries = {}
 local cache = require 'runtime/cache'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
-local key_of, piece_key = redis_keys.key_of, redis_keys.piece_key
 
 -- The ids of the jobs that members of an index stand for, up to about so many.
 function entries.ids_of(members, most)
   local ids, keys = {}, {}
   for i = 1, math.min(#members, most) do
     local number = pieces.number_in(members[i])
-    if number then keys[#keys + 1] = piece_key(number) end
+    if number then keys[#keys + 1] = redis_keys.piece_key(number) end
   end
   cache.fetch(keys)
   for _, member in ipairs(members) do
@@ -24,7 +23,7 @@ function entries.ids_of(members, most)
     for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do
       ids[#ids + 1] = id
       -- Who is in a piece has no document.
-      if cache.raw[key_of(id)] == nil then cache.raw[key_of(id)] = false end
+      if cache.raw[redis_keys.key_of(id)] == nil then cache.raw[redis_keys.key_of(id)] = false end
     end
   end
   return ids

@@ -9,15 +9,12 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
-local set_expiring, set_text, text_at = cache.set_expiring, cache.set_text, cache.text_at
-local int = numbers.int
-local now = time.now
 
 -- Every call through a shelf reads it and writes it: what is beyond gets a text of its own.
 local SHELF_BYTES = 4096
 
 local function line_on(shelf, key)
-  local text = shelf ~= '' and text_at(shelf)
+  local text = shelf ~= '' and cache.text_at(shelf)
   if not text or not text:find('\t' .. key .. '\n', 1, true) then return end
   for line, of in text:gmatch('([^\n]*)\t([^\t\n]*)\n') do
     if of == key then return line end
@@ -29,7 +26,7 @@ local function without_old(text)
   local from = 1
   while true do
     local till, next_one = text:match('^(%d+)[^\n]*\n()', from)
-    if not till or tonumber(till) > now then return text:sub(from) end
+    if not till or tonumber(till) > time.now then return text:sub(from) end
     from = next_one
   end
 end
@@ -37,23 +34,23 @@ end
 -- The answer that was kept, or nothing; 'taken' when the key was used for another body. `shelf` is where it may be, or ''.
 function idempotency.recall(key, fingerprint, shelf)
   if key == '' then return end
-  local text = line_on(shelf, key) or text_at(key)
+  local text = line_on(shelf, key) or cache.text_at(key)
   if not text then return end
   local till, print, answer = text:match('^(%d+)[\n\t]([^\n\t]*)[\n\t](.*)$')
   if not till then readable.note(key, text) end
-  if not till or tonumber(till) <= now then return end
+  if not till or tonumber(till) <= time.now then return end
   if print ~= fingerprint then return nil, 'taken' end
   return readable.decode(answer, key) or nil, nil
 end
 
 function idempotency.remember(key, fingerprint, answer, ms, shelf)
   if key == '' then return end
-  local till, text = int(now + ms), cjson.encode(answer)
+  local till, text = numbers.int(time.now + ms), cjson.encode(answer)
   if shelf ~= '' then
-    local shelved = without_old(text_at(shelf) or '') .. table.concat({ till, fingerprint, text, key }, '\t') .. '\n'
-    if #shelved <= SHELF_BYTES then return set_text(shelf, shelved) end
+    local shelved = without_old(cache.text_at(shelf) or '') .. table.concat({ till, fingerprint, text, key }, '\t') .. '\n'
+    if #shelved <= SHELF_BYTES then return cache.set_text(shelf, shelved) end
   end
-  set_expiring(key, till .. '\n' .. fingerprint .. '\n' .. text, ms)
+  cache.set_expiring(key, till .. '\n' .. fingerprint .. '\n' .. text, ms)
 end
 
 idempotency.USED = 'this Idempotency-Key was used for another body'

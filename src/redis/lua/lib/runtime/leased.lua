@@ -6,7 +6,6 @@ local leased = {}
 
 local cache = require 'runtime/cache'
 local tally = require 'runtime/tally'
-local change_queue, queue = cache.change_queue, cache.queue
 
 leased.MOST = 16
 
@@ -15,7 +14,7 @@ local newly_lent = leased.newly_lent
 
 -- Takes what belongs into the document out of what is to be written to the index.
 function leased.keep(q, members)
-  local queue_record = queue(q)
+  local queue_record = cache.queue(q)
   local held, n = queue_record.leased or {}, 0
   for _ in pairs(held) do n = n + 1 end
   for member, till in pairs(members) do
@@ -28,7 +27,7 @@ function leased.keep(q, members)
       tally.add(queue_record, 'leases', (till and 1 or 0) - (held[member] and 1 or 0))
       held[member] = till or nil
       members[member] = nil
-      change_queue(q, queue_fields.leased, next(held) and held or nil)
+      cache.change_queue(q, queue_fields.leased, next(held) and held or nil)
     end
   end
 end

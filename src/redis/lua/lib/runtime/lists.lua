@@ -10,26 +10,23 @@ local journal = require 'runtime/journal'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
-local change, del, docs, writes = cache.change, cache.del, cache.docs, cache.writes
-local push, put = journal.push, journal.put
-local key_of, list_key = redis_keys.key_of, redis_keys.list_key
 
 -- `pop` of the old items are gone, `push` are new; `had` is how many old ones there are.
 function lists.at(key, had)
-  local list = writes.lists[key]
+  local list = cache.writes.lists[key]
   if not list then
     list = { key = key, had = had, pop = 0, push = {} }
-    put(writes.lists, key, list)
+    journal.put(cache.writes.lists, key, list)
   end
   return list
 end
 
 -- What waits at a port; `own` are the old values where the document has them.
 function lists.of(id, doc, dir, port, had)
-  local list = lists.at(list_key(id, dir, port), had)
+  local list = lists.at(redis_keys.list_key(id, dir, port), had)
   if not list.field then
     list.id, list.field = id, 'v' .. dir .. ':' .. port
-    list.own = doc[list.field] and (readable.decode(doc[list.field], key_of(id) .. ' ' .. list.field) or {})
+    list.own = doc[list.field] and (readable.decode(doc[list.field], redis_keys.key_of(id) .. ' ' .. list.field) or {})
   end
   return list
 end
@@ -47,11 +44,11 @@ end
 
 function lists.pop(list, n)
   local old = math.min(n, list.had - list.pop)
-  put(list, 'pop', list.pop + old)
+  journal.put(list, 'pop', list.pop + old)
   if n > old then
     local rest = {}
     for i = n - old + 1, #list.push do rest[#rest + 1] = list.push[i] end
-    put(list, 'push', rest)
+    journal.put(list, 'push', rest)
   end
 end
 
@@ -60,26 +57,26 @@ local MANY = 100
 
 function lists.push(list, items)
   if #items < MANY then
-    for _, item in ipairs(items) do push(list.push, item) end
+    for _, item in ipairs(items) do journal.push(list.push, item) end
     return
   end
   local all = tables.slice(list.push, 1, #list.push)
   for _, item in ipairs(items) do all[#all + 1] = item end
-  put(list, 'push', all)
+  journal.put(list, 'push', all)
   journal.puts = journal.puts + #items
 end
 
 -- All of it goes, and nothing that was to be done with it is.
 function lists.forget(list)
-  if list.had > 0 and not list.own then del(list.key) end
-  put(writes.lists, list.key, nil)
+  if list.had > 0 and not list.own then cache.del(list.key) end
+  journal.put(cache.writes.lists, list.key, nil)
 end
 
 -- The values that wait at a port now, in Redis: at most n, behind `skip` of them.
 function lists.now(id, doc, dir, port, n, skip)
   local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
-  if not own then return n > 0 and redis.call('LRANGE', list_key(id, dir, port), from, from + n - 1) or {} end
-  local items = readable.decode(own, key_of(id) .. ' v' .. dir .. ':' .. port) or {}
+  if not own then return n > 0 and redis.call('LRANGE', redis_keys.list_key(id, dir, port), from, from + n - 1) or {} end
+  local items = readable.decode(own, redis_keys.key_of(id) .. ' v' .. dir .. ':' .. port) or {}
   return tables.slice(items, from + 1, from + n)
 end
 
@@ -99,17 +96,17 @@ local function keep_in_document(list)
   for i = list.pop + 1, list.own and list.had or 0 do left[#left + 1] = list.own[i] end
   for _, item in ipairs(list.push) do left[#left + 1] = item end
   local text = small(left)
-  change(list.id, docs[list.id], list.field, text)
+  cache.change(list.id, cache.docs[list.id], list.field, text)
   list.push = text and {} or left
   if list.own then list.had, list.pop = 0, 0 end
 end
 
 function lists.keep_small()
-  for _, list in pairs(writes.lists) do
+  for _, list in pairs(cache.writes.lists) do
     if list.field and (list.own or list.pop == list.had) then keep_in_document(list) end
     if list.field then
-      if list.pop > 0 then values.lose(list.id, docs[list.id]) end
-      if list.push[1] then values.add(list.id, docs[list.id], tables.bytes(list.push)) end
+      if list.pop > 0 then values.lose(list.id, cache.docs[list.id]) end
+      if list.push[1] then values.add(list.id, cache.docs[list.id], tables.bytes(list.push)) end
     end
   end
 end

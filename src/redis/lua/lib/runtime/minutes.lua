@@ -6,24 +6,22 @@ local minutes = {}
 
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local int = numbers.int
-local now = time.now
 
 local MINUTES = 10
 
 -- The text with n more of them, from the one before, or from none.
 function minutes.counted(text, n)
-  local minute_now = math.floor(now / 60000)
+  local minute_now = math.floor(time.now / 60000)
   local was_minute, rest = (text or ''):match('^(%d+):([%d:]*)$')
   -- A clock that steps back goes on counting in the minute that there was.
   minute_now = math.max(minute_now, tonumber(was_minute) or 0)
   local counts = {}
   for _ = 1, math.min(MINUTES, minute_now - (tonumber(was_minute) or minute_now)) do counts[#counts + 1] = '0' end
   for count in (rest or '0'):gmatch('%d+') do counts[#counts + 1] = count end
-  counts[1] = int(tonumber(counts[1]) + n)
+  counts[1] = numbers.int(tonumber(counts[1]) + n)
   local last = math.min(MINUTES, #counts)
   while last > 1 and counts[last] == '0' do last = last - 1 end
-  return int(minute_now) .. ':' .. table.concat(counts, ':', 1, last)
+  return numbers.int(minute_now) .. ':' .. table.concat(counts, ':', 1, last)
 end
 
 return minutes

@@ -16,7 +16,6 @@
 local pieces = {}
 
 local time = require 'runtime/time'
-local digits = time.digits
 
 -- How many jobs there are in a piece at most: as many as two digits of an id tell apart.
 pieces.SIZE = 100
@@ -65,7 +64,7 @@ end
 
 local function sequence_at(piece, place)
   local high, low = tonumber(piece.first:sub(1, 7), 16), tonumber(piece.first:sub(8), 16)
-  return digits(high * 16777216 + low + place - 1)
+  return time.digits(high * 16777216 + low + place - 1)
 end
 
 -- The document of one of them with these args. A job that leaves a piece which waits goes ahead of the rest of it: so it loses no place.

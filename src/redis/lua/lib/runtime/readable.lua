@@ -3,13 +3,12 @@
 local readable = {}
 
 local journal = require 'runtime/journal'
-local put = journal.put
 
 readable.damaged = {} -- key, or key and field → its text
 
 -- Notes a record that cannot be read; store.write lists it under `~unreadable`. Returns false.
 function readable.note(key, text)
-  if readable.damaged[key] == nil then put(readable.damaged, key, text) end
+  if readable.damaged[key] == nil then journal.put(readable.damaged, key, text) end
   return false
 end
 

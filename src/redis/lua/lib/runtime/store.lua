@@ -12,11 +12,6 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
-local SCHEMA, changed_pieces, dirty, docs, queue_dirty = cache.SCHEMA, cache.changed_pieces, cache.dirty, cache.docs, cache.queue_dirty
-local pieces_now, queues, raw, schema_key, set_text, writes, zset = cache.pieces, cache.queues, cache.raw, cache.schema_key, cache.set_text, cache.writes, cache.zset
-local int, never = numbers.int, numbers.never
-local counted, key_of, piece_key, queue_key = redis_keys.counted, redis_keys.key_of, redis_keys.piece_key, redis_keys.queue_key
-local now = time.now
 
 -- A full Redis refuses a script's first write if that command may need memory. It accepts every command that follows a DEL. A script
 -- that makes room therefore deletes a key that does not exist, if its first write is refused.
@@ -43,9 +38,9 @@ end
 
 -- The first write of a namespace records the schema of its data.
 local function record_schema()
-  if raw[schema_key] ~= false then return end
-  raw[schema_key] = int(SCHEMA)
-  set_text(schema_key, raw[schema_key])
+  if cache.raw[cache.schema_key] ~= false then return end
+  cache.raw[cache.schema_key] = numbers.int(cache.SCHEMA)
+  cache.set_text(cache.schema_key, cache.raw[cache.schema_key])
 end
 
 -- Whether something is put into an index, a hash or a set that goes as a whole. Nothing is taken out of it before.
@@ -53,8 +48,8 @@ local function grows_anew(key)
   local is_anew = false
   for _, kind in ipairs({ write_lists.zsets, write_lists.hashes, write_lists.sets }) do
     local grows = false
-    for _, value in pairs(writes[kind][key] or {}) do grows = grows or value end
-    if not grows then writes[kind][key] = nil end
+    for _, value in pairs(cache.writes[kind][key] or {}) do grows = grows or value end
+    if not grows then cache.writes[kind][key] = nil end
     is_anew = is_anew or grows
   end
   return is_anew
@@ -62,15 +57,15 @@ end
 
 -- What goes as a whole; where something is written anew, it has to go first.
 local function keys_to_delete()
-  local dels, first, zsets, hashes, sets = {}, {}, writes.zsets, writes.hashes, writes.sets
-  for key in pairs(writes.dels) do
+  local dels, first, zsets, hashes, sets = {}, {}, cache.writes.zsets, cache.writes.hashes, cache.writes.sets
+  for key in pairs(cache.writes.dels) do
     local is_anew = (zsets[key] or hashes[key] or sets[key]) and grows_anew(key)
-    is_anew = is_anew or (writes.lists[key] and writes.lists[key].push[1])
+    is_anew = is_anew or (cache.writes.lists[key] and cache.writes.lists[key].push[1])
     local list = is_anew and first or dels
-    if not writes.strings[key] and not writes.expiring[key] then list[#list + 1] = key end
+    if not cache.writes.strings[key] and not cache.writes.expiring[key] then list[#list + 1] = key end
   end
   call_in_pieces('DEL', nil, first)
-  for key, list in pairs(writes.lists) do
+  for key, list in pairs(cache.writes.lists) do
     if list.pop > 0 and list.pop == list.had and not list.push[1] then dels[#dels + 1] = key end
   end
   return dels
@@ -78,12 +73,12 @@ end
 
 -- Members by whether they stay: those that go, and score and member of those that stay. Some are noted as such already.
 local function grow_index(key, members, leaving)
-  local of, moves = counted[key], writes.moves and writes.moves[key] or { {}, {} }
+  local of, moves = redis_keys.counted[key], cache.writes.moves and cache.writes.moves[key] or { {}, {} }
   local gone, kept = moves[1], moves[2]
   if of and of[2] == 'leases' then leased.keep(of[1], members) end
   for member, score in pairs(members) do
     if score then
-      kept[#kept + 1] = score == never and '+inf' or int(score)
+      kept[#kept + 1] = score == numbers.never and '+inf' or numbers.int(score)
       kept[#kept + 1] = member
     else
       gone[#gone + 1] = member
@@ -97,14 +92,14 @@ end
 -- The moments come last: a queue whose index is refused is looked at again.
 local function grow_indexes(leaving)
   local wake_key = ns .. 'wake'
-  for key, members in pairs(writes.zsets) do
+  for key, members in pairs(cache.writes.zsets) do
     if key ~= wake_key then grow_index(key, members, leaving) end
   end
-  if writes.zsets[wake_key] then grow_index(wake_key, writes.zsets[wake_key], leaving) end
+  if cache.writes.zsets[wake_key] then grow_index(wake_key, cache.writes.zsets[wake_key], leaving) end
 end
 
 local function grow_sets(leaving)
-  for key, members in pairs(writes.sets) do
+  for key, members in pairs(cache.writes.sets) do
     local gone, kept = {}, {}
     for member, present in pairs(members) do
       if present then kept[#kept + 1] = member else gone[#gone + 1] = member end
@@ -112,7 +107,7 @@ local function grow_sets(leaving)
     call_in_pieces('SADD', key, kept)
     if #gone > 0 then leaving[#leaving + 1] = { 'SREM', key, gone } end
   end
-  for key, fields in pairs(writes.hashes) do
+  for key, fields in pairs(cache.writes.hashes) do
     local gone, kept = {}, {}
     for field, value in pairs(fields) do
       if value then
@@ -138,7 +133,7 @@ end
 
 local function grow_lists()
   pushed = {}
-  for key, list in pairs(writes.lists) do
+  for key, list in pairs(cache.writes.lists) do
     for from = 1, #list.push, 2400 do
       local to = math.min(from + 2399, #list.push)
       local ok, why = pcall(call, 'RPUSH', key, unpack(list.push, from, to))
@@ -149,38 +144,38 @@ local function grow_lists()
 end
 
 local function write_texts(more_to_come, dels)
-  local sets = writes.flat or {}
-  for number in pairs(changed_pieces) do
-    local key, piece = piece_key(number), pieces_now[number]
+  local sets = cache.writes.flat or {}
+  for number in pairs(cache.changed_pieces) do
+    local key, piece = redis_keys.piece_key(number), cache.pieces[number]
     local text = piece and piece.n > 0 and pieces.text_of(piece)
-    raw[key] = text
+    cache.raw[key] = text
     if text then
       sets[#sets + 1] = key
       sets[#sets + 1] = text
     else
-      pieces_now[number] = false
+      cache.pieces[number] = false
       dels[#dels + 1] = key
     end
   end
-  for key, text in pairs(writes.strings) do
-    raw[key] = text
+  for key, text in pairs(cache.writes.strings) do
+    cache.raw[key] = text
     sets[#sets + 1] = key
     sets[#sets + 1] = text
   end
-  for id in pairs(dirty) do
-    local key, doc = key_of(id), docs[id]
+  for id in pairs(cache.dirty) do
+    local key, doc = redis_keys.key_of(id), cache.docs[id]
     if doc then
       local text = cjson.encode(doc)
-      raw[key] = text
+      cache.raw[key] = text
       sets[#sets + 1] = key
       sets[#sets + 1] = text
-    elseif raw[key] ~= false then
-      raw[key] = false
+    elseif cache.raw[key] ~= false then
+      cache.raw[key] = false
       dels[#dels + 1] = key
     end
   end
-  for q in pairs(more_to_come and {} or queue_dirty) do
-    sets[#sets + 1] = queue_key(q)
+  for q in pairs(more_to_come and {} or cache.queue_dirty) do
+    sets[#sets + 1] = redis_keys.queue_key(q)
     sets[#sets + 1] = tally.text(q)
   end
   local ok, why = pcall(call_in_pieces, 'MSET', nil, sets)
@@ -191,21 +186,21 @@ end
 local function shrink(more_to_come, leaving, dels)
   local miscounted = {}
   for _, one in ipairs(leaving) do
-    local of, left = counted[one[2]], call_in_pieces(one[1], one[2], one[3])
-    if of and (left < #one[3] or tally.add(queues[of[1]], of[2], 0) < 0) then
-      tally.look(of[1], queues[of[1]], of[2])
+    local of, left = redis_keys.counted[one[2]], call_in_pieces(one[1], one[2], one[3])
+    if of and (left < #one[3] or tally.add(cache.queues[of[1]], of[2], 0) < 0) then
+      tally.look(of[1], cache.queues[of[1]], of[2])
       miscounted[of[1]] = true
     end
   end
-  for key, list in pairs(writes.lists) do
+  for key, list in pairs(cache.writes.lists) do
     if list.pop > 0 and (list.pop < list.had or list.push[1]) then redis.call('LTRIM', key, list.pop, -1) end
   end
   call_in_pieces('DEL', nil, dels)
-  for key, e in pairs(writes.expiring) do redis.call('SET', key, e[1], 'PX', int(e[2])) end
-  for q in pairs(miscounted) do queue_dirty[q] = true end
-  for q in pairs(more_to_come and {} or miscounted) do redis.call('SET', queue_key(q), tally.text(q)) end
-  for key, before in pairs(writes.trims) do redis.call('ZREMRANGEBYSCORE', key, '-inf', int(before)) end
-  for key, ms in pairs(writes.expires) do redis.call('PEXPIRE', key, int(ms)) end
+  for key, e in pairs(cache.writes.expiring) do redis.call('SET', key, e[1], 'PX', numbers.int(e[2])) end
+  for q in pairs(miscounted) do cache.queue_dirty[q] = true end
+  for q in pairs(more_to_come and {} or miscounted) do redis.call('SET', redis_keys.queue_key(q), tally.text(q)) end
+  for key, before in pairs(cache.writes.trims) do redis.call('ZREMRANGEBYSCORE', key, '-inf', numbers.int(before)) end
+  for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
 -- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
@@ -217,22 +212,22 @@ local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 local function most_like(entry, length, bytes) return math.max(1, math.min(length, math.floor(bytes / #entry))) end
 
 local function flush_messages()
-  for _, e in ipairs(writes.log) do
-    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', int(now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
+  for _, e in ipairs(cache.writes.log) do
+    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', numbers.int(time.now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
   end
-  for _, e in ipairs(writes.records) do
+  for _, e in ipairs(cache.writes.records) do
     -- The job may have gone since, and its log with it.
-    if not writes.dels[e[1]] then redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', int(now), 'did', e[2], 'more', int(e[3])) end
+    if not cache.writes.dels[e[1]] then redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', numbers.int(time.now), 'did', e[2], 'more', numbers.int(e[3])) end
   end
-  for _, m in ipairs(writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
+  for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
 -- In a script that makes room, the documents of erased jobs go first: whatever Redis refuses after that, their memory is free.
 local function erase_documents(dels)
-  for id in pairs(dirty) do
-    local key = key_of(id)
-    if docs[id] == false and raw[key] then
-      raw[key] = false
+  for id in pairs(cache.dirty) do
+    local key = redis_keys.key_of(id)
+    if cache.docs[id] == false and cache.raw[key] then
+      cache.raw[key] = false
       dels[#dels + 1] = key
     end
   end
@@ -251,11 +246,11 @@ end
 -- may refuse: an entry too many is passed over, and taken out, by whoever meets it in an index. Then the documents, which
 -- say what is true, and at last what takes away.
 function store.write(more_to_come)
-  for id in pairs(dirty) do
-    local doc = docs[id]
+  for id in pairs(cache.dirty) do
+    local doc = cache.docs[id]
     if doc and doc.quota_bytes then quota.follow(id, doc) end
     -- What was terminated repeats no more, until somebody asks for a run of it.
-    if doc and doc.repeats then zset(ns .. 'repeats', id, doc.place ~= 'T' and (tonumber(doc.next_slot) or never)) end
+    if doc and doc.repeats then cache.zset(ns .. 'repeats', id, doc.place ~= 'T' and (tonumber(doc.next_slot) or numbers.never)) end
   end
   record_schema()
   if next(readable.damaged) then aside.settle() end
@@ -268,12 +263,12 @@ function store.write(more_to_come)
   shrink(more_to_come, leaving, dels)
   flush_messages()
   cache.fields_read, tally.heads = {}, {}
-  empty(dirty)
+  empty(cache.dirty)
   empty(leased.newly_lent)
-  empty(changed_pieces)
-  if not more_to_come then empty(queue_dirty) end
-  for kind, of in pairs(writes) do
-    if next(of) then writes[kind] = {} end
+  empty(cache.changed_pieces)
+  if not more_to_come then empty(cache.queue_dirty) end
+  for kind, of in pairs(cache.writes) do
+    if next(of) then cache.writes[kind] = {} end
   end
 end
 

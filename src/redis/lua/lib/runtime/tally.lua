@@ -8,10 +8,6 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
-local COUNTED, change_queue, queue, queue_dirty, queues = cache.COUNTED, cache.change_queue, cache.queue, cache.queue_dirty, cache.queues
-local never = numbers.never
-local counted, letters, queue_key = redis_keys.counted, redis_keys.letters, redis_keys.queue_key
-local now = time.now
 
 tally.heads = {} -- the same key → its first members, where a claim has read them
 
@@ -21,53 +17,53 @@ local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fi
 
 -- How many jobs an index holds: of a piece all that are in it.
 function tally.count(q, place)
-  local entries = redis.call('ZCARD', queue_key(q, place))
-  return (entries > 0 and entries + ((queue(q).packed or {})[letters[place]] or 0) or 0) + #tally.beside(q, place)
+  local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
+  return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0) or 0) + #tally.beside(q, place)
 end
 
 -- Those that stand in the queue's document instead.
 function tally.beside(q, place)
   local ids = {}
-  for id in pairs(place == 'leases' and queue(q).leased or {}) do ids[#ids + 1] = id end
+  for id in pairs(place == 'leases' and cache.queue(q).leased or {}) do ids[#ids + 1] = id end
   return ids
 end
 
 -- The members of an index from the first on, so many at most, and those beside it.
 function tally.members(q, place, most)
   local members = tally.beside(q, place)
-  for _, member in ipairs(redis.call('ZRANGE', queue_key(q, place), 0, most - 1)) do members[#members + 1] = member end
+  for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do members[#members + 1] = member end
   return members
 end
 
 -- Where a member stands.
 function tally.score(q, place, member)
-  local till = place == 'leases' and (queue(q).leased or {})[member]
-  return till or redis.call('ZSCORE', queue_key(q, place), member)
+  local till = place == 'leases' and (cache.queue(q).leased or {})[member]
+  return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
 end
 
 -- Whether an index is known to have no entries, without a look, but for those that this script puts into it.
 function tally.is_empty(q, place)
-  local counted, packed = queue(q).jobs_at, queue(q).packed or {}
-  return counted ~= nil and (counted[letters[place]] or 0) == (packed[letters[place]] or 0)
+  local counted, packed = cache.queue(q).jobs_at, cache.queue(q).packed or {}
+  return counted ~= nil and (counted[redis_keys.letters[place]] or 0) == (packed[redis_keys.letters[place]] or 0)
 end
 
 function tally.look(q, queue_record, place)
   local n = tally.count(q, place)
-  queue_record.jobs_at[letters[place]] = n > 0 and n or nil
-  local first = n > 0 and fronts[place] and redis.call('ZRANGE', queue_key(q, place), 0, 0)[1]
+  queue_record.jobs_at[redis_keys.letters[place]] = n > 0 and n or nil
+  local first = n > 0 and fronts[place] and redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0)[1]
   if fronts[place] then queue_record[fronts[place]] = first and first:sub(1, 13) or nil end
 end
 
 function tally.look_at_all(q, queue_record)
   queue_record.jobs_at = {}
-  for place in pairs(letters) do tally.look(q, queue_record, place) end
+  for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
 end
 
 -- The document as it is written: what has never been counted is not said to be.
-function tally.text(q) return (queues[q][queue_fields.jobs_at] and COUNTED or '') .. cjson.encode(queues[q]) end
+function tally.text(q) return (cache.queues[q][queue_fields.jobs_at] and cache.COUNTED or '') .. cjson.encode(cache.queues[q]) end
 
 function tally.add(queue_record, place, n)
-  local letter = letters[place]
+  local letter = redis_keys.letters[place]
   local sum = (queue_record.jobs_at[letter] or 0) + n
   queue_record.jobs_at[letter] = sum ~= 0 and sum or nil
   return sum
@@ -104,25 +100,25 @@ local MOST_KEPT = 500000
 local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
 function tally.over(queue_record, place)
   local jobs, packed = queue_record.jobs_at or {}, queue_record.packed or {}
-  return (jobs[letters[place]] or 0) - (packed[letters[place]] or 0) - MOST_KEPT
+  return (jobs[redis_keys.letters[place]] or 0) - (packed[redis_keys.letters[place]] or 0) - MOST_KEPT
 end
 
 -- What came into an index of a queue, and what is about to leave it.
 function tally.note(key, gone, kept, added)
-  local q, place = counted[key][1], counted[key][2]
-  local queue_record, field = queue(q), fronts[place]
+  local q, place = redis_keys.counted[key][1], redis_keys.counted[key][2]
+  local queue_record, field = cache.queue(q), fronts[place]
   if not queue_record.jobs_at then
     tally.look_at_all(q, queue_record)
     added = 0
-    queue_dirty[q] = true
+    cache.queue_dirty[q] = true
   end
   local n = tally.add(queue_record, place, added - #gone)
-  if ended[place] and tally.over(queue_record, place) > 0 and (queue_record.next_removal or never) > now then change_queue(q, queue_fields.next_removal, now) end
-  if added ~= #gone then queue_dirty[q] = true end
-  local front = field and front_of(queue_record[field], n, (queue_record.packed or {})[letters[place]] or 0, key, gone, kept)
+  if ended[place] and tally.over(queue_record, place) > 0 and (queue_record.next_removal or numbers.never) > time.now then cache.change_queue(q, queue_fields.next_removal, time.now) end
+  if added ~= #gone then cache.queue_dirty[q] = true end
+  local front = field and front_of(queue_record[field], n, (queue_record.packed or {})[redis_keys.letters[place]] or 0, key, gone, kept)
   if field and front ~= queue_record[field] then
     queue_record[field] = front
-    queue_dirty[q] = true
+    cache.queue_dirty[q] = true
   end
 end
 

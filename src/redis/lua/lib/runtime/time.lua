@@ -3,13 +3,12 @@
 local time = {}
 
 local numbers = require 'runtime/numbers'
-local int = numbers.int
 
 -- One clock for everybody: Redis's own, moved by `clock` milliseconds where a test says so.
 local clock_time = redis.call('TIME')
 time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (tonumber(clock) or 0) * 1000
 time.now = math.floor(time.micros / 1000)
-time.now_text = int(time.now)
+time.now_text = numbers.int(time.now)
 
 -- A sequence grows with time and is never given twice by one script. 13 hex digits of microseconds, so that text
 -- order is number order. In two halves: %x takes 32 bits on some builds.
@@ -33,6 +32,6 @@ function time.sequence() return time.digits(time.next_ticks(1) + 1) end
 
 -- The place in the order of what became due at a moment, whenever somebody looked; its id orders it among its like.
 function time.sequence_of(moment, id) return time.digits(moment * 1000 + tonumber(id) % 1000) end
-time.this_minute = int(math.floor(time.now / 60000))
+time.this_minute = numbers.int(math.floor(time.now / 60000))
 
 return time

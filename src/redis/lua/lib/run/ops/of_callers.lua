@@ -23,24 +23,19 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local get_value = values.get_value
-local change, del, fetch_jobs, find, hget, hset, need, queue = cache.change, cache.del, cache.fetch_jobs, cache.find, cache.hget, cache.hset, cache.need, cache.queue
-local refuse = journal.refuse
-local int = numbers.int
-local now = time.now
 local verbs = {}
 
 -- What has not begun is terminated, and known as cancelled; a running one is asked to end.
 function verbs.cancel(me, id, doc)
-  if doc.place == 'c' or doc.place == 'T' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel') end
-  change(id, doc, fields.cancelled, '1')
+  if doc.place == 'c' or doc.place == 'T' then journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel') end
+  cache.change(id, doc, fields.cancelled, '1')
   cache.makes_room = true
   ending.terminate_one(id, doc)
   me.answer = { id, doc.gone or states.of(doc) }
 end
 
 function verbs.retry(me, id, doc)
-  if doc.place ~= 'f' then refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only a failed job can be retried') end
+  if doc.place ~= 'f' then journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only a failed job can be retried') end
   rerun.retry(id, doc)
   me.answer = { id, states.of(doc) }
 end
@@ -48,13 +43,13 @@ end
 -- The callback of a job's last end once more, with the same body and id, its tries counted anew.
 function verbs.resend(me, id, doc)
   local told = doc.callback_of and id or doc.callback_job
-  local callback_doc = told and find(told)
-  if not callback_doc then refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that could be sent again') end
-  if callback_doc.place == 'l' then refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent') end
-  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating, fields.not_before }) do change(told, callback_doc, field, nil) end
-  change(told, callback_doc, fields.resent_at, int(now))
-  local told_doc = find(callback_doc.callback_of)
-  if told_doc and told_doc.callback_job == told then change(callback_doc.callback_of, told_doc, fields.callback_status, nil) end
+  local callback_doc = told and cache.find(told)
+  if not callback_doc then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that could be sent again') end
+  if callback_doc.place == 'l' then journal.refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent') end
+  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating, fields.not_before }) do cache.change(told, callback_doc, field, nil) end
+  cache.change(told, callback_doc, fields.resent_at, numbers.int(time.now))
+  local told_doc = cache.find(callback_doc.callback_of)
+  if told_doc and told_doc.callback_job == told then cache.change(callback_doc.callback_of, told_doc, fields.callback_status, nil) end
   if callback_doc.place and callback_doc.place ~= 'p' then queueing.enqueue(told, callback_doc, true) end
   me.answer = { told, states.of(callback_doc) }
 end
@@ -66,9 +61,9 @@ end
 
 -- Requeues the jobs of one queue; others are passed over.
 function verbs.requeue_all(me, queue_name, forgiven, jobs)
-  fetch_jobs(jobs)
+  cache.fetch_jobs(jobs)
   for _, id in ipairs(jobs) do
-    local doc = find(id)
+    local doc = cache.find(id)
     if doc and doc.queue == queue_name then rerun.requeue(id, doc, forgiven) end
   end
 end
@@ -78,11 +73,11 @@ end
 function verbs.result(me, job, look, wait)
   local id = aliases.resolve(job)
   local text = results.of(id)
-  local status = text and '' or states.of(need(id))
-  if text and not look then results.drop(id, find(id)) end
+  local status = text and '' or states.of(cache.need(id))
+  if text and not look then results.drop(id, cache.find(id)) end
   if not text and not states.ends[status] and wait > 0 then
-    local doc = need(id)
-    change(id, doc, fields.waited_until, int(math.max(tonumber(doc.waited_until) or 0, now + wait)))
+    local doc = cache.need(id)
+    cache.change(id, doc, fields.waited_until, numbers.int(math.max(tonumber(doc.waited_until) or 0, time.now + wait)))
   end
   me.nothing = not text
   me.answer = { text or '', status, id }
@@ -90,34 +85,34 @@ end
 
 -- Until when the run under way has the job.
 function verbs.deadline(me, token, till)
-  local doc = need(me.id)
-  if doc.token ~= token then refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
+  local doc = cache.need(me.id)
+  if doc.token ~= token then journal.refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
   leases.hold(me.id, doc, till)
 end
 
 function verbs.lock(me, ms, token)
-  local doc = need(me.id)
-  if doc.place == 'l' then refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended') end
-  if (tonumber(doc.lock_until) or 0) > now then refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lock_until) end
-  change(me.id, doc, fields.lock_until, int(now + ms))
-  change(me.id, doc, fields.lock_token, token)
+  local doc = cache.need(me.id)
+  if doc.place == 'l' then journal.refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended') end
+  if (tonumber(doc.lock_until) or 0) > time.now then journal.refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lock_until) end
+  cache.change(me.id, doc, fields.lock_until, numbers.int(time.now + ms))
+  cache.change(me.id, doc, fields.lock_token, token)
 end
 
 local function need_lock(me, token)
-  local doc = need(me.id)
-  if (tonumber(doc.lock_until) or 0) <= now or doc.lock_token ~= token then refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token') end
+  local doc = cache.need(me.id)
+  if (tonumber(doc.lock_until) or 0) <= time.now or doc.lock_token ~= token then journal.refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token') end
   return doc
 end
 
 function verbs.refresh(me, token, ms)
   local doc = need_lock(me, token)
-  change(me.id, doc, fields.lock_until, int(now + ms))
+  cache.change(me.id, doc, fields.lock_until, numbers.int(time.now + ms))
 end
 
 function verbs.unlock(me, token)
   local doc = need_lock(me, token)
-  change(me.id, doc, fields.lock_until, nil)
-  change(me.id, doc, fields.lock_token, nil)
+  cache.change(me.id, doc, fields.lock_until, nil)
+  cache.change(me.id, doc, fields.lock_token, nil)
   if doc.place == 't' then queueing.enqueue(me.id, doc) end
 end
 
@@ -126,14 +121,14 @@ function verbs.look(me) me.nothing = true end
 
 -- Goes on only if the job is in one of these statuses.
 function verbs.expect(me, statuses)
-  local is = states.of(need(me.id))
-  if not tables.has(statuses, is) then refuse('WRONG_STATUS', 'job ' .. me.id .. ' is ' .. is .. ', not ' .. table.concat(statuses, ' or ')) end
+  local is = states.of(cache.need(me.id))
+  if not tables.has(statuses, is) then journal.refuse('WRONG_STATUS', 'job ' .. me.id .. ' is ' .. is .. ', not ' .. table.concat(statuses, ' or ')) end
 end
 
 -- Goes on only if a field still is what the caller has seen, as one of the texts that it may be kept as.
 function verbs.was(me, field, texts)
-  local doc = need(me.id)
-  if not tables.has(texts, get_value(me.id, doc, field) or '') then refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
+  local doc = cache.need(me.id)
+  if not tables.has(texts, values.get_value(me.id, doc, field) or '') then journal.refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
 end
 
 function verbs.take(me, from, most)
@@ -147,7 +142,7 @@ function verbs.shift(me, from, to, most)
   local pushed, taken = ports.open(from.id, from.doc, from.dir, from.port)
   local items = pushed > taken and ports.take(from.id, from.doc, from.dir, from.port, most) or {}
   if #items > 0 then write.items(to.id, to.doc, to.dir, to.port, items, {}) end
-  me.answer = { int(#items) }
+  me.answer = { numbers.int(#items) }
 end
 
 -- Somebody outside listens for the next so many milliseconds: to these channels and what is below them, or, where none is
@@ -168,8 +163,8 @@ end
 
 -- Stores an API key under its id, with its hash. A change requires that the key exists, so that a removed key stays removed.
 function verbs.apikey(me, id, about, known, chance)
-  if known ~= '' and not hget(ns .. 'keys', id) then refuse('NOT_FOUND', 'there is no API key ' .. id) end
-  hset(ns .. 'keys', id, about)
+  if known ~= '' and not cache.hget(ns .. 'keys', id) then journal.refuse('NOT_FOUND', 'there is no API key ' .. id) end
+  cache.hset(ns .. 'keys', id, about)
   me.answer = { id, chance }
 end
 
@@ -177,8 +172,8 @@ end
 local MOST_GRAPHS = 1000
 function verbs.graph(me, name, text, by, most_jobs, most_bytes)
   local flows, owners = ns .. 'flows', ns .. 'flows:by'
-  local was, owner = hget(flows, name), hget(owners, name)
-  if text and not was and redis.call('HLEN', flows) >= MOST_GRAPHS then refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs, got one more') end
+  local was, owner = cache.hget(flows, name), cache.hget(owners, name)
+  if text and not was and redis.call('HLEN', flows) >= MOST_GRAPHS then journal.refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs, got one more') end
   if owner then
     local old_by, bytes = owner:match('^(%S+) (%d+)$')
     quota.keep(old_by, -tonumber(bytes))
@@ -187,14 +182,14 @@ function verbs.graph(me, name, text, by, most_jobs, most_bytes)
     quota.allow(by, most_jobs or '', most_bytes or '')
     quota.keep(by, #text)
   end
-  if owner or by then hset(owners, name, text and by and by .. ' ' .. #text or false) end
-  hset(flows, name, text or false)
+  if owner or by then cache.hset(owners, name, text and by and by .. ' ' .. #text or false) end
+  cache.hset(flows, name, text or false)
   me.answer = { was and '1' or '' }
 end
 
 -- A bell that could not be published is taken back.
 function verbs.unring(_, name, bell)
-  if queue(name).lanes[bell] then lanes.set(name, bell, nil) end
+  if cache.queue(name).lanes[bell] then lanes.set(name, bell, nil) end
 end
 
 function of_callers.named(word) return verbs[word] end

@@ -12,7 +12,6 @@ local ending = require 'job/ending'
 local results = require 'job/results'
 local reach = require 'run/ops/reach'
 local cache = require 'runtime/cache'
-local need = cache.need
 local verbs = {}
 
 function verbs.spawn(me, name, spec, args)
@@ -21,18 +20,18 @@ function verbs.spawn(me, name, spec, args)
   if me.note then me.note('m' .. id .. ' ' .. name, 1) end
 end
 
-function verbs.forget(me) ending.forget(me.id, need(me.id)) end
+function verbs.forget(me) ending.forget(me.id, cache.need(me.id)) end
 
 function verbs.adopt(me, job, name)
   local orphan = aliases.resolve(job)
-  need(orphan)
+  cache.need(orphan)
   reach.check(me, orphan)
-  trees.adopt(me.id, need(me.id), orphan, name)
+  trees.adopt(me.id, cache.need(me.id), orphan, name)
 end
 
 function verbs.disown(me, child)
   local id = kin.need_child(me.id, child)
-  local doc = need(id)
+  local doc = cache.need(id)
   kin.unlink(id, doc)
   ending.free(id, doc)
   kin.missed(me.id)
@@ -41,7 +40,7 @@ end
 -- It has what it wanted of a child that has ended: the child goes its own way, and its result is kept no longer.
 function verbs.inherit(me, child)
   local id = kin.need_child(me.id, child)
-  local doc = need(id)
+  local doc = cache.need(id)
   kin.unlink(id, doc)
   results.drop(id, doc)
 end

@@ -13,44 +13,39 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
-local set_value = values.set_value
-local change, fetch_jobs, find, need = cache.change, cache.fetch_jobs, cache.find, cache.need
-local refuse = journal.refuse
-local int = numbers.int
-local now = time.now
 local verbs = {}
 
 -- force, at (absolute) and wait (from now) as in SideJob's run(); 'parent' runs the parent instead.
 function verbs.run(me, id, doc, force, at, wait, parent)
   local ran = true
   if parent then
-    if not doc.parent then refuse('NOT_FOUND', 'job ' .. id .. ' has no parent') end
+    if not doc.parent then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no parent') end
     id = doc.parent
-    doc = need(id)
+    doc = cache.need(id)
   end
   if sides.is_gone(doc) then
     if doc.place ~= 'l' and doc.place ~= 'T' then
-      change(id, doc, fields.has_shutdown, nil)
+      cache.change(id, doc, fields.has_shutdown, nil)
       ending.terminate_now(id, doc)
     end
     me.warning = { 'REFUSED', 'class ' .. doc.class .. ' is no longer registered for queue ' .. doc.queue .. ': job ' .. id .. ' is terminated' }
     return
   end
-  local moment = at or (wait and now + wait) or 0
+  local moment = at or (wait and time.now + wait) or 0
   local stopped = doc.terminating or doc.place == 'f' or doc.place == 'T'
   if stopped and not force then
     ran = false
   elseif doc.place == 'l' then
     if doc.terminating == '1' then rerun.spare(id, doc) end
-    if moment <= now then change(id, doc, fields.input_during_run, '1') end
+    if moment <= time.now then cache.change(id, doc, fields.input_during_run, '1') end
     rerun.run_at(id, doc, moment)
   else
-    if force then change(id, doc, fields.deliveries, nil) end
+    if force then cache.change(id, doc, fields.deliveries, nil) end
     rerun.wake_up(id, doc, force)
     -- The delay that it was made with is used up; what was asked for later stays.
-    if moment <= now and not doc.ran_at then change(id, doc, fields.not_before, nil) end
+    if moment <= time.now and not doc.ran_at then cache.change(id, doc, fields.not_before, nil) end
     rerun.run_at(id, doc, moment)
-    if doc.place and doc.place ~= 'p' then queueing.enqueue(id, doc, moment <= now) end
+    if doc.place and doc.place ~= 'p' then queueing.enqueue(id, doc, moment <= time.now) end
   end
   me.answer = { id, states.of(doc), ran and '1' or '' }
 end
@@ -73,28 +68,28 @@ function verbs.bulk(me, act, jobs)
     terminate = function(id, doc) return doc.place ~= 'T' and not doc.terminating and (ending.terminate_one(id, doc) or true) end,
     delete = function(id, doc) return not doc.delete_requested and ending.delete(id, doc, true) ~= nil end,
   }
-  local doc = need(me.id)
+  local doc = cache.need(me.id)
   local done, passed = tonumber(doc['s:done']) or 0, tonumber(doc['s:passed']) or 0
-  fetch_jobs(jobs)
+  cache.fetch_jobs(jobs)
   local stop = journal.puts + MOST_PUTS
   for i, id in ipairs(jobs) do
-    local other = find(id)
+    local other = cache.find(id)
     if other and acts[act](id, other) then done = done + 1 else passed = passed + 1 end
     if journal.puts > stop and jobs[i + 1] then
-      set_value(me.id, doc, 's:cursor', '"' .. id .. '"')
+      values.set_value(me.id, doc, 's:cursor', '"' .. id .. '"')
       me.ending = 'again'
       break
     end
   end
-  change(me.id, doc, 's:done', int(done))
-  change(me.id, doc, 's:passed', int(passed))
-  me.result = '{"done":' .. int(done) .. ',"passed":' .. int(passed) .. '}'
-  set_value(me.id, doc, fields.progress, me.result)
+  cache.change(me.id, doc, 's:done', numbers.int(done))
+  cache.change(me.id, doc, 's:passed', numbers.int(passed))
+  me.result = '{"done":' .. numbers.int(done) .. ',"passed":' .. numbers.int(passed) .. '}'
+  values.set_value(me.id, doc, fields.progress, me.result)
 end
 
 function verbs.delete(me, id, doc, force)
   if force and me.token and me.reach ~= 'all' then
-    refuse('FORBIDDEN', 'a run deletes job ' .. id .. ' with force: expected the scope "admin", or a worker that is registered with reach "all"')
+    journal.refuse('FORBIDDEN', 'a run deletes job ' .. id .. ' with force: expected the scope "admin", or a worker that is registered with reach "all"')
   end
   cache.makes_room = not me.token
   me.answer = { ending.delete(id, doc, force) }

@@ -14,10 +14,6 @@ local leases = require 'run/leases'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
-local set_value = values.set_value
-local change, need = cache.change, cache.need
-local refuse = journal.refuse
-local int = numbers.int
 local verbs = {}
 
 -- A read that a run made against its snapshot.
@@ -31,12 +27,12 @@ function verbs.write(me, to, how, items)
   write.items(to.id, to.doc, to.dir, to.port, items, { quiet = how:find('q', 1, true), default = how:find('d', 1, true) })
   if me.note then me.note('w' .. to.id .. to.dir .. ':' .. to.port, #items) end
   local pushed, taken = ports.counts(to.doc, to.dir, to.port)
-  me.answer = { int(pushed - taken) }
+  me.answer = { numbers.int(pushed - taken) }
 end
 
 function verbs.default(_, of, value)
   ports.open(of.id, of.doc, of.dir, of.port)
-  set_value(of.id, of.doc, 'd' .. of.dir .. ':' .. of.port, value)
+  values.set_value(of.id, of.doc, 'd' .. of.dir .. ':' .. of.port, value)
   values.check(of.id, of.doc)
   if value and of.doc['w' .. of.dir .. ':' .. of.port] then write.set_off(of.id, of.doc, of.dir, of.port) end
 end
@@ -48,13 +44,13 @@ function verbs.channels(_, of, set)
 end
 
 function verbs.connect(me, from, to)
-  me.answer = { int(write.connect(from.id, from.doc, from.dir, from.port, to)) }
+  me.answer = { numbers.int(write.connect(from.id, from.doc, from.dir, from.port, to)) }
 end
 
 function verbs.wire(me, from, calls, to)
-  if #to > 1000 then refuse('TOO_LARGE', 'expected at most 1000 wires at one port, got ' .. #to) end
+  if #to > 1000 then journal.refuse('TOO_LARGE', 'expected at most 1000 wires at one port, got ' .. #to) end
   local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.parent == me.id
-  if not own then refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
+  if not own then journal.refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
   define.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or to, from.id == me.id and 'the flow' or from.doc.child_name)
 end
 
@@ -68,14 +64,14 @@ end
 
 function verbs.publish(me, channel, item)
   write.charge({ channel }, 1)
-  me.answer = { int(write.publish(channel, { item })) }
+  me.answer = { numbers.int(write.publish(channel, { item })) }
   if me.note then me.note('p' .. channel, 1) end
 end
 
 -- What a relay has left makes it run again; such runs say nothing about a job that runs wild.
 function verbs.relay(me)
-  local doc = need(me.id)
-  if relay.run(me.id, doc) then change(me.id, doc, fields.input_during_run, '1') end
+  local doc = cache.need(me.id)
+  if relay.run(me.id, doc) then cache.change(me.id, doc, fields.input_during_run, '1') end
   leases.uncount_run(me.id, doc)
 end
 

@@ -17,80 +17,74 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
-local get_value, set_value = values.get_value, values.set_value
-local change, del, hset, need, zset = cache.change, cache.del, cache.hset, cache.need, cache.zset
-local refuse = journal.refuse
-local int = numbers.int
-local side_key = redis_keys.side_key
-local now = time.now
 local verbs = {}
 
 -- Goes on only if a field of the state still is what was seen, as one of the texts that it may be kept as; a run that saw
 -- something else comes again.
 function verbs.expect_state(me, field, texts)
-  if not tables.has(texts, get_value(me.id, need(me.id), 's:' .. field) or '') then refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
+  if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then journal.refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
 end
 
 function verbs.set(me, field, value)
-  local doc = need(me.id)
+  local doc = cache.need(me.id)
   values.admit(me.id, doc, 's:' .. field)
-  set_value(me.id, doc, 's:' .. field, value)
+  values.set_value(me.id, doc, 's:' .. field, value)
   values.check(me.id, doc)
 end
 
-function verbs.unset(me, field) set_value(me.id, need(me.id), 's:' .. field, nil) end
+function verbs.unset(me, field) values.set_value(me.id, cache.need(me.id), 's:' .. field, nil) end
 
 -- Another class: of a queue where pull workers choose by it.
 function verbs.rename(me, class)
-  local id, doc = me.id, need(me.id)
+  local id, doc = me.id, cache.need(me.id)
   local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
   unique.let_go(id, doc)
-  change(id, doc, fields.class, class)
+  cache.change(id, doc, fields.class, class)
   local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
-  if doc.parent then hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. (kin.status(doc.parent, doc.child_name) or states.of(doc)) .. ',' .. class) end
+  if doc.parent then cache.hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. (kin.status(doc.parent, doc.child_name) or states.of(doc)) .. ',' .. class) end
 end
 
-function verbs.alias(me, name) aliases.add(me.id, need(me.id), { name }) end
+function verbs.alias(me, name) aliases.add(me.id, cache.need(me.id), { name }) end
 
-function verbs.unalias(me, name) aliases.remove(me.id, need(me.id), name) end
+function verbs.unalias(me, name) aliases.remove(me.id, cache.need(me.id), name) end
 
 function verbs.step(me, name, value, took)
-  local doc = need(me.id)
+  local doc = cache.need(me.id)
   -- When it was kept, how long it took, and in which run; a value never begins so.
-  value = '@' .. int(now) .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
-  hset(side_key(me.id, 'steps'), name, value)
-  change(me.id, doc, fields.has_steps, '1')
+  value = '@' .. numbers.int(time.now) .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
+  cache.hset(redis_keys.side_key(me.id, 'steps'), name, value)
+  cache.change(me.id, doc, fields.has_steps, '1')
   values.add(me.id, doc, #name + #value)
   values.check(me.id, doc)
 end
 
 -- Steps that nobody will ask for again.
 function verbs.unstep(me, name)
-  hset(side_key(me.id, 'steps'), name, false)
-  values.lose(me.id, need(me.id))
+  cache.hset(redis_keys.side_key(me.id, 'steps'), name, false)
+  values.lose(me.id, cache.need(me.id))
 end
 
 -- Fields of the document that a person may change; an empty value clears.
 function verbs.patch(me, patched)
-  local doc, postponed, moved = need(me.id), false, false
+  local doc, postponed, moved = cache.need(me.id), false, false
   for _, e in ipairs(patched) do
     local field, value = e[1], e[2]
-    set_value(me.id, doc, field, value ~= '' and value or nil)
-    if field == fields.repeats and value == '' then zset(ns .. 'repeats', me.id, false) end
-    if field == fields.not_before then postponed = (tonumber(value) or 0) > now end
+    values.set_value(me.id, doc, field, value ~= '' and value or nil)
+    if field == fields.repeats and value == '' then cache.zset(ns .. 'repeats', me.id, false) end
+    if field == fields.not_before then postponed = (tonumber(value) or 0) > time.now end
     if field == fields.not_before or field == fields.next_slot then moved = true end
   end
   values.check(me.id, doc)
   if doc.place == 't' or (not doc.place and postponed) or (doc.place == 'p' and moved) then return queueing.enqueue(me.id, doc) end
-  if not doc.place or doc.place == 'p' then zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc)) end
+  if not doc.place or doc.place == 'p' then cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc)) end
   if doc.place == 'w' then places.move(me.id, doc, 'w', nil, doc.waiting_limit) end
 end
 
 -- What a flow does from now on is written down, for so long; without a time that stops, and what was is forgotten.
 function verbs.record(me, keep)
-  change(me.id, need(me.id), fields.recorded, keep and int(keep))
-  if not keep then del(side_key(me.id, 'record')) end
+  cache.change(me.id, cache.need(me.id), fields.recorded, keep and numbers.int(keep))
+  if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end
 end
 
 function on_records.named(word) return verbs[word] end

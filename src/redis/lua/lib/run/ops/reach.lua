@@ -5,12 +5,11 @@ local reach = {}
 
 local trees = require 'family/trees'
 local journal = require 'runtime/journal'
-local refuse = journal.refuse
 
 -- A run reaches the jobs of its own tree; `reach` is 'all' where its worker's registration, or the key of its commit, says so.
 function reach.check(me, id)
   if me.token and me.reach ~= 'all' and trees.root(id) ~= trees.root(me.id) then
-    refuse('FORBIDDEN', 'job ' .. id .. ' is not of the family of job ' .. me.id .. ': expected a job of the same tree, or a worker that is registered with reach "all"')
+    journal.refuse('FORBIDDEN', 'job ' .. id .. ' is not of the family of job ' .. me.id .. ': expected a job of the same tree, or a worker that is registered with reach "all"')
   end
 end
 

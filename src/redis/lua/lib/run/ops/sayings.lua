@@ -5,8 +5,6 @@ local sayings = {}
 
 local journal = require 'runtime/journal'
 local time = require 'runtime/time'
-local push, within = journal.push, journal.within
-local now = time.now
 local says = {}
 
 function says.retry(run, after) run.retry = after end
@@ -15,7 +13,7 @@ function says.error(run, error) run.error = error end
 
 function says.at(run, moment) run.at = moment end
 
-function says.wait(run, ms) run.at = now + ms end
+function says.wait(run, ms) run.at = time.now + ms end
 
 -- '': it has none any more.
 function says.slot(run, moment) run.slot = moment end
@@ -30,7 +28,7 @@ function says.result(run, value) run.result = value end
 
 function says.progress(run, value) run.progress = value end
 
-function says.count(run, name, n) push(within(run, 'counts'), { name, n }) end
+function says.count(run, name, n) journal.push(journal.within(run, 'counts'), { name, n }) end
 
 function says.waitfor(run, how, names) run.wait_for, run.names = how, names end
 
