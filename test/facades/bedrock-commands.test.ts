@@ -79,7 +79,7 @@ describe('all commands', () => {
 })
 
 describe('CreateJob', () => {
-  scenario('of several faults the first is told, in Bedrock’s order', async (client) => {
+  scenario('reports the first of several faults in Bedrock’s order', async (client) => {
     const { C1 } = await family(client)
     await client.create({ name: 'tied', unique: true })
     const faults: [string, unknown, string, unknown][] = [
@@ -95,7 +95,7 @@ describe('CreateJob', () => {
       await client.refused('CreateJob', all, status)
       all[name] = right
     }
-    // A child that waits is no parent, which is told before its repeat is looked at.
+    // A waiting child cannot be a parent; Bedrock reports this before it checks the repeat.
     await client.refused('CreateJob', all, BAD_PARENT)
   })
 
@@ -108,7 +108,7 @@ describe('CreateJob', () => {
     await refused('CreateJob', { name: 'n'.repeat(256) }, '402 Malformed name')
   })
 
-  scenario('what is there but empty is as if it were not, save data', async ({ create, query, refused }) => {
+  scenario('empty fields count as missing, except data', async ({ create, query, refused }) => {
     const J = await create({ name: 'job', firstRun: '', repeat: '', retryAfter: '', parentJobID: '', jobPriority: '' })
     expect(await query(J)).toMatchObject({ state: 'QUEUED', repeat: '', retryAfter: '', priority: 500 })
     await refused('CreateJob', { name: 'job', data: '' }, BAD_DATA)
@@ -220,15 +220,18 @@ describe('CreateJob', () => {
     expect(await query(U)).toMatchObject({ repeat: 'HOURLY', priority: 1000 })
   })
 
-  scenario('a unique job without a parent is updated for who has one, and stays without', async (client) => {
-    const { create, get, query } = client
-    const U = await create({ name: 'u', unique: true })
-    const P = await create({ name: 'parent' })
-    await get({ name: 'parent' })
-    expect(await create({ name: 'u', unique: true, parentJobID: P, data: '{"n":1}' })).toBe(U)
-    expect(await query(U)).toMatchObject({ state: 'QUEUED', data: { n: 1 } })
-    expect(await get({ name: 'u' })).not.toHaveProperty('parentJobID')
-  })
+  scenario(
+    'a unique job without a parent is updated by a caller with a parent, and stays without a parent',
+    async (client) => {
+      const { create, get, query } = client
+      const U = await create({ name: 'u', unique: true })
+      const P = await create({ name: 'parent' })
+      await get({ name: 'parent' })
+      expect(await create({ name: 'u', unique: true, parentJobID: P, data: '{"n":1}' })).toBe(U)
+      expect(await query(U)).toMatchObject({ state: 'QUEUED', data: { n: 1 } })
+      expect(await get({ name: 'u' })).not.toHaveProperty('parentJobID')
+    },
+  )
 
   scenario('retryAfter goes with unique and with repeat', async ({ create, query }) => {
     const given = { name: 'u', unique: true, retryAfter: '+1 HOUR', repeat: 'HOURLY' }
@@ -286,7 +289,7 @@ describe('CreateJobs', () => {
     expect(await query(body.jobIDs[0])).toMatchObject({ state: 'QUEUED', data: {}, priority: 500, repeat: '' })
   })
 
-  scenario('one that is refused refuses all', async (client) => {
+  scenario('one refused job refuses all jobs of the call', async (client) => {
     const { json, send } = client
     const P = await client.create({ name: 'parent', firstRun: '2099-01-01' })
     for (const [wrong, status] of [
@@ -328,7 +331,7 @@ describe('GetJob and GetJobs', () => {
     expect((await client.get({ name: 'job', priority: 0 })).priority).toBe(1000)
   })
 
-  scenario('nobody gets what waits, runs, or has ended', async (client) => {
+  scenario('waiting, running and ended jobs are never returned', async (client) => {
     const { P, C1, C2 } = await family(client)
     await client.refused('GetJob', { name: '*' }, NO_JOB)
     await client.finish(P)
@@ -340,7 +343,7 @@ describe('GetJob and GetJobs', () => {
     await client.refused('GetJobs', { name: '*', numResults: 9 }, NO_JOB)
   })
 
-  scenario('who asks for mocked jobs gets the real ones too', async ({ create, ok }) => {
+  scenario('a caller that asks for mocked jobs gets real jobs too', async ({ create, ok }) => {
     const ids = [await create({ name: 'm', mockRequest: true }), await create({ name: 'm' })]
     const { jobs } = await ok('GetJobs', { name: 'm', numResults: 5, getMockedJobs: 1 })
     expect(jobs.map(({ jobID }: Given) => jobID)).toEqual(ids)
@@ -371,7 +374,7 @@ describe('UpdateJob', () => {
     expect(await textOf(client, J)).toBe('{"progress":0.50,"text":"a  b"}')
   })
 
-  scenario('marks of Bedrock’s own are taken out of data, and deliveries are counted anew', async (client) => {
+  scenario('Bedrock’s internal marks are removed from data, and deliveries are counted from zero', async (client) => {
     const { create, get, ok, query } = client
     const J = await create({ name: 'job', retryAfter: '-1 SECOND', repeat: 'SCHEDULED, +1 DAY' })
     for (let n = 0; n < 3; n++) await get({ name: 'job' })
@@ -382,7 +385,7 @@ describe('UpdateJob', () => {
     expect((await query(J)).data).toMatchObject({ retryAfterCount: 1 })
   })
 
-  scenario('what else it changes is checked as CreateJob does', async ({ create, ok, query, refused }) => {
+  scenario('the changes of RetryJob are checked as in CreateJob', async ({ create, ok, query, refused }) => {
     const J = await create({ name: 'job', repeat: 'HOURLY', jobPriority: 250 })
     const update = { jobID: J, data: '{}' }
     await refused('UpdateJob', { ...update, jobPriority: 111 }, BAD_PRIORITY)
@@ -453,7 +456,7 @@ describe('FinishJob and RetryJob', () => {
     expect(await client.query(P)).toMatchObject({ state: 'PAUSED', nextRun: lastRun, lastRun })
   })
 
-  scenario('a failed child holds whoever waited for it, at every level', async (client) => {
+  scenario('a failed child blocks the waiting parents at every level', async (client) => {
     const { engine, create, get, finish, ok, refused, state } = client
     const P = await create({ name: 'parent' })
     await get({ name: 'parent' })
@@ -474,12 +477,15 @@ describe('FinishJob and RetryJob', () => {
     expect(await state(P)).toBe('QUEUED')
   })
 
-  scenario('of a finish only data, ignoreRepeat and token count', async ({ create, get, finish, query, time }) => {
-    const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', jobPriority: 250 })
-    await get({ name: 'job' })
-    await finish(J, { name: 'other', jobPriority: 111, priority: 0, delay: 'x', nextRun: 'y', ignoreRepeat: 0 })
-    expect(await query(J)).toMatchObject({ name: 'job', priority: 250, nextRun: time(HOUR), state: 'QUEUED' })
-  })
+  scenario(
+    'a finished job reports only data, ignoreRepeat and token count',
+    async ({ create, get, finish, query, time }) => {
+      const J = await create({ name: 'job', repeat: 'STARTED, +1 HOUR', jobPriority: 250 })
+      await get({ name: 'job' })
+      await finish(J, { name: 'other', jobPriority: 111, priority: 0, delay: 'x', nextRun: 'y', ignoreRepeat: 0 })
+      expect(await query(J)).toMatchObject({ name: 'job', priority: 250, nextRun: time(HOUR), state: 'QUEUED' })
+    },
+  )
 
   scenario('data that is none is refused, and ends nothing', async ({ create, get, state, refused }) => {
     const J = await create({ name: 'job' })
@@ -600,7 +606,7 @@ describe('RequeueJobs, FailJob, CancelJob, DeleteJob', () => {
     })
   })
 
-  scenario('whoever had ended children is a parent still, and not to be cancelled', async (client) => {
+  scenario('a parent of ended children is still a parent and cannot be cancelled', async (client) => {
     const { P, C1, C2 } = await family(client)
     await client.finish(P)
     for (const name of ['c1', 'c2']) await client.get({ name })
@@ -665,7 +671,7 @@ describe('Query', () => {
     ])
   })
 
-  scenario('finds jobs by every column but data, and goes on where it stopped', async (client) => {
+  scenario('finds jobs by every column except data, and continues after the last result', async (client) => {
     const { create, get, ok, finish, time } = client
     const mails: number[] = []
     for (let n = 0; n < 5; n++)
@@ -714,7 +720,7 @@ describe('Query', () => {
     MANY,
   )
 
-  scenario('refuses what it cannot answer, and says why', async ({ refused, create, query }) => {
+  scenario('refuses unsupported queries and gives the reason', async ({ refused, create, query }) => {
     const jobID = await create({ name: 'job' })
     const faults: [unknown, string][] = [
       ['', '402 Missing query'],
@@ -772,22 +778,25 @@ describe('a name that is registered with schemas', () => {
     expect(await query(other)).toMatchObject({ state: 'RUNNING', name: 'other' })
   })
 
-  scenario('takes from the last FinishJob what its result may be, and the run goes on until it is', async (client) => {
-    const { create, refused, get, finish, query, P, C1 } = { ...client, ...(await family(client)) }
-    await register(client, 'c1')
-    await finish(P)
-    await get({ name: 'c1' })
-    await refused(
-      'FinishJob',
-      { jobID: C1, data: '{"sent":"yes"}' },
-      '402 data.sent: expected true or false, got "yes" (result of class c1)',
-    )
-    await refused('FinishJob', { jobID: C1, data: good }, NO_SENT.replace('mail', 'c1'))
-    expect((await query(C1)).state).toBe('RUNNING')
-    await finish(C1, { data: '{"sent":true}' })
-    expect(await query(C1)).toMatchObject({ state: 'FINISHED', data: { sent: true } })
-    expect(await create({ name: 'other' })).toBeGreaterThan(0)
-  })
+  scenario(
+    'takes possible results from the last FinishJob, and the run continues until one is given',
+    async (client) => {
+      const { create, refused, get, finish, query, P, C1 } = { ...client, ...(await family(client)) }
+      await register(client, 'c1')
+      await finish(P)
+      await get({ name: 'c1' })
+      await refused(
+        'FinishJob',
+        { jobID: C1, data: '{"sent":"yes"}' },
+        '402 data.sent: expected true or false, got "yes" (result of class c1)',
+      )
+      await refused('FinishJob', { jobID: C1, data: good }, NO_SENT.replace('mail', 'c1'))
+      expect((await query(C1)).state).toBe('RUNNING')
+      await finish(C1, { data: '{"sent":true}' })
+      expect(await query(C1)).toMatchObject({ state: 'FINISHED', data: { sent: true } })
+      expect(await create({ name: 'other' })).toBeGreaterThan(0)
+    },
+  )
 
   scenario('takes from a FinishJob of a job that repeats what its next run is to get', async (client) => {
     const { create, refused, get, finish, query } = client

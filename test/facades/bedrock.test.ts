@@ -188,7 +188,7 @@ describe('take', () => {
       await create({ name, jobPriority, firstRun: time(-10) })
   }
 
-  scenario('S16 high priorities go first, then what was made first', async (client) => {
+  scenario('S16 high priorities start first, then older jobs', async (client) => {
     await five(client)
     const { jobs } = await client.ok('GetJobs', { name: '*', numResults: 9 })
     expect(jobs.map(({ name }: { name: string }) => name)).toEqual([
@@ -200,7 +200,7 @@ describe('take', () => {
     ])
   })
 
-  scenario('S17 what is due goes by priority, then by its time', async ({ create, time, at, send, get }) => {
+  scenario('S17 due jobs start by priority, then by due time', async ({ create, time, at, send, get }) => {
     const made: [string, number, number][] = [
       ['low', 0, 1],
       ['medium', 500, 4],
@@ -278,7 +278,7 @@ describe('take', () => {
     expect(answers.filter(({ status }) => status === NO_JOB)).toHaveLength(19)
   })
 
-  scenario('S22 who waits gets the job that comes, or 303 when the time is over', async ({ send, create }) => {
+  scenario('S22 a waiting caller gets the next job, or 303 after its timeout', async ({ send, create }) => {
     const waiting = send('GetJob', { name: 'wanted', 'x-bedrock-connection': 'wait', timeout: 10_000 })
     await create({ name: 'wanted' })
     expect((await waiting).body.name).toBe('wanted')
@@ -286,7 +286,7 @@ describe('take', () => {
     expect([vain.code, vain.status]).toEqual([303, '303 Timeout'])
   })
 
-  scenario('a name is found behind thousands of others', async ({ json, get, create }) => {
+  scenario('finds a name after thousands of other names', async ({ json, get, create }) => {
     for (let i = 0; i < 2; i++)
       await json('CreateJobs', { jobs: Array.from({ length: 900 }, () => ({ name: 'many' })) })
     const J = await create({ name: 'rare' })
@@ -295,7 +295,7 @@ describe('take', () => {
 })
 
 describe('finish, retry, update', () => {
-  scenario('S23 only what is running can be finished or retried', async ({ create, refused }) => {
+  scenario('S23 only running jobs can be finished or retried', async ({ create, refused }) => {
     const J = await create({ name: 'job' })
     for (const command of ['FinishJob', 'RetryJob']) {
       await refused(command, { jobID: J + 1 }, UNKNOWN)
@@ -388,7 +388,7 @@ describe('finish, retry, update', () => {
   )
 
   scenario(
-    'S31 retryAfter and repeat together: each job goes on by its own',
+    'S31 retryAfter and repeat together: each job continues independently',
     async ({ create, ok, at, time, query, finish }) => {
       const repeats = ['SCHEDULED, +1 HOUR', 'STARTED, +1 DAY', 'FINISHED, +7 DAYS']
       const ids: number[] = []
@@ -448,7 +448,7 @@ describe('finish, retry, update', () => {
     expect(await query(J)).toMatchObject({ state: 'RUNNING', data: { progress: 0.5 } })
   })
 
-  scenario('S35 UpdateJob stores what it is given', async ({ create, ok, query }) => {
+  scenario('S35 UpdateJob stores the given data', async ({ create, ok, query }) => {
     const J = await create({ name: 'job', jobPriority: 500 })
     const given = { data: '{"key":"value"}', repeat: 'HOURLY', jobPriority: 1000, nextRun: '2020-01-01 00:00:00' }
     await ok('UpdateJob', { jobID: J, ...given })
@@ -510,7 +510,7 @@ describe('retryAfter, requeue, fail', () => {
   )
 
   scenario(
-    'S39 a job that nobody finishes is delivered again, and counts that',
+    'S39 an unfinished job is delivered again, and the delivery is counted',
     async ({ create, get, query, at, refused, finish, time }) => {
       const J = await create({ name: 'job', retryAfter: '+5 SECONDS' })
       expect((await get({ name: 'job' })).data).toEqual({})
@@ -525,7 +525,7 @@ describe('retryAfter, requeue, fail', () => {
   )
 
   scenario(
-    'S40 after ten deliveries that nobody answered a job has failed',
+    'S40 a job fails after ten unanswered deliveries',
     async ({ create, get, send, state, query, ok, refused }) => {
       const J = await create({ name: 'job', retryAfter: '+0 SECONDS' })
       for (let n = 0; n < 10; n++)
@@ -554,7 +554,7 @@ describe('retryAfter, requeue, fail', () => {
     expect(job.data).not.toHaveProperty('retryAfterCount')
   })
 
-  scenario('S42 manual jobs are delivered for ever, and not counted', async ({ create, get, finish, refused }) => {
+  scenario('S42 manual jobs are delivered without limit, and not counted', async ({ create, get, finish, refused }) => {
     const J = await create({ name: 'manual/job', retryAfter: '+0 SECONDS', repeat: 'SCHEDULED, +1 DAY' })
     for (let n = 0; n < 12; n++) expect(await get({ name: 'manual*' })).toMatchObject({ jobID: J, data: {} })
     await finish(J, { ignoreRepeat: true })
@@ -582,7 +582,7 @@ describe('retryAfter, requeue, fail', () => {
   )
 
   scenario(
-    'S44 requeued jobs are queued, whatever they did, as if they were new',
+    'S44 requeued jobs are queued like new jobs, whatever their history',
     async ({ create, get, ok, state, query, refused, at }) => {
       const J = await create({ name: 'running' })
       const K = await create({ name: 'runqueued', retryAfter: '+5 MINUTES' })
@@ -619,7 +619,7 @@ describe('retryAfter, requeue, fail', () => {
   })
 
   scenario(
-    'S46 only what is running can fail; a failed job stays, and does not repeat',
+    'S46 only running jobs can fail; a failed job stays and does not repeat',
     async ({ create, get, ok, query, refused, at }) => {
       const J = await create({ name: 'job', repeat: 'SCHEDULED, +1 HOUR' })
       await refused('FailJob', { jobID: J }, '405 Can only fail RUNNING or RUNQUEUED jobs')
@@ -667,7 +667,7 @@ describe('retryAfter, requeue, fail', () => {
   })
 
   scenario(
-    'a run that nobody has taken over can be finished late',
+    'a run can be finished late unless another worker claimed it',
     async ({ create, get, at, finish, state, refused }) => {
       const J = await create({ name: 'job', retryAfter: '+1 SECOND' })
       await get({ name: 'job' })
@@ -757,7 +757,7 @@ describe('parent and child', () => {
     for (const jobID of [P, C1, C2]) await refused('QueryJob', { jobID }, UNKNOWN)
   })
 
-  scenario('S54 the last child that is cancelled lets the parent go on', async (client) => {
+  scenario('S54 cancelling the last child resumes the parent', async (client) => {
     const { ok, finish, get, state } = client
     const { P, C1, C2 } = await family(client)
     await finish(P)
@@ -789,7 +789,7 @@ describe('parent and child', () => {
     expect(await state(C2)).toBe('QUEUED')
   })
 
-  scenario('S56 a child with retryAfter can be cancelled though somebody has it', async (client) => {
+  scenario('S56 a claimed child with retryAfter can be cancelled', async (client) => {
     const { ok, finish, get, state, refused } = client
     const { P, C1, C2 } = await family(client, {}, { retryAfter: '+5 MINUTES' })
     await finish(P)
@@ -912,7 +912,7 @@ describe('parent and child', () => {
 
 describe('mocked jobs', () => {
   scenario(
-    'S61 a mocked job is delivered to who asks for mocked ones, and does not repeat',
+    'S61 a mocked job is delivered to callers that ask for mocked jobs, and does not repeat',
     async ({ create, refused, get, query }) => {
       const J = await create({ name: 'm', mockRequest: true, repeat: 'HOURLY' })
       await refused('GetJob', { name: 'm' }, NO_JOB)
@@ -948,7 +948,7 @@ describe('mocked jobs', () => {
 })
 
 describe('the door', () => {
-  scenario('what is no command, and who may not', async ({ refused, app }) => {
+  scenario('refuses unknown commands and callers without permission', async ({ refused, app }) => {
     await refused('MakeCoffee', {}, '430 Unrecognized command')
     const answer = await app.request('/bedrock/GetJob', { method: 'POST', headers: { name: 'x' } })
     expect([answer.status, await answer.json()]).toEqual([401, { code: 401, message: '401 Unauthorized' }])
@@ -983,7 +983,7 @@ describe('the door', () => {
     }
   })
 
-  scenario('MessagePack, where it is asked for', async ({ ask }) => {
+  scenario('MessagePack on request', async ({ ask }) => {
     const answer = await ask('POST', '/bedrock/CreateJob', { name: 'job', accept: 'application/msgpack' })
     expect(answer.headers.get('content-type')).toBe('application/vnd.msgpack')
     expect(new Uint8Array(await answer.arrayBuffer())[0]).toBe(0x81)
@@ -994,7 +994,7 @@ describe('the door', () => {
     expect((await send('CreateJob', { name: 'job', 'idempotency-key': 'k' })).body).toEqual(first.body)
   })
 
-  scenario('asked twice with one key, a command does once what it does', async (client) => {
+  scenario('a repeated call with the same key runs its command once', async (client) => {
     const { create, send, query, state } = client
     const twice = async (command: string, given: Given) => {
       const asked = { ...given, 'idempotency-key': JSON.stringify(given) }
@@ -1043,7 +1043,7 @@ describe('the door', () => {
   })
 
   scenario(
-    'a key that was used for something else is refused, what was refused may be asked for again',
+    'a key used for a different command is refused; a refused command can be repeated with its key',
     async (client) => {
       const { create, send } = client
       const [J, K] = [await create({ name: 'job' }), await create({ name: 'job' })]

@@ -49,7 +49,7 @@ export async function startBedrock(kit: Kit) {
     ])
     expect(answer.code).toBe(answer.body.code)
   }
-  /** So many seconds after noon, as Bedrock writes times. */
+  /** Formats seconds after noon as Bedrock does. */
   const time = (seconds: number) =>
     iso(world.noon + seconds * 1000)
       .slice(0, 19)

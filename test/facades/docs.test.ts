@@ -1,5 +1,3 @@
-// The pages of the facades name the tests that show what they say; those tests exist, and none is left out.
-
 import { expect, test } from 'vitest'
 import { all, named, read, titles } from '../docs/pages.ts'
 

@@ -159,7 +159,7 @@ describe('pushing', () => {
     expect(decoder.decode(argument)).toMatchObject({ u: 2n ** 64n - 1n, m: expect.any(ExtData) })
   })
 
-  test('Q5 both ends of 32 bits are priorities, what is beyond or no integer is none', async () => {
+  test('Q5 both ends of 32 bits are priorities; larger numbers and fractions are not', async () => {
     const { name } = await startWorker()
     const job = (priority: Uint8Array) =>
       Buffer.concat([
@@ -181,7 +181,7 @@ describe('pushing', () => {
       expect([bytes, (await ask('POST', '/jq/jobs', job(hex(bytes)))).status]).toEqual([bytes, code])
   })
 
-  test('what is wrong with a job is said in JQ’s words, and nothing is made', async () => {
+  test('a wrong job is refused with JQ’s message and not created', async () => {
     const { name } = await startWorker()
     const before = await kit.store.lastId()
     const wrong: [object, number][] = [
@@ -208,7 +208,7 @@ describe('pushing', () => {
     expect((await ask('POST', '/jq/jobs', pack({ name, argument: 1, whatever: true }))).status).toBe(201)
   })
 
-  test('JSON where the client says so, and the other names of MessagePack', async () => {
+  test('JSON if the client asks for it, and the other names of MessagePack', async () => {
     const { name, calls } = await startWorker()
     const body = new TextEncoder().encode(JSON.stringify({ name, argument: { n: 1 } }))
     const answer = await ask('POST', '/jq/jobs', body, { 'content-type': 'application/json' })
@@ -240,7 +240,7 @@ describe('pushing', () => {
 })
 
 describe('choosing', () => {
-  test('Q6 small priorities go first, then what was made first', async () => {
+  test('Q6 small priorities start first, then older jobs', async () => {
     const { name, calls } = await startWorker()
     await kit.engine.queues.update('jq', { paused: true })
     for (const [argument, priority] of [
@@ -274,7 +274,7 @@ describe('choosing', () => {
     await kit.engine.queues.update('jq', { batch: 100, lanes: 4 })
   })
 
-  test('a retry keeps its priority, and stands where it is due again', async () => {
+  test('a retry keeps its priority, and keeps its place when due', async () => {
     const { name, calls } = await startWorker(({ body }) => ({
       body: body.argument === 'fails' && body.attempt === 1 ? failure() : success(),
     }))
@@ -321,7 +321,7 @@ describe('results', () => {
     }
   })
 
-  test('Q10 a result that nobody asks for goes after an hour, and its job after a day: nil, never an error', async () => {
+  test('Q10 an unread result is deleted after an hour, and its job after a day: nil, never an error', async () => {
     const { name } = await startWorker()
     const id = await push({ name, keep_result: true })
     await ended(id)
@@ -336,7 +336,7 @@ describe('results', () => {
     expect(await result(id)).toEqual({ status: 200, body: null })
   })
 
-  test('Q11 what has not ended yet is 202 with a state, what was never made is 404', async () => {
+  test('Q11 an unfinished job is 202 with a state, an unknown job is 404', async () => {
     let go = () => {}
     const gate = new Promise<void>((resolve) => {
       go = resolve
@@ -387,7 +387,7 @@ describe('failing', () => {
     expect(await result(id)).toEqual({ status: 200, body: failure() })
   })
 
-  test('Q14 should_retry false is final, whatever is left, and no retries means one attempt', async () => {
+  test('Q14 should_retry false is final, even if attempts remain, and no retries means one attempt', async () => {
     const { name, calls } = await startWorker(() => ({ body: failure({ should_retry: false, reason: 'timeout' }) }))
     const id = await push({ name, max_retry: 5, keep_result: true })
     await ended(id, 'failed')
@@ -416,7 +416,7 @@ describe('failing', () => {
     const { body } = await result(id)
     expect(body).toMatchObject({ type: 'failure', reason: 'timeout', should_retry: true })
     expect(body.finished_at).toMatch(/^\d{4}-\d\d-\d\dT.*Z$/)
-    // Token of the first attempt: what it would post now is lost.
+    // Token of the first attempt, which can no longer post a result.
     const token = calls[0]!.headers['webhook-id'] as string
     const posted = await ask('POST', `/jq/jobs/${id}/result`, pack(success('late')), { 'webhook-id': token })
     expect(posted.status).toBe(410)
@@ -477,7 +477,7 @@ describe('failing', () => {
     expect((await result(id)).body).toEqual(success({ big: 2 ** 40 }))
   })
 
-  test('what the schema of its name does not allow is no result, given at once or later', async () => {
+  test('a value outside the schema of its name is refused as a result, now or later', async () => {
     const giving = async (reply: Reply) => {
       const { name, url, calls } = await startWorker(() => reply)
       await kit.engine.workers.register('jq', name, {
@@ -521,7 +521,7 @@ describe('failing', () => {
       })
       return { body: success('to nobody') }
     })
-    /** A job whose lane is cut off while its worker works: nothing that it says of the run reaches Redis any more. */
+    /** A job whose lane is cut off while its worker works: its later writes never reach Redis. */
     const abandoned = async () => {
       calls.length = 0
       const id = await push({ name, keep_result: true })
@@ -566,7 +566,7 @@ describe('failing', () => {
 })
 
 describe('constraints', () => {
-  test('Q17 a rate holds for the jobs that are matched, and for no others', async () => {
+  test('Q17 a rate applies to matching jobs only', async () => {
     const { name, calls } = await startWorker()
     const constraint = { match: { name, argument: { host: 'a.com' } }, rate: { limit: 5, period: 1 } }
     expect((await ask('PUT', `/jq/constraints/${name}`, pack(constraint))).status).toBe(200)
@@ -577,7 +577,7 @@ describe('constraints', () => {
     expect(calls).toHaveLength(40)
     const at = (host: string) => calls.filter(({ body }) => body.argument.host === host).map((call) => call.at)
     const a = at('a.com').sort((x, y) => x - y)
-    // Seen at the worker: what is between start and arrival differs from call to call.
+    // Measured at the worker: the time from start to arrival differs between calls.
     for (let i = 5; i < a.length; i++) expect(a[i]! - a[i - 5]!).toBeGreaterThanOrEqual(850)
     expect(Math.max(...at('b.com')) - started).toBeLessThan(2_000)
     expect((await ask('DELETE', `/jq/constraints/${name}`)).status).toBe(200)
@@ -671,7 +671,7 @@ describe('documents', () => {
     expect(content[MSGPACK]!.schema.required).toEqual(['id', 'name', 'argument', 'attempt', 'timeout'])
   })
 
-  test('what a page for people shows is there: jobs by state, constraints, workers', async () => {
+  test('a page shows jobs by state, constraints and workers', async () => {
     const { name, url } = await startWorker(() => ({ body: failure({ message: '<b>boom</b>' }) }))
     await ask('PUT', `/jq/constraints/${name}`, pack({ match: { name }, concurrency: 2 }))
     const id = await push({ name, priority: -5, max_retry: 1 })

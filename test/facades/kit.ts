@@ -1,4 +1,4 @@
-// What the tests of the facades share: an app on a real engine, in a namespace of its own, with a clock that is moved.
+// Kit for the facades: an app on a real engine, in its own namespace, with a clock that tests move.
 
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
@@ -30,7 +30,7 @@ export async function createWorld(kit: Kit, options: KitOptions = {}) {
     ask,
     now,
     noon,
-    /** Moves the clock to so many seconds after noon. */
+    /** Moves the clock to `seconds` after noon. */
     at: (seconds: number) => kit.advance(Math.max(0, noon + seconds * 1000 - now())),
     faults: () => engine.doctor.verify(),
   }

@@ -1,4 +1,4 @@
-// The download function itself: other buckets, what has not changed, limits, and what is seen while it runs.
+// The download function: other buckets, unchanged files, limits and progress.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { buffer, text } from 'node:stream/consumers'
@@ -124,7 +124,7 @@ test('a body above the limit is refused: by its length, or as it comes', async (
   }
 })
 
-test('what has not changed is not stored again, and kept as long as the last who asked wants it', async () => {
+test('an unchanged file is not stored again, and is kept for the longest requested time', async () => {
   kit.origin.answer = ({ headers }, response) => {
     if (headers['if-none-match'] === '"v1"') return response.writeHead(304).end()
     return response.writeHead(200, { etag: '"v1"' }).end('hello')
@@ -157,7 +157,7 @@ test('a server without etags is asked by the time of the last change', async () 
   expect(await resultOf(await make({ url, dedup: true }))).toMatchObject({ file: first.file, reused: true })
 })
 
-test('how far it is can be seen while it runs', async () => {
+test('progress is visible during the download', async () => {
   let end = () => {}
   kit.origin.answer = (_, response) => {
     response.writeHead(200, { 'content-length': 2 * MiB })
@@ -173,7 +173,7 @@ test('how far it is can be seen while it runs', async () => {
   await resultOf(id)
 })
 
-test('what Cloudflare says of a certificate is final', async () => {
+test('a certificate error reported by Cloudflare is final', async () => {
   kit.origin.answer = (_, response) => response.writeHead(526).end()
   expect((await errorOf(await make({}))).detail).toMatchObject({ code: 'TLS', status: 0 })
 })
@@ -184,8 +184,8 @@ test('arguments that are none end the job at once', async () => {
   expect(kit.origin.came).toHaveLength(0)
 })
 
-describe('what one caller chooses harms no other', () => {
-  test('a bucket is at the origin of its endpoint, and among those of the deployment', async () => {
+describe('options of one caller do not affect another caller', () => {
+  test('a bucket is at the origin of its endpoint, and configured in the deployment', async () => {
     kit.origin.answer = (_, response) => response.end('hello')
     const bucket = { name: 'theirs', region: 'eu-west-1' }
     const before = s3.objects.size
@@ -214,7 +214,7 @@ describe('what one caller chooses harms no other', () => {
     await other.close()
   })
 
-  test('what somebody downloaded with credentials is given to nobody else', async () => {
+  test('a file downloaded with credentials is not shared with other callers', async () => {
     kit.origin.answer = ({ headers }, response) =>
       headers['if-none-match'] ? response.writeHead(304).end() : response.writeHead(200, { etag: '"v1"' }).end('hello')
     const url = `${kit.origin.url}/account`
@@ -277,7 +277,7 @@ test('a signed address ends, and the id alone opens nothing where files are sign
   await signed.close()
 })
 
-test('a second try of a callback has the same body, to the byte, also where its address is signed', async () => {
+test('a callback sends the same bytes on every attempt, also to a signed address', async () => {
   const signed = await startDownloads({ signed: true })
   signed.origin.answer = (_, response) => response.end('hello')
   signed.caller.answer = (_, response) => response.writeHead(signed.caller.came.length === 1 ? 500 : 200).end()

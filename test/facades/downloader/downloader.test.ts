@@ -120,7 +120,7 @@ describe('a download that works', () => {
     ])
   })
 
-  test('sends the headers that were asked for, numbers too', async () => {
+  test('sends the requested headers, including numbers', async () => {
     kit.origin.answer = gives(pdf)
     const id = await kit.submit({ request_headers: { 'User-Agent': 'Test-Agent', 'X-N': 5 } })
     await called(id)
@@ -134,7 +134,7 @@ describe('a download that works', () => {
     expect(kit.calls(id)[0]).toMatchObject({ success: true })
   })
 
-  test('redirects are followed, five at most, and what is for one host stays there', async () => {
+  test('redirects are followed, five at most, and host-specific headers are not forwarded', async () => {
     kit.origin.answer = ({ path }, response, request) => {
       const n = Number(path.slice(1))
       if (n > 0) return says(302, { location: `/${n - 1}` })({} as never, response, request)
@@ -172,7 +172,7 @@ describe('a download that fails', () => {
     expect(second.error).toContain('Expected mime-type not to be (application/pdf) found - (application/pdf)')
   })
 
-  test('what is not 2xx is no file: a 304 that was not asked for is final', async () => {
+  test('a status outside 2xx is not a file: an unrequested 304 is final', async () => {
     kit.origin.answer = says(304)
     expect(await failure({ max_retries: 2 })).toMatchObject({ success: false, response_code: 304, download_url: '' })
   })
@@ -183,7 +183,7 @@ describe('a download that fails', () => {
     expect(told.error).toContain('retriable: false')
   })
 
-  test('what an attempt said is forgotten when the next begins', async () => {
+  test('the error of an attempt is cleared when the next one starts', async () => {
     let answer = () => {}
     kit.origin.answer = inTurn(says(500), (_, response) => {
       answer = () => response.end(pdf)
@@ -247,7 +247,7 @@ describe('a download that fails', () => {
     expect(kit.origin.came).toHaveLength(6)
   })
 
-  test('a server that says nothing is given up at the timeout', async () => {
+  test('a silent server is abandoned at the timeout', async () => {
     kit.origin.answer = () => undefined
     const told = await failure({ download_timeout: 1 })
     expect(told).toMatchObject({ success: false, response_code: 0 })
@@ -264,7 +264,7 @@ describe('a download that fails', () => {
     await kit.until(() => closed)
   })
 
-  test('a host that refuses is told of', async () => {
+  test('a refusing host is reported', async () => {
     const told = await failure({ url: 'http://127.0.0.1:1/' })
     expect(told.error).toContain('Error while performing request')
   })
@@ -389,7 +389,7 @@ describe('aggregations', () => {
     await kit.ask('DELETE', '/v1/constraints/polite')
   })
 
-  test('downloads can be paused; what is submitted meanwhile waits', async () => {
+  test('downloads can be paused; downloads submitted during the pause wait', async () => {
     kit.origin.answer = gives(pdf)
     await kit.ask('PATCH', '/v1/queues/downloader', { paused: true })
     const id = await kit.submit()
@@ -399,7 +399,7 @@ describe('aggregations', () => {
     await called(id)
   })
 
-  test('300 downloads in 5 aggregations: 100 work, 200 fail, and each is told of with its extra', async () => {
+  test('300 downloads in 5 aggregations: 100 work, 200 fail, and each is reported with its extra', async () => {
     kit.origin.answer = ({ path }, response, request) =>
       (path.endsWith('2') ? says(404) : gives(path.endsWith('1') ? pdf : jpeg))({} as never, response, request)
     const ids = new Map<string, string>()
@@ -444,7 +444,7 @@ describe('callbacks', () => {
     expect(second).toBe(first)
   })
 
-  test('one that failed for good can be sent again, others not', async () => {
+  test('a finally failed download can be sent again, a running or finished one cannot', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = says(410)
     const id = await kit.submit()
@@ -474,7 +474,7 @@ describe('callbacks', () => {
     expect((await kit.ask('GET', `/v1/files/${id}`)).status).toBe(200)
   })
 
-  test('what was downloaded is downloaded once more when it is asked for, and told of once more', async () => {
+  test('a repeated submission downloads and calls back again', async () => {
     kit.origin.answer = inTurn(gives(pdf), gives(jpeg))
     const id = await kit.submit()
     await called(id)
@@ -519,7 +519,7 @@ describe('callbacks', () => {
     await own.close()
   })
 
-  test('D19 the file goes 3 hours after it was delivered; that of a callback that failed stays', async () => {
+  test('D19 the file is deleted 3 hours after delivery; it stays if its callback failed', async () => {
     kit.origin.answer = gives(pdf)
     kit.caller.answer = ({ path }, response, request) =>
       says(path === '/gone' ? 410 : 200)({} as never, response, request)
@@ -531,7 +531,7 @@ describe('callbacks', () => {
       const stats = (await (await kit.ask('GET', '/downloader/stats/processor')).json()) as Record<string, number>
       return stats[name]! >= 1
     }
-    // Numbers are those of a day, and three hours later it may be another one.
+    // Counters are per day, and the day may have changed three hours later.
     await kit.until(() => counted('download.response.200'))
     await kit.advance(179 * MINUTE)
     expect(await status(id)).toBe(200)
@@ -542,7 +542,7 @@ describe('callbacks', () => {
   })
 })
 
-describe('what is asked for', () => {
+describe('requests', () => {
   const accepted: object[] = [
     { aggr_proxy: '' },
     { extra: '' },

@@ -1,4 +1,4 @@
-// Downloads from end to end: the app behind a real port, a server that gives files, one that is called back, a bucket.
+// Downloads from end to end: the app behind a real port, a file server, a callback receiver and a bucket.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
@@ -19,7 +19,7 @@ import { startReceiver } from '../../kit/receiver.ts'
 export const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
 const MINUTE = 60_000
 
-/** What `GET /downloader/jobs/:id` answers. */
+/** Answer of `GET /downloader/jobs/:id`. */
 type Shown = Record<'download_state' | 'callback_state' | 'error', string> & {
   download_count: number
   callback_count: number
@@ -60,9 +60,8 @@ export type DownloadOptions = {
   maxSize?: number
   /** Files are given to signed addresses only. */
   signed?: boolean
-  /** What downloads ask with. */
   fetch?: typeof fetch
-  /** Who is called back is a Kafka REST proxy. */
+  /** Treats the callback address as a Kafka REST proxy. */
   kafka?: boolean
 }
 

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 type Kept = { path: string; headers: Record<string, string> }
 type Begun = Kept & { key: string; parts: number[] }
 
-/** Parts come one after the other, as long as somebody streams. */
+/** Parts arrive one after the other for as long as a client streams. */
 async function append(path: string, request: IncomingMessage): Promise<number> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -46,7 +46,7 @@ const listeners =
 
 const BULK = '1,000 runs with one read and one write'
 
-/** What each row of the page stands for: made ready, then what is counted. */
+/** Cost of each row of the page: a preparation, then the counted calls. */
 const costs: Record<string, Cost> = {
   'make a job': async (desk) => () => desk.make('noop'),
   'make 1,000 jobs': async (desk) => () => desk.engine.jobs.enqueue(many(1_000, {})),
@@ -129,7 +129,7 @@ async function count(cost: Cost): Promise<number> {
   return desks.kit.gateway.counters.requests - before
 }
 
-test('the round trips of docs/compat/sidejob.md are those that are counted', async () => {
+test('the round trips of docs/compat/sidejob.md match the counted ones', async () => {
   const table = read('docs/compat/sidejob.md').split('## What it costs')[1]!.split('## ')[0]!
   const rows = [...table.matchAll(/^\| ([^|]+) \| (\d+) \| (\d+) \|$/gm)]
   const said = Object.fromEntries(rows.map(([, what, , ours]) => [what, Number(ours)]))
@@ -139,7 +139,7 @@ test('the round trips of docs/compat/sidejob.md are those that are counted', asy
     await count(cost)
     counted[what] = await count(cost)
   }
-  // How many runs come together depends on how fast they are: so many round trips at most.
+  // The number of runs per call depends on their speed, so the page states a maximum.
   const [most, needed] = [said[BULK]!, counted[BULK]!]
   expect(needed).toBeLessThanOrEqual(most)
   expect({ ...counted, [BULK]: most }).toEqual(said)

@@ -1,4 +1,5 @@
-// What SideJob's web API promises, at our door: a real engine behind the routes. The ids are rows of docs/compat/sidejob.md.
+// SideJob's web API at our routes, with a real engine behind them. The ids are rows of docs/compat/sidejob.md. The ids
+// are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../../src/http/app.ts'
@@ -55,7 +56,7 @@ test('a job is made, shown with its state and ports, and found by its alias', as
   expect(body.createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 })
 
-test('what is wrong with a job is said with its field, and makes nothing', async () => {
+test('a wrong job is refused with the name of its field, and not created', async () => {
   const last = await make()
   for (const [input, status, path] of [
     [{ queue: 'default' }, 400, ['class']],
@@ -77,7 +78,7 @@ test('what is wrong with a job is said with its field, and makes nothing', async
   expect(await make()).toBe(last + 1)
 })
 
-test('a job that there is not is 404, and an id is a whole number from 1', async () => {
+test('an unknown job is 404, and an id is a whole number from 1', async () => {
   await make()
   for (const ref of ['9999', '1abc', '1.9', '%201'])
     expect((await get(`/v1/jobs/${ref}`)).status, ref).toBeGreaterThanOrEqual(400)
@@ -118,7 +119,7 @@ test('ports are replaced as a set', async () => {
   expect(Object.keys(body.in).sort()).toEqual(['in', 'other'])
 })
 
-test('to run, terminate and delete say what became of the job', async () => {
+test('run, terminate and delete report the new state of the job', async () => {
   const job = await make({ class: 'nop' })
   const of = (path: string) => `/v1/jobs/${job}${path}`
   expect((await post(of('/run'), { wait: 100 })).body).toEqual({ id: job, status: 'queued' })
@@ -149,7 +150,7 @@ test('children are adopted and disowned', async () => {
   expect((await post(`/v1/jobs/${parent}/disown`, { name: 'c' })).status).toBe(404)
 })
 
-test('messages and entries of the log need what they say, and go where they should', async () => {
+test('messages and log entries require their fields and are published', async () => {
   const job = await make({ class: 'deaf', in: { ear: { channels: ['/sidejob/log', '/a'] } } })
   expect((await post('/v1/publish', { message: 1 })).body.error.path).toEqual(['channel'])
   expect((await post('/v1/log', {})).body.error.path).toEqual(['entry'])
@@ -165,7 +166,7 @@ test('messages and entries of the log need what they say, and go where they shou
   ])
 })
 
-test('a body is JSON, and who asks needs a key', async () => {
+test('a body is JSON, and a caller needs a key', async () => {
   expect((await post('/v1/jobs', '{"class":')).status).toBe(400)
   expect((await ask('GET', '/v1/jobs', undefined, { authorization: '' })).status).toBe(401)
   expect((await ask('GET', '/nowhere')).body.error.code).toBe('NOT_FOUND')

@@ -1,4 +1,5 @@
-// What SideJob promises of jobs: registered, made, found, run, ended, deleted, related. The ids are rows of docs/compat/sidejob.md.
+// Promises of SideJob about jobs: registered, created, found, run, ended, deleted, related. The ids are rows of
+// docs/compat/sidejob.md. The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
@@ -41,7 +42,7 @@ test('the registry is in Redis, whole for the queues of a deployment, and read b
   await expect(desk.make('remote', { queue: 'elsewhere' })).rejects.toThrow('class remote is not registered')
 })
 
-test('the classes of a queue are told on its channel when they change', async () => {
+test('the classes of a queue are published on its channel when they change', async () => {
   const ear = await desk.ear('/sidejob/workers/elsewhere')
   const log = await desk.ear('/sidejob/log')
   await desk.engine.workers.register('elsewhere', 'remote', { pull: true })
@@ -50,12 +51,12 @@ test('the classes of a queue are told on its channel when they change', async ()
   expect(await desk.heard(log)).toEqual([])
 })
 
-test('a class that nobody has registered makes no job, and takes no id', async () => {
+test('a job of an unregistered class is not created and takes no id', async () => {
   await expect(desk.make('unknown')).rejects.toThrow('class unknown is not registered for queue default')
   expect(await desk.make('nop')).toBe(1)
 })
 
-test('a child needs a parent that is there and a name that is free; what is refused makes nothing', async () => {
+test('a child needs an existing parent and a free name; a refused child is not created', async () => {
   const parent = await desk.make('nop')
   const child = await desk.make('nop', { parent, name: 'a' })
   await expect(desk.make('nop', { parent, name: 'a' })).rejects.toThrow(`already has a child a (job ${child})`)
@@ -65,7 +66,7 @@ test('a child needs a parent that is there and a name that is free; what is refu
   expect(Object.keys((await desk.view(parent)).children).sort()).toEqual(['3', 'a'])
 })
 
-test('a job that a run makes is its child, and says who made it', async () => {
+test('a job created by a run is its child, and records its creator', async () => {
   const parent = await desk.make('making', { createdBy: 'me' })
   await desk.drain()
   const child = (await desk.view(parent)).children.made!.id
@@ -109,7 +110,7 @@ test('a job has any number of aliases, each belongs to one, and goes by itself o
   expect((await desk.view(other)).aliases).toEqual(['a', 'b'])
 })
 
-test('a class that says so tells nothing of its statuses, and the others tell no status twice', async () => {
+test('a class with quiet statuses publishes none, and other classes publish each status once', async () => {
   const ear = await desk.ear('/sidejob/job')
   const quiet = await desk.make('deaf')
   await desk.drain()
@@ -151,7 +152,7 @@ test('run with parent runs the parent, by the rules of its status', async () => 
   await expect(desk.run(parent, { parent: true })).rejects.toThrow(`job ${parent} has no parent`)
 })
 
-test('a job whose class is no longer registered is terminated when it is to run, and the caller is told', async () => {
+test('a job is terminated when it runs after its class was removed, and the caller gets an error', async () => {
   await desk.engine.workers.register('elsewhere', 'remote', { push: { url: 'http://127.0.0.1:1/' } })
   const job = await desk.make('remote', { queue: 'elsewhere' })
   await desk.engine.workers.unregister('elsewhere', 'remote')
@@ -183,7 +184,7 @@ async function tree(className = 'nop') {
   return { top, child, grandchild }
 }
 
-test('terminate takes those below only when it is asked to, also below one that has ended', async () => {
+test('terminate includes descendants only on request, also below a terminated job', async () => {
   const { top, child, grandchild } = await tree()
   await desk.terminate(top)
   expect([await desk.status(child), await desk.status(grandchild)]).toEqual(['completed', 'completed'])
@@ -191,7 +192,7 @@ test('terminate takes those below only when it is asked to, also below one that 
   expect([await desk.status(child), await desk.status(grandchild)]).toEqual(['terminated', 'terminated'])
 })
 
-test('only what is terminated, with all below it, can be deleted', async () => {
+test('only a terminated job with terminated descendants can be deleted', async () => {
   const { top, child, grandchild } = await tree()
   await expect(desk.remove(top)).rejects.toThrow('only what is terminated')
   await desk.terminate(top)
@@ -200,7 +201,7 @@ test('only what is terminated, with all below it, can be deleted', async () => {
   expect(await desk.status(top)).toBe('terminated')
 })
 
-test('a deletion leaves nothing of the tree, and tells of each job, those below first', async () => {
+test('a deletion removes the whole tree, and publishes each job, descendants first', async () => {
   const ear = await desk.ear('/sidejob/job')
   const parent = await desk.make('nop')
   const { top, child, grandchild } = await tree()
@@ -265,7 +266,7 @@ test('a job that is adopted has no parent yet, is not above, and gets a name tha
   expect((await desk.view(c)).parent).toEqual({ id: a, name: 'child' })
 })
 
-test('a child that is disowned goes on without a parent', async () => {
+test('a disowned child continues without a parent', async () => {
   const parent = await desk.make('nop')
   const child = await desk.make('nop', { parent, name: 'a' })
   await expect(desk.engine.jobs.disown(String(parent), { name: 'b' })).rejects.toThrow(`job ${parent} has no child b`)
@@ -284,7 +285,7 @@ test('state is set, unset and read field by field, and null is a value', async (
   expect(await desk.state(job)).toEqual({ n: 2, inputs: 1 })
 })
 
-test('a lock is had once, ends by itself, and only its token renews or ends it; meanwhile the job waits', async () => {
+test('one caller holds a lock, it expires, and only its token renews or ends it; the job waits for it', async () => {
   const job = await desk.make('nop')
   const ref = String(job)
   const { token } = await desk.engine.jobs.lock(ref, { ttl: 60_000 })

@@ -32,7 +32,7 @@ const wired = (specs: Specs = {}): PortSpecs =>
 
 const plain = (value: Encoded): unknown => JSON.parse(value)
 
-/** What has been said of an entry that a test cannot know. */
+/** Removes the parts of an entry that a test cannot predict. */
 const withoutTime = (entry: unknown) => {
   const { timestamp, ...rest } = entry as { timestamp: number }
   return rest
@@ -81,7 +81,7 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
         ...options,
         ...(context ? { context: encodeValue(context) } : {}),
       }),
-    /** One value, the default where nothing waits; undefined where there is neither. */
+    /** One value, or the default if no value waits; undefined without a default. */
     read: async (id: number, dir: Dir, port: string) => {
       const { values } = await engine.ports.take(String(id), dir, port, {})
       return values.length ? plain(values[0]!.data) : undefined
@@ -120,13 +120,13 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
         unset,
       }),
     run: (id: number, options: Parameters<typeof engine.jobs.run>[1] = {}) => engine.jobs.run(String(id), options),
-    /** One run, by force where its status asks for that; its error is kept. */
+    /** Runs a job once, by force if its status requires it, and keeps its error. */
     once: (id: number, { force = true } = {}) => runInline(engine, id, { force, errors: 'keep' }),
     drain: (order?: Order, errors: 'throw' | 'keep' = 'throw') => drain(engine, { order, errors }),
     terminate: (id: number, recursive = false) => engine.jobs.terminate(String(id), { recursive }),
     remove: (id: number) => engine.jobs.remove(String(id), {}),
     now: () => Date.now() + clock(),
-    /** As if it had run so often already. */
+    /** Pretends that the job ran `n` times in this minute. */
     async ranThisMinute(id: number, n: number): Promise<void> {
       const key = keysOf(namespace).job(id)
       const stored = JSON.parse((await client.ask((redis) => redis.get<string>(key)))!)
@@ -135,13 +135,12 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
         redis.set(key, JSON.stringify({ ...stored, [jobFields.runsThisMinute[0]]: `${minute}:${n}` })),
       )
     },
-    /** The names of keys that are there. */
     keys: async (pattern: string) => client.ask((redis) => redis.keys(`${namespace}${pattern}`)),
     /** Which jobs are ready. */
     ready: async () => (await engine.ready()).map(({ id }) => id).sort((a, b) => a - b),
-    /** A job that hears what is said on a channel, and never runs for it. */
+    /** A job that receives the messages of channels and never runs for them. */
     ear: (...channels: string[]) => make('deaf', { in: { ear: { channels } } }),
-    /** What an ear has heard since it was asked last; of log entries without their time. */
+    /** Messages that an ear received since the last call; log entries without their time. */
     async heard(ear: number): Promise<unknown[]> {
       const { size } = await engine.ports.get(String(ear), 'in', 'ear', 1)
       if (size === 0) return []

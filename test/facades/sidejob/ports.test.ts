@@ -1,5 +1,5 @@
-// What SideJob promises of ports, connections, groups, contexts, the log and channels. The ids are rows of
-// docs/compat/sidejob.md.
+// Promises of SideJob about ports, connections, groups, contexts, the log and channels. The ids are rows of
+// docs/compat/sidejob.md. The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
@@ -55,7 +55,7 @@ beforeEach(() => {
 })
 afterAll(() => desks.close())
 
-test('ports given to a job replace those of its class one by one, with all their options', async () => {
+test('ports of a job replace the ports of its class one by one, with all their options', async () => {
   const job = await desk.make('tuples', { in: { d: {}, own: { default: 1 } } })
   expect((await desk.view(job)).in).toMatchObject({
     in2: { size: 0 },
@@ -82,7 +82,7 @@ test('null and false are defaults, and no default is none', async () => {
   expect(await desk.read(job, 'in', 'a')).toBe(undefined)
 })
 
-test('a port that there is not is refused by its name', async () => {
+test('an unknown port is refused by its name', async () => {
   const job = await desk.make('double')
   const why = (side: string) => `job ${job} (double) does not have ${side} port X`
   await expect(desk.put(job, 'X', 1)).rejects.toThrow(why('in'))
@@ -91,7 +91,7 @@ test('a port that there is not is refused by its name', async () => {
   await expect(desk.make('double', { inputs: { X: [1] } })).rejects.toThrow('double does not have in port X')
 })
 
-test('where there is a * ports come into being, with its default of that moment and without its channels', async () => {
+test('a * creates ports on demand, with its current default and without its channels', async () => {
   const job = await desk.make('deaf', { in: { '*': { default: 'd' } } })
   expect(await desk.read(job, 'in', 'new')).toBe('d')
   await desk.put(job, 'other', 1)
@@ -111,7 +111,7 @@ test('an input and an output of one name are two ports', async () => {
   expect([await desk.values(job, 'a', 'in'), await desk.values(job, 'a', 'out')]).toEqual([['in'], ['out']])
 })
 
-test('a default is not counted and not drained; to set it wakes nobody, says nothing and logs nothing', async () => {
+test('a default is not counted and not drained; setting it wakes no job, publishes nothing and logs nothing', async () => {
   const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/a')]
   const job = await desk.make('nop', { in: { in: {} }, out: { out: { channels: ['/a'] } } })
   await desk.drain()
@@ -128,7 +128,7 @@ test('a default is not counted and not drained; to set it wakes nobody, says not
   expect(await desk.heard(ear)).toEqual([])
 })
 
-test('a write to a job that has failed, or is to end, is kept and wakes nobody', async () => {
+test('a write to a failed or terminating job is kept and wakes no job', async () => {
   const jobs = [await desk.make('failing'), await desk.make('closing'), await desk.make('nop')]
   await desk.drain('fifo', 'keep')
   for (const job of jobs.slice(1)) await desk.terminate(job)
@@ -139,7 +139,7 @@ test('a write to a job that has failed, or is to end, is kept and wakes nobody',
   }
 })
 
-test('an output publishes what is written to it, an input what is written to it not', async () => {
+test('writes to an output are published, writes to an input are not', async () => {
   const ear = await desk.ear('/a', '/b')
   const job = await desk.make('nop', { in: { in: { channels: ['/a'] } }, out: { out: { channels: ['/a', '/b'] } } })
   await desk.put(job, 'in', 1)
@@ -149,7 +149,7 @@ test('an output publishes what is written to it, an input what is written to it 
   expect(await desk.values(job, 'in', 'in')).toEqual([1, 2])
 })
 
-test('what is written without logging is not logged, nor when it is read', async () => {
+test('an unlogged write is not logged when read either', async () => {
   const log = await desk.ear('/sidejob/log')
   const job = await desk.make('nop', { in: { a: {} } })
   await desk.write(job, 'in', 'a', [1], { log: false })
@@ -172,7 +172,7 @@ test('a value carries the context of who wrote it, and who reads it does not tak
   expect(out.values).toEqual([{ data: '2', context: `{"job":${job}}` }])
 })
 
-test('a connection wakes whom it gives something: data, or a default that is another', async () => {
+test('a connection wakes the target if it receives data or a different default', async () => {
   const parent = await desk.make('nop')
   const from = await desk.make('nop', { parent, name: 'from', out: { out: { default: 1 } } })
   const to = await desk.make('nop', { parent, name: 'to', in: { a: { default: 1 } }, out: { b: { default: 1 } } })
@@ -217,7 +217,7 @@ test('a target that is named twice gets everything twice, and its job runs once'
   expect(await desk.drain()).toHaveLength(1)
 })
 
-test('options of a group hold for its writes, those of an inner one and of a write win', async () => {
+test('options of a group apply to its writes; an inner group and a write override them', async () => {
   const log = await desk.ear('/sidejob/log')
   const job = await desk.make('grouping')
   await desk.drain()
@@ -245,7 +245,7 @@ test('to write a default wakes, publishes and is logged like every write', async
   expect(await desk.heard(ear)).toEqual([2])
 })
 
-test('a run has its job in every entry, its contexts where they hold, and an entry for what it did', async () => {
+test('every entry of a run has its job, its contexts and its own data', async () => {
   const [log, ear] = [await desk.ear('/sidejob/log'), await desk.ear('/said')]
   const job = await desk.make('talking', { inputs: { in: [1, 2] } })
   await desk.heard(log)
@@ -316,7 +316,7 @@ test('a port listens to channels, hears on while it does, and its job waits or r
   expect(await desk.publish('/nobody', 1)).toEqual({ subscribers: 0 })
 })
 
-/** How often a port has got a message; a port that listens to / hears the system too. */
+/** Number of times a port received a message; a port that listens to / receives system messages too. */
 const times = async (job: number, port: string, message: unknown) =>
   (await desk.values(job, port, 'in')).filter((value) => value === message).length
 
@@ -335,7 +335,7 @@ test('a channel without a slash before it never reaches /, and paths are as they
   expect([await times(job, 'b', 'odd'), await times(job, 'root', 'odd')]).toEqual([0, 1])
 })
 
-test('who listens to / hears the statuses and the log of all jobs', async () => {
+test('a listener on / receives the statuses and the log of all jobs', async () => {
   await desk.engine.tick()
   const ear = await desk.ear('/')
   const job = await desk.make('nop')
@@ -352,7 +352,7 @@ test('who listens to / hears the statuses and the log of all jobs', async () => 
   ])
 })
 
-test('a job that hears its own statuses is stopped as one that runs wild', async () => {
+test('a job that listens to its own statuses is stopped as a loop', async () => {
   const job = await desk.make('narcissus')
   await desk.engine.ports.setChannels(String(job), 'in', 'ear', [`/sidejob/job/${job}`])
   await desk.ranThisMinute(job, 590)

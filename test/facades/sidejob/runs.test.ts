@@ -1,5 +1,5 @@
-// What SideJob promises of runs, beyond what test/engine/worker.test.ts and the rules show. The ids are rows of
-// docs/compat/sidejob.md.
+// Promises of SideJob about runs, beyond test/engine/worker.test.ts and the rules. The ids are rows of
+// docs/compat/sidejob.md. The ids are rows of docs/compat/sidejob.md.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { defineWorker } from '../../../src/index.ts'
@@ -24,7 +24,7 @@ const twofold = defineWorker({
   },
 })
 
-/** Says when it ran before. */
+/** Reports its previous run. */
 const dated = defineWorker({ class: 'dated', in: { '*': {} }, perform: (job) => job.suspend() })
 
 let desks: Awaited<ReturnType<typeof startDesks>>
@@ -69,7 +69,7 @@ test('startup is not called again after a termination and a run by force', async
   expect(taken()).toEqual([`startup ${job}`, `perform ${job}`, `shutdown ${job}`, `perform ${job}`])
 })
 
-test('what was asked for in one run is remembered for each set of ports by itself', async () => {
+test('the values read in one run are remembered separately for each set of ports', async () => {
   const job = await desk.make('twofold')
   await desk.once(job)
   expect(await desk.drainPort(job, 'out', 'out')).toEqual([
@@ -100,7 +100,7 @@ test('a run that fails tells its error to the log, wakes its parent, and reads n
   expect(entry).not.toHaveProperty('message')
 })
 
-test('the entry of a failed run says its error, whatever is in the message, the detail and the code', async () => {
+test('the entry of a failed run has its error, whatever the message, the detail and the code contain', async () => {
   const log = await desk.ear('/sidejob/log')
   const job = await desk.make('detailed')
   await desk.once(job)
@@ -114,7 +114,7 @@ test('the entry of a failed run says its error, whatever is in the message, the 
   ])
 })
 
-test('startup is called in the first run, also where the job was terminated before it', async () => {
+test('startup is called in the first run, also after the job was terminated', async () => {
   const job = await desk.make('closing')
   await desk.terminate(job)
   await desk.drain()
@@ -124,7 +124,7 @@ test('startup is called in the first run, also where the job was terminated befo
   expect(taken()).toEqual([`shutdown ${job}`, `startup ${job}`, `perform ${job}`, `perform ${job}`])
 })
 
-test('a result that nobody has read yet is still there after its job was terminated', async () => {
+test('terminate keeps an unread result', async () => {
   for (const className of ['answering', 'answering_last']) {
     const job = await desk.make(className, { keepResult: true })
     await desk.once(job)

@@ -1,5 +1,5 @@
-// Acceptance scenarios, over the public API, each in every order of execution: oldest first, newest first, and many
-// times by chance.
+// Acceptance scenarios over the public API, each in every order of execution: oldest first, newest first, and often
+// random.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Order } from '../../../src/testing/index.ts'
@@ -45,7 +45,7 @@ scenario('S01 jobs get ids from 1, are queued, and know their arguments and who 
 })
 
 scenario(
-  'S03 run() runs what is queued, suspended or completed, and nothing else without force',
+  'S03 run() runs queued, suspended and completed jobs, and other statuses only with force',
   async (desk, order) => {
     const at: Record<string, number> = {
       completed: await desk.make('nop'),
@@ -89,7 +89,7 @@ scenario(
   },
 )
 
-scenario('S07 the life of a job is told on its channel, in order', async (desk, order) => {
+scenario('S07 status changes of a job are published on its channel, in order', async (desk, order) => {
   taken()
   const ear = await desk.ear('/sidejob/job/2')
   const job = await desk.make('closing')
@@ -115,7 +115,7 @@ scenario('S09 a port gives values in their order, with their types', async (desk
   expect(await desk.size(job, 'in', 'port')).toBe(0)
 })
 
-scenario('S11 ports that are defined anew keep their values and lose their old defaults', async (desk) => {
+scenario('S11 redefined ports keep their values and lose their old defaults', async (desk) => {
   const job = await desk.make('deaf', { in: { port: { default: 'orig' } }, inputs: { port: ['data'] } })
   await desk.ports(job, { in: { port: { default: 'new' } } })
   expect(await desk.read(job, 'in', 'port')).toBe('data')
@@ -129,7 +129,7 @@ scenario('S11 ports that are defined anew keep their values and lose their old d
   expect(await desk.read(job, 'in', 'port')).toBe(undefined)
 })
 
-scenario('S13 a connection moves all values to every target and copies no default that there is not', async (desk) => {
+scenario('S13 a connection moves all values to every target and copies an existing default', async (desk) => {
   const from = await desk.make('nop', { out: { out1: {} } })
   const to = await desk.make('nop', { in: { port1: {}, other: { default: 'default' } } })
   await desk.write(from, 'out', 'out1', [1, [2, 3]])
@@ -324,7 +324,7 @@ scenario('S33 the 601st run of a minute is not performed: the job is ended', asy
   expect(await desk.heard(ear)).toContainEqual({ job, error: 'Job was terminated due to being called too rapidly' })
 })
 
-scenario('S35 map gives each element away and waits for as many results', async (desk, order) => {
+scenario('S35 map hands out each element and waits for an equal number of results', async (desk, order) => {
   const job = await desk.make('map', { queue: 'core', inputs: { in: [[1, 2, 3]], each: ['a'] } })
   await desk.drain(order)
   expect(await desk.status(job)).toBe('suspended')

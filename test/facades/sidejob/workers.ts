@@ -1,11 +1,11 @@
-// The workers that the scenarios and the facts about SideJob's behaviour are told with.
+// Workers for the scenarios and the facts about SideJob's behaviour.
 
 import { map } from '../../../functions/map.ts'
 import { merge } from '../../../functions/merge.ts'
 import { waitEach } from '../../../functions/wait_each.ts'
 import { defineWorker, type Job, Terminal } from '../../../src/index.ts'
 
-/** What `perform` and the hooks were called for, in their order. */
+/** Calls of `perform` and the hooks, in order. */
 export const calls: string[] = []
 const call = (what: string, job: Job) => {
   calls.push(`${what} ${job.id}`)
@@ -13,7 +13,7 @@ const call = (what: string, job: Job) => {
 export const taken = () => calls.splice(0)
 
 const nop = defineWorker({ class: 'nop', in: { '*': {} }, out: { '*': {} }, perform: (job) => call('perform', job) })
-/** Hears what is said, and never runs for it. */
+/** Receives messages and never runs for them. */
 const deaf = defineWorker({
   class: 'deaf',
   statusPublish: false,
@@ -105,7 +105,7 @@ const failing = defineWorker({
   },
 })
 
-/** Asks to be run while it runs, once, and then ends as its arguments say. */
+/** Requests another run while it runs, once, and then ends as its arguments specify. */
 const asking = defineWorker({
   class: 'asking',
   perform(job) {
