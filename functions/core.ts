@@ -1,4 +1,4 @@
-// The standard library: small workers of which others are put together, all in queue `core`. See docs/functions.md.
+// The standard library: small workers to compose, all in queue `core`. See docs/functions.md.
 
 import { array } from './array.ts'
 import { concat } from './concat.ts'
@@ -25,7 +25,7 @@ import { waitEach } from './wait_each.ts'
 import { widget } from './widget.ts'
 import { zip } from './zip.ts'
 
-// Whatever comes to their ports stays there when a run refuses it: so they have always been, and flows rely on it.
+// Values stay at their ports when a run refuses them; flows rely on it.
 export const core = [
   array,
   concat,

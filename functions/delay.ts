@@ -8,7 +8,7 @@ const CENTURY = 3_155_760_000
 export const delay = defineWorker({
   queue: 'core',
   class: 'delay',
-  description: 'Passes every value on so many seconds after it was seen; what is due at the same time stays in order.',
+  description: 'Passes on each value after a delay; values due at the same time keep their order.',
   in: { delay: port(z.number().max(CENTURY)), in: port() },
   out: { out: port() },
   async perform(job) {
@@ -21,7 +21,7 @@ export const delay = defineWorker({
     for (const { data } of queue.slice(0, queue.length - later.length)) job.write('out', data)
     if (later.length === 0) return job.unset('wait_queue')
     job.set({ wait_queue: later })
-    // One moment, the next: each run sets it anew, so that no wake-ups pile up.
+    // A single timer, replaced by each run, so that no wake-ups pile up.
     return job.again({ at: later[0]!.time })
   },
 })

@@ -13,7 +13,7 @@ export type { Downloaded, Resources } from './download/args.ts'
 
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
-/** Where the deployment says nothing else: 1 GiB. */
+/** Default limit: 1 GiB. */
 const LARGEST = 1_073_741_824
 
 const KEEP = 30 * DAY
@@ -81,7 +81,7 @@ async function stored(
 const delays = Array.from({ length: 30 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 /**
- * Downloads a URL and answers what came: `{ queue: 'downloader', class: 'download', args: { url } }`.
+ * Downloads a URL and returns its details: `{ queue: 'downloader', class: 'download', args: { url } }`.
  *
  * @example workers: [download({ files, allowHosts: [] })]
  */
@@ -109,7 +109,7 @@ export const download = (resources: Resources) =>
 
 type Reaped = { file?: string; job?: number; askedAt?: number; record?: string }
 
-/** Removes a file, named or by the job that stored it, unless the same was asked for again meanwhile. */
+/** Removes a file, by its name or by its job, unless it was requested again since. */
 export const reap = ({ files, now = Date.now }: Pick<Resources, 'files' | 'now'>) =>
   defineWorker({
     queue: 'files',

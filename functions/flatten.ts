@@ -11,7 +11,7 @@ const depth = (level: unknown, otherwise: number): number => {
 export const flatten = defineWorker({
   queue: 'core',
   class: 'flatten',
-  description: 'Takes lists within a list apart: so many levels, or all. An object becomes [key, value, …].',
+  description: 'Flattens nested lists, by a number of levels or completely. An object becomes [key, value, …].',
   in: { in: port(collection), level: port(z.unknown(), { default: null }) },
   out: { out: port(z.array(z.unknown())) },
   async perform(job) {

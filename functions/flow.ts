@@ -12,7 +12,7 @@ import {
   withGraph,
 } from '../src/index.ts'
 
-/** A graph written here takes the place of the one that the flow has. */
+/** A graph written here replaces the graph of the flow. */
 const GRAPH = '__graph'
 
 type Text = Awaited<ReturnType<Job['readClosed']>>
@@ -25,14 +25,14 @@ function parse(text: NonNullable<Text>): Graph {
   }
 }
 
-/** The last of those that were written; the others were never in force. */
+/** Only the last written graph counts. */
 async function writtenGraph(job: Job): Promise<Graph | undefined> {
   let text: Text
   while (job.inPorts().includes(GRAPH) && job.size(GRAPH) > 0) text = await job.readClosed(GRAPH)
   return text && parse(text)
 }
 
-/** The one that the job was made with: whole, or the name of a stored one. */
+/** The graph in the args of the job: whole, or the name of a stored one. */
 async function givenGraph(job: Job): Promise<Graph | undefined> {
   const args = job.args as [string] | { graph: unknown } | null
   const given = Array.isArray(args) ? args[0] : args?.graph
@@ -63,7 +63,7 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
   }
 }
 
-/** The errors of so many broken nodes are told, each a look at its job. */
+/** Maximum number of broken nodes whose errors are reported; each costs a look at its job. */
 const TOLD = 5
 
 async function faultAt(job: Job, name: string): Promise<string> {
@@ -74,7 +74,7 @@ async function faultAt(job: Job, name: string): Promise<string> {
   return `node ${name} (job ${id}) failed${message ? `: ${message}` : ''}`
 }
 
-/** What is wrong with the nodes, the same whatever ended first; undefined when nothing is. */
+/** Faults of the nodes, in a stable order; undefined if there are none. */
 async function faultOf(job: Job, { nodes }: Graph): Promise<string | undefined> {
   const isBroken = (name: string) => ['failed', 'terminated'].includes(job.children[name]!.status)
   const broken = Object.keys(job.children).filter((name) => Object.hasOwn(nodes, name) && isBroken(name))
@@ -97,7 +97,7 @@ export const flow = defineWorker({
     'Runs a graph: nodes are jobs that start when something reaches them, edges move values from port to port. Completed while all its nodes are, failed when one is; a new graph takes effect on the running one.',
   in: { [GRAPH]: port(), '*': port() },
   out: { '*': port() },
-  // Somebody else may have started the same node meanwhile.
+  // Another run may have started the same node in the meantime.
   retry: { max: 5, backoff: { base: 500, cap: 5_000 } },
   async perform(job: Job) {
     const text = job.getClosed('graph')
@@ -112,7 +112,7 @@ export const flow = defineWorker({
     const isNew = now !== text
     if (isNew) job.setClosed(withGraph(graphsOf(job), now, { at: Date.now(), by: null }))
 
-    // What it does for the others stays done, also when it fails for one.
+    // Changes of healthy nodes stay, also if another node fails.
     if ((await faultOf(job, graph)) && (plan.ops.length > 0 || isNew)) await job.checkpoint()
     const fault = await faultOf(job, graph)
     if (fault) throw new Terminal(fault)

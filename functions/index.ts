@@ -5,5 +5,5 @@ import { downloads } from './download.ts'
 
 export const workers = [...core]
 
-/** Those that need what only a deployment has: a place for files. */
+/** Functions that need storage for files. */
 export const storing = downloads

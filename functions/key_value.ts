@@ -4,7 +4,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const keyValue = defineWorker({
   queue: 'core',
   class: 'key_value',
-  description: 'Writes each value of an object to the output port that is called like its key, where there is one.',
+  description: 'Writes each value of an object to the output port with the name of its key, if the port exists.',
   in: { in: port(z.record(z.string(), z.unknown())) },
   out: { '*': port() },
   async perform(job) {

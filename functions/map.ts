@@ -6,7 +6,7 @@ const collection = z.union([z.array(z.unknown()), z.record(z.string(), z.unknown
 export const map = defineWorker({
   queue: 'core',
   class: 'map',
-  description: 'Gives the elements of a list to each, and makes a list of as many values that come back on each.',
+  description: 'Passes the elements of a list to each, and collects an equal number of results from each into a list.',
   in: { in: port(collection), each: port() },
   out: { each: port(), out: port(z.array(z.unknown())) },
   async perform(job) {

@@ -4,7 +4,7 @@ import { checkRoom, sizeOf } from './room.ts'
 
 type Choice = { ordered: boolean; repeat: boolean }
 
-/** What is left to choose from after the element at `i`. */
+/** Remaining choices after the element at `i`. */
 const rest = (from: unknown[], i: number, { ordered, repeat }: Choice): unknown[] => {
   if (ordered) return repeat ? from : from.toSpliced(i, 1)
   return from.slice(repeat ? i : i + 1)

@@ -3,8 +3,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const setDefault = defineWorker({
   queue: 'core',
   class: 'set_default',
-  description:
-    'Makes the last value that came in the default of out; the default of in, where it has one, goes before.',
+  description: 'Sets the last received value as the default of out; a default of in takes precedence.',
   in: { in: port() },
   out: { out: port() },
   async perform(job) {

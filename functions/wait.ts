@@ -3,7 +3,7 @@ import { defineWorker, port } from '../src/index.ts'
 export const wait = defineWorker({
   queue: 'core',
   class: 'wait',
-  description: 'Lets one value pass for every value, whatever it is, that comes in on trigger.',
+  description: 'Passes one value for each value on trigger, whatever its content.',
   in: { trigger: port(), in: port() },
   out: { out: port() },
   async perform(job) {

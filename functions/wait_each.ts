@@ -9,7 +9,7 @@ const keyOf = (value: unknown): string =>
     return Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a < b ? -1 : 1)))
   })
 
-/** What is left when each element has taken a value like itself; undefined while there are not enough. */
+/** Values left after each element took an equal value; undefined if there are not enough. */
 function without(values: unknown[], elements: unknown[]): unknown[] | undefined {
   const wanted = new Map<string, number>()
   for (const key of elements.map(keyOf)) wanted.set(key, (wanted.get(key) ?? 0) + 1)

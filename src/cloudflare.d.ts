@@ -1,4 +1,4 @@
-// The little of the runtime that src/worker.ts uses; the vendor's whole types change those of fetch everywhere.
+// The few runtime types that src/worker.ts uses; importing the vendor's types would change fetch everywhere.
 
 declare module 'cloudflare:workers' {
   export class WorkerEntrypoint<Env> {

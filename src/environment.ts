@@ -1,4 +1,4 @@
-// What a deployment is told by its environment, as options of the engine and the app.
+// Reads the environment into options of the engine and the app.
 
 import { fromBase64 } from './core/codec/base64.ts'
 import { readPrices } from './core/cost.ts'
@@ -33,18 +33,18 @@ export type Deployment = {
   publicUrl: string
   signingKeys: { current: string; next: string }
   testClock: boolean
-  /** Whose pages may read streams. */
+  /** Origins of pages that may read streams. */
   origins: readonly string[]
   log: LogLevel
   downloads: Omit<Downloads, 'files'>
-  /** What ids and addresses of files are proved by. */
+  /** Secret for ids and addresses of files. */
   fileSecret: string
   /** Bytes of the largest download. */
   maxDownload?: number
   s3?: { accessKeyId: string; secretAccessKey: string; buckets: readonly string[] }
 }
 
-/** Which runs a line of the log tells of: those that failed, all of them, or none. */
+/** Runs that are logged: failed ones, all, or none. */
 const logLevels = ['failed', 'all', 'none'] as const
 export type LogLevel = (typeof logLevels)[number]
 
@@ -63,7 +63,7 @@ const listOf = (text = ''): string[] =>
     .map((part) => part.trim())
     .filter(Boolean)
 
-/** What a deployment without a secret of its own signs with is derived all the same: nothing is sent unsigned. */
+/** Without a secret of its own, a deployment derives one: nothing is sent unsigned. */
 function signingOf({ SIDEJOB_WEBHOOK_SECRET, SIDEJOB_WEBHOOK_SIGNATURES, UPSTASH_REDIS_REST_TOKEN }: Environment) {
   const own = listOf(SIDEJOB_WEBHOOK_SECRET)
   return {
@@ -107,7 +107,7 @@ const laneOf = (env: Environment) => ({
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
-/** Of buckets that jobs may name. */
+/** Credentials of buckets that jobs may name. */
 function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   const { SIDEJOB_S3_ACCESS_KEY_ID: accessKeyId, SIDEJOB_S3_SECRET_ACCESS_KEY: secretAccessKey } = env
   if (!accessKeyId || !secretAccessKey) return {}
@@ -138,7 +138,7 @@ function refusePublished(env: Environment): void {
 }
 
 /**
- * Reads the environment; what is missing is named all at once.
+ * Reads the environment; an error names all missing settings at once.
  *
  * @example const { engine, publicUrl } = deploymentOf(env)
  */

@@ -1,4 +1,4 @@
-// What users import to write workers and to run sidejob.
+// Public exports: write workers and run sidejob.
 
 import type * as z from 'zod'
 import { readWorker } from './core/definition.ts'
@@ -36,11 +36,11 @@ type Definition<In extends Ports, Out extends Ports, Args extends z.ZodType, Res
   WorkerOptions,
   'limits'
 > & {
-  /** What a job is made with. Whoever makes one with other args is refused, with the place of the fault. */
+  /** Schema of the args. Other args are refused, with the path of the fault. */
   args?: Args
   in?: In
   out?: Out
-  /** What a run returns. One that returns something else fails. */
+  /** Schema of the result. A run that returns another value fails. */
   result?: Result
   /** Limits that all jobs of the class count against; without a key, the key is the class. */
   limits?: readonly WorkerLimit<z.output<Args>>[]

@@ -1,10 +1,10 @@
-// Every setting of a deployment, once: what it is for, and what holds without it. docs/settings.md is made from this;
-// the Worker knows only its names.
+// Every setting of a deployment: its purpose and its default. docs/settings.md is generated from this; the Worker knows
+// only the names.
 
 export type Setting = {
   about: 'Redis' | 'QStash' | 'Access' | 'Webhooks' | 'Lanes' | 'Files' | 'Logging'
   means: string
-  /** What holds without it; where it is `required`, a deployment without it answers 503. */
+  /** Default; without a `required` setting a deployment answers 503. */
   without: string
 }
 
@@ -12,7 +12,7 @@ const given = { without: 'required' } as const
 
 export const settings = {
   UPSTASH_REDIS_REST_URL: { about: 'Redis', means: 'Address of the Redis database.', ...given },
-  UPSTASH_REDIS_REST_TOKEN: { about: 'Redis', means: 'Its token, one that may write.', ...given },
+  UPSTASH_REDIS_REST_TOKEN: { about: 'Redis', means: 'Its token, with write access.', ...given },
   SIDEJOB_ENCRYPTION_KEY: {
     about: 'Redis',
     means:
@@ -63,41 +63,41 @@ export const settings = {
   SIDEJOB_DISPATCH: {
     about: 'Lanes',
     means:
-      '`eager`: the request that makes a job starts its lane, without QStash. Holds for jobs with a `timeout` of at most 27 s; others get a bell.',
+      '`eager`: the request that makes a job starts its lane, without QStash. Applies to jobs with a `timeout` of at most 27 s; longer jobs get a bell.',
     without: '`bell`',
   },
-  SIDEJOB_LANE_BUDGET: { about: 'Lanes', means: 'How long a lane serves before it hands on.', without: '`25s`' },
+  SIDEJOB_LANE_BUDGET: { about: 'Lanes', means: 'Time after which a lane hands over.', without: '`25s`' },
   SIDEJOB_LANE_LEASE: {
     about: 'Lanes',
-    means: 'How long a run is leased. A lane renews its leases; a run whose lease ends is lost.',
+    means: 'Lease of a run. A lane renews its leases; a run whose lease ends is lost.',
     without: '`45s`',
   },
   SIDEJOB_MAX_LOST: {
     about: 'Lanes',
-    means: 'After how many lost runs in a row a job fails, where its class does not say so by `maxLost`.',
+    means: 'Number of consecutive lost runs after which a job fails; a class can override it with `maxLost`.',
     without: '`10`; `3` under `sidejob dev`',
   },
   SIDEJOB_HISTORY: {
     about: 'Lanes',
     means:
-      'How many of its last runs a job keeps, from 1 to 100, where its class does not say so by `history`. A run of such a job costs commands of its own.',
+      'Number of recorded runs per job, from 1 to 100; a class can override it with `history`. Each run of a job with a history costs extra commands.',
     without: 'the last ten that failed; `20` under `sidejob dev`',
   },
   SIDEJOB_PRICES: {
     about: 'Lanes',
     means:
-      'What a run and a second of it are worth, such as `run=0.00002,second=0.00001`: jobs tell then what they have cost ([cost.md](cost.md#what-one-job-has-cost)).',
-    without: 'jobs tell how long their runs took',
+      'Price of a run and of a second of it, such as `run=0.00002,second=0.00001`: jobs then report their cost ([cost.md](cost.md#what-one-job-has-cost)).',
+    without: 'jobs report the duration of their runs',
   },
   SIDEJOB_LANE_WARM: {
     about: 'Lanes',
-    means: 'How long a lane waits for more work in a busy queue. `0s` switches waiting off.',
+    means: 'Time that a lane waits for more work in a busy queue. `0s` switches waiting off.',
     without: '`10s`; `0s` under `sidejob dev`',
   },
   SIDEJOB_LANE_REQUESTS: {
     about: 'Lanes',
     means:
-      'Number of requests after which a lane hands on; those of your functions do not count. Set `40` on Workers Free, where an invocation may send 50.',
+      'Number of requests after which a lane hands over, without requests of your functions. Set `40` on Workers Free, where an invocation may send 50.',
     without: '`5000`',
   },
   SIDEJOB_LOG: {
@@ -123,7 +123,7 @@ export const settings = {
   SIDEJOB_DOWNLOAD_MAX_BYTES: { about: 'Files', means: 'Bytes of the largest download.', without: '1 GiB' },
   SIDEJOB_FILE_RETENTION: {
     about: 'Files',
-    means: 'How long a file is kept after its callback was delivered. Without a callback it is kept for 30 days.',
+    means: 'Retention of a file after its callback was delivered. Without a callback it is kept for 30 days.',
     without: '`3h`',
   },
   SIDEJOB_KAFKA_REST_URL: {
@@ -135,7 +135,7 @@ export const settings = {
   SIDEJOB_S3_SECRET_ACCESS_KEY: { about: 'Files', means: 'The secret to it.', without: 'none' },
   SIDEJOB_S3_BUCKETS: {
     about: 'Files',
-    means: 'Which buckets jobs may name: `name` at AWS, `https://host/name` elsewhere; `*` stands for any text.',
+    means: 'Which buckets jobs may name: `name` at AWS, `https://host/name` elsewhere; `*` matches any text.',
     without: 'none',
   },
 } as const satisfies Record<string, Setting>

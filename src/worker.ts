@@ -1,5 +1,5 @@
-// The deployed entry of this repository: the standard library and your workers, with the words of other systems beside
-// its own API, as any other Worker would serve them.
+// Deployed entry of this repository: the standard library and your workers, with the APIs of other systems next to its
+// own, as any other Worker would serve them.
 
 import { storing, workers } from '../functions/index.ts'
 import { createWorker } from './cloudflare/index.ts'

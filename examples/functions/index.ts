@@ -1,4 +1,4 @@
-// Workers to try things out with: the stack on your machine serves them beside yours, a deployment does not.
+// Sample workers: the local stack serves them next to yours, a deployment does not.
 
 import { fibonacci } from './fibonacci.ts'
 import { noop } from './noop.ts'

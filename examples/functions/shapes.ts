@@ -29,7 +29,7 @@ export const fanOut = defineWorker({
 
 export const countdown = defineWorker({
   class: 'countdown',
-  description: 'Makes the next one, args.left times, and lets it go.',
+  description: 'Creates the next job, args.left times, and detaches it.',
   args: z.object({ left: z.number() }),
   retain: 0,
   perform(job) {

@@ -4,9 +4,9 @@ import { defineWorker, port, Terminal } from '../../src/index.ts'
 const counts = z.record(z.string(), z.number())
 type Counts = z.infer<typeof counts>
 
-/** What one run of the parent takes in at most, so that a run stays small however much waits. */
+/** Input limit of one run of the parent, so that a run stays small. */
 const TAKE = { files: 100, characters: 500_000 }
-/** Children at most; those that have been merged make room for new ones. */
+/** Maximum children; merged ones make room for new ones. */
 const CHILDREN = 500
 
 function add(total: Map<string, number>, more: Iterable<readonly [string, number]>): void {
@@ -33,7 +33,7 @@ export const wordCount = defineWorker({
   // It deletes the children that have done their part.
   reach: 'all',
   class: 'word_count',
-  description: 'Has each of args.files files counted by a child of its own, and merges what they find as they end.',
+  description: 'Counts each of args.files in a child of its own, and merges the results as children end.',
   in: { files: port(z.object({ name: z.string(), text: z.string() })) },
   out: { total: port(counts), merged: port(z.number()) },
   async perform(job) {

@@ -1,6 +1,6 @@
 // A pull worker in Go's standard library: serves the job class `shout` of the queue `go`.
 //
-// It asks for work, does it while it keeps the lease, and commits what came of it: all of a run or nothing. See README.md.
+// It claims work, does it while it keeps the lease, and commits all results of a run or nothing. See README.md.
 package main
 
 import (
@@ -102,7 +102,7 @@ func perform(one run) {
 		select {
 		case <-beat.C:
 			if err := ask("POST", path+"/heartbeat", object{}, nil); err != nil {
-				log.Printf("job %d is ours no more: %v", one.Job.ID, err)
+				log.Printf("job %d was taken over: %v", one.Job.ID, err)
 				return
 			}
 		case changes := <-done:

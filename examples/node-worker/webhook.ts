@@ -17,7 +17,8 @@ function isSame(a: string, b: string): boolean {
 }
 
 /**
- * Whether a call was signed with this secret, for this body, just now. During a rotation there are two signatures.
+ * Returns whether a call was recently signed with this secret for this body. During a rotation there are two
+ * signatures.
  *
  * @example if (!isFromSidejob(request.headers, body, secret)) return response.writeHead(401).end()
  */

@@ -1,4 +1,4 @@
-// A push worker in plain Node: pairs what comes in on `left` with what comes in on `right`.
+// A push worker in plain Node: pairs values of `left` with values of `right`.
 //
 // It answers each POST of a snapshot with changes; sidejob commits them, all or none. See README.md.
 
@@ -12,7 +12,7 @@ if (secret === '') throw new Error('WEBHOOK_SECRET is not set: calls could not b
 type Port = { cursor: number; values: { data: unknown }[]; default?: { data: unknown } }
 type Snapshot = { job: { class: string }; state: Record<string, unknown>; in: Record<string, Port> }
 
-/** What a run of class `zip` does: takes as many pairs as there are, waits for the other half of the rest. */
+/** A run of class `zip`: takes all complete pairs, and waits for the other halves. */
 function zip({ in: { left, right }, state }: Snapshot) {
   const rights = right!.values.map(({ data }) => data)
   const others = left!.values.map((_, i) => (i < rights.length ? rights[i] : right!.default?.data))

@@ -1,4 +1,5 @@
-// Lets a model work in turns until it is done or its budget is used up. What each turn has cost is kept with its answer.
+// Lets a model work in turns until it is done or its budget is used up. The cost of each turn is stored with its
+// answer.
 
 import * as z from 'zod'
 import { defineWorker, Terminal } from '../../src/index.ts'

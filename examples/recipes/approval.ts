@@ -1,4 +1,4 @@
-// Waits for a person to decide, and goes on without one when three days have passed.
+// Waits for a person to decide, and continues without a decision after three days.
 
 import * as z from 'zod'
 import { defineWorker, port } from '../../src/index.ts'

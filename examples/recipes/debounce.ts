@@ -10,7 +10,7 @@ export const reindex = defineWorker({
   perform: (job) => `${job.args.page} at version ${job.args.version}`,
 })
 
-/** What each change of a page asks for. */
+/** The job for each change of a page. */
 export const changed = (page: string, version: number) => ({
   class: 'reindex',
   args: { page, version },

@@ -1,4 +1,4 @@
-// Reads lines of orders, leaves out those that are none, and sums up the others: three jobs, wired by a graph.
+// Reads lines of orders, leaves out invalid ones, and adds up the rest: three jobs, wired by a graph.
 
 import * as z from 'zod'
 import { defineWorker, port } from '../../src/index.ts'
@@ -45,7 +45,7 @@ const wire = (from: string, port: string, to: string) => ({
   to: { node: to, inport: port },
 })
 
-/** A flow that runs the graph: `text` goes in, `totals` and what was `rejected` come out. */
+/** A flow that runs the graph: `text` goes in, `totals` and `rejected` rows come out. */
 export const ordersFlow = (text: string) => ({
   queue: 'core',
   class: 'flow',

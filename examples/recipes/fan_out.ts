@@ -1,4 +1,4 @@
-// Gives each part of a list to a job of its own, and puts together what they have found.
+// Gives each part of a list to a job of its own, and combines the results.
 
 import * as z from 'zod'
 import { defineWorker, port } from '../../src/index.ts'

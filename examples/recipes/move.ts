@@ -1,4 +1,5 @@
-// Moves a job that has not begun to another queue, with what waits at its ports. Called again after a crash it goes on.
+// Moves a job that has not started to another queue, with the values at its ports. After a crash, call it again to
+// continue.
 
 import type { Client } from '../../src/client/index.ts'
 
@@ -6,7 +7,7 @@ import type { Client } from '../../src/client/index.ts'
 export async function moveJob(client: Client, id: number, queue: string): Promise<number> {
   const job = await client.jobs.get(id)
   if (job.status !== 'terminated') {
-    // Nobody begins it while it is locked; where it has begun, this is refused with 409.
+    // The lock prevents a start; if the job has already started, this is refused with 409.
     await client.jobs.lock(id, { ttl: '1 minute' })
     await client.jobs.cancel(id)
   }

@@ -8,7 +8,7 @@ export const nightlyReport = defineWorker({
   class: 'nightly_report',
   cron: { expression: '15 3 * * *', tz: 'Europe/Berlin', missed: 'run' },
   async perform(job) {
-    // The night that it stands for, and not the moment at which it runs.
+    // The scheduled night, not the time of the run.
     const night = job.scheduledFor ?? job.startedAt
     await reports.save(night.toISOString().slice(0, 10))
   },

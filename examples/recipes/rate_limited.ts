@@ -1,4 +1,4 @@
-// Calls an API that takes ten requests a second and two at once, whoever of us calls it.
+// Calls an API that allows ten requests a second and two at once, across all callers.
 
 import * as z from 'zod'
 import { defineWorker, Later } from '../../src/index.ts'

@@ -1,4 +1,4 @@
-// Takes each event of somebody's webhook once, however often it is sent.
+// Handles each event of a webhook once, however often it is sent.
 
 import * as z from 'zod'
 import { defineWorker } from '../../src/index.ts'
@@ -11,7 +11,7 @@ export const handleEvent = defineWorker({
   perform: (job) => `${job.args.type} of ${job.args.id}`,
 })
 
-/** What the route of the webhook asks for: a second event of the same id is the same job, for a week. */
+/** The job for an event: for a week, a second event with the same id returns the same job. */
 export const eventJob = (event: { id: string; type: string }) => ({
   class: 'handle_event',
   args: event,

@@ -1,9 +1,9 @@
-// What a download is told, by its deployment and by its job, and what it answers.
+// Options and result of a download.
 
 import * as z from 'zod'
 import { type Files, requestHeaders } from '../../src/index.ts'
 
-/** What a deployment gives its downloads. */
+/** Resources that a deployment provides for downloads. */
 export type Resources = {
   files: Files
   /** Hosts inside our own network that may be asked. */
@@ -16,14 +16,14 @@ export type Resources = {
   now?: () => number
 }
 
-/** What says where a request goes and how long it is, we say ourselves. */
+/** Headers for routing and framing are set by us. */
 const FRAMING = /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|proxy-.*)$/i
 
 export const downloadArgs = z.strictObject({
   url: z.string(),
   /** The host of the URL: for constraints, which can look at args and not into a URL. */
   host: z.string().optional(),
-  /** When it was asked for, by the clock of who tells the file's id at once. */
+  /** Time of the request, by the clock of the caller that returned the file's id. */
   askedAt: z.number().optional(),
   headers: requestHeaders
     .refine(
@@ -36,7 +36,7 @@ export const downloadArgs = z.strictObject({
   /** Which types are wanted; see mimeFault. */
   mimeType: z.string().max(1_000).optional(),
   imageSize: z.boolean().optional(),
-  /** Ask only for what has changed since the same URL was stored; what has not is not stored again. */
+  /** Ask only for changes since the same URL was stored; an unchanged file is not stored again. */
   dedup: z.boolean().optional(),
   /** Milliseconds for which the file is kept; 30 days. */
   keep: z.number().min(0).optional(),
@@ -53,18 +53,17 @@ export const downloadArgs = z.strictObject({
 
 export type Args = z.infer<typeof downloadArgs>
 
-/** What a download answers. */
 export type Downloaded = {
   /** The id of the file. */
   file: string
-  /** Where it came from, after all redirects. */
+  /** Final URL, after all redirects. */
   url: string
   status: number
   size: number
   type: string
   sha256: string
   md5: string
-  /** Width and height of a jpeg, png, gif or webp, when they were asked for. */
+  /** Width and height of a jpeg, png, gif or webp, if requested. */
   image?: string
   etag?: string
   lastModified?: string

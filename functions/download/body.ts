@@ -32,7 +32,7 @@ class Taking {
     this.#source = source
   }
 
-  /** Takes what has come meanwhile; false when that was all. */
+  /** Takes the bytes that have arrived; returns false at the end. */
   async more(reader: ReadableStreamBYOBReader): Promise<boolean> {
     const { response, job } = this.#source
     const { done, value } = await reader.read(this.#part.subarray(this.#filled))
@@ -51,7 +51,7 @@ class Taking {
     return true
   }
 
-  /** All has come: what is left is stored, and the file is there. */
+  /** Stores the rest and completes the file. */
   async end(): Promise<Looked> {
     this.#checkLength()
     if (this.#type === '') await this.#lookAtType()
@@ -107,7 +107,7 @@ class Taking {
     if (args.imageSize) this.#image = imageSize(this.#part.subarray(0, this.#filled), this.#type, response.status)
   }
 
-  /** A body that came decoded has another length than what was sent. */
+  /** A decoded body has a different length than the transferred one. */
   #checkLength(): void {
     const { headers, status } = this.#source.response
     const declared = headers.get('content-encoding') ? null : headers.get('content-length')
@@ -117,7 +117,7 @@ class Taking {
   }
 }
 
-/** What is longer than this may not be so many times as long as what was sent for it. */
+/** A body longer than FREE may be at most MOST_TIMES as long as its transferred bytes. */
 const [FREE, MOST_TIMES] = [1_048_576, 200]
 
 /** Bytes that a body may unfold to that was sent compressed. */
@@ -134,7 +134,7 @@ function checkSize({ response, maxSize }: Source, size: number): void {
   fail({ phase: 'downloading file', cause, code: 'TOO_LARGE', status: response.status, retriable: false })
 }
 
-/** Stores a body, and says what it is. */
+/** Stores a body, and returns its description. */
 export async function store(source: Source): Promise<Looked> {
   const { response, job } = source
   const taking = new Taking(source)

@@ -1,4 +1,4 @@
-// How downloads fail: in the words that callers know, with a code for machines, and whether trying again makes sense.
+// Failures of downloads: messages that callers know, a code for machines, and whether a retry makes sense.
 
 import { Later, retryAfter, Terminal } from '../../src/index.ts'
 
@@ -37,7 +37,7 @@ const LONGEST_AFTER = 86_400_000
 /** Cloudflare's own words for what another platform throws: no handshake, no certificate that can be trusted. */
 const tlsStatuses: Record<number, string> = { 525: 'the TLS handshake failed', 526: 'the certificate is not trusted' }
 
-/** Fails the run where the answer is a refusal. */
+/** Fails the run if the response is a refusal. */
 export function checkStatus(response: Response): void {
   const { status } = response
   if (status >= 200 && status < 300) return

@@ -1,4 +1,4 @@
-// What earlier downloads have stored of a URL, so that what has not changed is not stored again.
+// Earlier downloads of a URL, so that an unchanged file is not stored again.
 
 import { createHash } from 'node:crypto'
 import { type Files, keyOf } from '../../src/index.ts'
@@ -6,10 +6,10 @@ import type { Args, Downloaded, Resources } from './args.ts'
 
 const hex = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** Headers that say nothing of who asks. All others may: what they were answered is for nobody else. */
+/** Headers that do not identify the caller. Answers to requests with any other header must not be shared. */
 const COMMON = new Set(['accept', 'accept-language', 'cache-control', 'referer', 'user-agent'])
 
-/** Where it is kept what a URL answered to these headers; undefined where that is not to be shared. */
+/** Name of the record for a URL and these headers; undefined if it must not be shared. */
 export function recordOf({ url, headers = {}, dedup, bucket }: Args): string | undefined {
   const asked = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
   if (!dedup || bucket || asked.some(([name]) => !COMMON.has(name))) return undefined
@@ -24,7 +24,7 @@ export async function read(files: Files, key: string): Promise<Known | undefined
   return found ? ((await new Response(found.body).json()) as Known) : undefined
 }
 
-/** What is known of a URL, as long as its file is still there. */
+/** Earlier download of a URL, if its file still exists. */
 export async function knownOf({ files }: Resources, record: string | undefined): Promise<Known | undefined> {
   const known = record && (await read(files, record))
   return known && (await files.bucket.head(keyOf(known.file))) ? known : undefined

@@ -1,10 +1,9 @@
-// What a file is, by its first bytes: its type, and how large a picture.
+// Type of a file, and size of a picture, by its first bytes.
 
 import { fileTypeFromBuffer } from 'file-type/core'
 import { imageDimensionsFromData } from 'image-dimensions'
 import { fail } from './failure.ts'
 
-/** How much of a file tells its type. */
 export const HEAD = 1_024
 
 const isText = (bytes: Uint8Array): boolean => {
@@ -29,7 +28,7 @@ export async function typeOf(start: Uint8Array): Promise<string> {
 
 const images = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
-/** Width and height of a picture; fails the run where its header does not tell. */
+/** Width and height of a picture; fails the run if its header lacks them. */
 export function imageSize(start: Uint8Array, type: string, status: number): string | undefined {
   if (!images.has(type)) return undefined
   let found: { width: number; height: number } | undefined

@@ -21,7 +21,7 @@ export function guarded(url: string, allowHosts: readonly string[]): URL {
   }
 }
 
-/** Nobody reads the body of this answer. */
+/** The body of this answer is not read. */
 export const drop = (response: Response) => response.body?.cancel().catch(() => undefined)
 
 /** Follows redirects itself: each address goes through the guard, and what the caller sends goes to one origin only. */
@@ -56,7 +56,7 @@ async function ask(fetch: typeof globalThis.fetch, url: URL, headers: Headers, s
   }
 }
 
-/** What is sent: what the job says, and what is known already of this URL. */
+/** Headers of the job, plus conditions for a URL stored earlier. */
 export const headersFor = ({ headers }: Args, known: { etag?: string; lastModified?: string } | undefined): Headers => {
   const made = new Headers(PLAIN)
   for (const [name, value] of Object.entries(headers ?? {})) made.set(name, value)

@@ -1,11 +1,11 @@
-// Where a download goes: our bucket, or one that the job names and the deployment allows.
+// Target of a download: our bucket, or a bucket that the job names and the deployment allows.
 
 import { fitsGlob, type Job, type Sink, Terminal } from '../../src/index.ts'
 import { s3Sink } from '../s3.ts'
 import type { Args, Resources } from './args.ts'
 import { guarded } from './request.ts'
 
-/** Where the bucket is: a place that the deployment has allowed, and nothing of the address but its origin. */
+/** Endpoint of the bucket: an allowed one, reduced to its origin. */
 function endpointOf(
   bucket: NonNullable<Args['bucket']>,
   allowed: readonly string[],
@@ -16,18 +16,17 @@ function endpointOf(
   if (href !== `${origin}/`) throw new Terminal(`bucket.endpoint: expected an origin like ${origin}, got ${href}`)
   const name = bucket.endpoint ? `${origin}/${bucket.name}` : bucket.name
   if (!allowed.some((one) => fitsGlob(one, name)))
-    throw new Terminal(`bucket ${name} is not among those of this deployment; SIDEJOB_S3_BUCKETS can allow it`)
+    throw new Terminal(`bucket ${name} is not configured in this deployment; SIDEJOB_S3_BUCKETS can allow it`)
   return new URL(origin)
 }
 
-/** What takes the file. */
 export function sinkOf(
   { files, s3, allowHosts, fetch = globalThis.fetch }: Resources,
   { bucket }: Args,
   job: Job,
 ): Sink {
   if (!bucket) return files.bucket
-  if (!s3) throw new Terminal('this deployment has no credentials for buckets of others')
+  if (!s3) throw new Terminal('this deployment has no credentials for external buckets')
   const endpoint = endpointOf(bucket, s3.buckets, allowHosts)
   return s3Sink({ ...s3, bucket: bucket.name, region: bucket.region, endpoint, fetch, signal: job.signal })
 }

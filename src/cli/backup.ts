@@ -7,7 +7,7 @@ import { type Client, createClient } from '../redis/client.ts'
 import { type Command, type Io, UsageError } from './command.ts'
 import { workerNameIn } from './project/config.ts'
 
-/** So many characters are written at once. */
+/** Characters per write. */
 const BUFFER = 1_048_576
 
 /** The namespace that `sidejob deploy` gives the Worker of this folder. */
@@ -46,7 +46,7 @@ async function* linesOf(path: string): AsyncGenerator<string> {
 
 type Begun = { cursor?: string; keys: number; bytes: number; isWhole: boolean }
 
-/** How far an interrupted export has come: what is behind its last cursor is written again. */
+/** Progress of an interrupted export; data after its last cursor is written again. */
 async function begunIn(path: string, namespace: string): Promise<Begun> {
   const begun: Begun = { keys: 0, bytes: 0, isWhole: false }
   if (!(await stat(path).catch(() => undefined))?.size) return begun
@@ -55,7 +55,7 @@ async function begunIn(path: string, namespace: string): Promise<Begun> {
     bytes += Buffer.byteLength(text) + 1
     const line = parsed(text)
     if (bytes === Buffer.byteLength(text) + 1 && !(line && 'sidejob' in line && line.namespace === namespace))
-      throw new UsageError(`${path}: expected no file, or an export of ${namespace} to go on with`)
+      throw new UsageError(`${path}: expected no file, or an unfinished export of ${namespace}`)
     if (line && 'key' in line && !line.from) keys++
     if (line && 'cursor' in line) Object.assign(begun, { cursor: line.cursor, keys, bytes })
     if (line && 'end' in line) begun.isWhole = true
@@ -79,7 +79,7 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
   const file = await open(path, 'a', 0o600)
   try {
     await truncate(path, begun.bytes)
-    if (begun.cursor) note(`goes on behind ${begun.keys} keys`)
+    if (begun.cursor) note(`continues after ${begun.keys} keys`)
     // Redis counts the keys of all namespaces: there are no more than that.
     const most = await client.ask((redis) => redis.dbsize())
     let text = ''

@@ -1,14 +1,12 @@
-// sidejob bulk …: one act on all jobs that fit, which goes on by itself; a terminal shows how far it is.
+// sidejob bulk …: run one action on all matching jobs in the background; a terminal shows progress.
 
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Client } from '../client/index.ts'
 import { type Command, chosen, type Io, yes } from './command.ts'
 
 type Input = Parameters<Client['bulk']['start']>[0]
-/** How many it was done to, and how many were passed over because there was nothing to do. */
 type Done = { done: number; passed: number }
 
-/** Looks so often at how far it is. */
 const EVERY = 250
 
 const count = ({ fits, more }: { fits: number; more: boolean }): string => `${fits}${more ? ' or more' : ''}`

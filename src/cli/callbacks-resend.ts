@@ -1,4 +1,4 @@
-// sidejob callbacks resend: those that were given up, once more.
+// sidejob callbacks resend: resend callbacks that were given up.
 
 import type { Client } from '../client/index.ts'
 import { type Command, forEach, yes } from './command.ts'

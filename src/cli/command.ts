@@ -1,4 +1,4 @@
-// What a command is, and what it works with.
+// A command, and the tools it uses.
 
 import { readFile } from 'node:fs/promises'
 import type { Client } from '../client/index.ts'
@@ -8,22 +8,22 @@ export type Option = { type: 'string' | 'boolean'; short?: string; default?: str
 export type Given = Record<string, string | boolean | undefined>
 
 export type Io = {
-  /** One line of what was asked for. */
+  /** Prints one line of the result. */
   print: (line: string) => void
-  /** What was asked for: a table or a list of members in a terminal, JSON with --json. */
+  /** Shows the result: a table or a list of members in a terminal, JSON with --json. */
   show: (data: unknown, columns?: readonly string[]) => void
   /** One line about how it goes. */
   note: (line: string) => void
   /** One of many: a line that is printed, or JSON of it. */
   row: (data: object, line: string) => void
-  /** How it went: a note, or JSON that is printed. */
+  /** Reports the outcome: a note, or printed JSON. */
   tell: (data: object, line: string) => void
-  /** How far it is, in place of how far it was. */
+  /** Shows progress, in place of the last progress. */
   progress: (done: number, total: number, words: string) => void
   lines: AsyncIterable<string>
-  /** Whether a person can answer. */
+  /** True if a person can answer questions. */
   isTerminal: boolean
-  /** Asks for a yes; false where nobody can answer. */
+  /** Asks for a yes; false without a terminal. */
   confirm: (question: string) => Promise<boolean>
   json: boolean
 }

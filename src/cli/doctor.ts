@@ -50,7 +50,7 @@ export const doctor: Command = {
     yes: { type: 'boolean', short: 'y', does: 'repair without asking' },
   },
   async run(client, { repair, yes }, io) {
-    if (yes && !repair) throw new UsageError('--yes is said with --repair')
+    if (yes && !repair) throw new UsageError('--yes requires --repair')
     const { jobs, faults } = await look(client, io, Boolean(repair))
     const { restored } = await client.system.health()
     if (restored) io.tell({ restored }, wentBack(restored))

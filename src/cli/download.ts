@@ -51,7 +51,7 @@ type Result = { type: 'success'; result: { file: string } } | { type: 'failure';
 async function resultOf(client: Client, { id }: Download): Promise<Result> {
   for (;;) {
     const answer = await client.jobs.result(id, { wait: '20s' })
-    if (answer === null) return { type: 'failure', message: 'somebody else has taken its result' }
+    if (answer === null) return { type: 'failure', message: 'another caller has taken its result' }
     if ('type' in answer) return answer as Result
   }
 }

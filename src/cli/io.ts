@@ -1,4 +1,4 @@
-// How a command talks: to people in a terminal, to files, and as JSON to programs.
+// Output of a command: to people in a terminal, to files, and as JSON to programs.
 
 import { createInterface } from 'node:readline'
 import type { Io } from './command.ts'
@@ -53,7 +53,7 @@ function linesOf(data: unknown, columns?: readonly string[]): string[] {
 
 type Line = (line: string) => void
 
-/** What says the same to people as lines, and to programs as JSON. */
+/** The same output as lines for people, and as JSON for programs. */
 export const talking = (json: boolean, print: Line, note: Line): Pick<Io, 'show' | 'row' | 'tell'> => ({
   show(data, columns) {
     if (json) return print(JSON.stringify(data))

@@ -9,7 +9,7 @@ const ended = ['completed', 'failed', 'terminated']
 const WAIT = '20s'
 /** Values of each port that `run --wait` shows. */
 const OUTPUTS = 100
-/** How many jobs further `why` looks. */
+/** Maximum depth of `why`. */
 const DEEP = 3
 
 /** `port=json`, each a value for that input port. */

@@ -1,4 +1,4 @@
-// sidejob queues, limits, schedules, …: what is beside jobs.
+// sidejob queues, limits, schedules, …: resources other than jobs.
 
 import type { Client } from '../client/index.ts'
 import { missedWays } from '../core/repeat.ts'
@@ -105,7 +105,6 @@ async function classCounts(client: Client, byHour: boolean, { show, json }: Io):
 
 type ErrorKind = Awaited<ReturnType<Client['errors']['list']>>['errors'][number]
 
-/** A kind of errors as a line, with who has muted it. */
 const errorRow = ({ muted, ...kind }: ErrorKind) => ({
   ...kind,
   muted: muted && `by ${muted.by}${muted.until ? ` until ${muted.until}` : ''}`,
@@ -113,7 +112,7 @@ const errorRow = ({ muted, ...kind }: ErrorKind) => ({
 
 type ChannelView = Awaited<ReturnType<Client['channels']['list']>>['channels'][number]
 
-/** A channel as a line: when its last message came, and what it was, or how long where it was too long to be kept. */
+/** A channel as a line: the time of its last message, and its text, or its length if it was too long to keep. */
 const channelRow = ({ last, ...channel }: ChannelView) => ({
   ...channel,
   ...(last && { came: last.at, message: 'message' in last ? last.message : `${last.size} bytes` }),

@@ -42,7 +42,7 @@ export function addressOf(given: string): string {
 /** @example targetOf({ url: 'jobs.example.com' }) */
 export function targetOf({ url, key, profile: said }: Given): Target {
   const name = said ?? env.SIDEJOB_PROFILE
-  // One that is named here is meant, whatever the environment is set to; its key goes nowhere else, and no other key to it.
+  // A named target overrides the environment, and keys are never sent to a different target.
   const around = said ? {} : { url: env.SIDEJOB_URL, key: env.SIDEJOB_API_KEY }
   const base = name ? profile(String(name)) : localStack()
   const address = addressOf(String(url ?? around.url ?? base?.url ?? DEFAULT_URL))

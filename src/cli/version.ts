@@ -1,4 +1,4 @@
-// sidejob version: this package's, and that of the sidejob that it talks to.
+// sidejob version: the versions of this package and of the deployment.
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -16,7 +16,7 @@ export type ClientOptions = {
   url: string
   key: string
   fetch?: (request: Request) => Promise<Response>
-  /** How often a call is made at most, when the network fails or the answer is 503. */
+  /** Maximum number of attempts after a network failure or a 503. */
   attempts?: number
 }
 

@@ -23,7 +23,7 @@ type PathArgs<Path> = Path extends `${string}:${infer Rest}`
     : [Param<Rest>]
   : []
 
-/** In a query, numbers and booleans may stand as they are. */
+/** A query accepts numbers and booleans without conversion. */
 type Loose<Query> = { [Name in keyof Query]: Query[Name] | number | boolean }
 
 type Input<R> = R extends { body?: infer Body; query?: infer Query }
@@ -47,19 +47,19 @@ type Verb<R> = R extends { path: infer Path }
   ? (...args: [...PathArgs<Path>, ...Args<Input<R>>]) => Promise<Given<R>>
   : never
 
-/** A job as it is asked for. */
+/** A job to be created. */
 export type JobInput = z.input<typeof jobInput>
 type Job = JobInput
 
 /** The classes of a list of functions, or of a module that exports them. */
 type ClassesOf<F> = Extract<F extends readonly (infer W)[] ? W : F[keyof F], AnyDefined>
 
-/** A job of one of these classes: its args and first values are those of the class. */
+/** A job of one of these classes: its args and first values have the class's types. */
 type JobOf<W> = W extends AnyDefined
   ? Omit<Job, 'class' | 'args' | 'inputs'> & { class: W['class']; args?: ArgsOf<W>; inputs?: InputsOf<W> }
   : never
 
-/** Whether nothing is said of the functions. */
+/** True if the functions have no type. */
 type IsAny<F> = unknown extends F ? true : F extends undefined ? true : false
 
 type Enqueue<One> = {
@@ -96,7 +96,7 @@ export type Client<F = undefined> = Omit<Verbs, 'jobs' | 'channels'> & {
     list: List<CallOptions>
   }
   /**
-   * Makes a job, waits for its end, and answers what it returned and wrote; throws `RunFailed` where it failed.
+   * Creates a job, waits for its end, and returns its result and outputs; throws `RunFailed` if it failed.
    *
    * @example const { out } = await client.run(double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
    * @example const { result } = await client.run('approval', { args: { amount: 1 } }) // by its name, or its class

@@ -1,4 +1,4 @@
-// How jobs are listed: whole, or in short.
+// Lists jobs, in full or in short.
 
 import type * as z from 'zod'
 import type { jobPage, jobQuery, jobRows } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// One call for a job and what comes of it: made, waited for, and read.
+// Creates a job, waits for it, and reads its result in one call.
 
 import type { AnyDefined, ArgsOf, InputsOf, OutputsOf, ResultOf } from '../core/worker.ts'
 
@@ -8,12 +8,12 @@ export type RunOptions<W extends AnyDefined> = {
   inputs?: InputsOf<W>
   /** The queue of a class that is given by its name; `default`. */
   queue?: string
-  /** How long it is waited for, in milliseconds; an hour. */
+  /** Maximum wait in milliseconds; defaults to an hour. */
   timeout?: number
   signal?: AbortSignal
 }
 
-/** What came of a job: what it returned, and what it wrote to its output ports. */
+/** Outcome of a job: its result, and the values at its output ports. */
 export type Ran<W extends AnyDefined> = { id: number; result: ResultOf<W>; out: OutputsOf<W> }
 
 /** A job that was run for its result has failed, was terminated, or took too long; its id is in `job`. */
@@ -29,7 +29,7 @@ export class RunFailed extends Error {
 
 type Ended = { type: string; result?: unknown; message?: string } | { status: string } | null
 
-/** What of a client is needed. */
+/** Methods of the client used here. */
 type Verbs = {
   jobs: {
     enqueue: (job: object, options?: object) => Promise<{ id: number }>
@@ -67,7 +67,7 @@ function readGiven<W extends AnyDefined>(worker: W | string, [first = {}, option
 }
 
 /**
- * Runs a job and answers what it returned and wrote.
+ * Runs a job and returns its result and outputs.
  *
  * @example const { out } = await run(client, double, { n: [1, 2, 3] }) // out: { doubled: [2, 4, 6] }
  * @example const { result } = await run(client, 'approval', { args: { amount: 1 } })
@@ -112,9 +112,8 @@ async function resultOf(
       if (ended.type === 'success') return ended.result
       throw new RunFailed(id, `job ${id} (${name}) has failed: ${ended.message}`)
     }
-    // It has ended, and has left no result: nobody else takes those of a job that was made here.
+    // It ended without a result: no other caller takes results of a job created here.
     if (ended === null) throw new RunFailed(id, `job ${id} (${name}) has ended without a result`)
-    if (Date.now() >= end)
-      throw new RunFailed(id, `job ${id} (${name}) is ${ended.status} still: nobody waits for it any more`)
+    if (Date.now() >= end) throw new RunFailed(id, `job ${id} (${name}) is still ${ended.status} after the timeout`)
   }
 }

@@ -4,7 +4,7 @@ import type * as z from 'zod'
 import type { downloader } from '../facades/downloader/index.ts'
 import type { Routes } from '../http/routes.ts'
 
-// What only QStash may call is left out.
+// Leaves out routes that only QStash may call.
 export type Served = Omit<Routes, 'system'> & {
   system: Omit<Routes['system'], 'dispatch' | 'tick'>
   downloader: typeof downloader
@@ -223,6 +223,6 @@ export const onlyQueries: Record<OnlyQueries, true> = {
   'POST /v1/flows/:job/undo': true,
 }
 
-/** Whether the input of a call is its query rather than its body. */
+/** Returns whether the input of a call is its query instead of its body. */
 export const isInQuery = (address: string): boolean =>
   /^(GET|DELETE) /.test(address) || Object.hasOwn(onlyQueries, address)

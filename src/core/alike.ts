@@ -1,10 +1,10 @@
-// Many objects of which most differ from the one before in few members only: what was found out about the first holds for all.
+// Lists of objects that mostly differ from their predecessor in few members: checks of the first apply to all.
 
 import type * as z from 'zod'
 import { override, type Parse } from './override.ts'
 
 /**
- * Whether two objects have the same members with the same values, but for some.
+ * Returns whether two objects have equal members, except for some.
  *
  * @example isAlikeBut(['args'], { class: 'zip', args: '1' }, { class: 'zip', args: '2' }) // true
  */
@@ -16,7 +16,7 @@ export function isAlikeBut<T extends object>(members: readonly (keyof T & string
     if (!(isThere && value === other[name]) && !members.includes(name)) return false
     if (isThere) shared++
   }
-  // Nearly always that was all of it: to count names takes a third of what it takes to look for each.
+  // Usually all members are shared: counting names takes a third of the time of looking up each.
   for (const _ in one) shared--
   if (shared === 0) return true
   for (const name in one) if (!(name in other) && !members.includes(name)) return false
@@ -29,15 +29,15 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 
 type Context = Parameters<Parse>[1]
 
-/** A value as a schema has it; undefined where it is at fault. */
+/** The parsed value; undefined if it does not match. */
 function soundValue(schema: z.core.$ZodType, value: unknown, context: Context): unknown {
   const found = schema._zod.run({ value, issues: [] }, context)
   return found instanceof Promise || found.issues.length > 0 ? undefined : found.value
 }
 
 /**
- * The same schema of an array, for objects that are mostly alike but for some members: only those are checked where they
- * are. Of a bulk request's time in the Worker checking was a quarter. Checks of the whole object must not look at them.
+ * An array schema for objects that are mostly alike: only changed members are checked. Checking took a quarter of a
+ * bulk request's time in the Worker. Checks of the whole object must not look at them.
  *
  * @example alike(z.array(jobInput), ['args'])
  */
@@ -50,7 +50,7 @@ export function alike<Item extends z.ZodObject>(
 
   const soundRow = (row: unknown, context: Context) => soundValue(element, row, context) as Row | undefined
 
-  /** What is checked of a row: all of it, or the members that the one before has too, with other values. */
+  /** Checks a row: fully, or only the changed members if the previous row has the same ones. */
   function checked(row: unknown, before: Row | undefined, last: Row, context: Context): Row | undefined {
     if (!before || !isRow(row) || !isAlikeBut(members, row, before)) return soundRow(row, context)
     const like = { ...last }
@@ -71,7 +71,7 @@ export function alike<Item extends z.ZodObject>(
     const all: Row[] = []
     for (const [i, row] of rows.entries()) {
       const found = checked(row, rows[i - 1] as Row | undefined, all[i - 1] ?? {}, context)
-      // Whoever is at fault hears it in the words of the whole schema.
+      // Faults are reported by the whole schema.
       if (found === undefined) return full(payload, context)
       all.push(found)
     }

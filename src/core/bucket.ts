@@ -1,8 +1,9 @@
-// Token buckets: so many a second on average, and so many at once, for each name. Counted in this isolate alone.
+// Token buckets: an average rate and a burst for each name, counted in this isolate alone. Counted in this isolate
+// alone.
 
 import { Lru } from './lru.ts'
 
-/** So many a second, and so many at once. */
+/** Rate per second, and burst. */
 export type Pace = { rate: number; burst: number }
 
 type Bucket = { left: number; at: number }

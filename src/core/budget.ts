@@ -4,8 +4,8 @@ import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'
 
 /**
- * What a call is made of: what an error calls it, and what one of it costs Redis. A unit is a microsecond of the CPU of
- * redis-server 7.0, as measured; test/limits/sums.slow.test.ts holds that no call within the budget needs 50 ms.
+ * Parts of a call: the name in errors, and the cost for Redis. A unit is a microsecond of CPU of redis-server 7.0, as
+ * measured; test/limits/sums.slow.test.ts asserts that no call within the budget needs 50 ms.
  */
 export const parts = {
   jobs: { weight: 11, name: 'jobs' },
@@ -19,7 +19,7 @@ export const parts = {
   ports: { weight: 2, name: 'ports' },
   filled: { weight: 5, name: 'ports with values' },
   values: { weight: 1, name: 'values' },
-  /** Values that are kept beside their job. */
+  /** Values stored next to their job. */
   large: { weight: 4, name: 'values above 512 bytes' },
   spawns: { weight: 8, name: 'spawned jobs' },
   messages: { weight: 3, name: 'messages' },
@@ -36,7 +36,6 @@ export const parts = {
 
 export type Part = keyof typeof parts
 
-/** How many of each part a call has. */
 export type Sum = Map<Part, number>
 
 /** Units of one call. */
@@ -65,7 +64,7 @@ export function excessOf(sum: Sum): string | undefined {
   return `expected at most ${most} ${parts[part].name} in a call like this one, got ${n.toLocaleString('en')}. Divide the call`
 }
 
-/** What a new job, or a change of ports, has lists of. */
+/** Lists of a new job, or of a change of ports. */
 type Lists = {
   in?: Record<string, { channels?: readonly string[] }>
   out?: Record<string, { channels?: readonly string[] }>

@@ -4,13 +4,13 @@ type Bytes = ReadableStream<Uint8Array>
 /** `size`: how much it may take at once. Undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
-/** So much is asked for first, and twice as much each time: most bodies are small, and each question to a stream costs. */
+/** Size of the first read, doubled each time: most bodies are small, and each read of a stream has a cost. */
 const FIRST = 8_192
 const LARGEST = 1_048_576
-/** As much of what a sender says is asked for at once: whoever says much and sends nothing is not given more room than that. */
+/** Maximum size of the first read, so that a sender cannot reserve memory by announcing a large body. */
 const SAID = 131_072
 
-/** A stream of bytes fills what it is given, in workerd with as much as has come; others give chunk by chunk. */
+/** Byte streams fill the given buffer, in workerd with all available bytes; other streams deliver chunks. */
 function readerOf(stream: Bytes): Reader {
   try {
     const reader = stream.getReader({ mode: 'byob' })
@@ -25,7 +25,7 @@ function readerOf(stream: Bytes): Reader {
   }
 }
 
-/** How much to ask a stream for that has given so much: what its sender has said as far as it has not come, else more and more. */
+/** Size of the next read: the rest of the announced length, else growing sizes. */
 function asking(said: number): (size: number) => number {
   let ask = FIRST / 2
   return (size) => {
@@ -36,8 +36,8 @@ function asking(said: number): (size: number) => number {
 }
 
 /**
- * What a stream holds; undefined when that is more than `most`. Up to `readOn` bytes are read and thrown away then. `said`: how
- * much its sender says it is, which holds for nothing but how much is asked for at once.
+ * Reads a stream; returns undefined if it has more than `most` bytes. Then up to `readOn` bytes are read and discarded.
+ * `said` is the announced length, used only for the sizes of reads.
  */
 export async function readUpTo(
   stream: Bytes | null,

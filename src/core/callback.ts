@@ -1,4 +1,4 @@
-// What is told of a job's end, and how often it is tried.
+// Callbacks about the end of a job, and their retries.
 
 import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, raw } from './codec/value.ts'
@@ -39,7 +39,7 @@ export const callbackRetry = (delays: readonly number[] = callbackDelays): Retry
 export const patienceOf = (delays: readonly number[] = callbackDelays): number =>
   delays.reduce((sum, delay) => sum + delay, 0) * (1 + JITTER)
 
-/** One end of a job, as it is told. */
+/** One end of a job, as reported in a callback. */
 export type Ended = {
   job: number
   /** Which of its ends: 1, 2, … */

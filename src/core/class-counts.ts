@@ -1,4 +1,4 @@
-// What is counted by class, read from the texts in which lib/queue/class_counts.lua keeps it.
+// Counts by class, read from the texts written by lib/queue/class_counts.lua.
 
 import { type Counted, counted } from './series.ts'
 import { waitBelow } from './waits.ts'
@@ -9,10 +9,12 @@ export const classEnds = [
   Number.POSITIVE_INFINITY,
 ] as const
 
-/** How long runs had been ready, or took, in milliseconds: the mean, and below which bucket's end half of all and 95 % are. */
+/** Waiting or running times in milliseconds: the mean, and the bucket ends below which half and 95 % are. */
 export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
-/** `class` is null for what is beyond the first hundred classes of a day. `waited` and `took` are null where nothing ran. */
+/**
+ * `class` is null for classes beyond the first hundred of a day. `waited` and `took` are null if no run ended.
+ */
 export type ClassCount = { class: string | null; counts: Counted; waited: Spread | null; took: Spread | null }
 
 const WAITED = counted.length
@@ -35,7 +37,7 @@ const linesOf = (text: string): [name: string, numbers: number[]][] =>
 
 type Sums = ReadonlyMap<string, readonly number[]>
 
-/** What the texts of a day have together, by the names of classes. */
+/** Sums of a day's texts, by class name. */
 function sumsOf(texts: readonly string[], day: number): Sums {
   const sums = new Map<string, number[]>()
   for (const text of texts.filter((text) => text.startsWith(`${day}\n`)))
@@ -47,7 +49,6 @@ function sumsOf(texts: readonly string[], day: number): Sums {
   return sums
 }
 
-/** What happened to the jobs of a class in an hour. */
 export type ClassHour = { at: number } & Counted
 
 const HOUR = 3_600_000
@@ -59,8 +60,7 @@ function markOf(mark: string, day: number): { hour: number; sums: Sums } {
 }
 
 /**
- * What happened in each hour of a day, by the names of classes, oldest first, as far as the hours are known from `since` on; an
- * hour in which nothing happened to a class is left out.
+ * Counts of each hour of a day, by class, oldest first, from `since` on; hours without events of a class are left out.
  *
  * @example classHoursOf({ texts: ['20779\nresize\t3\n'], marks: ['498700\n20779\nresize\t2\n'] }, { day: 20_779, since: 0 })
  */
@@ -85,7 +85,7 @@ export function classHoursOf(
 }
 
 /**
- * The classes of one queue on a day (counted since 1970), by name; those of several texts of that day together.
+ * The classes of one queue on a day (counted since 1970), by name; several texts of that day are added up.
  *
  * @example classCountsOf(['20779\nresize\t2,1,,1\n', ''], 20_779)
  */

@@ -1,4 +1,4 @@
-// Constraints: limits for the jobs that a matcher picks, by queue, class, and what stands in their args.
+// Constraints: limits for jobs selected by queue, class, and values in their args.
 
 import * as z from 'zod'
 import { fitsGlob } from './glob.ts'
@@ -7,7 +7,7 @@ import { duration, label } from './schemas.ts'
 
 const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()])
 
-/** What a value in the args must be: a plain value means equal. */
+/** Condition on a value in the args; a plain value means equal. */
 const condition = z.union([
   scalar,
   z.strictObject({ equals: scalar }),
@@ -34,10 +34,10 @@ export const constraint = z.strictObject({
 export type Constraint = z.output<typeof constraint>
 type Condition = z.output<typeof condition>
 
-/** What a matcher looks at. */
+/** The parts of a job that a matcher reads. */
 export type Matched = { queue: string; class: string; args: unknown }
 
-/** What stands at `a.b.0` in a value; undefined where there is nothing. */
+/** The value at `a.b.0`; undefined if it is missing. */
 export function atPath(value: unknown, path: string): unknown {
   let here = value
   for (const step of path.split('.')) {
@@ -59,7 +59,7 @@ function fits(value: unknown, condition: Condition): boolean {
 }
 
 /**
- * Whether a constraint is about a job.
+ * Returns whether a constraint matches a job.
  *
  * @example isAbout({ match: { class: 'download', args: { host: 'a.com' } } }, job)
  */

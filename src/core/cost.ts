@@ -1,20 +1,20 @@
-// What a job has cost: how often it was lent, for how long, and what that is worth by the prices of a deployment.
+// Cost of a job: number and duration of its runs, valued at the prices of a deployment.
 
 import { SidejobError } from './errors.ts'
 
-/** What is worth how much, in the currency of whoever reads it: a run, and a second of one. */
+/** Price of a run, and of a second of a run, in any currency. */
 export type Prices = { run: number; second: number }
 
 /**
- * How many runs, and their milliseconds together; `commits` are null where runs were not kept that tell them; `whole`: there were
- * no others.
+ * Number of runs, and their total milliseconds; `commits` is null if the recorded runs lack it; `whole` is true if no
+ * run is missing.
  */
 export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected prices of a run and of a second of it, such as "run=0.00002,second=0.00001"'
 
 /**
- * Prices as a setting says them; what is not said costs nothing.
+ * Parses the prices of a setting; omitted prices are zero.
  *
  * @example readPrices('run=0.00002, second=0.00001') // { run: 0.00002, second: 0.00001 }
  */

@@ -6,7 +6,6 @@ const digitsOf = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padS
 
 const hex = (bytes: Uint8Array): string => bytes.reduce((text, byte) => text + digitsOf[byte], '')
 
-/** The SHA-256 of what somebody has sent, in hexadecimal digits. */
 export const hashOfBytes = async (bytes: Uint8Array): Promise<string> =>
   hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as BufferSource)))
 
@@ -37,10 +36,10 @@ export const proofOf = async (secret: string, hash: string, path: string, until:
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 
-/** A new API key; that of a tenant says whose it is. */
+/** A new API key; a tenant's key contains its name. */
 export const newKey = (tenant?: string): string =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`
 
-/** The name of a session, by chance; that of a tenant says whose it is. */
+/** A random session name; a tenant's session contains its name. */
 export const sessionName = (tenant?: string): string =>
   `${tenant === undefined ? '' : `${tenant}~`}${hex(crypto.getRandomValues(new Uint8Array(32)))}`

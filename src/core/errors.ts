@@ -25,7 +25,7 @@ export const codes = {
 
 export type Code = keyof typeof codes
 
-/** Those that speak of what is around us: no job is to blame, and no run fails for them. */
+/** Errors of the environment: they never fail a run. */
 const outages: ReadonlySet<Code> = new Set<Code>(['MISCONFIGURED', 'UNAVAILABLE', 'FULL'])
 
 export const isFull = (error: unknown): boolean => error instanceof SidejobError && error.code === 'FULL'
@@ -38,7 +38,7 @@ export const isUnreadable = (error: unknown): boolean => error instanceof Sidejo
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
 export type ErrorDetail = {
-  /** Where in the input the fault is, as the path of the field. */
+  /** Path of the invalid field in the input. */
   path?: (string | number)[]
   /** Seconds after which trying again makes sense. */
   retryAfter?: number
@@ -46,7 +46,8 @@ export type ErrorDetail = {
 }
 
 /**
- * The one error that callers of sidejob see: a code from the table, and a sentence that says what was wanted and what came.
+ * The only error class that callers see: a code from the table, and a sentence with the expected and the received
+ * value.
  *
  * @example throw new SidejobError('NOT_FOUND', 'job 7 does not exist')
  */

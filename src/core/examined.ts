@@ -1,16 +1,16 @@
-// What the doctor has found so far: by the slices in which it found something, so that a look at one says nothing of the others.
+// Findings of the doctor by slice, so that a look at one slice does not affect the rest.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'
 import { moment } from './schemas/values.ts'
 
-/** Faults of a slice by what they are at, and since when there has been one at each look. */
+/** Faults of a slice by kind, and the time since which each look found one. */
 type Slice = { at: number; since: number; faults: Partial<Record<FaultKind, number>> }
 
 /** `begun`: when it was last looked at from the beginning; `ended`: when it was looked at to the end, if that came after. */
 export type Examined = { begun: number; ended: number | null; at: number; slices: Record<string, Slice> }
 
-/** So many slices are kept: where there are faults in more, these are enough to say so. */
+/** Maximum number of recorded slices, enough to report faults. */
 const MOST = 20
 
 /** A slice that was looked at: `isLast` where no other comes after it. */
@@ -19,7 +19,7 @@ export type Look = { cursor: string; isFirst: boolean; isLast: boolean; faults: 
 const countsOf = (faults: Look['faults']): Slice['faults'] =>
   Object.fromEntries([...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, found]) => [kind, found.length]))
 
-/** The slices, with what is found in one of them now; where all is well none is kept. */
+/** Replaces the findings of one slice; a clean slice is removed. */
 function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: number): Examined['slices'] {
   const { [cursor]: was, ...others } = slices
   if (faults.length === 0 || Object.keys(others).length >= MOST) return others
@@ -27,8 +27,8 @@ function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: nu
 }
 
 /**
- * What is known after a look at a slice; nothing where that is what was known before. Who has looked at all of them forgets
- * what was found in slices that are not there any more.
+ * Findings after a look at a slice; undefined if nothing changed. A full pass removes findings of slices that no longer
+ * exist.
  *
  * @example afterLook(null, { cursor: '10', isFirst: true, isLast: false, faults: [] }, now) // { begun: now, ended: null, at: now, slices: {} }
  */
@@ -52,14 +52,14 @@ export const examined = z.object({
   whole: z.boolean().meta({ description: 'it has looked at everything since it last began' }),
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
-    .meta({ description: 'how many are at what: where it found something it tells what it saw there last' }),
+    .meta({ description: 'faults by kind, as of the last look at each slice' }),
   since: moment.nullable().meta({ description: 'since when there is one at each look' }),
   cursor: z.string().nullable().meta({ description: 'the first slice that has some' }),
 })
 
 export type ExaminedView = z.infer<typeof examined>
 
-/** The same in all, as it is told. @example examinedView(known).faults // { job: 2, queue: 1 } */
+/** The sum over all slices. @example examinedView(known).faults // { job: 2, queue: 1 } */
 export function examinedView({ ended, at, slices }: Examined): ExaminedView {
   const faults: ExaminedView['faults'] = {}
   const found = Object.entries(slices)

@@ -1,4 +1,4 @@
-// Where what the doctor has found something at is told of: by the API, and on the pages for people.
+// Addresses of the doctor's findings: in the API, and on pages for people.
 
 import { groupIdOf } from './constraint.ts'
 
@@ -20,7 +20,7 @@ type Places = { api: (who: string) => string; page: (who: string) => string }
 
 const inPath = encodeURIComponent
 
-/** The limit of a group is told of where the group is. */
+/** The limit of a group is shown on the page of the group. */
 const limitPage = (key: string): string => {
   const group = groupIdOf(key)
   return group === undefined ? `/limits?open=${inPath(key)}` : `/groups/${inPath(group)}`

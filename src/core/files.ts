@@ -1,4 +1,4 @@
-// Stored files: what a place for them offers, the names they go by, and which part of one is asked for.
+// Stored files: their storage, their names, and ranges.
 
 export type Stored = {
   size: number
@@ -19,18 +19,17 @@ export type Upload = {
   abort: () => Promise<void>
 }
 
-/** Where files can be put. */
 export type Sink = {
   put: (key: string, bytes: Uint8Array, options: StoreOptions) => Promise<void>
   upload: (key: string, options: StoreOptions) => Promise<Upload>
 }
 
-/** Where files are kept: R2, or anything that can do the same. */
+/** Storage for files: R2, or any compatible implementation. */
 export type Bucket = Sink & {
   head: (key: string) => Promise<Stored | null>
   get: (key: string, range?: Range) => Promise<(Stored & { body: ReadableStream<Uint8Array> }) | null>
   delete: (key: string) => Promise<void>
-  /** A page of what there is, in the order of keys; of those that begin so. */
+  /** Lists a page of files, ordered by key, with an optional prefix. */
   list: (page: { limit: number; cursor?: string; prefix?: string }) => Promise<{ objects: Kept[]; cursor?: string }>
 }
 
@@ -48,7 +47,10 @@ export type Files = {
   idOf: (job: number, askedAt?: number) => Promise<string>
   /** The number in an id, or undefined when that shows that we did not give it. */
   jobOf: (id: string) => Promise<number | undefined>
-  /** An address that is good for so long, in milliseconds; with a moment `since`, for up to twice as long, and the same text for so long from then. */
+  /**
+   * Signs an address that is valid for `length` milliseconds; with `since`, for up to twice that time, and with the
+   * same text for `length` milliseconds.
+   */
   sign: (id: string, length: number, since?: number) => Promise<{ url: string; expiresAt: number }>
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
 }
@@ -67,7 +69,7 @@ const macOf = (bytes: Uint8Array): bigint =>
   bytes.slice(0, 5).reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n) >> (40n - MAC)
 
 /**
- * Writes a number, the MAC of it and that of its moment as an id of 14 characters.
+ * Encodes a number, its MAC and the MAC of its time as an id of 14 characters.
  *
  * @example fileId(7, mac, lasting) // 'q0Zx-AAAAAAAAH'
  */
@@ -113,15 +115,15 @@ export function rangeOf(header: string | null, size: number): Range | null | und
   return offset >= size || length < 1 ? null : { offset, length }
 }
 
-/** The id in the key of a file; undefined for what is no file: records about files lie in the same bucket. */
+/** The id in the key of a file; undefined for other objects, because the bucket also contains records about files. */
 export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{11})$/.exec(key)?.[2]
 
-/** What a deployment has for downloads. */
+/** Resources of a deployment for downloads. */
 export type Downloads = {
   files: Files
   /** Hosts inside our own network that may be asked. */
   allowHosts: readonly string[]
-  /** Where files are reached by their ids alone, `<base>/<folder>/<id>`; where it is absent only by signed addresses. */
+  /** Base of public addresses, `<base>/<folder>/<id>`; without it, files need signed addresses. */
   base?: string
   /** For how long after its callback was delivered a file is kept, in milliseconds. */
   keep: number

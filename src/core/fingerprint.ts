@@ -1,6 +1,6 @@
 // Errors by kind: what two failures of the same cause have in common, whichever job, number or file they name.
 
-/** An error as it is kept: its message, and its stack where there is one. */
+/** A recorded error: its message and optional stack. */
 export type Failure = { message?: unknown; stack?: unknown }
 
 export type Kind = {
@@ -12,10 +12,10 @@ export type Kind = {
   frame: string | null
 }
 
-/** So much of a message says what kind of error it is. */
+/** Maximum characters of a message used for its kind. */
 const LONGEST = 1_000
 
-/** What differs from one failure to the next, the longest first. */
+/** Parts that vary between failures, the longest first. */
 const VARYING: [RegExp, string][] = [
   [/\bhttps?:\/\/[^\s"'`)\]]+/g, '<url>'],
   [/"[^"\n]{0,500}"|'[^'\n]{0,500}'|`[^`\n]{0,500}`/g, '<text>'],
@@ -35,7 +35,10 @@ const FOREIGN = /node_modules|^node:|<anonymous>|native|^library$/
 
 const partsOf = (line: string): string[] => FRAME.exec(line.slice(0, 500)) ?? []
 
-/** Whether a line of a stack is a frame of a library or of the runtime. @example isForeign('    at f (node:net:1:2)') // true */
+/**
+ * Returns whether a line of a stack is a frame of a library or of the runtime. @example isForeign(' at f (node:net:1:2)') //
+ * true
+ */
 export function isForeign(line: string): boolean {
   const [, , file] = partsOf(line)
   return file !== undefined && FOREIGN.test(file)

@@ -1,13 +1,16 @@
-// Whether to wait a moment for more of what comes, so that one request is for several: where it comes close together, and as long
-// as such moments bring some. Who does one thing after the other comes often too, and would wait for nobody.
+// Decides whether to wait briefly, so that one request serves several calls: if calls come close together, and while
+// waiting gathers some. A sequential caller also calls often, but waiting for it gathers nothing.
 
-/** Milliseconds: what comes closer together than this, on average, comes often. */
+/** Average interval in milliseconds below which calls count as frequent. */
 const OFTEN = 10
-/** How much the last interval counts. */
+/** Weight of the last interval. */
 const WEIGHT = 0.2
-/** An interval counts as so much at most: after a pause few of them tell that it is over. */
+/** Maximum weight of one interval, so that few calls after a pause end the gathering. */
 const LONGEST = 1_000
-/** After so many moments in a row that brought nothing one is left out, after the next in vain two, then four, and so many at most. */
+/**
+ * After this many moments without another call, one is skipped; after the next empty one two, then four, up to a
+ * maximum.
+ */
 const IN_VAIN = 2
 const LEFT_OUT = 64
 
@@ -33,7 +36,7 @@ export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
       leaveOut--
       return 0
     },
-    /** How many came in a moment, or without one. */
+    /** Reports how many calls were gathered, in a moment or without one. */
     brought(more: number): void {
       inVain = more > 0 ? 0 : inVain + 1
       leaveOut = inVain < IN_VAIN ? 0 : Math.min(LEFT_OUT, 2 ** (inVain - IN_VAIN))

@@ -3,7 +3,7 @@
 /** One place of a pattern: which characters fit there, once or any number of times. */
 export type Step = { fits: (char: string) => boolean; many?: true }
 
-/** Of longer texts only so many characters are looked at. */
+/** Maximum characters examined of a text. */
 const MOST = 1_000
 
 const any = () => true
@@ -26,7 +26,7 @@ export function fitsSteps(steps: readonly Step[], text: string): boolean {
   return here[steps.length] === 1
 }
 
-/** What may be there any number of times may also be left out. */
+/** Repeated parts may be absent. */
 function reach(steps: readonly Step[], places: Uint8Array, at: number): void {
   let place = at
   while (places[place] === 0) {
@@ -36,7 +36,7 @@ function reach(steps: readonly Step[], places: Uint8Array, at: number): void {
 }
 
 /**
- * `*` is any text, `?` one character; everything else stands for itself.
+ * `*` matches any text, `?` one character; all other characters match themselves.
  *
  * @example fitsGlob('mail.*', 'mail.welcome') // true
  */

@@ -8,7 +8,7 @@ const KEPT = 5
 /** When a graph came into force, and by whom: `key:3`; null where it came by the flow's own port. */
 export type Version = { at: number; by: string | null; back?: true }
 
-/** The fields of a flow's state that hold its graphs, each absent where there is none. */
+/** The fields of a flow's state that hold its graphs; each may be absent. */
 export type Graphs = { graph?: Encoded; history?: Encoded; versions?: Encoded }
 
 const historyOf = (before: readonly Encoded[]): Pick<Graphs, 'history'> =>
@@ -19,7 +19,7 @@ export const earlier = ({ history }: Pick<Graphs, 'history'>): Encoded[] =>
   history === undefined ? [] : (parseJson(history, list(CLOSED)) as Encoded[])
 
 /**
- * When each of the graphs came, oldest first, that in force last; null of those that came before it was written down.
+ * Times of the graphs, oldest first, the current one last; null for graphs older than this record.
  *
  * @example versionsOf(graphs).at(-1)?.by // 'key:3'
  */
@@ -29,14 +29,14 @@ export function versionsOf(graphs: Graphs): (Version | null)[] {
   return [...Array.from({ length: Math.max(0, n - kept.length) }, () => null), ...kept.slice(kept.length - n)]
 }
 
-/** The fields with another graph in force; what is as it was stays. */
+/** The fields with a new current graph. */
 export function withGraph(was: Graphs, graph: Encoded, version: Version): Record<string, Encoded> {
   const before = was.graph === undefined ? [] : [...earlier(was), was.graph].slice(-KEPT)
   const versions = [...versionsOf(was), version].slice(-before.length - 1)
   return { graph, ...historyOf(before), versions: encodeValue(versions) }
 }
 
-/** The fields with the graph before in force again; undefined where there was none. */
+/** The fields with the previous graph restored; undefined if there is none. */
 export function withoutLast(was: Graphs, version: Version): (Graphs & { graph: Encoded }) | undefined {
   const before = earlier(was)
   const graph = before.pop()

@@ -21,7 +21,7 @@ const port = z.strictObject({
   init: values.optional(),
 })
 
-/** What a graph editor keeps beside these (a name, a place on the page) stays as it is. */
+/** Extra members of a graph editor (a name, a position) are kept. */
 const node = z.looseObject({
   queue: queueName.default('default'),
   class: className,
@@ -97,7 +97,7 @@ const inside = closedIn(graph)
 const outside = places(graph)
 
 /**
- * Reads a graph, or says which node or port is not as it must be.
+ * Reads a graph, or throws with the name of the invalid node or port.
  *
  * @example readGraph('{"nodes":{"a":{}}}') // throws: nodes.a.class: is missing
  */

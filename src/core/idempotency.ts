@@ -1,7 +1,7 @@
-// Keys that make asking twice safe: a caller's own say that one thing is to happen once, however late it is asked for again;
-// a client's are for its own repeats after an answer that never came.
+// Idempotency keys: a caller's key makes an operation happen once, at any later time; a client's key covers its own
+// retries after a lost answer.
 
-/** How a key begins that a client has made for its own repeats. */
+/** Prefix of keys that a client creates for its own retries. */
 export const RETRY = 'retry:'
 export type RetryKey = `${typeof RETRY}${string}`
 /** Milliseconds within which such repeats come: the answer is kept for no longer. */

@@ -1,4 +1,4 @@
-// Says in words what was wrong with an input: the field, what was expected there, and what came.
+// Describes invalid input: the field, the expected and the received value.
 
 import type * as z from 'zod'
 import { type Code, SidejobError } from './errors.ts'
@@ -18,7 +18,7 @@ export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown):
 }
 
 /**
- * What a schema finds wrong with a value; nothing, where it takes it.
+ * Faults of a value against a schema; undefined if it matches.
  *
  * @example faultOf(z.number(), 'x') // { path: [], message: 'expected a number, got "x"' }
  */
@@ -34,7 +34,10 @@ export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; messag
 export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
-/** What is wrong, and where in a value; of the value as a whole only what. @example faultText({ path: ['a'], message: 'is missing' }) // 'a: is missing' */
+/**
+ * Fault with its path; the path is omitted for the whole value. @example faultText({ path: ['a'], message: 'is missing'
+ * }) // 'a: is missing'
+ */
 export const faultText = ({ path, message }: { path: Path; message: string }): string =>
   path.length > 0 ? `${dotted(path)}: ${message}` : message
 
@@ -60,7 +63,7 @@ const code = (issue: Issue): Code => {
 
 const SECRET = /^(secret|token|key)$/
 
-// What came is shown short, and a secret not at all.
+// The received value is shortened, and secrets are hidden.
 const shown = ({ input, path, code }: Issue): string => {
   if (Array.isArray(input)) return `a list of ${input.length}`
   if (typeof input === 'object' && input !== null) return 'an object'
@@ -69,12 +72,12 @@ const shown = ({ input, path, code }: Issue): string => {
   return (typeof input === 'string' ? JSON.stringify(input) : String(input)).slice(0, 60)
 }
 
-// A member that nobody knows is often one that is missed under its right name, so it is told first.
+// An unknown member is often a misspelled one, so it is reported first.
 const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!
 
 type Found = { issue: Issue; path: Path }
 
-// Of a union, the option that was meant is the one whose fault lies deepest in; when several fit as badly, none was.
+// Selects the option of a union whose fault is deepest; if several are equally deep, none.
 const innermost = (issue: Issue, above: Path): Found => {
   const path = [...above, ...(issue.path as Path)]
   if (issue.code !== 'invalid_union') return { issue, path }

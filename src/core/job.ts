@@ -1,4 +1,4 @@
-// What a job can be: its statuses, the moves between them, and the names it goes by.
+// Statuses of a job, the moves between them, and its names.
 
 export const statuses = ['queued', 'running', 'suspended', 'completed', 'failed', 'terminating', 'terminated'] as const
 
@@ -42,7 +42,7 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
     terminating: 'terminate',
     terminated: 'terminate, no shutdown hook',
   },
-  terminating: { terminated: 'its run ended, and its shutdown run where it has one', queued: 'run with force' },
+  terminating: { terminated: 'its run ended, and its shutdown run if it has one', queued: 'run with force' },
   terminated: { queued: 'run with force' },
 }
 

@@ -23,16 +23,16 @@ const ofFailure = z.object({
   message: z.string(),
 })
 
-/** What a worker answers. Members that it has besides are ignored. */
+/** Answer of a worker. Unknown members are ignored. */
 export const resultMap = z.discriminatedUnion('type', [ofSuccess.extend(success), ofFailure.extend(failure)])
 
-/** The same as a short form of changes, where what it does not say is not asked for. */
+/** The same as a short form of changes; omitted parts do nothing. */
 export const shortForm = z.discriminatedUnion('type', [
   ofSuccess.partial().extend(success),
   ofFailure.partial().extend(failure),
 ])
 
-/** What a worker is called with. */
+/** Call of a worker. */
 export const workerCall = z.object({
   id: z.string(),
   name: z.string(),
@@ -54,7 +54,7 @@ export const callBody = ({ run, job }: Snapshot): Uint8Array =>
 const closedMap: Closed = { result: CLOSED, error: CLOSED }
 
 /**
- * Reads a result map as the changes of a run; throws BAD_REQUEST where it is none.
+ * Reads a result map as the changes of a run; throws BAD_REQUEST if it is invalid.
  *
  * @example readResultMap((closed) => parseMsgpack(bytes, closed)) // { end: 'completed', result: '~kQE=', … }
  */

@@ -1,8 +1,8 @@
-// Names that leave us. After a failover Redis may be some seconds older than what we have told others, and gives ids again;
-// what is outside must not take the new job for the one that it knows.
+// Names that leave us. After a failover Redis may be a few seconds older than names we have handed out, and reuse their
+// ids; systems outside must not confuse the new job with the old one.
 
 /**
- * What a job is called outside: its id, and when it was made, which a job of the same id was not.
+ * External name of a job: its id and its creation time, which differs for a reused id.
  *
  * @example lastingName({ id: 7, createdAt: 1795318800000 }) // '7-mwragjuo'
  */

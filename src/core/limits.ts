@@ -1,24 +1,24 @@
-// The numbers of what is allowed, in one place.
+// All limits in one place.
 
 /** At the door, counted in each isolate. */
 export const doors = {
-  /** Of one API key that says nothing else; so many at once are double of it. */
+  /** Default of one API key; the burst is twice the rate. */
   requests: { rate: 1_000, burst: 2_000 },
   /** Lookups for callers that turn out to be unknown, from one address or IPv6 /64. */
   strangers: { rate: 0.5, burst: 30 },
-  /** How many keys and addresses are counted. */
+  /** Maximum number of counted keys and addresses. */
   remembered: 10_000,
   /** Bytes of a body that QStash signs. */
   signedBody: 65_536,
-  /** How long a stream lives, and how often it is asked whether its key still is one: milliseconds. */
+  /** Lifetime of a stream, and interval of the checks of its key, in milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
-/** What an API key that says nothing else may have waiting: its jobs that have not ended, and their bytes. */
+/** Default quotas of an API key: its unfinished jobs, and their bytes. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
-// Every limit of what callers choose, each once: its number, its unit, and what becomes of what is above it.
-// docs/limits.md is made from this.
+// Every limit on input of callers: its number, its unit, and the behaviour beyond it. docs/limits.md is generated from
+// this.
 
 export type Limit = { most: number; unit: string; of: string; above: string }
 
@@ -34,8 +34,8 @@ export const limits = {
     above: `${tooLarge}; ${failsRun}`,
   },
   runBytes: { most: 8_388_608, unit: 'bytes', of: 'all that one run changes', above: failsRun },
-  ops: { most: 10_000, unit: 'ops', of: 'what one run does', above: `${refused}; ${failsRun}` },
-  countNames: { most: 50, unit: 'names', of: 'what one run counts', above: `${refused}; ${failsRun}` },
+  ops: { most: 10_000, unit: 'ops', of: 'operations of one run', above: `${refused}; ${failsRun}` },
+  countNames: { most: 50, unit: 'names', of: 'counts of one run', above: `${refused}; ${failsRun}` },
   logBytes: {
     most: 16_384,
     unit: 'bytes',
@@ -60,7 +60,7 @@ export const limits = {
   ports: {
     most: 1_000,
     unit: 'ports',
-    of: 'one side of a job, with those that it once had',
+    of: 'one side of a job, including former ones',
     above: `${refused}, or ${tooLarge}; ${failsRun}`,
   },
   stateFields: {
@@ -69,7 +69,7 @@ export const limits = {
     of: 'the state of one job',
     above: `${refused}, or ${tooLarge}; ${failsRun}`,
   },
-  headers: { most: 50, unit: 'headers', of: 'what a callback or download says beside our own', above: refused },
+  headers: { most: 50, unit: 'headers', of: 'headers of a callback or download besides ours', above: refused },
   errorText: {
     most: 16_384,
     unit: 'characters',
@@ -87,7 +87,7 @@ export const limits = {
   published: {
     most: 10_000,
     unit: 'messages',
-    of: 'what one call or run publishes: values × channels',
+    of: 'messages of one call or run: values × channels',
     above: `${tooLarge}; ${failsRun}`,
   },
   publishedNames: {
@@ -99,8 +99,8 @@ export const limits = {
   delivered: {
     most: 1_000,
     unit: 'messages',
-    of: 'what one step puts into the ports that listen',
-    above: 'the relay of the channel goes on, page by page',
+    of: 'writes of one step to listening ports',
+    above: 'the relay of the channel continues page by page',
   },
   keptMessage: {
     most: 4_096,
@@ -112,7 +112,7 @@ export const limits = {
     most: 500,
     unit: 'channels',
     of: 'channels whose last message is kept',
-    above: 'that of the channel to which nothing came for longest is forgotten',
+    above: 'the channel with the oldest last message is dropped',
   },
   listeners: {
     most: 100_000,
@@ -124,14 +124,14 @@ export const limits = {
   waiting: {
     most: 100_000,
     unit: 'values',
-    of: 'what waits at one port',
+    of: 'values waiting at one port',
     above: '429 LIMITED, nothing is done; the run fails; a port that listens misses the message',
   },
   moved: {
     most: 5_000,
     unit: 'values',
-    of: 'what connecting ports, or a wire, moves at once: values × targets',
-    above: 'the rest stays, and goes when it is asked for again',
+    of: 'values moved at once by a connection of ports, or by a wire: values × targets',
+    above: 'the rest stays until the next request',
   },
   copied: {
     most: 8_388_608,
@@ -142,14 +142,14 @@ export const limits = {
   family: {
     most: 500,
     unit: 'jobs',
-    of: 'what one call ends or deletes at once of a job and all below it',
-    above: 'a job of our own goes on, as many at a time',
+    of: 'jobs ended or deleted at once by one call, of a job and all its descendants',
+    above: 'an internal job continues in steps of the same size',
   },
   keptJobs: {
     most: 500_000,
     unit: 'jobs',
-    of: 'a queue’s jobs that completed and are kept, and as many that failed, and that were terminated',
-    above: 'those that would have gone first are removed early',
+    of: 'a queue’s kept jobs: completed, failed and terminated ones each',
+    above: 'the jobs next to expire are removed early',
   },
   generations: {
     most: 1_000,
@@ -160,21 +160,21 @@ export const limits = {
   queriedJobs: {
     most: 10_000,
     unit: 'jobs',
-    of: 'what one Query of Bedrock looks at',
-    above: 'the answer says with which condition to go on',
+    of: 'rows read by one Query of Bedrock',
+    above: 'the answer names the condition for the next page',
   },
   queriedRows: {
     most: 1_000,
     unit: 'rows',
-    of: 'what one Query of Bedrock answers',
-    above: 'the answer says with which condition to go on',
+    of: 'rows returned by one Query of Bedrock',
+    above: 'the answer names the condition for the next page',
   },
   requeued: { most: 1_000, unit: 'ids', of: 'one RequeueJobs of Bedrock', above: 'refused in Bedrock’s words' },
   runWords: { most: 100_000, unit: 'words', of: 'ops and values of one run, with their names', above: failsRun },
   keptInputs: {
     most: 65_536,
     unit: 'bytes',
-    of: 'what the last run of a job with a history took from its inputs, kept for copies; each value counts 32 more',
+    of: 'inputs of the last run of a job with a history, kept for copies; each value counts 32 more',
     above: 'none of it is kept',
   },
   bulkIds: {
@@ -193,6 +193,6 @@ export const limits = {
     most: 4_194_304,
     unit: 'bytes',
     of: 'one request of a lane that commits runs',
-    above: 'what is left goes with the next request',
+    above: 'the rest is removed with the next request',
   },
 } as const satisfies Record<string, Limit>

@@ -1,4 +1,4 @@
-// A map that holds so many entries and lets those go that were not asked for the longest.
+// A map with a maximum size that drops the least recently used entries.
 
 /** @example const seen = new Lru<string, number>(1_000) */
 export class Lru<K, V> {

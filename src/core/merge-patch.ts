@@ -1,4 +1,4 @@
-// Merge patches, as RFC 7396 has them: what is given takes the place of what was, and null takes it away.
+// Merge patches (RFC 7396): given members replace old ones, and null removes them.
 
 type Tree = { [member: string]: unknown }
 
@@ -6,7 +6,7 @@ const isTree = (value: unknown): value is Tree => typeof value === 'object' && v
 
 /** @example patched({ retry: { max: 3 }, timeout: 5 }, { retry: { max: 9 }, timeout: null }) // { retry: { max: 9 } } */
 export function patched(of: Tree, patch: Tree): Tree {
-  // A map, for a name may be one that every object has.
+  // A map, because a name may be a property that every object inherits.
   const all = new Map(Object.entries(of))
   for (const [name, value] of Object.entries(patch)) {
     if (value === undefined) continue
@@ -19,7 +19,7 @@ export function patched(of: Tree, patch: Tree): Tree {
   return Object.fromEntries(all)
 }
 
-/** Where two trees differ, by the names of what does. @example differing({ in: { a: 1 } }, { in: { a: 2 } }) // ['in.a'] */
+/** Paths at which two trees differ. @example differing({ in: { a: 1 } }, { in: { a: 2 } }) // ['in.a'] */
 export function differing(one: Tree, other: Tree, above = ''): string[] {
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...names].flatMap((name) => {

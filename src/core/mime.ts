@@ -1,4 +1,5 @@
-// The pattern language for file types: a comma list of globs that must all hold, `!` before one that must not.
+// The pattern language for file types: a comma-separated list of globs that must all match, `!` for a glob that must
+// not.
 
 import { SidejobError } from './errors.ts'
 import { fitsSteps, type Step } from './glob.ts'
@@ -50,12 +51,14 @@ function patternOf(entry: string): Pattern {
   return { text, not, globs: text.split('|').map((glob) => globOf(glob.trim())) }
 }
 
-/** Reads patterns, or says which is none. Within an entry `|` means or: `image/png|image/jpeg`. */
+/**
+ * Reads patterns, or throws with the invalid one. Within an entry `|` means or: `image/png|image/jpeg`.
+ */
 export const mimePatterns = (list: string): Pattern[] =>
   list === '' ? [] : list.split(',').map((entry) => patternOf(entry.trim()))
 
 /**
- * What is wrong with a type, or undefined when it is as the patterns want it.
+ * Fault of a type, or undefined if it matches the patterns.
  *
  * @example mimeFault('!image/gif,image/*', 'image/gif') // 'Expected mime-type not to be (image/gif) found - (image/gif)'
  */

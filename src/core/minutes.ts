@@ -1,10 +1,10 @@
-// What was counted in each of the last ten minutes, as scripts write it: lib/runtime/minutes.lua.
+// Counts of the last ten minutes, as written by lib/runtime/minutes.lua.
 
 const MINUTE = 60_000
 const MINUTES = 10
 
 /**
- * How many there were in each of ten minutes, the oldest first, from `minute:count:count …`.
+ * Counts of ten minutes, the oldest first, from `minute:count:count …`.
  *
  * @example minutesOf('28333333:4:2', 28333334 * 60_000) // […, 2, 4, 0]
  */
@@ -15,7 +15,7 @@ export function minutesOf(counted: string | undefined, now: number): number[] {
 }
 
 /**
- * How many in a minute: those of this one, and so much of the one before as is not over sixty seconds ago.
+ * Count of the last sixty seconds: the current minute plus the matching share of the previous one.
  *
  * @example rateOf([0, 0, 0, 0, 0, 0, 0, 0, 4, 1], 90_000) // 3
  */

@@ -10,7 +10,7 @@ export function override(schema: z.ZodType, parse: Parse): Parse {
   schema._zod.parse = parse
   return (payload, context) => {
     const answer = full(payload, context)
-    // The first time, zod takes a wrapper of its own away, and with it what stands in its place.
+    // On the first call zod removes its own wrapper, and with it the replacement.
     schema._zod.parse = parse
     return answer
   }

@@ -1,4 +1,4 @@
-// What has to be done so that a flow is as its graph says: which jobs to start, stop and adopt, which wires to lay.
+// Computes the changes that make a flow match its graph: jobs to start, stop and adopt, wires to lay.
 
 import { decodeValue, type Encoded } from './codec/value.ts'
 import { SidejobError } from './errors.ts'
@@ -15,7 +15,7 @@ export type FlowFacts = {
   inputs: Record<string, { size: number; default: boolean }>
   /** The ports of its children with wires, values or a default, and its own inputs with wires. */
   wires: Wiring[]
-  /** The jobs that a graph asks to adopt; null where there is none. */
+  /** Jobs that a graph adopts; null if a job does not exist. */
   jobs: Record<number, Adoptable | null>
 }
 
@@ -39,7 +39,7 @@ export type Plan = {
   /** Nodes of another class, queue or arguments: a new job takes the place of the old one, and gets what waited for it. */
   replace: { node: string; job: number }[]
   wires: { added: string[]; removed: string[] }
-  /** Values that nobody will read any more: they stay in the ports of jobs that were let go, or of the flow. */
+  /** Values without a reader: they stay in the ports of removed jobs, or of the flow. */
   orphaned: Orphan[]
 }
 
@@ -69,7 +69,7 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 const isOther = (node: GraphNode, was: GraphNode): boolean =>
   node.class !== was.class || node.queue !== was.queue || node.args !== was.args
 
-/** Of the ports' specs those that are not as they were; what is not listed any more has none. */
+/** The changed port specs; undefined for a removed port. */
 function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOptions | undefined {
   const [now, before] = [specsOf(ports), specsOf(was)]
   const names = Object.keys({ ...before, ...now }).filter((name) => !isSame(now[name] ?? {}, own(before, name) ?? {}))
@@ -81,7 +81,7 @@ function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOp
 const refused = (message: string, path: (string | number)[]) =>
   new SidejobError('REFUSED', `${path.join('.')}: ${message}`, { path })
 
-/** Whether the job that a node asks for is there, is like the node, and is nobody's yet. */
+/** Checks that the job of a node exists, matches the node, and is free. */
 function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   const id = node.init as number
   const path = ['nodes', name, 'init']
@@ -97,7 +97,7 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   ] as const)
     if (!isSame(is, wanted))
       throw refused(
-        `the ${part} of job ${id} is ${JSON.stringify(is)}, that of the node ${JSON.stringify(wanted)}`,
+        `the ${part} of job ${id} is ${JSON.stringify(is)}, but the node has ${JSON.stringify(wanted)}`,
         path,
       )
 }
@@ -108,7 +108,7 @@ export const adoptions = (graph: Graph, before?: Graph): { node: string; job: nu
     .filter(([name, { init }]) => typeof init === 'number' && own(before?.nodes ?? {}, name)?.init !== init)
     .map(([node, { init }]) => ({ node, job: init as number }))
 
-/** What is there and what is wanted, side by side. */
+/** The current and the wanted state, side by side. */
 export function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
   const wasNode = (name: string) => own(before?.nodes ?? {}, name)
   const isReplaced = (name: string): boolean => {
@@ -139,11 +139,11 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
 
 type Comparison = ReturnType<typeof compare>
 
-/** Whether a node asks to be started without data. */
+/** Returns whether a node starts without data. */
 const wantsStart = (init: GraphNode['init']): boolean =>
   init !== undefined && init !== null && init !== false && typeof init !== 'number'
 
-/** Whether something stands at the beginning of a wire, or will as soon as its node starts. */
+/** Returns whether the start of a wire has data, or will as soon as its node starts. */
 function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, port }: End): boolean {
   if (node === null) {
     const input = own(facts.inputs, port)
@@ -155,7 +155,7 @@ function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, po
   return row !== undefined && (row.size > 0 || row.default)
 }
 
-/** The nodes that need a new job: those that ask for it, and those that something reaches. */
+/** Nodes that need a new job: nodes that start without data, and nodes that receive some. */
 function startsOf(seen: Comparison): Set<string> {
   const { graph, wasNode, running, replaced, sources, given } = seen
   const start = new Set(replaced.map(({ node }) => node))
@@ -167,7 +167,7 @@ function startsOf(seen: Comparison): Set<string> {
     if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
       begin(name)
   }
-  // What has data starts its targets, whose defaults may start theirs.
+  // Data starts its targets, whose defaults may start theirs.
   for (let before = -1; before !== start.size; ) {
     before = start.size
     for (const wires of sources) {
@@ -184,7 +184,7 @@ const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
     Object.entries(inports).map(([port, { default: value }]) => [port, value === undefined ? {} : { default: value }]),
   )
 
-/** The ports of the flow itself; a default that it was made with stays where the graph says nothing. */
+/** Changes of the flow's own ports; an original default stays unless the graph sets one. */
 function ownAmends({ graph, before, facts }: Comparison): Op[] {
   const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => own(graph.inports, port))
   const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(
@@ -193,7 +193,7 @@ function ownAmends({ graph, before, facts }: Comparison): Op[] {
   return ports.length ? [{ op: 'amend', in: Object.fromEntries(ports) }] : []
 }
 
-/** What has changed about the ports of nodes that stay. */
+/** Changes of the ports of remaining nodes. */
 const amendsOf = (seen: Comparison): Op[] => [
   ...[...seen.running].flatMap((name): Op[] => {
     const was = own(seen.facts.children, name) && seen.wasNode(name)
@@ -205,7 +205,7 @@ const amendsOf = (seen: Comparison): Op[] => [
   ...ownAmends(seen),
 ]
 
-/** Whether what waits there goes to the job that takes the place of the old one. */
+/** Returns whether waiting values move to the replacing job. */
 const isMoved = ({ wires, isReplaced }: Comparison, name: string, { dir, port }: Wiring): boolean =>
   isReplaced(name) && dir === 'in' && wires.some(({ to }) => to.node === name && to.port === port)
 
@@ -223,7 +223,7 @@ const outOf = ({ node, port }: End): PortRef => (node === null ? { out: port } :
 const nearEnd = (end: End): PortRef => (end.node === null ? inOf(end) : outOf(end))
 const farEnd = (end: End): PortRef => (end.node === null ? outOf(end) : inOf(end))
 
-/** Whether the wires already lead where they should. */
+/** Returns whether the wires already lead to the right place. */
 const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWire[]): boolean =>
   to !== 'call' &&
   to.length === wires.length &&
@@ -248,7 +248,7 @@ function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] 
   return row?.to === 'call' ? [] : [{ op: 'wire', from: nearEnd(from), call: true }]
 }
 
-/** Ports whose wires the graph has no more. */
+/** Ports whose wires the graph no longer has. */
 const looseIn = ({ facts, running, wires }: Comparison): Wiring[] =>
   facts.wires.filter(
     ({ child, dir, port, to }) =>
@@ -274,7 +274,7 @@ function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
   ])
 }
 
-/** Values that stay where nobody reads them any more. */
+/** Values that stay in ports without a reader. */
 function orphansOf(seen: Comparison): Orphan[] {
   const { gone, replaced, facts, rowsOf } = seen
   const orphan = (node: string | null, job: number, { dir, port, size }: Wiring): Orphan[] =>
@@ -290,8 +290,8 @@ function orphansOf(seen: Comparison): Orphan[] {
 }
 
 /**
- * Works out what makes a flow as its graph says. A node keeps its job, its values and what its defaults have become as long
- * as its class, queue and arguments stay; what a graph gives at its beginning (`init`) is given once.
+ * Computes the changes that make a flow match its graph. A node keeps its job, its values and its current defaults
+ * while its class, queue and arguments stay; initial values (`init`) are given once.
  *
  * @example planGraph(graph, before, facts).ops
  */
@@ -314,7 +314,7 @@ export function planGraph(graph: Graph, before: Graph | undefined, facts: FlowFa
       ...movesOf(seen),
       ...laysOf(seen, start),
       ...writesOf(seen, start),
-      // What others have put below the flow is let go, not ended.
+      // Jobs that other callers put below the flow are detached, not ended.
       ...leave
         .filter(({ node }) => seen.wasNode(node))
         .map(({ job }): Op => ({ op: 'terminate', job, recursive: true })),

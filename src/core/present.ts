@@ -1,4 +1,4 @@
-// Turns what the engine answers outward, where the answer's shape says so: closed values as they came, times in ISO 8601.
+// Converts results of the engine for output by their schema: closed values unchanged, times in ISO 8601.
 
 import { type Encoded, raw } from './codec/value.ts'
 import type { Places } from './schemas.ts'

@@ -1,16 +1,16 @@
-// Who is at work, as it is shown, and what programs that ask for work are told.
+// Running processes as shown to callers, and the orders for them.
 
 import * as z from 'zod'
 import { jobId, moment } from './schemas.ts'
 
-/** What a program that asks for work was told. */
+/** Order given to a program that claims work. */
 export const orders = z.enum(['quiet', 'stop']).meta({
   description:
-    'quiet: it gets no new jobs; stop: nor do its claims wait, and it is to end when it has done what it has',
+    'quiet: it gets no new jobs; stop: its claims also return immediately, and it exits after its current runs',
 })
 
 export const processSignal = z.strictObject({
-  signal: orders.nullable().meta({ description: 'quiet: no new jobs; stop: no new jobs, and an end; null: go on' }),
+  signal: orders.nullable().meta({ description: 'quiet: no new jobs; stop: no new jobs, then exit; null: continue' }),
 })
 
 const runUnderWay = z.object({
@@ -43,6 +43,6 @@ export const processList = z.object({
       }),
     ]),
   ),
-  others: z.array(runUnderWay).meta({ description: 'runs of nobody with a name' }),
+  others: z.array(runUnderWay).meta({ description: 'runs of unnamed programs' }),
   more: z.boolean().meta({ description: 'there are more runs than the 1,000 that are shown' }),
 })

@@ -1,23 +1,23 @@
-// What nobody is to see who only looks: places in args, state, values and results that a class names, shown as a mark.
+// Redaction: values of args, state, ports and results that read-only viewers see as a mark.
 
 import { maps, parseJson } from './codec/json.ts'
 import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from './codec/value.ts'
 
-/** What a path may begin with: the part of a job that it is about. */
+/** First part of a path: the part of the job. */
 export const redactable = ['args', 'state', 'in', 'out', 'result', 'error', 'progress'] as const
 type Part = (typeof redactable)[number]
 
 /** A part of a job, then names, with dots between: `args.card.number`, `in.orders.address`. */
 export const REDACT_PATH = new RegExp(`^(?:${redactable.join('|')})(?:\\.[^.]+)*$`)
 
-/** What stands in the place of a value that is not to be seen. */
+/** Replaces a hidden value. */
 export const REDACTED = '[redacted]' as const
 const MARK = JSON.stringify(REDACTED)
 
 const digits = { builder: maps, number: (text: string) => raw(text) }
 
-/** Puts the mark where a path ends; lists are gone through. Answers whether there was something. */
+/** Marks the value at a path; lists are searched. Returns whether it found one. */
 function mark(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (Array.isArray(value)) return value.map((item) => mark(item, [name!, ...rest])).includes(true)
   if (!(value instanceof Map) || !value.has(name)) return false
@@ -27,7 +27,7 @@ function mark(value: unknown, [name, ...rest]: readonly string[]): boolean {
 }
 
 /**
- * What a job's paths leave to be seen of a value: `at` says where it stands in the job.
+ * Applies the redaction of a job's paths to a value; `at` is the position of the value in the job.
  *
  * @example redacted('{"card":"4111","name":"Ann"}', ['args.card'], 'args') // '{"card":"[redacted]","name":"Ann"}'
  */

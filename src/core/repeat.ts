@@ -13,7 +13,7 @@ import { iso } from './time.ts'
 export { shift, shiftLength } from './repeat/bedrock.ts'
 export type { Base, Rule } from './repeat/rule.ts'
 
-/** What happens to slots that went by: each is run, one run stands for all of them, or none is run. */
+/** Policy for missed slots: run each, run one for all of them, or run none. */
 export const missedWays = ['run', 'last', 'skip'] as const
 
 export type Missed = (typeof missedWays)[number]
@@ -49,7 +49,7 @@ const fields: Record<string, Field> = {
 }
 
 /**
- * Reads a repeat into the rule of its slots, or says what is wrong with it.
+ * Parses a repeat into the rule of its slots; throws if it is invalid.
  *
  * @example parseRepeat('scheduled, +1 day').source // 'SCHEDULED, +1 DAY'
  * @example parseRepeat({ cron: '30 2 * * *', tz: 'Europe/Berlin' }).missed // 'last': Bedrock's words run every slot
@@ -64,9 +64,9 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * The slot that follows a run which was scheduled, started and finished at these moments.
- * It may be in the past, and is due at once then: with `missed: 'run'` the one after the slot that ran, with 'last' the
- * last of those that went by meanwhile. With 'skip' a scheduled slot is later than `now`.
+ * The slot that follows a run which was scheduled, started and finished at these moments. It may be in the past, and is
+ * then due at once: with `missed: 'run'` the slot after the last run one, with 'last' the last missed slot. With 'skip'
+ * a scheduled slot is later than `now`.
  *
  * @example nextSlot('SCHEDULED, +1 HOUR', { scheduled, started, finished }, now) // scheduled + 3_600_000
  */
@@ -81,8 +81,7 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
 }
 
 /**
- * The slot that a run stands for which began at `started`, when `scheduled` was due: where missed slots are not all
- * run, the last of them.
+ * Slot of a run that started at `started`, when `scheduled` was due: the last missed slot, unless all are run.
  *
  * @example slotOfRun({ cron: '0 * * * *' }, Date.UTC(2026, 2, 11, 9), Date.UTC(2026, 2, 11, 13, 5)) // 13:00
  */
@@ -96,7 +95,7 @@ export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, star
 /** So late a slot may begin; with `missed: 'skip'` it is left out when it would be later. */
 export const SLOT_GRACE = 300_000
 
-/** Whether a run that began at `started` is too late for any slot of a repeat that runs none that it missed. */
+/** Returns whether a run that began at `started` is too late for any slot of a repeat that skips missed slots. */
 export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): boolean => {
   const parsed = understood(repeat)
   return (
@@ -107,7 +106,8 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
 }
 
 /**
- * The next `n` slots after `from`, as if every run took no time; fewer when the repeat stands still or ends, or behind `until`.
+ * The next `n` slots after `from`, as if every run took no time; fewer if the repeat ends or stops advancing, or after
+ * `until`.
  *
  * @example nextTimes({ cron: '0 9 * * MON', tz: 'Europe/Berlin' }, Date.UTC(2026, 2, 11), 2)
  */

@@ -1,4 +1,4 @@
-// The run protocol: what a run sees (snapshot) and what it did (changes). Times and durations in milliseconds.
+// The run protocol: input of a run (snapshot) and its effects (changes). Times and durations in milliseconds.
 
 import * as z from 'zod'
 import type { Encoded } from './codec/value.ts'
@@ -28,7 +28,7 @@ const ms = z
   .min(0)
   .max(Date.UTC(10_000, 0, 1))
 const count = z.int().min(0)
-/** How many values of a port a run has to do with: as many as one call moves. */
+/** Number of values of a port in a run: at most the maximum of one call. */
 const some = count.max(10_000)
 
 // Snapshot
@@ -55,13 +55,13 @@ const heir = z.object({
 })
 
 const wiring = z.object({
-  /** Whose port it is; our own where there is none. */
+  /** Owner of the port; this job if absent. */
   child: z.string().optional(),
   dir: z.enum(['in', 'out']),
   port: z.string(),
   size: count,
   default: z.boolean(),
-  /** Where what comes goes on to, or that we are called for it. */
+  /** Targets of arriving values, or `call` if the run is called for them. */
   to: z.union([z.literal('call'), z.array(z.object({ job: jobId, dir: z.enum(['in', 'out']), port: z.string() }))]),
 })
 
@@ -74,7 +74,7 @@ export const snapshot = z.object({
     timeout: ms,
     startedAt: ms,
     leaseUntil: ms,
-    /** Of a run for a slot of a schedule: that slot. */
+    /** Slot of a scheduled run. */
     scheduledFor: ms.optional(),
   }),
   job: z.object({
@@ -93,14 +93,16 @@ export const snapshot = z.object({
   in: z.record(z.string(), snapshotIn),
   out: z.record(z.string(), snapshotOut),
   children: z.record(z.string(), z.object({ id: jobId, status, class: z.string() })),
-  /** How many children are not in `children`. */
+  /** Number of children missing from `children`. */
   moreChildren: count.optional(),
   steps: z.record(z.string(), closed).optional(),
-  /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
+  /**
+   * For a job that follows its children: its wired inputs, and the children's ports with wires, values or a default.
+   */
   wires: z.array(wiring).optional(),
-  /** There are too many steps to tell of unasked. */
+  /** True if the steps are too many for the snapshot. */
   moreSteps: z.literal(true).optional(),
-  /** What became of the children that it has waited for. */
+  /** Outcome of the awaited children. */
   family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
 })
 
@@ -180,8 +182,8 @@ const op = z.union([
     spawn.extend({ op: z.literal('spawn') }),
     z.strictObject({ op: z.literal('publish'), channel: channelName, message: closed, context: closed.optional() }),
     z.strictObject({ op: z.literal('log'), entry: closed }),
-    // What came before it, with so many of the run's own reads, is one entry of the log; `defaults`: those that gave the
-    // port's default.
+    // Ends one log entry, with the preceding operations and a number of the run's reads; `defaults` lists the reads
+    // that used the port's default.
     z.strictObject({
       op: z.literal('entry'),
       reads: z
@@ -221,7 +223,7 @@ const op = z.union([
     z.strictObject({ op: z.literal('step'), name: label, value: closed, ms: z.int().min(0).max(1e12).optional() }),
     z.strictObject({ op: z.literal('inherit'), child: childName }),
   ]),
-  // The second form of those that have two.
+  // The second form of operations with two forms.
   z.discriminatedUnion('op', [
     z.strictObject({ op: z.literal('default'), of: portRef, clear: z.literal(true) }),
     z.strictObject({ op: z.literal('wire'), from: portRef, call: z.literal(true) }),
@@ -250,7 +252,10 @@ export const changes = z
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),
-    /** With suspended: the run is over, its function is not. Steps stay, and it goes on then, or when one of these ends. */
+    /**
+     * With suspended: the run is over, its function is not. Steps stay, and it continues at `until` or when one of
+     * these children ends.
+     */
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),
@@ -274,15 +279,15 @@ export const changes = z
         `expected at most ${limits.countNames.most} names`,
       )
       .optional(),
-    /** When it ended by the worker's own clock: ISO 8601, kept as it says it. */
+    /** When it ended by the worker's own clock: ISO 8601, kept verbatim. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })
   .refine(({ end, pause }) => pause === undefined || end === 'suspended', {
-    error: 'expected no pause where the end is not suspended',
+    error: 'expected no pause unless the end is suspended',
     path: ['pause'],
   })
 
-/** Says that a run goes on, and how far it is. */
+/** Keeps a run alive, with its progress. */
 export const heartbeat = z.strictObject({ progress: closed.optional() })
 
 export type PortRef = z.output<typeof portRef>
@@ -310,10 +315,12 @@ export type PastRun = {
   commits?: number
 }
 
-/** So many values at one port of a job. */
+/** Values at one port of a job. */
 export type PortDeed = { job: number; dir: 'in' | 'out'; port: string; values: number }
 
-/** What a run did, as far as its job keeps it; `more`: how much else there was, of which only the number is known. */
+/**
+ * Recorded effects of a run; `more` counts the unrecorded ones.
+ */
 export type RunDeeds = {
   reads: PortDeed[]
   writes: PortDeed[]

@@ -1,4 +1,4 @@
-// The shapes of what comes in and what goes out, each written once: routes, OpenAPI, client and checks use these.
+// Schemas of input and output, each defined once: routes, OpenAPI, client and checks use them.
 //
 // A schema has two sides. Outside (z.input) is what a client writes and reads: any value, ISO times, '5m'. Inside
 // (z.output) is what the engine has: closed values, milliseconds. Requests are parsed inward, answers presented outward.

@@ -1,20 +1,20 @@
-// Series of counts: from what was written down, each time all of it, what happened in between.
+// Time series: differences between recorded totals.
 
 export const counted = ['made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped'] as const
 
 export type Counted = Record<(typeof counted)[number], number>
 
-/** How many minutes and hours are kept, as lib/queue/counts.lua keeps them. */
+/** Kept minutes and hours, as in lib/queue/counts.lua. */
 export const keptSteps = { minute: 240, hour: 336 } as const
 
 export const standing = ['ready', 'running', 'limited'] as const
 
-/** How many jobs were ready, ran, and waited at limits; and since when that one was ready which was so for longest. */
+/** Numbers of ready, running and limited jobs; and the time since which the oldest ready job is ready. */
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
 /**
- * What happened in a minute or an hour; `longestWait` in milliseconds: of what was claimed, how long it had been ready. How
- * it stood is told as it was when the first thing in it happened.
+ * Events of a minute or an hour; `longestWait` is the maximum time in milliseconds from ready to claimed. Standing
+ * numbers are recorded at the first event of the period.
  */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 

@@ -1,6 +1,6 @@
 // Waiting for a while.
 
-/** Waits so many milliseconds, or until the signal. */
+/** Waits for a number of milliseconds, or until the signal aborts. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)

@@ -1,16 +1,15 @@
-// So many at once: who comes later waits for who leaves.
+// Bounded concurrency: later callers wait for a free place.
 
 export type Slots = {
-  /** Waits for a place; what it answers gives it up. */
+  /** Waits for a place; the returned function frees it. */
   take: () => Promise<() => void>
-  /** How many have a place or wait for one. */
+  /** Number of places taken or requested. */
   readonly wanted: number
   readonly most: number
 }
 
 /**
- * An invocation may wait for the headers of six requests at once, whoever sends them. Four are for calls of workers, so
- * that Redis and QStash always find one.
+ * An invocation may wait for the headers of at most six requests at once. Four are for calls of workers, so that Redis and QStash always find one.
  */
 export const CALLS = 4
 

@@ -1,9 +1,9 @@
-// Makes zod check only the members that are there.
+// Makes zod check only present members.
 
 import * as z from 'zod'
 import { override, type Parse } from './override.ts'
 
-/** So many sets of members are remembered; whoever sends more kinds of objects waits as long as without this. */
+/** Maximum number of remembered sets of members; objects beyond it are checked without this shortcut. */
 const KINDS = 1_000
 
 /**

@@ -7,20 +7,20 @@ import { counted, keptSteps, standing } from './series.ts'
 const counts = z.record(z.string(), z.int()).meta({ description: 'event → how often' })
 const waits = z.array(z.int()).meta({
   description:
-    'how many runs had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, and longer, when they began; none where nothing ran',
+    'number of runs that had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, and longer, when they began; absent without runs',
 })
 
 export const statsQuery = z.strictObject({
-  days: count(1, 1_826).optional().meta({ description: 'so many days, from today back; five years are kept' }),
+  days: count(1, 1_826).optional().meta({ description: 'number of days, back from today; five years are kept' }),
 })
 
 export const stats = z.object({
   queues: z.array(queueView),
   processed: z.int().meta({ description: 'runs that have ended, ever' }),
-  failed: z.int().meta({ description: 'those of them that failed' }),
-  today: z.record(z.string(), counts).meta({ description: 'of each queue, since midnight UTC' }),
-  total: z.record(z.string(), counts).meta({ description: 'of each queue, ever' }),
-  waits: z.record(z.string(), waits).meta({ description: 'of each queue, since midnight UTC' }),
+  failed: z.int().meta({ description: 'runs that failed' }),
+  today: z.record(z.string(), counts).meta({ description: 'per queue, since midnight UTC' }),
+  total: z.record(z.string(), counts).meta({ description: 'per queue, in total' }),
+  waits: z.record(z.string(), waits).meta({ description: 'per queue, since midnight UTC' }),
   days: z
     .array(
       z.object({
@@ -36,12 +36,12 @@ export const stats = z.object({
 
 export const seriesQuery = z
   .strictObject({
-    queue: queueName.optional().meta({ description: 'all together where none is named' }),
+    queue: queueName.optional().meta({ description: 'all names by default' }),
     step: z.enum(['minute', 'hour']).optional(),
     from: time
       .optional()
       .meta({ description: 'from the minute or hour that this moment is in, as far as that is kept' }),
-    to: time.optional().meta({ description: 'those that begin before this moment' }),
+    to: time.optional().meta({ description: 'runs that begin before this moment' }),
     details: flag.optional().meta({ description: 'the points of each queue, too' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
@@ -53,17 +53,17 @@ const ms = z.int().meta({ description: 'milliseconds' })
 const spread = z
   .object({
     mean: ms,
-    p50: z.int().meta({ description: 'half of them took at most so many milliseconds: the end of a bucket' }),
+    p50: z.int().meta({ description: 'the median in milliseconds, as the end of a bucket' }),
     p95: z.int().meta({ description: 'the same of 95 %' }),
     buckets: z.array(z.int()).meta({
       description:
-        'how many were up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, and longer',
+        'number of runs up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, and longer',
     }),
   })
   .nullable()
 
 export const classesQuery = z.strictObject({
-  queue: queueName.optional().meta({ description: 'of all queues where none is named' }),
+  queue: queueName.optional().meta({ description: 'all queues by default' }),
   day: z.enum(['today', 'yesterday']).optional().meta({ description: 'since midnight UTC, or the day before; today' }),
   hours: flag.optional().meta({ description: 'also what happened in each hour of that day, of the last 24 hours' }),
 })
@@ -82,14 +82,14 @@ export const classes = z.object({
           .nullable()
           .meta({ description: 'null: all classes of the queue beyond the first hundred of that day, together' }),
         counts: z.object(point),
-        waited: spread.meta({ description: 'how long what ran had been ready when it began; null where nothing ran' }),
-        took: spread.meta({ description: 'how long its runs took; null where nothing ran' }),
+        waited: spread.meta({ description: 'time from ready to start of its runs; null without runs' }),
+        took: spread.meta({ description: 'duration of its runs; null without runs' }),
         hours: z
           .array(z.object({ at: moment, ...point }))
           .optional()
           .meta({
             description:
-              'with hours=true: the hours of that day in which something happened, of the last 24; absent of queues for which 4 MiB of what is kept do not suffice',
+              'with hours=true: hours of that day with events, of the last 24; absent for queues beyond 4 MiB of stored counts',
           }),
       }),
     )
@@ -115,5 +115,5 @@ export const series = z.object({
     description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without those in which nothing happened`,
   }),
   more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
-  queues: z.record(z.string(), z.array(pointView)).optional().meta({ description: 'of each queue: with details=true' }),
+  queues: z.record(z.string(), z.array(pointView)).optional().meta({ description: 'per queue: with details=true' }),
 })

@@ -1,12 +1,12 @@
 // Tenants by name: how a key says whose it is, and where each tenant is reached.
 
-/** What a tenant may be called: a part of keys, addresses and names in Redis. */
+/** Name of a tenant: a part of keys, addresses and names in Redis. */
 export const TENANT = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 const KEY = /^sj_([a-z0-9][a-z0-9-]{0,39})_[0-9a-f]{44}$/
 const PATH = /^\/t\/([a-z0-9][a-z0-9-]{0,39})(?=\/)/
 
-/** Whose key this is; undefined for one of the deployment itself. */
+/** Tenant of a key; undefined for a key of the deployment. */
 export const tenantOfKey = (key: string): string | undefined => KEY.exec(key)?.[1]
 
 /** The tenant that a path is about, and the path as it is there. @example splitPath('/t/acme/v1/jobs') */
@@ -15,11 +15,13 @@ export function splitPath(path: string): { tenant?: string; path: string } {
   return tenant === undefined ? { path } : { tenant, path: path.slice(tenant.length + 3) }
 }
 
-/** What the names of keys in Redis begin with where nothing else is said. */
+/** Default prefix of keys in Redis. */
 export const NAMESPACE = 'sidejob:'
 
-/** What the names of a tenant's keys in Redis begin with. No kind of key begins with `t:`, and no tenant's name holds a `:`. */
+/**
+ * Prefix of a tenant's keys in Redis. No kind of key begins with `t:`, and no tenant's name contains a `:`.
+ */
 export const namespaceOf = (namespace: string, tenant: string): string => `${namespace}t:${tenant}:`
 
-/** Where a tenant is reached from outside. */
+/** External address of a tenant. */
 export const addressOf = (publicUrl: string, tenant: string): string => `${publicUrl}/t/${tenant}`

@@ -12,7 +12,7 @@ const DAY = 24 * HOUR
 
 const units: Record<string, number> = { ms: 1, s: SECOND, m: MINUTE, h: HOUR, d: DAY, w: 7 * DAY }
 
-// The long words, each with the short one that it stands for; a final s is taken off first.
+// Long names of units and their short forms; a final s is removed first.
 const words: Record<string, string> = {
   millisecond: 'ms',
   sec: 's',

@@ -44,7 +44,7 @@ const dotted = (high: number, low: number): string => [high >> 8, high & 255, lo
 
 /** Addresses of one kind that carry an IPv4 address of ours, or none that anybody should call. */
 const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
-  // 6to4, and NAT64 by its well-known prefix: what is inside decides.
+  // 6to4, and NAT64 by its well-known prefix: the embedded address decides.
   [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
   [([a, b, c]) => a === 0x64 && b === 0xff9b && c === 0, (groups) => isPrivateV4(dotted(groups[6]!, groups[7]!))],
   // ISATAP, whatever the network before it.
@@ -64,8 +64,8 @@ function isPrivateV6(address: string): boolean {
 const localNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
-// Names that anybody can make to say any address: those that are known to stand for ours. What else a name resolves to
-// the platform does not tell; a deployed Worker reaches no private network by any name.
+// Public names that resolve to loopback. The platform does not report other resolutions; a deployed Worker reaches no
+// private network by any name.
 const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
 
@@ -73,7 +73,7 @@ const saysPrivate = (host: string): boolean => {
   if (loopbackNames.test(host)) return true
   if (!addressNames.test(host)) return false
   const [address] = host.match(/\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}/) ?? []
-  // In hex, or an IPv6 one: nobody needs these to be told apart.
+  // In hex, or an IPv6 address; both are treated as private.
   return !address || isPrivateV4(address.replaceAll('-', '.'))
 }
 
@@ -83,7 +83,7 @@ const isPrivateHost = (host: string): boolean => {
   return localNames.test(host) || saysPrivate(host) || !host.replace(/\.$/, '').includes('.')
 }
 
-/** What we call addresses for. */
+/** Purposes of calls to external addresses. */
 export type Use = 'workers' | 'callbacks' | 'downloads'
 
 /** `host` allows all its ports, `host:port` one, `downloads=host:port` that for one use. */

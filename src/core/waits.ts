@@ -1,9 +1,12 @@
-// How long runs had been ready when they began: counts in buckets, as they are kept of each day.
+// Waiting times of runs before they began: counts in buckets, as stored for each day.
 
 /** The upper ends of the buckets, in milliseconds; the last has none. lib/queue/counts.lua counts by the same. */
 export const waitEnds = [10, 100, 1_000, 5_000, 30_000, 60_000, 600_000, 3_600_000, Number.POSITIVE_INFINITY] as const
 
-/** Below which bucket's end a share of all has waited; nothing where there are none. @example waitBelow([9, 1], 0.5) // 10 */
+/**
+ * The end of the bucket below which a share of all runs waited; undefined without runs. @example waitBelow([9, 1], 0.5)
+ * // 10
+ */
 export function waitBelow(
   buckets: readonly number[],
   share: number,

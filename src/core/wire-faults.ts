@@ -1,4 +1,4 @@
-// Whether the wires of a flow at rest lead where its graph says.
+// Checks that the wires of a flow at rest match its graph.
 
 import type { Graph } from './graph.ts'
 import { compare, type FlowFacts, laysOf } from './plan.ts'
@@ -11,7 +11,7 @@ type WireFault = { what: string; op: WireOp }
 const CALL = 'a call of the flow'
 const list = (names: readonly string[]): string => names.join(', ') || 'none'
 
-/** Where wires lead, in the names of the graph. */
+/** Target of a wire, in the names of the graph. */
 function ledTo(to: Wiring['to'], { id, children }: FlowFacts): string {
   if (to === 'call') return CALL
   const nodes = new Map(Object.entries(children).map(([node, child]) => [child.id, node]))
@@ -22,7 +22,7 @@ function ledTo(to: Wiring['to'], { id, children }: FlowFacts): string {
   )
 }
 
-/** Where they are to lead. */
+/** Target required by the graph. */
 const wantedOf = (op: WireOp): string =>
   'call' in op
     ? CALL
@@ -31,8 +31,8 @@ const wantedOf = (op: WireOp): string =>
       )
 
 /**
- * The wires of a flow that are gone, doubled or lead elsewhere, each with what lays them as its graph says. Of a flow whose
- * last run is over: before, some have still to be laid.
+ * Missing, doubled or misdirected wires of a flow, each with the operation that repairs it. The flow's last run must be
+ * over; before that, some wires are not laid yet.
  *
  * @example wireFaults(graph, facts).map(({ what }) => what) // ['wires of sum.sum: expected double.in, got none']
  */

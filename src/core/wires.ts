@@ -1,4 +1,4 @@
-// The wires of a graph and what they are called; without schemas, so that browsers load it as well.
+// The wires of a graph and their names; without schemas, so that browsers load it as well.
 
 /** One end of a wire: a node's port, or the flow's own. */
 export type End = { node: string | null; port: string }
@@ -7,7 +7,7 @@ export type GraphWire = { id: string; from: End; to: End }
 type Source = { node: string; outport: string }
 type Target = { node: string; inport: string }
 
-/** What of a graph says how its ports are wired. */
+/** The parts of a graph that define wires. */
 export type Wired = {
   edges: readonly { from: Source; to: Target }[]
   inports: Record<string, Target>
@@ -46,7 +46,7 @@ export function wiresOf({ edges, inports, outports }: Wired): GraphWire[] {
   })
 }
 
-/** A node's port that a graph names, and where it does so. */
+/** A port of a node, and its path in the graph. */
 export type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
 
 /** The ports of nodes that the wires of a graph end at, those left out that the graph before it named too. */

@@ -1,4 +1,4 @@
-// What a worker is: a job class with its ports, its options, and how it is performed.
+// A worker: a job class with its ports, its options, and its function.
 
 import type { z } from 'zod'
 import type { Length } from './time.ts'
@@ -24,7 +24,7 @@ export const port = <T>(schema?: z.ZodType<T>, options: { default?: T; channels?
 export type Ports = Record<string, Port<any>>
 export type ValueOf<P> = P extends Port<infer T> ? T : never
 
-/** How a run ends when it does not simply complete: what `job.suspend()`, `job.follow()` and `job.again()` give to return. */
+/** End of a run other than completion: the return value of `job.suspend()`, `job.follow()` and `job.again()`. */
 export class Ending {
   readonly end: 'suspended' | 'follow' | 'again'
   readonly options: {
@@ -56,7 +56,7 @@ export class Terminal extends Error {
 }
 
 /**
- * Thrown by a worker: try again, but not before so many milliseconds have passed.
+ * Thrown by a worker to retry after at least the given milliseconds.
  *
  * @example throw new Later('the other side is busy', { after: 120_000 })
  */
@@ -93,33 +93,35 @@ export type RetryOptions = {
 }
 
 /**
- * A job of the class that repeats: made when the deployment first announces the class, set anew when a new deployment says
- * something else, and removed when it says nothing any more. It is the schedule `cron:<queue>/<class>`.
+ * A repeating job of the class: created when the deployment first announces the class, replaced when a new deployment
+ * changes it, and removed when it is omitted. It is the schedule `cron:<queue>/<class>`.
  */
 export type Cron = {
   /** Five fields, or six with seconds first. */
   expression: string
   /** The zone of its times; UTC. */
   tz?: string
-  /** What becomes of slots that went by while nothing ran; `last`: one run for all of them. */
+  /** Policy for missed slots; `last` is one run for all of them. */
   missed?: 'run' | 'last' | 'skip'
   args?: unknown
 }
 
-/** Which jobs a run may name in what it does: those of its own tree, or all. */
+/** Jobs that a run may name: its own tree, or all. */
 export type Reach = 'family' | 'all'
 
 export type WorkerOptions = {
   queue?: string
   class: string
   description?: string
-  /** How often, and how far apart, a failed run is tried again. */
+  /** Number and delays of retries of a failed run. */
   retry?: RetryOptions
   /** The longest time of a run: milliseconds, or a text like '2m'; 30 s by default. `job.signal` aborts then. */
   timeout?: Length
-  /** How many runs of the class there may be at once, in all lanes and deployments together: the limit `worker:<queue>/<class>`. */
+  /**
+   * Maximum concurrent runs of the class, in all lanes and deployments together: the limit `worker:<queue>/<class>`.
+   */
   concurrency?: number
-  /** What all jobs of the class count against; the key is the class where none is given. */
+  /** Limits of all jobs of the class; the key defaults to the class. */
   limits?: readonly WorkerLimit[]
   /**
    * The time for which a job is kept after its end: milliseconds, a text like '7 days', or 'forever'; 0 deletes it immediately. By
@@ -127,23 +129,25 @@ export type WorkerOptions = {
    */
   retain?: Length
   cron?: Cron
-  /** How many of its last runs a job keeps, to be seen at `/v1/jobs/:job/runs`: up to 100; ten, of those that failed. */
+  /** Number of recorded runs per job, shown at `/v1/jobs/:job/runs`: up to 100; by default the last ten failed ones. */
   history?: number
-  /** Each run in an invocation of its own: for what is heavy or not trusted. */
+  /** Each run gets an invocation of its own: for heavy or untrusted work. */
   isolate?: boolean
   /**
-   * After so many runs in a row that were lost the job fails, from 1 to 100; 10, and 2 where `isolate` is set: what took
-   * its invocation down twice would most likely do so again.
+   * Number of consecutive lost runs after which the job fails, from 1 to 100; by default 10, and 2 with `isolate`: a
+   * run that killed its invocation twice would most likely do so again.
    */
   maxLost?: number
   /** `'all'`: its runs may also change jobs outside their own tree, adopt any job, and delete with force; `'family'`. */
   reach?: Reach
   /**
-   * Places that are shown as `"[redacted]"` to whoever only looks: `args`, `state`, `in`, `out`, `result`, `error` or
-   * `progress`, and names behind it: `['args.card.number', 'in.orders.address']`. Runs get the values as they are.
+   * Values shown as `"[redacted]"` to read-only viewers: `args`, `state`, `in`, `out`, `result`, `error` or `progress`,
+   * and names after it: `['args.card.number', 'in.orders.address']`. Runs get the original values.
    */
   redact?: string[]
-  /** Who finds values that are not as a schema says: `'door'`, whoever writes them; `'run'`, only the run that reads them. */
+  /**
+   * Place of the schema checks: `'door'` checks every write; `'run'` checks only in the run that reads the value.
+   */
   checked?: 'door' | 'run'
   /**
    * When a run asks for another step or wait than its job keeps, or returns without asking for a kept one: it fails (the
@@ -156,9 +160,9 @@ export type WorkerOptions = {
 
 // biome-ignore lint/suspicious/noExplicitAny: a list of workers holds workers of every job type
 export type Worker<J = any> = WorkerOptions & {
-  /** What the job is made with: whoever makes one with other args is refused. */
+  /** Schema of the args; other args are refused. */
   args?: z.ZodType
-  /** What a run returns: one that returns something else fails. */
+  /** Schema of the result; a run that returns another value fails. */
   result?: z.ZodType
   in?: Ports
   out?: Ports
@@ -169,7 +173,7 @@ export type Worker<J = any> = WorkerOptions & {
 
 export const workerDefaults = { queue: 'default', timeout: 30_000 } as const
 
-/** A class with its types: what `defineWorker` gives, and what whoever calls it may give and gets. */
+/** A class with its types: the result of `defineWorker`, and the types of its callers. */
 export type Defined<
   Class extends string,
   In extends Ports,
@@ -201,11 +205,11 @@ export type InputsOf<W extends AnyDefined> = keyof Given<W['in']> extends never
     ? Record<string, unknown[]>
     : { [P in keyof Given<W['in']>]?: ValueOf<Given<W['in']>[P]>[] }
 
-/** What a class has written to its output ports. */
+/** Values written to the output ports of a class. */
 export type OutputsOf<W extends AnyDefined> = { [P in keyof Given<W['out']>]: ValueOf<Given<W['out']>[P]>[] }
 
-/** What jobs of a class are made with. */
+/** Args of jobs of a class. */
 export type ArgsOf<W extends AnyDefined> = z.input<Given<W['args']>>
 
-/** What runs of a class return. */
+/** Results of a class. */
 export type ResultOf<W extends AnyDefined> = z.output<Given<W['result']>>

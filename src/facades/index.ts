@@ -1,4 +1,4 @@
-// The systems whose words we speak beside our own.
+// The other systems whose API we offer.
 
 import { facade } from '../http/facade.ts'
 import { bedrock } from './bedrock/index.ts'

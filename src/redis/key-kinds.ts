@@ -1,8 +1,8 @@
-// What every kind of key in Redis holds, for people: docs/keys.md is made of it.
+// All kinds of keys in Redis; docs/keys.md is generated from this.
 
 import { keptSteps } from '../core/series.ts'
 
-/** Every kind of key: its type, and what it holds. `~` is the namespace. */
+/** Type and content of every kind of key. `~` is the namespace. */
 export const kinds = {
   '~jobs:last_id': ['string', 'the last id that was given'],
   '~jobs:highest': ['string', 'the same, in case the other copy is lost'],
@@ -10,9 +10,9 @@ export const kinds = {
   '~job:<id>': ['string', "the job's document: a flat map of strings, as JSON"],
   '~jobs:<n>': [
     'string',
-    'a piece: up to 100 jobs of one call that are alike but for their args, those with the ids n00 to n99. Five lines: which are still in it; the sequence of the first; how they stand; what they have in common; their args',
+    'a piece: up to 100 jobs of one call that are alike but for their args, those with the ids n00 to n99. Five lines: the remaining ones; the sequence of the first; their state; common parts; their args',
   ],
-  '~job:<id>:in:<port>, :out:<port>': ['list', 'values that wait, oldest left, where they are over 512 bytes together'],
+  '~job:<id>:in:<port>, :out:<port>': ['list', 'waiting values, oldest left, if they are over 512 bytes together'],
   '~job:<id>:f:<field>': [
     'string',
     'a value of the document that is over 512 bytes; args of jobs that were made in pieces: over 1 KiB',
@@ -25,24 +25,21 @@ export const kinds = {
   ],
   '~job:<id>:runs': [
     'list, capped',
-    'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line. Of a job with a history then + and its number, since when it had been ready, how often it committed before its end, and what it did',
+    'its last runs, oldest left: as in `lr`, then token, 1 when it was tried again, who performed it; and its error in the next line. For a job with a history then + and its number, the time since which it had been ready, its number of commits before the end, and its effects',
   ],
   '~job:<id>:inputs': [
     'string',
-    'of a job with a history: what the last run that took from its inputs took there, by port; nothing where that was more than 64 KiB; as JSON',
+    'for a job with a history: inputs taken by the last run that took some, by port; absent above 64 KiB; as JSON',
   ],
-  '~job:<id>:log': [
-    'stream, capped',
-    'what the log has of a job that keeps its history: the level, and the entry in the next line',
-  ],
+  '~job:<id>:log': ['stream, capped', 'log of a job with a history: the level, and the entry in the next line'],
   '~job:<id>:record': [
     'stream, capped',
-    'of a flow that is recorded: how its nodes have moved and what waits at their ports since, an entry for each script',
+    'for a recorded flow: moves of its nodes and changes of values waiting at their ports, an entry for each script',
   ],
   '~queues': ['set', 'names of queues'],
   '~queue:<q>': [
     'string',
-    'settings, lanes and counts of a queue, as JSON; with a space before it where its jobs are counted by place',
+    'settings, lanes and counts of a queue, as JSON; with a space before it if its jobs are counted by place',
   ],
   '~queue:<q>:ready, :ready:pull': [
     'zset',
@@ -58,13 +55,13 @@ export const kinds = {
   ],
   '~counts:<q>:c, :b': [
     'string',
-    'what was counted by class on the last day on which something was, and on the one before: the day, and a line for each of the first hundred classes, the others together in one without a name',
+    'counts by class of the last two days with events: the day, and a line for each of the first hundred classes; further classes share a line without a name',
   ],
   '~counts:<q>:k<n>': [
     'string',
-    'what was counted by class on a day as it was at the first count of an hour (of the last 24): that hour, and the text in the lines after it',
+    'counts by class of a day, as of the first count of an hour (of the last 24): that hour, and the text in the lines after it',
   ],
-  '~days': ['hash', 'day → queue → what was counted on it and how long runs had waited, as JSON; for five years'],
+  '~days': ['hash', 'day → queue → counts of the day and waiting times of runs, as JSON; for five years'],
   '~lane:<L>': ['string', "the number of a lane's last request, and its answer as JSON"],
   '~wake': [
     'zset',
@@ -81,7 +78,7 @@ export const kinds = {
   '~constraints': ['string', 'version and matchers, as JSON'],
   '~repeats': ['zset', 'next slot → id of a job that repeats'],
   '~workers:<q>': ['hash', 'class → its definition, as JSON'],
-  '~channels': ['hash', 'channel → how many ports listen, and the id of its relay where it has one'],
+  '~channels': ['hash', 'channel → number of listening ports, and the id of its relay if it has one'],
   '~audience:<channel>': ['string', 'the same, and the ports that listen as long as they are few'],
   '~channel:<name>': ['zset', 'id:port, in the order of their names'],
   '~messages': ['zset', 'minute → channel of which something was last kept then'],
@@ -104,16 +101,16 @@ export const kinds = {
   ],
   '~unique:<scope>': [
     'string',
-    'id of the job that holds a unique key; for one that expires also until when, and how its job stood when that was removed',
+    'id of the job that holds a unique key; for an expiring key also its expiry, and the status of the job when it was removed',
   ],
   '~gone:<token>': ['string, expires', 'the answer of a commit whose job is deleted'],
   '~keys': ['hash', 'id of an API key → its hash, name, scopes, limits and end; `used:<id>` → when it was last used'],
   '~quota:<key>': [
     'string',
-    'of an API key: its jobs that have not ended, their bytes beside 1 KiB for each, and the most of both',
+    'for an API key: its unfinished jobs, their bytes beyond 1 KiB each, and the maximum of both',
   ],
-  '~quota:<key>:kept': ['string', 'of an API key: bytes of its jobs at rest, and of the graphs that it stored'],
-  '~audit': ['stream, capped', 'what admins have asked for: who, when, which route and path'],
+  '~quota:<key>:kept': ['string', 'for an API key: bytes of its jobs at rest, and of its stored graphs'],
+  '~audit': ['stream, capped', 'requests of admins: caller, time, route and path'],
   '~processes': [
     'hash',
     'program that asks for work under a name → since,heard,signal, and the queues that it asks, a line each',
@@ -122,11 +119,11 @@ export const kinds = {
   '~log': ['stream, capped', 'the log'],
   '~live:<channel>, ~call:<waiter>, ~ended:<id>': [
     'pub/sub',
-    'messages for listeners outside; calls to claims that wait; the end of a job, to those who wait for its result',
+    'messages for listeners outside; calls to waiting claims; ends of jobs, to callers that wait for a result',
   ],
   '~breaker:<host>': [
     'string',
-    'failures in a row and until when it is open, of a host that is called back, or `push/` and that of push workers; for a day',
+    'consecutive failures and the end of the open state, of a callback host, or `push/` and a host of push workers; for a day',
   ],
   '~breakers': ['zset', 'when it was opened last → host whose breaker is open'],
   '~views': [
@@ -139,13 +136,13 @@ export const kinds = {
   ],
   '~muted': [
     'hash',
-    'kind of errors that is muted → the class of its jobs, who has muted it, when and until when, as JSON',
+    'muted kind of errors → the class of its jobs, the key that muted it, its start and its end, as JSON',
   ],
   '~deployed': [
     'hash',
     'deployment → the classes that it announced last, when, and the hashes of its versions, as JSON',
   ],
-  '~bells': ['string, expires', 'how many requests in a row QStash has refused, and why, as JSON'],
+  '~bells': ['string, expires', 'number of consecutive requests refused by QStash, and the reason, as JSON'],
   '~ticked': ['string', 'when a tick came, written by each second one'],
   '~heart': ['string', 'the source of that tick: `cron` or `qstash`'],
   '~rung': ['string', 'when a bell came that became a lane'],
@@ -161,7 +158,7 @@ export const kinds = {
   ],
   '~session:<hash>': [
     'string, expires',
-    'the hash of the API key that somebody has logged in with, by the hash of the name that they were given; `once` before it where that name is good for one session',
+    'the hash of the API key of a login, by the hash of the name given to the person; `once` before it if the name is valid for one session',
   ],
   '~flags': ['set', 'switches that are on'],
   '~flows': ['hash', 'name → a stored graph, as JSON'],

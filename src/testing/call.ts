@@ -9,11 +9,11 @@ export type CallOptions = SandboxOptions & {
 }
 
 export type Called = Ran & {
-  /** What was written, by output port. */
+  /** Written values, by output port. */
   out: Record<string, unknown[]>
   /** The defaults of the output ports that have one. */
   defaults: Record<string, unknown>
-  /** What was not read, by input port. */
+  /** Unread values, by input port. */
   unread: Record<string, unknown[]>
   state: Record<string, unknown>
   /** When it runs next, if it waits for a time. */

@@ -1,13 +1,13 @@
-// Runs what is ready, one job at a time in an order of choice, where no lane does: to find what depends on the order.
+// Runs ready jobs without a lane, one at a time in a chosen order, to find bugs that depend on the order.
 
 import { duration } from '../core/time.ts'
 import type { Performed } from '../engine/api/run-one.ts'
 import type { Engine } from '../engine/index.ts'
 
-/** The order of those that are as urgent: oldest first, newest first, or by chance, the same for the same seed. */
+/** Order of jobs with equal priority: oldest first, newest first, or random for a seed. */
 export type Order = 'fifo' | 'lifo' | { seed: number }
 
-/** What `createSidejob` gives, or whatever holds it as `engine`. */
+/** The result of `createSidejob`, or an object with it as `engine`. */
 type Drained = Pick<Engine, 'ready' | 'performOne'> & { tick: () => Promise<unknown> }
 type Runnable = Drained & { jobs: { run: (job: string, options: { force?: boolean }) => Promise<unknown> } }
 type Held<E> = E | { engine: E }
@@ -47,7 +47,7 @@ function chooser(order: Order): (ready: Ready[]) => Ready {
 async function readyNow(engine: Drained): Promise<Ready[]> {
   const ready = await engine.ready()
   if (ready.length > 0) return ready
-  // What is due by now becomes ready.
+  // Due jobs become ready.
   await engine.tick()
   return engine.ready()
 }
@@ -57,7 +57,7 @@ function thrown({ id, class: name, error }: Performed): void {
 }
 
 /**
- * Performs all ready jobs until none is; answers its runs in order. What waits for a later time stays: move the clock.
+ * Performs all ready jobs until none is; answers its runs in order. Later jobs stay: move the clock.
  *
  * @example for (let seed = 0; seed < 100; seed++) await drain(engine, { order: { seed } })
  */

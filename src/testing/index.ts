@@ -1,4 +1,4 @@
-// What users' tests import: to run a function without Redis, to drain queues in an order of choice, to move the clock.
+// Exports for users' tests: run a function without Redis, drain queues in a chosen order, move the clock.
 
 export type { Performed } from '../engine/api/run-one.ts'
 export { type Called, type CallOptions, call } from './call.ts'

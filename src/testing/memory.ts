@@ -20,7 +20,7 @@ export type Memory = {
   lastId: number
 }
 
-/** The only job that there is. */
+/** Id of the only job. */
 export const ID = 1
 
 export const mapped = <A, B>(from: Record<string, A>, to: (value: A) => B): Record<string, B> =>
@@ -48,10 +48,10 @@ export const sideOf = (specs: Record<string, { default?: unknown; channels?: str
     portOf({ channels, ...(value === undefined ? {} : { default: encodeValue(value) }) }),
   )
 
-/** The ports that can be seen: `*` stands for those that are not there yet. */
+/** The ports that can be seen: `*` represents ports that do not exist yet. */
 export const listed = ({ '*': _, ...ports }: Side): Side => ports
 
-/** The port of that name, made on the fly where there is a `*`. */
+/** Returns the port, and creates it if there is a `*`. */
 export function open(side: Side, dir: 'in' | 'out', name: string, who: string): Port {
   if (Object.hasOwn(side, name) && name !== '*') return side[name]!
   if (!side['*']) throw refused(`${who} does not have ${dir} port ${name}`)
@@ -74,7 +74,7 @@ export const newChild = (memory: Memory, child: Partial<Child>): Child => ({
   ...child,
 })
 
-/** Ports of jobs that are not here take everything; what they are given can be seen in the ops only. */
+/** Ports of other jobs accept everything; their writes appear only in the ops. */
 function portAt(memory: Memory, ref: PortRef): Port {
   if ('job' in ref) return portOf({})
   const { in: ins, out } = 'child' in ref ? childOf(memory, ref.child) : memory
@@ -89,13 +89,13 @@ function take(port: Port, count: number): SnapshotItem[] {
   return port.values.splice(0, count)
 }
 
-/** One set of ports in the place of another: those that stay keep their values. */
+/** Replaces a set of ports: remaining ones keep their values. */
 const redefined = (side: Side, specs: PortOptions): Side =>
   Object.fromEntries(
     Object.entries(specs).map(([name, spec]) => [name, portOf(spec, side[name]?.values, side[name]?.taken)]),
   )
 
-/** Moves what waits in a port, and copies its default; says whether that wakes the job. */
+/** Moves the values waiting in a port, and copies its default; returns whether that wakes the job. */
 function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   const source = portAt(memory, from)
   const items = take(source, source.values.length)
@@ -109,7 +109,7 @@ function move(memory: Memory, from: PortRef, to: PortRef[]): boolean {
   return woken.length > 0
 }
 
-/** What an op does here, and whether it wakes the job. What is not in the table can be seen in the ops only. */
+/** Effect of an op, and whether it wakes the job. Other ops are only recorded. */
 const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) => boolean | undefined } = {
   write(memory, { to, values, context = encodeValue({ job: ID }), setDefault }) {
     const port = portAt(memory, to)
@@ -129,7 +129,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
     return false
   },
   connect: (memory, { from, to }) => move(memory, from, to),
-  // What waits goes over the wires; what comes later does not, for there is nobody who writes it.
+  // Waiting values pass over the wires; later ones do not, because no other job writes here.
   wire: (memory, op) => 'to' in op && op.to.length > 0 && move(memory, op.from, op.to),
   amend(memory, { of, in: ins = {}, out = {}, drop = {} }) {
     if (of && 'job' in of) return false
@@ -175,7 +175,7 @@ const verbs: { [K in Op['op']]?: (memory: Memory, op: Extract<Op, { op: K }>) =>
 }
 
 /**
- * What the changes make of the job, as a new memory; refused changes throw, and nothing has happened.
+ * Applies changes to the job, as a new memory; refused changes throw without effect.
  *
  * @example const { memory, woken } = applied(before, { end: 'completed', reads: { in: { cursor: 0, count: 1 } } })
  */

@@ -1,4 +1,4 @@
-// A job without Redis: its worker's function is performed for real, over a snapshot of what is kept in memory.
+// A job without Redis: the worker's function runs on a snapshot of values kept in memory.
 
 import { decodeValue, encodeValue } from '../core/codec/value.ts'
 import { readWorker } from '../core/definition.ts'
@@ -27,11 +27,11 @@ type Specs = Record<string, { default?: unknown; channels?: string[] }>
 export type SandboxOptions = {
   args?: unknown
   name?: string
-  /** Ports of this job beside its worker's, or in their place. */
+  /** Ports of this job, in addition to its worker's ports or replacing them. */
   in?: Specs
   out?: Specs
   state?: Record<string, unknown>
-  /** The children as the run sees them, and what waits in their output ports. */
+  /** Children and values waiting in their output ports, as the run sees them. */
   children?: Record<string, { class?: string; status?: Status; out?: Record<string, unknown[]> }>
   /** The `job.env` of the function: variables, secrets and bindings. */
   env?: object
@@ -41,13 +41,12 @@ export type SandboxOptions = {
   now?: number
 }
 
-/** What one run did, in the words of the run protocol. */
-/** What a run did, without the marks that only order its log. */
+/** Effects of a run, without the marks that only order its log. */
 const doings = ({ ops = [] }: Changes): Op[] => ops.filter(({ op }) => op !== 'entry')
 
 export type Ran = { end: Changes['end']; ops: Op[]; error?: RunError; result?: unknown }
 
-/** Milliseconds for which a run is lent, as its snapshot says. */
+/** Lease of a run in milliseconds, as in its snapshot. */
 const LEASE = 45_000
 
 function remember(worker: Worker, options: SandboxOptions): Memory {
@@ -73,7 +72,7 @@ const feed = (memory: Memory, child: string, port: string, values: unknown[]): n
 const shown = (side: Memory['in']): Record<string, unknown[]> => mapped(listed(side), ({ values }) => valuesOf(values))
 
 /**
- * A job that can be given values, run and looked at; its clock stands still until it is moved.
+ * A job that can receive values, run and be inspected; its clock moves only on request.
  *
  * @example
  * const job = sandbox(delay, { in: { delay: { default: 10 } } })
@@ -163,7 +162,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     return found ? { taken: found.taken, values: [...found.values] } : null
   }
 
-  /** Where the job goes after a run that did not fail: what arrived meanwhile comes first. */
+  /** Status of the job after a run that did not fail: new input comes first. */
   function rest({ end, waitFor, pause, wait, at = wait === undefined ? pause?.until : now + wait }: Changes): void {
     runAt = at ?? (pause ? undefined : runAt)
     ranAt ??= now
@@ -274,7 +273,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       for (const port of listening) port.values.push(...itemsOf([message]))
       if (listening.length > 0) wake()
     },
-    /** Says what has become of a child, and what it left: its result, or its error. */
+    /** Sets the outcome of a child: its result, or its error. */
     child(
       name: string,
       { status, left, out = {} }: { status?: Status; left?: unknown; out?: Record<string, unknown[]> },
@@ -294,11 +293,9 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     get state(): Record<string, unknown> {
       return mapped(memory.state, decodeValue)
     },
-    /** What the output ports hold. */
     get out() {
       return shown(memory.out)
     },
-    /** What waits in the input ports. */
     get unread() {
       return shown(memory.in)
     },

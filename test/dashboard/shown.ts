@@ -58,8 +58,9 @@ export function gallery(): string {
   const entry = (shown: Shown) => [`## ${shown.title}`, ...looks.map(({ name }) => picture(shown, name))].join('\n\n')
   return `# Every page of the dashboard
 
-These are all pages of the [dashboard](dashboard.md) in light, in dark, and on a phone 390 pixels wide. \`npm run docs:pictures\` takes them anew: it
-starts a stack, fills it with a shop at three in the morning (\`test/dashboard/seed.ts\`), and looks.
+These are all pages of the [dashboard](dashboard.md) in light, in dark, and on a phone 390 pixels
+wide. \`npm run docs:pictures\` takes them again: it starts a stack, fills it with data of a shop at three in the morning
+(\`test/dashboard/seed.ts\`), and takes screenshots.
 
 ${[...before, ...shownPages(0, 0)].map(entry).join('\n\n')}
 `

@@ -60,7 +60,7 @@ test('what a job is where nothing is said', async () => {
   const view = await kit.engine.jobs.get(String(id))
   expect(said('`priority`')).toBe(String(view.priority))
   expect((await kit.engine.jobs.runs(String(id))).runs).toHaveLength(1)
-  expect(said('`retain`')).toBe('1 day for what has completed or was terminated')
+  expect(said('`retain`')).toBe('1 day for completed or terminated jobs')
   expect(await keptFor(id, 'completed')).toBe(DAY)
   const kept = await kit.make('noop', { keepResult: true })
   await kit.rest(kept, 'completed')
@@ -106,7 +106,7 @@ test('how long things take where nothing is said', async () => {
   const stays = `${budget / SECOND} s of work, ${latest / SECOND} s in all where it mostly waits`
   expect(said('lane')).toBe(`${batch} runs a batch, ${stays}, a lease of ${lease / SECOND} s`)
   expect(keyRotation.parse({}).overlap).toBe(DAY)
-  expect(said('key rotation')).toBe('the old key goes on for 1 day')
+  expect(said('key rotation')).toBe('the old key remains valid for 1 day')
   expect(parseRepeat({ cron: '* * * * *' }).missed).toBe('last')
   expect(parseRepeat('FINISHED, +1 DAY').missed).toBe('run')
   expect(said('`repeat.missed`')).toBe("`last` for cron, `run` for Bedrock's words")

@@ -1,4 +1,4 @@
-// What one does with a project of one's own: make it, add sidejob to it, and develop it.
+// Commands for your own project: create it, add sidejob to it, and develop it.
 
 import type { Command } from '../command.ts'
 import { create } from './create.ts'

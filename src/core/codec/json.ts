@@ -1,4 +1,4 @@
-// JSON text, read strictly, with user values left closed where a pattern says so.
+// Reads JSON strictly, with user values left closed at positions named by a pattern.
 
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
@@ -6,12 +6,12 @@ import type { Encoded } from './opaque.ts'
 /** The deepest nesting of objects and arrays that is read; conversions between formats rely on it. */
 export const DEPTH = 200
 
-/** Marks a position in a pattern: what stands here is a user's value and stays closed. */
+/** Marks a position in a pattern: the value here is a user's value and stays closed. */
 export const CLOSED: unique symbol = Symbol('closed')
 const ITEM: unique symbol = Symbol('item')
 const MEMBER: unique symbol = Symbol('member')
 
-/** Says where user values stand in a tree; what it does not name is open, and so is what has another shape than it says. */
+/** Positions of user values in a tree; unnamed positions are open, and so are values of an unexpected shape. */
 export type Closed = typeof CLOSED | Pattern
 export type Pattern = {
   readonly [field: string]: Closed
@@ -41,7 +41,7 @@ export const atField = (pattern: Pattern, name: string): Closed =>
 /** MALFORMED: not the format. TOO_DEEP: nested beyond the limit. REPEATED: a name twice in one object. */
 export type Fault = 'MALFORMED' | 'TOO_DEEP' | 'REPEATED'
 
-/** Text that cannot be read as JSON, with the place (from 1:1) and what was expected there. */
+/** Invalid JSON, with the position (from 1:1) and the expected token. */
 export class JsonError extends SidejobError {
   readonly fault: Fault
   readonly line: number
@@ -58,7 +58,7 @@ export class JsonError extends SidejobError {
   }
 }
 
-/** How the objects of open positions are made. What `has` answers true for is a name that came twice, and refused. */
+/** Creates the objects of open positions. `has` reports a repeated name, which is refused. */
 export type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
@@ -68,7 +68,7 @@ export type Builder<T> = {
   done(made: T): unknown
 }
 
-/** Plain objects. A name twice is refused: readers do not agree on which counts. `__proto__` is a name like others. */
+/** Plain objects. A name twice is refused: readers do not agree on which counts. `__proto__` is an ordinary name. */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
   has: Object.hasOwn,
@@ -97,7 +97,7 @@ export type ParseOptions = { depth?: number; builder?: Builder<any> }
 export type JsonOptions = ParseOptions & { number?: (text: string) => unknown }
 
 /**
- * Reads JSON into plain values, but where the pattern says CLOSED into a Wire: the checked, untouched slice of the text.
+ * Reads JSON into plain values, but at CLOSED positions into a Wire: the checked, untouched slice of the text.
  *
  * @example parseJson('{ "class": "A", "args": [1.0] }', { args: CLOSED }) // { class: 'A', args: '[1.0]' }
  */
@@ -133,13 +133,13 @@ const literals: Record<string, unknown> = { true: true, false: false, null: null
 /** A member whose value is read by itself, and where that stood. */
 type Hole = { name: string; closed: Closed; from: number; to: number }
 
-/** What objects of a list have in common: their text but for users' values and lists and objects, in which they differ. */
+/** Common text of the objects of a list, without users' values, lists and objects, which may differ. */
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
 /** A mould that fitted fewer costs more than it saves: what does not fit is read twice. */
 const FEW = 4
 
-/** Whether members of the objects of a list are users' values. */
+/** Returns whether members of the objects of a list are users' values. */
 const holdsClosed = (item: Closed): item is Pattern =>
   item !== CLOSED && Object.values(item).some((member) => member !== OPEN)
 
@@ -210,7 +210,7 @@ class Reader {
     return this.options.builder.done(this.members(pattern))
   }
 
-  /** `holes`: where it notes what may differ in others like it. */
+  /** `holes` collects the parts that may differ in similar objects. */
   private members(pattern: Pattern, holes?: Hole[]): unknown {
     const { builder } = this.options
     const made = builder.make()
@@ -237,8 +237,8 @@ class Reader {
   }
 
   /**
-   * Reads objects of a list one by one. In most lists they are alike but for the users' values: those that have the text of the
-   * one before around them are read by a comparison. A list in which few behind each other are gives that up.
+   * Reads objects of a list one by one. In most lists the objects differ only in users' values, so each is compared
+   * with the text of the one before. If few match, this is switched off.
    */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
@@ -264,7 +264,7 @@ class Reader {
     return ends.map((end, i) => this.text.slice(end, holes[i]?.from ?? this.at))
   }
 
-  /** An object out of a mould; nothing where the text is another one. */
+  /** An object from a mould; undefined if the text differs. */
   private like(mould: Mould): unknown {
     const { text, at: start } = this
     const { builder } = this.options
@@ -298,7 +298,7 @@ class Reader {
     return this.next() !== open + CLOSING || this.leave()
   }
 
-  /** Goes on behind an element; answers whether another comes. */
+  /** Moves past an element; returns whether another follows. */
   private goOn(open: number): boolean {
     this.space()
     const next = this.next()

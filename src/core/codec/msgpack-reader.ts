@@ -1,4 +1,4 @@
-// MessagePack bytes in: read with user values left closed where a pattern says so.
+// Reads MessagePack, with user values left closed at positions named by a pattern.
 
 import { toBase64 } from './base64.ts'
 import { atField, atItem, CLOSED, type Closed, DEPTH, OPEN, objects, type ParseOptions, type Pattern } from './json.ts'
@@ -7,8 +7,8 @@ import { Ext, MsgpackError, SHORT } from './msgpack.ts'
 import type { Encoded } from './opaque.ts'
 
 /**
- * Reads MessagePack into plain values, but where the pattern says CLOSED into a Wire: `~` and the base64 of the untouched
- * slice. Integers beyond 2^53 are bigints, a key that is no string is its JSON text, a str that is no UTF-8 is bytes.
+ * Reads MessagePack into plain values, but at CLOSED positions into a Wire: `~` and the base64 of the untouched slice.
+ * Integers beyond 2^53 are bigints, a key other than a string is its JSON text, a str that is not UTF-8 is bytes.
  *
  * @example parseMsgpack(body, oneOrMany({ args: CLOSED })) // { class: 'A', args: '~kQE=' }
  */
@@ -17,7 +17,7 @@ export const parseMsgpack = (bytes: Uint8Array, closed: Closed = OPEN, options?:
 
 type Kind = 'nil' | 'bool' | 'uint' | 'int' | 'float' | 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-/** What a first byte says: the kind, and a number that is inline (a value or a length) or in the next `width` bytes. */
+/** Decoded first byte: the kind, and a number that is inline (a value or a length) or in the next `width` bytes. */
 type Format = { kind: Kind; width: number; inline: number }
 
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))
@@ -71,7 +71,7 @@ const shortText = (bytes: Uint8Array, from: number, to: number): string | undefi
 // A byte order mark at the front of a string is part of the string.
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** What is marked as text but is not UTF-8, as old writers of MessagePack mark bytes, is bytes. */
+/** A str that is not UTF-8 is bytes, because old writers of MessagePack marked bytes as str. */
 const longText = (bytes: Uint8Array): string | Uint8Array => {
   try {
     return decoder.decode(bytes)
@@ -139,7 +139,7 @@ class Reader {
     else this.need(kind === 'str' || kind === 'bin' ? this.length(format) : width)
   }
 
-  // Made once, not once a map: a body is mostly what is skipped.
+  // Created once, not once per map: most of a body is skipped.
   private readonly skipItem = (): void => this.skip()
   private readonly skipMember = (): void => {
     this.skip()
@@ -181,7 +181,7 @@ class Reader {
     return new Ext(this.number('int', 1) as number, this.block(length).slice())
   }
 
-  /** Goes through the elements of an array or map, of so many values each, with a call for each element. */
+  /** Calls `element` for each element of an array or map, with `values` values each. */
   private elements(format: Format, values: number, element: () => void): void {
     const from = this.at
     const count = this.length(format)
@@ -218,7 +218,7 @@ class Reader {
     this.at += length
   }
 
-  /** Every value takes a byte at least, so a count that is more than what is left lies, and costs nothing here. */
+  /** Every value takes at least a byte, so a count above the remaining length is false, and is refused early. */
   private fits(length: number): void {
     const left = this.bytes.length - this.at
     if (length > left) this.fail(this.at, `expected at least ${length} more bytes, got ${left}`)

@@ -18,7 +18,7 @@ export const writeMsgpack = (tree: unknown): Uint8Array => {
 
 type Sized = 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-// How a length is written: up to `most` within the byte `short`, else after the first byte in 1, 2 or 4 bytes.
+// Encoding of lengths: up to `most` within the byte `short`, else after the first byte in 1, 2 or 4 bytes.
 const heads: Record<Sized, { most: number; short: number; wide: [one: number, two: number, four: number] }> = {
   str: { most: 31, short: 0xa0, wide: [0xd9, 0xda, 0xdb] },
   bin: { most: -1, short: 0, wide: [0xc4, 0xc5, 0xc6] },

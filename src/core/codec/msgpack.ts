@@ -1,4 +1,4 @@
-// What MessagePack has beyond JSON: extensions, integers of 64 bits, and the faults of its bytes.
+// Parts of MessagePack without a JSON equivalent: extensions, integers of 64 bits, and faults of its bytes.
 
 import { SidejobError } from '../errors.ts'
 import { toBase64 } from './base64.ts'
@@ -19,7 +19,7 @@ export class Ext {
   }
 }
 
-/** Bytes that cannot be read as MessagePack, with the place (from 0) and what was expected there. */
+/** Invalid MessagePack, with the position (from 0) and the expected token. */
 export class MsgpackError extends SidejobError {
   readonly fault: Fault
   readonly offset: number

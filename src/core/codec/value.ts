@@ -36,8 +36,9 @@ export const decodeValue = (wire: Encoded): unknown =>
   isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
 
 /**
- * Gives a value as JSON text. What JSON cannot hold reads as `{ "$bin": base64 }`, `{ "$int": digits }` (beyond 2^53),
- * `{ "$ext": [type, base64] }`, `{ "$float": "NaN" }`; a key that is no string is its JSON text.
+ * Gives a value as JSON text. Values without a JSON form read as `{ "$bin": base64 }`, `{ "$int": digits }` (beyond
+ * 2^53), `{ "$ext": [type, base64] }`, `{ "$float": "NaN" }`; a key other than a string is its JSON text. "NaN" }`; a
+ * key that is no string is its JSON text.
  *
  * @example wireToJson('~xAJoaQ==') // '{"$bin":"aGk="}'
  */
@@ -45,9 +46,10 @@ export const encodedToJson = (wire: Encoded): string =>
   isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
 
 /**
- * Gives a value as MessagePack. Objects of exactly the `$bin`, `$int`, `$ext` or `$float` form become what they stand for.
- * Integers keep their digits: within 64 bits as integers, beyond as the double that prints the same digits, or else as
- * the map `{ "$int": digits }`. Other numbers are the nearest double. Of a name that is there twice, the last counts.
+ * Gives a value as MessagePack. Objects of exactly the `$bin`, `$int`, `$ext` or `$float` form become the value they
+ * encode. Integers keep their digits: within 64 bits as integers, beyond as the double that prints the same digits, or
+ * else as the map `{ "$int": digits }`. Other numbers are the nearest double. If a name is repeated, the last value
+ * counts.
  *
  * @example wireToMsgpack('{"$bin":"aGk="}') // c4 02 68 69
  */
@@ -115,7 +117,7 @@ const int64 = (text: string): bigint | undefined => {
   return value !== undefined && fits64(value) ? value : undefined
 }
 
-/** Makes what `{ "$bin": … }` and its like stand for; undefined when the content is not of that form. */
+/** Decodes `{ "$bin": … }` and similar forms; returns undefined if the content does not match. */
 const forms: Record<string, (content: unknown) => unknown> = {
   $bin: (content) => (isBase64(content) ? fromBase64(content) : undefined),
   $int: (content) => (typeof content === 'string' && isInteger(content) ? int64(content) : undefined),

@@ -1,15 +1,15 @@
-// Checks values against JSON Schemas that others gave: what a value is is said as everywhere here, and neither a schema
-// nor a value can make it take long.
+// Checks values against foreign JSON Schemas: errors have the usual form, and neither a schema nor a value can make the
+// check slow.
 
 import { type Pattern, patternOf, type Spend } from './pattern.ts'
 
 export type Path = (string | number)[]
-/** What is wrong, and where: `expected a number, got "x"`. */
+/** A fault and its path: `expected a number, got "x"`. */
 export type Fault = { path: Path; message: string }
 
 type Schema = boolean | Record<string, unknown>
 
-/** Of a schema: bytes of its text, how deep it goes, and how many schemas it is made of. */
+/** Limits of a schema: bytes of its text, its depth, and its number of subschemas. */
 export const most = { bytes: 65_536, depth: 32, schemas: 2_000 } as const
 
 const one = ['additionalProperties', 'propertyNames', 'items', 'contains', 'not', 'if', 'then', 'else']
@@ -21,7 +21,7 @@ const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   return [`min${name}`, `max${name}`]
 })
 const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
-/** Those that say nothing of a value; of `format` there is a dialect in every library. */
+/** Keywords without effect on values; `format` differs between libraries. */
 const remarks = [
   ...['title', 'description', 'default', 'examples', 'format', 'deprecated', 'readOnly', 'writeOnly'],
   ...['$schema', '$id', '$comment', 'contentEncoding', 'contentMediaType'],
@@ -38,7 +38,7 @@ const kinds: Record<string, string> = {
   null: 'null',
 }
 
-/** What a schema can be wrong in: the first fault, with its place. */
+/** The first fault of a schema, with its path. */
 class SchemaFault extends Error {
   readonly path: Path
   constructor(path: Path, message: string) {
@@ -53,7 +53,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const textsOf = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string')
 
-/** How each keyword has to be written, beside those that hold schemas. */
+/** Valid values of each keyword, except keywords that hold schemas. */
 const written: Record<string, [(value: unknown) => boolean, string]> = {
   ...Object.fromEntries(numbers.map((name) => [name, [Number.isFinite, 'a number']])),
   ...Object.fromEntries(sizes.map((name) => [name, [(n: unknown) => Number.isInteger(n) && Number(n) >= 0, 'a size']])),
@@ -337,7 +337,7 @@ class Look {
     return branch === undefined ? [] : [branch as Schema]
   }
 
-  /** Of several forms the one was meant whose fault lies deepest in; when several fit as badly, none was. */
+  /** Selects the form whose fault is deepest; if several are equally deep, none. */
   #some(forms: Schema[], value: unknown, path: Path, isOnly: boolean): Fault | undefined {
     const faults = forms.map((form) => this.fault(form, value, path))
     const fitting = faults.filter((fault) => !fault).length
@@ -350,11 +350,11 @@ class Look {
   }
 }
 
-/** What is wrong with a value whose text has so many bytes; nothing, where it is as the schema says. */
+/** Fault of a value whose text has `bytes` bytes; undefined if it matches. */
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /**
- * Makes a check of a schema; `lenient` leaves out what is not known here, for schemas that have been taken already.
+ * Makes a check of a schema; `lenient` ignores unknown keywords, for schemas that were accepted earlier.
  *
  * @throws the first fault of the schema, with its place in `path`.
  * @example checkOf({ type: 'number' })('x', 3) // { path: [], message: 'expected a number, got "x"' }

@@ -1,4 +1,4 @@
-// Patterns in schemas that others gave: matched in a time that grows with the text alone, whatever the pattern says.
+// Patterns in foreign schemas, matched in a time that is linear in the text.
 //
 // JavaScript's own RegExp goes back and tries again: `(a+)+$` takes it seconds for 30 letters. Here all ways are gone at
 // once, a character at a time. RegExp only says whether one character is in a class.
@@ -17,7 +17,7 @@ type State =
   | { ways: number[] }
   | { place: Place; next: number }
 
-/** Characters of a pattern, and places in what is made of it. */
+/** Maximum characters of a pattern, and states of its automaton. */
 const MOST = { characters: 500, states: 1_000 }
 
 const tooLarge = () =>
@@ -97,7 +97,7 @@ class Reader {
 
 const places: Record<string, Place> = { '^': 'start', $: 'end', '\\b': 'edge', '\\B': 'inside' }
 
-/** Writes a tree as states, the last one first; the first state is where a match has been found. */
+/** Compiles a tree to states, the last one first; the first state means a match. */
 class Writer {
   readonly states: State[] = [{ ways: [] }]
   #written = 0
@@ -136,10 +136,10 @@ function isAt(place: Place, characters: string[], i: number): boolean {
   return (isWord(characters[i - 1]) !== isWord(characters[i])) === (place === 'edge')
 }
 
-/** Says how much it has done; throws when that is more than it may. */
+/** Counts steps; throws beyond the limit. */
 export type Spend = (steps: number) => void
 
-/** Whether a text has the pattern in it somewhere. */
+/** Returns whether a text contains the pattern. */
 export type Pattern = (text: string, spend: Spend) => boolean
 
 /** As JavaScript reads it: with whole characters where the pattern can be read so. */

@@ -1,11 +1,11 @@
-// Schemas of our own functions: checked as zod does, and told to others as JSON Schema.
+// Schemas of our own functions: checked by zod, and published as JSON Schema.
 
 import * as z from 'zod'
 import { type Encoded, encodeValue } from '../codec/value.ts'
 import { faultOf } from '../issues.ts'
 import { type Check, most } from './index.ts'
 
-/** What zod finds wrong, in our own words. What it cannot say without waiting the run that reads the value will say. */
+/** Faults found by zod, in our wording. Asynchronous checks are left to the run that reads the value. */
 export const zodCheck =
   (schema: z.ZodType): Check =>
   (value) => {
@@ -16,7 +16,7 @@ export const zodCheck =
     }
   }
 
-/** A schema as others read it; nothing where JSON Schema cannot say it, or not shortly. */
+/** The published form of a schema; undefined if JSON Schema cannot express it, or only at length. */
 export function jsonSchemaOf(schema: z.ZodType | undefined): Encoded | undefined {
   if (!schema) return undefined
   try {

@@ -51,7 +51,7 @@ const repeatShapes: Shape[] = [...delayShapes, { form: /^START OF (HOUR)$/, read
 
 const bases: Record<string, Base> = { SCHEDULED: 'scheduled', STARTED: 'started', FINISHED: 'finished' }
 
-// What Bedrock's document says that they are; its code rounds to the hour, the day and the Sunday.
+// Definitions in Bedrock's documentation; its code rounds to the hour, the day and the Sunday.
 const canned: Record<string, string> = {
   HOURLY: 'FINISHED, +1 HOUR',
   DAILY: 'FINISHED, +1 DAY',
@@ -142,7 +142,7 @@ const following =
 const FIRST = new Date(0).setUTCFullYear(0, 0, 1)
 const LAST = Date.UTC(10_000, 0, 1) - SECOND
 
-// SQLite knows the years 0 to 9999, and goes on from nothing to nothing.
+// SQLite knows the years 0 to 9999; other times stay invalid.
 const known = (at: number): number => (at >= FIRST && at <= LAST ? at : Number.NaN)
 
 const skipEven = (length: number) => (from: number, now: number) =>
@@ -154,7 +154,7 @@ const lastEven = (length: number) => (from: number, now: number) =>
 // 800 years of months, a year of hours. A rule that is still in the past then ("+1 SECOND, WEEKDAY 1") runs there once.
 const MOST_STEPS = 10_000
 
-// A rule that stands still or goes back has no slot to come: where it goes is the answer.
+// A rule that stops or goes back has no next slot: the result is where it leads.
 const skipSteps = (next: Step) => (from: number, now: number) => {
   let [slot, before] = [next(from), from]
   for (let n = 1; n < MOST_STEPS && slot > before && slot <= now; n++) [slot, before] = [next(slot), slot]

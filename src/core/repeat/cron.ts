@@ -1,8 +1,8 @@
-// Cron patterns in a time zone: croner says which wall-clock times match, and this says when the clock shows them.
+// Cron patterns in a time zone: croner matches wall-clock times, and this module converts them to instants.
 //
 // croner's own zones are not used: it calls `*/15 2 * * *` an interval, which is lost in a gap and runs twice in an
-// overlap. Here a pattern is hourly only if it names all 24 hours; it then runs in both hours of an overlap, and what
-// is in a gap does not exist. Every other pattern runs once: at the first of two times, or right after the gap.
+// overlap. Here a pattern is hourly only if it names all 24 hours; it then runs in both hours of an overlap, and its
+// times in a gap do not exist. Every other pattern runs once: at the first of two times, or right after the gap.
 
 import { Cron, CronPattern } from 'croner'
 import { SidejobError } from '../errors.ts'
@@ -58,7 +58,7 @@ const hourly = (walls: Step, offset: Step): Step => {
   const after = (at: number, shown: number): number => {
     const slot = walls(at + shown) - shown
     if (Number.isNaN(slot)) return slot
-    // A clock is set by a day at most: set back, it shows again what has been; set forward, the slot comes earlier.
+    // A clock changes by at most a day: set back, it repeats times; set forward, the slot comes earlier.
     const look = Math.min(slot, at + DAY)
     if (offset(look) !== shown) return afterChange(change(offset, at, look))
     return look === slot ? slot : afterNow(Math.max(look, slot - 2 * DAY))

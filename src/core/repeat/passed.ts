@@ -1,8 +1,8 @@
-// Slots that went by without a run of their own: which, and what stands for them.
+// Slots without a run of their own, and the runs that replace them.
 
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
-/** What was done about them: a run for each, later; one for all of them; or none. */
+/** Replacement of missed slots: a run for each, one for all of them, or none. */
 export const madeUps = ['each', 'one', 'none'] as const
 
 /** The first and the last of them. */
@@ -23,10 +23,10 @@ type Used = {
   scheduled: number
   started: number
   slot: number
-  /** The run was given back: nothing stands for its slot. */
+  /** The run was given back, so no run replaces its slot. */
   isSkipped: boolean
   now: number
-  /** What was known before, while slots of that time are made up for. */
+  /** Earlier findings, while missed slots of that time are run. */
   catchingUp?: Passed
 }
 
@@ -37,7 +37,7 @@ function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingU
   return { from: last(scheduled, started) > scheduled ? scheduled : slot, to, made: 'each' }
 }
 
-/** One run stands for all of them: the one that was late, or the next, where this one took so long. */
+/** One run replaces all of them: the late one, or the next one if this one took too long. */
 function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Passed | undefined {
   const own = slotOfRun(repeat, scheduled, started)
   const after = repeat.next(own)
@@ -45,7 +45,7 @@ function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Pa
   return own > scheduled ? { from: scheduled, to: own, made: 'one' } : undefined
 }
 
-/** Those before the slot that was run, and those that went by as it ran. */
+/** Slots before the run's slot, and slots missed during the run. */
 function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passed | undefined {
   const own = slotOfRun(repeat, scheduled, started)
   const after = repeat.next(own)
@@ -55,7 +55,7 @@ function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passe
 }
 
 /**
- * The slots that went by as a run used one up, where there were any.
+ * Slots missed when a run used one up; undefined if none.
  *
  * @example passedBy(parseRepeat({ cron: '0 * * * *' }), { scheduled: nine, started: quarterPastNoon, slot: one, now, isSkipped: false })
  * // from nine to noon, made: 'one'
@@ -70,7 +70,7 @@ export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
 }
 
 /**
- * The slots from one on to a moment, at most so many.
+ * Slots from a start to a moment, up to a maximum.
  *
  * @example slotsFrom(parseRepeat({ cron: '0 * * * *' }), nine, noon, 100) // 9, 10, 11, 12
  */

@@ -1,9 +1,9 @@
 // The rule of a repeat's slots, however it is written.
 
-/** What slots count from: the slot before, or the start or end of the run before. */
+/** Base of the next slot: the previous slot, or the start or end of the previous run. */
 export type Base = 'scheduled' | 'started' | 'finished'
 
-/** How slots follow each other; NaN where there is none. */
+/** Sequence of slots; NaN if there is none. */
 export type Rule = {
   base: Base
   /** The slot that follows a moment. */
@@ -12,6 +12,8 @@ export type Rule = {
   skip: (from: number, now: number) => number
   /** The last slot of the series begun at `from`, a slot itself, that is not later than `now`. */
   last: (from: number, now: number) => number
-  /** The next slot within a year that is moved since its time is one that the clock skips; `wall`: that time, as if in UTC. */
+  /**
+   * The next slot within a year that moves because the clock skips its time; `wall` is that time, as if in UTC.
+   */
   moved?: (from: number) => { at: number; wall: number } | undefined
 }

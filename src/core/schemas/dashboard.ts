@@ -1,4 +1,4 @@
-// What pages for people keep and show beside jobs: shared views of the list of jobs, and breakers of hosts.
+// Data of the dashboard besides jobs: shared views of the list of jobs, and breakers of hosts.
 
 import * as z from 'zod'
 import { moment } from './values.ts'
@@ -29,7 +29,7 @@ export const breakerList = z.object({
       host: z.string(),
       of: breakerOf.meta({ description: 'kind of calls: callbacks, or runs of push workers' }),
       failures: z.int().meta({ description: 'consecutive failures' }),
-      // One call may try it again then; where that is past the next call is the one.
+      // From then on one call may try it; in the past, the next call may.
       until: moment,
     }),
   ),

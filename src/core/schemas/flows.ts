@@ -14,16 +14,16 @@ export const wireName = z
 const end = z.object({ node: z.string().nullable(), port: z.string() })
 const nodeJob = z.object({ node: z.string(), job: jobId })
 
-/** What a new graph did, or would do. */
+/** Applied or previewed effects of a new graph. */
 export const graphChange = z.object({
   applied: z.boolean(),
-  /** Nodes that become new jobs; others start when something reaches them. */
+  /** Nodes that become new jobs; other nodes start when they receive data. */
   start: z.array(z.string()),
   adopt: z.array(z.string()),
   stop: z.array(nodeJob),
   replace: z.array(nodeJob),
   wires: z.object({ added: z.array(z.string()), removed: z.array(z.string()) }),
-  /** Values that stay behind, where they are. */
+  /** Values that stay behind. */
   orphaned: z.array(z.object({ node: z.string().nullable(), job: jobId, dir, port: z.string(), values: z.int() })),
   unfit: z
     .array(
@@ -80,7 +80,7 @@ export const flowRow = z.object({
 })
 export type FlowRow = z.output<typeof flowRow>
 
-/** What one script has done to a flow. */
+/** Changes made to a flow by one script. */
 export const flowEvent = z.object({
   id: z.string(),
   at: moment,

@@ -1,4 +1,4 @@
-// What can be asked of a job, when it is made and afterwards.
+// Options of a job, at creation and afterwards.
 
 import * as z from 'zod'
 import { alike } from '../alike.ts'
@@ -42,7 +42,7 @@ export const portSpecs = z
   .record(anyPort, portSpec)
   .refine((specs) => Object.keys(specs).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
 
-/** How long one call may wait for something. */
+/** Maximum wait of one call. */
 export const waitTime = duration.refine(
   (ms) => ms <= limits.waitMs.most,
   `expected at most ${limits.waitMs.most / 1_000} seconds`,
@@ -65,14 +65,14 @@ export const backoffWays = backoffOver(duration)
 const retryOver = (ways: typeof backoffWays) =>
   z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: z.union(ways).optional() })
 
-/** So many of its runs a job keeps at the most. */
+/** Maximum number of recorded runs of a job. */
 export const MOST_HISTORY = 100
 
 export const history = z.int().min(0).max(MOST_HISTORY).meta({
   description: 'number of runs to keep at /v1/jobs/:job/runs; by default only the last ten failed or lost runs',
 })
 
-/** A hundred years: nobody lives to see their end. */
+/** A hundred years, used as "never ends". */
 export const FOREVER = 100 * 365.25 * DAY
 
 export const retain = z.union([duration, z.literal(['forever', FOREVER / 1_000]).transform(() => FOREVER)]).meta({
@@ -141,7 +141,7 @@ const unique = z.union([
     .refine((given) => given.for === undefined || given.debounce === undefined, expectOne('for', 'debounce')),
 ])
 
-/** What says when a job is to run, or what would be lost when it is asked for again. */
+/** Options that set the time of a run, or would be lost on a repeated call. */
 const notDebounced = ['at', 'wait', 'repeat', 'inputs'] as const
 
 type Asked = { unique?: z.output<typeof unique> } & { [K in (typeof notDebounced)[number]]?: unknown }
@@ -170,7 +170,7 @@ const isHttp = (text: string) => URL.canParse(text) && /^https?:$/.test(new URL(
 
 export const httpUrl = z.string().max(2_000).refine(isHttp, 'expected a URL that begins with http:// or https://')
 
-// What the delivery itself says stays ours.
+// Headers of the delivery itself stay under our control.
 const OWN_HEADERS = /^(host|connection|content-length|content-type|transfer-encoding|webhook-.*)$/i
 
 export const requestHeaders = z
@@ -199,7 +199,7 @@ const callbackOptions = {
 /** A topic of Kafka; in a path `.` and `..` would be other places. */
 export const topic = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a topic')
 
-/** Who is told when a job ends: a webhook, or a topic behind a Kafka REST proxy. */
+/** Receiver of a job's end: a webhook, or a topic behind a Kafka REST proxy. */
 export const callback = z.union([
   z.strictObject({ url: httpUrl, ...callbackOptions }),
   z.strictObject({
@@ -250,7 +250,7 @@ export const jobInput = sparse(
     .superRefine(checkDebounce),
 )
 
-/** A job as it is asked for: what its schema has checked. */
+/** A job to be created, after its schema was checked. */
 export type AskedJob = z.output<typeof jobInput>
 
 /** One job, or up to 1,000 of which all are made or none. */
@@ -270,12 +270,12 @@ export const jobPatch = z.strictObject({
 })
 export type AskedPatch = z.output<typeof jobPatch>
 
-/** What those wait for that are asked for: room at a limit, or until they are tried again. */
+/** Reasons to wait: room at a limit, or the next retry. */
 export const waits = z
   .enum(['limit', 'retry'])
   .meta({ description: 'only jobs that wait at a limit, or only jobs that wait for a retry' })
 
-/** What is to be done to all jobs that fit; a filter that says nothing would mean everything. */
+/** Action on all matching jobs; an empty filter is refused because it would match everything. */
 const bulkJobs = z.strictObject({
   filter: z
     .strictObject({

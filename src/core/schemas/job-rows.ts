@@ -1,4 +1,4 @@
-// Lists of jobs: what may be asked for, and a row.
+// Lists of jobs: filters, and a row.
 
 import * as z from 'zod'
 import { ended, type Status } from '../job.ts'
@@ -34,7 +34,7 @@ const apart = ['text', 'args', 'error', 'parent', 'alias'] as const
 
 type Sorted = { sort?: string; status?: Status[]; cursor?: string } & { [Name in (typeof apart)[number]]?: unknown }
 
-/** By their ends are sorted those that have ended, as far as their queues' indexes tell. */
+/** Sorting by end works only for ended jobs, because only they are in that index. */
 function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
   const refuse = (name: string, message: string) => addIssue({ code: 'custom', message, path: [name] })
   const isEnded = query.sort === 'ended'
@@ -42,7 +42,8 @@ function checkSort(query: Sorted, { addIssue }: z.RefinementCtx): void {
     refuse('cursor', 'expected a cursor of a list that is sorted in the same way')
   if (!isEnded) return
   if (query.status?.some((one) => !ended.has(one))) refuse('status', 'expected statuses of jobs that have ended')
-  for (const name of apart) if (query[name] !== undefined) refuse(name, `expected no "${name}" beside sort=ended`)
+  for (const name of apart)
+    if (query[name] !== undefined) refuse(name, `expected no "${name}" together with sort=ended`)
 }
 
 export const jobQuery = z
@@ -139,7 +140,7 @@ export const errorKindInput = z
   })
   .refine(({ muted, until }) => muted || until === undefined, {
     path: ['until'],
-    message: 'expected none where a kind is unmuted',
+    message: 'expected no member when unmuting a kind',
   })
 
 export const errorKindMuted = z.object({

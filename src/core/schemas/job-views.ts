@@ -1,4 +1,4 @@
-// What is told of a job.
+// Views of a job.
 
 import * as z from 'zod'
 import { callbackState, jobId, status } from './names.ts'
@@ -18,7 +18,7 @@ export const portView = z.object({
 })
 export type PortView = z.output<typeof portView>
 
-/** How telling of a job's last end goes; no state before the job has ended. */
+/** Progress of the callback for a job's last end; no state before the job has ended. */
 export const callbackProgress = z.object({
   state: callbackState.nullable(),
   attempts: z.int(),
@@ -31,7 +31,7 @@ export type CallbackProgress = z.output<typeof callbackProgress>
 export const callbackView = callbackProgress.extend({
   state: callbackState,
   job: jobId,
-  /** The job whose end is told, and which of its ends. */
+  /** The ended job, and the number of its end. */
   of: jobId,
   end: z.int(),
   url: z.string(),
@@ -41,7 +41,7 @@ export const callbackView = callbackProgress.extend({
 })
 export type CallbackView = z.output<typeof callbackView>
 
-/** One try of telling somebody of an end. */
+/** One attempt of a callback. */
 export const callbackTry = z.object({
   at: moment,
   took: span,
@@ -52,7 +52,7 @@ export const callbackTry = z.object({
 })
 export type CallbackTry = z.output<typeof callbackTry>
 
-/** A run under way, and who has it. */
+/** A current run and its worker. */
 export const runUnderWay = z
   .object({
     startedAt: moment,
@@ -119,7 +119,7 @@ export const jobView = z.object({
     })
     .optional()
     .meta({ description: 'with details=true: cost of its runs' }),
-  /** How many children are not in `children`: the list of jobs has them all, page by page (`parent=`). */
+  /** Number of children missing from `children`: the list of jobs has them all, page by page (`parent=`). */
   moreChildren: z.int().optional(),
 })
 export type JobView = z.output<typeof jobView>
@@ -140,7 +140,7 @@ export const result = z.union([
 ])
 export type Result = z.output<typeof result>
 
-/** What steps of a function have kept: when, how long each took, and the run that did it; the value is the function's own. */
+/** Recorded steps of a function: time, duration, and the run; the value belongs to the function. */
 export const keptStep = z.object({
   name: z.string(),
   at: moment.nullable(),

@@ -59,7 +59,7 @@ export const keyList = z.object({
   ),
 })
 
-/** Who asks, so that a page knows which of its buttons will be let through. */
+/** The caller, so that a page can disable buttons. */
 export const me = z.object({
   id: z.string(),
   name: z.string(),
@@ -67,7 +67,7 @@ export const me = z.object({
   tenant: z.string().nullable().meta({ description: 'tenant of the key; null if it has none' }),
 })
 
-/** How long the old key goes on beside the new one. */
+/** Remaining lifetime of the old key. */
 export const keyRotation = z.strictObject({
   overlap: duration.refine((ms) => ms >= 0 && ms <= 30 * DAY, 'expected at most 30 days').default(DAY),
 })

@@ -54,7 +54,7 @@ export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transfor
 /** The number of a run in a path. */
 export const runNumber = named('the number of a run, from 1', (text) => /^[1-9]\d{0,8}$/.test(text))
 
-/** A job in a path. What can be no job is simply not there: 404, not 400. */
+/** A job in a path. An invalid id is simply not found: 404, not 400. */
 export const pathRef = z.string().refine(isRef, {
   error: (issue) =>
     `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1, an alias begins with a letter`,
@@ -74,6 +74,6 @@ export const VALUES = 10_000
 export const values = z.array(closed).max(VALUES)
 export const channelNames = z.array(channelName).max(1_000)
 
-/** How telling of an end goes. */
+/** Progress of a callback. */
 export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
 export type CallbackState = z.output<typeof callbackState>

@@ -1,4 +1,4 @@
-// Runs that have ended, as they are told.
+// Views of ended runs.
 
 import * as z from 'zod'
 import { dir, jobId } from './names.ts'

@@ -1,14 +1,14 @@
-// Where in a schema the special things are: closed values, moments, durations.
+// Positions of special values in a schema: closed values, moments, durations.
 
 import type * as z from 'zod'
 import { CLOSED, type Closed, each, list, OPEN } from '../codec/json.ts'
 import { closed, moment, span } from './values.ts'
 
-/** Where in a shape closed values, moments and spans stand: at this place, below named members, or below every member or item. */
+/** Positions of closed values, moments and spans: here, below named members, or below every member or item. */
 export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, Places>; each?: Places; items?: Places }
 
 /**
- * Reads off a schema where its closed values and moments are; the options of a union are laid over each other.
+ * Reads the positions of closed values and moments from a schema; options of a union are merged.
  *
  * @example places(z.object({ args: closed })) // { members: { args: 'closed' } }
  */

@@ -1,4 +1,4 @@
-// Ports and channels: what is written to them and read from them.
+// Ports and channels: writes and reads.
 
 import * as z from 'zod'
 import { waitTime } from './job-options.ts'
@@ -38,7 +38,7 @@ export const target = z.union(
   'expected { job, in } or { job, out }',
 )
 
-/** Whether a message is kept as its channel's last; 0 forgets what is kept. */
+/** Keeps the message as its channel's last; 0 deletes the kept message. */
 export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
   description: 'number of messages of the channel to keep: 1 keeps this one, 0 deletes the kept one',
 })
@@ -73,7 +73,7 @@ export const channelList = z.object({
     }),
   ),
   cursor: z.string().nullable().meta({
-    description: 'where the next page begins; null after the last. A page can have fewer channels than others',
+    description: 'start of the next page; null after the last. A page can have fewer channels than requested',
   }),
 })
 

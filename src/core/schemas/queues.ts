@@ -101,7 +101,7 @@ export const queueDetail = queueView.extend({
 })
 export type QueueDetail = z.output<typeof queueDetail>
 
-/** null removes a setting, one that is left out stays. */
+/** null removes a setting, an omitted setting stays. */
 export const limitSettings = z.strictObject({
   concurrency: concurrency.nullable().optional(),
   rate: rate.nullable().optional(),
@@ -164,7 +164,7 @@ export const limitView = z.object({
 })
 export type LimitView = z.output<typeof limitView>
 
-/** A limit of a list, with what is told of it where that is asked for. */
+/** A limit in a list, with optional details. */
 export const limitRow = limitView.extend({
   fullSince: moment
     .nullable()
@@ -211,10 +211,10 @@ const previewed = { preview: limitPreview.optional() }
 /** A limit after it was changed, or as it would be. */
 export const changedLimit = limitView.extend(previewed)
 
-/** What a limit shows and nobody sets: taken where it comes back, and left as it is. */
+/** Read-only members of a limit: accepted and ignored in requests. */
 const shownOnly = z.unknown().optional().meta({ readOnly: true, description: 'read only; ignored in requests' })
 
-/** What PUT takes: the settings, and whatever else GET shows of a limit. */
+/** Body of PUT: the settings, plus ignored read-only members of GET. */
 export const limitInput = limitSettings.extend({
   ...{ key: shownOnly, running: shownOnly, waiting: shownOnly, shutUntil: shownOnly },
   ...{ started: shownOnly, fullSince: shownOnly, nextRoom: shownOnly },

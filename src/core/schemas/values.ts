@@ -57,22 +57,22 @@ export const flag = z
 
 const CURSOR = 'expected the cursor of a page before'
 
-/** Where a list goes on: what the page before has answered. */
+/** Start of a page: the `next` of the page before. */
 export const cursor = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
   .meta({ description: 'cursor from the previous page' })
 
-/** Where a list goes on that Redis scans. */
+/** Cursor of a list that Redis scans. */
 export const scanCursor = z
   .string()
   .regex(/^\d{1,20}$/, CURSOR)
   .meta({ description: 'the cursor that the page before has answered' })
 
-/** Where a list goes on that is sorted by ends. */
+/** Cursor of a list sorted by ends. */
 export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CURSOR)
 
-/** Where the log goes on: the id of an entry. */
+/** Cursor of the log: the id of an entry. */
 export const logCursor = z.string().regex(/^\d{1,15}-\d{1,15}$/, CURSOR)
 
 /** A whole number in a query. */

@@ -1,4 +1,4 @@
-// Why a job is not running, as it is told.
+// Reasons why a job does not run.
 
 import * as z from 'zod'
 import { runUnderWay } from './job-views.ts'

@@ -206,7 +206,7 @@ export const workerView = workerShape
     redeliver: z.object({ after: span, max: z.int() }).optional(),
   })
 
-/** What a class is known by. */
+/** Identifies a class. */
 export const workerName = z.strictObject({ queue: queueName, class: className })
 
 const workerUnfit = z.object({

@@ -1,4 +1,4 @@
-// UpdateJob, CancelJob, DeleteJob, RequeueJobs, and the names that crash: what others do to jobs.
+// UpdateJob, CancelJob, DeleteJob, RequeueJobs, and crashing names: changes of jobs by callers other than their worker.
 
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'

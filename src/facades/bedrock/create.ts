@@ -11,7 +11,7 @@ import { QUEUE, wardOf } from './jobs.ts'
 import { Refusal, refusals } from './refusal.ts'
 import { isManual, isTaken, MOCK, waitsForChildren } from './shown.ts'
 
-/** After so many deliveries that nobody answered a job fails. */
+/** A job fails after this many unanswered deliveries. */
 const MOST_DELIVERIES = 10
 
 type Wanted = {
@@ -51,7 +51,7 @@ const parentOf = (text: string | undefined): string | undefined => {
   return id === 0 ? undefined : String(id)
 }
 
-// In Bedrock's order, so that of several faults the same one is told.
+// In Bedrock's order, so that the same fault is reported first.
 const wantedOf = (from: Given): Wanted => ({
   name: needName(from),
   priority: priorityOf(from('jobPriority') ?? from('priority')),
@@ -108,7 +108,7 @@ const inputOf = (
   return input
 }
 
-// What the scripts refuse, since it may have changed after we looked.
+// Refusals of scripts, for changes after our check.
 const refusedBy: Partial<Record<SidejobError['code'], () => Refusal>> = {
   NOT_FOUND: refusals.noParent,
   WRONG_STATUS: refusals.parentState,
@@ -120,7 +120,7 @@ const inWords = (error: unknown): never => {
   throw known ? known() : error
 }
 
-/** A unique job that is there already takes over what is new: data merged, repeat and priority as given now. */
+/** An existing unique job takes over new values: data merged, repeat and priority replaced. */
 async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }: Wanted): Promise<void> {
   for (let tries = 1; ; tries++) {
     const { args } = await engine.deliveries.get(String(id))
@@ -137,7 +137,7 @@ async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }:
   }
 }
 
-/** Makes jobs, or finds the unique ones that are there. Answers their ids. */
+/** Creates jobs, or finds existing unique ones. Returns their ids. */
 export async function createAll(engine: Engine, given: Given[], asksMock: boolean, call: Call): Promise<number[]> {
   const wanted = given.map(wantedOf)
   const parents = await parentsOf(engine, wanted)

@@ -1,5 +1,5 @@
-// A job's data: a JSON object, kept as the very text that came. What Bedrock keeps in it beside the user's own members
-// (retryAfterCount, originalNextRun, mockRequest) is only shown there, and ignored where it comes back.
+// A job's data: a JSON object, kept as the very text that came. Bedrock's own members of it (retryAfterCount,
+// originalNextRun, mockRequest) are only shown there, and ignored in requests.
 
 import { CLOSED, each, maps, parseJson } from '../../core/codec/json.ts'
 import type { Encoded } from '../../core/codec/value.ts'
@@ -11,7 +11,7 @@ type Members = Map<string, Encoded>
 
 const isObject = (text: string): boolean => text.startsWith('{')
 
-/** The members of a JSON object, each closed; undefined where the text is something else, or no JSON. */
+/** The members of a JSON object, each closed; undefined for any other text. */
 const membersOf = (text: string): Members | undefined => {
   try {
     const read = parseJson(text, each(CLOSED), { builder: maps })
@@ -32,7 +32,7 @@ const unescaped = (text: string): string =>
 const minified = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
 
 /**
- * Reads data as it is given: the user's own members of it, in the very text where nothing has to be taken out.
+ * Reads given data: the user's own members, verbatim unless something has to be removed.
  *
  * @example readData('{"n": 1}').own // '{"n": 1}'
  */
@@ -70,7 +70,7 @@ export const withMembers = (own: Encoded, added: Record<string, unknown>): Encod
  */
 export const mergePatch = (old: Encoded, patch: Encoded): Encoded => minified(merged(old, patch, 0))
 
-/** A patch goes down so far; below that it takes the place of what was there. Every level reads its text anew. */
+/** Maximum depth of a merged patch; deeper values are replaced. Every level reads its text again. */
 const DEPTH = 32
 
 function merged(old: Encoded, patch: Encoded, depth: number): Encoded {

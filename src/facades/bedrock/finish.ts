@@ -1,4 +1,4 @@
-// FinishJob, RetryJob and FailJob: the ends of a run, for whoever has it.
+// FinishJob, RetryJob and FailJob: ends of a run, called by its worker.
 
 import type { DeliveredJob, DeliveryEnd } from '../../engine/engine.ts'
 import type { Engine } from '../../engine/index.ts'

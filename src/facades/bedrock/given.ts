@@ -6,7 +6,7 @@ import { time } from '../../core/time.ts'
 import { formatOf, readBody } from '../../http/format.ts'
 import { Refusal, refusals } from './refusal.ts'
 
-/** The texts of parameters by name; what is missing or null is undefined. */
+/** The texts of parameters by name; undefined if missing or null. */
 export type Given = (name: string) => string | undefined
 
 /** A closed value as the text of a parameter: a string's content, any other value's JSON. */
@@ -21,7 +21,7 @@ const members = (body: Record<string, Encoded>): Given => {
   return (name) => textOf(named.get(name.toLowerCase()))
 }
 
-// A header carries bytes; those that are UTF-8 were meant as such.
+// A header carries bytes; valid UTF-8 is decoded.
 const decoded = (header: string): string => {
   if (!/[\x80-\xff]/.test(header)) return header
   try {
@@ -85,7 +85,7 @@ const LIST = list(CLOSED)
 const MOST_NAME = 255
 const encoder = new TextEncoder()
 
-/** A text that must be there, of at most so many bytes. */
+/** A required text with a maximum number of bytes. */
 export const needText = (from: Given, name: string, most: number): string => {
   const text = from(name)
   if (!text) throw refusals.missing(name)
@@ -122,7 +122,7 @@ export const priorityOf = (text: string | undefined): number | undefined => {
 /** Digits at the front count, as in C; anything else is 0. */
 export const leadingNumber = (text: string | undefined): number => Number.parseInt(text ?? '', 10) || 0
 
-/** There at all, whatever it says; but a plain false is a no. */
+/** True if present with any value except false. */
 export const isSet = (from: Given, name: string): boolean => ![undefined, 'false'].includes(from(name))
 
 /** true, or a number other than 0. */

@@ -46,7 +46,7 @@ const telling =
     return {}
   }
 
-/** What is asked for under a key is also what its headers say. */
+/** The headers are part of a request under a key. */
 async function keyed(call: Call, from: Given, names: string[]): Promise<Call> {
   if (call.key === undefined) return call
   const said = JSON.stringify([call.fingerprint, ...names.map((name) => from(name) ?? null)])

@@ -10,7 +10,7 @@ export const QUEUE = 'bedrock'
 // Per engine, once it is known to hold.
 const pulled = new WeakSet<Engine>()
 
-/** Any name may be used: the queue takes classes that nobody has registered. */
+/** Any name is allowed: the queue accepts unregistered classes. */
 export async function openQueue(engine: Engine): Promise<void> {
   if (pulled.has(engine)) return
   await engine.queues.update(QUEUE, { mode: 'pull' })
@@ -29,7 +29,7 @@ export async function wardOf(engine: Engine, id: string, otherwise = refusals.no
 
 const MOST_TRIES = 5
 
-/** Does something with a job as it is seen; once more when it has changed meanwhile. */
+/** Acts on the current job, and repeats after a concurrent change. */
 export async function withJob(engine: Engine, id: string, act: (job: DeliveredJob) => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries++) {
     try {

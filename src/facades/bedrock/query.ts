@@ -22,7 +22,7 @@ const statuses: Record<string, Status> = {
   CANCELLED: 'terminated',
 }
 
-/** What is left to Redis, so that fewer jobs are looked at. */
+/** Conditions that Redis checks, so that fewer jobs are read. */
 function filterOf(conditions: Condition[]) {
   const equal = (column: string) =>
     conditions.find((one) => one.column === column && one.operator === '=')?.values[0] as string | undefined
@@ -41,7 +41,7 @@ function filterOf(conditions: Condition[]) {
 
 export type Answer = { headers: string[]; rows: unknown[][]; more?: string }
 
-/** Answers the rows, and where it came only so far, the condition with which to go on. */
+/** Returns the rows, and the condition for the next page if it stopped early. */
 export async function query(engine: Engine, given: Given): Promise<Answer> {
   const text = needText(given, 'query', MOST_QUERY).trim()
   if (!text.endsWith(';')) throw new Refusal(502, 'Query Missing Semicolon')

@@ -1,4 +1,4 @@
-// What Bedrock answers besides 200: its codes and texts, word for word, since its clients decide by them.
+// Bedrock's refusals: codes and texts are verbatim, because its clients decide by them.
 
 import { codes, SidejobError } from '../../core/errors.ts'
 
@@ -26,7 +26,7 @@ export const refusals = {
   parentState: () => new Refusal(405, 'Can only create child job when parent is RUNNING, RUNQUEUED or PAUSED'),
 } as const
 
-// What we say in our words, in Bedrock's.
+// Our error codes as Bedrock's errors.
 const ours: Partial<Record<SidejobError['code'], { number: number; text?: string }>> = {
   UNAUTHENTICATED: { number: 401, text: 'Unauthorized' },
   FORBIDDEN: { number: 403, text: 'Forbidden' },
@@ -40,7 +40,7 @@ const ours: Partial<Record<SidejobError['code'], { number: number; text?: string
 /** Any error as Bedrock's number and text. */
 export const inBedrock = (error: SidejobError): { number: number; text: string } => {
   if (error instanceof Refusal) return { number: error.number, text: error.message }
-  // What is not as the class of the job says: its args are Bedrock's data.
+  // A value that does not match the schema of the class: its args are Bedrock's data.
   const [part] = error.code === 'REFUSED' ? (error.path ?? []) : []
   if (part === 'args' || part === 'result') return { number: 402, text: error.message.replace(part, 'data') }
   const known = ours[error.code]

@@ -1,4 +1,4 @@
-// The SELECT that Query answers: columns of `jobs`, conditions that must all hold, newest first, so many rows.
+// The SELECT that Query supports: columns of `jobs`, conditions joined by AND, newest first, with a limit.
 
 import { fitsSteps, type Step } from '../../core/glob.ts'
 import { limits } from '../../core/limits.ts'
@@ -180,7 +180,7 @@ class Reader {
 }
 
 /**
- * What a query asks for, or a refusal that says what cannot be answered.
+ * Parses a query, or throws a refusal with the unsupported part.
  *
  * @example selectOf("SELECT jobID FROM jobs WHERE name GLOB 'mail*' AND state = 'FAILED' LIMIT 20;")
  */

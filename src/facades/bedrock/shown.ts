@@ -1,4 +1,4 @@
-// How Bedrock shows jobs: its states, its times, the keys of GetJob and QueryJob, sorted as it sorts them.
+// Bedrock's view of jobs: its states, its times, the keys of GetJob and QueryJob, in its order.
 
 import { decodeValue, type Encoded, raw } from '../../core/codec/value.ts'
 import { iso } from '../../core/time.ts'
@@ -7,10 +7,10 @@ import { withMembers } from './data.ts'
 
 export const MOCK = 'mock'
 
-/** Their deliveries are not counted: a person does these, and may take for ever. */
+/** Their deliveries are not counted: people do these jobs, and may take any time. */
 export const isManual = (name: string): boolean => name.startsWith('manual')
 
-/** RUNNING, and for jobs with retryAfter RUNQUEUED: somebody has it, or had it and did not answer. */
+/** RUNNING, or RUNQUEUED for jobs with retryAfter: claimed by a worker, or unanswered. */
 const held = ({ redeliver }: DeliveredJob): string => (redeliver === null ? 'RUNNING' : 'RUNQUEUED')
 
 const states: Record<DeliveredJob['status'], (job: DeliveredJob) => string> = {
@@ -25,7 +25,7 @@ const states: Record<DeliveredJob['status'], (job: DeliveredJob) => string> = {
 
 export const stateOf = (job: DeliveredJob): string => states[job.status](job)
 
-/** Somebody may end its run. */
+/** A caller may end its run. */
 export const isTaken = (job: DeliveredJob): boolean => ['RUNNING', 'RUNQUEUED'].includes(stateOf(job))
 
 /** A parent that waits for its children. */
@@ -45,7 +45,7 @@ const nextRunOf = (job: DeliveredJob): string => {
   return waitsForChildren(job) && ran ? shownTime(job.ranAt!) : shownDue(job.dueAt, ran)
 }
 
-/** What Bedrock knows of a repeat: its text. */
+/** Bedrock's text of a repeat. */
 export const repeatOf = ({ repeat }: DeliveredJob): string => {
   const kept = repeat === null ? '' : (decodeValue(repeat) as string | { bedrock?: string })
   return typeof kept === 'string' ? kept : (kept.bedrock ?? '')
@@ -90,7 +90,7 @@ export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
 const heirs = (family: ChildResult[], is: ChildResult['how']) =>
   family.filter(({ how }) => how === is).map(({ id, args }) => ({ data: raw(args ?? '{}'), jobID: id }))
 
-/** Finished and cancelled children are shown together or not at all, failed ones only where there are some. */
+/** Finished and cancelled children are shown together or not at all, failed children only if there are any. */
 const familyOf = (family: ChildResult[]) => {
   if (family.length === 0) return {}
   const failed = heirs(family, 'failed')
@@ -101,7 +101,7 @@ const familyOf = (family: ChildResult[]) => {
   }
 }
 
-/** The nine keys of GetJob, and those of families. What is shown is the job before it was taken. */
+/** The nine keys of GetJob, and the keys of families. The job is shown in its state before the claim. */
 export const taken = ({ job, family }: Delivery, parents: Map<number, DeliveredJob>) => {
   const parent = job.parent === null ? undefined : parents.get(job.parent.id)
   // Before it was taken it was in no run: what its lease is now must not show.

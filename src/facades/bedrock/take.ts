@@ -8,7 +8,7 @@ import { Refusal, refusals } from './refusal.ts'
 import { MOCK, taken } from './shown.ts'
 
 const MOST_NAMES = 12_750
-/** How long a command may take that says nothing else. */
+/** Default timeout of a command. */
 const TIMEOUT = 110_000
 
 /** One name is a glob; of several each is exactly itself. */
@@ -55,9 +55,9 @@ export async function take(
   const mocked = isSet(from, 'mockRequest') || isSet(from, 'getMockedJobs')
   const lending = { names: globsOf(name), max, priority, wait, tags: mocked ? [MOCK] : [] }
   const { deliveries, failed } = await engine.deliveries.claim(QUEUE, lending, call)
-  // What nobody will hear of does not count as delivered.
+  // A delivery to a disconnected caller does not count.
   if (call.signal.aborted) await engine.deliveries.giveBack(deliveries, call)
-  // Where all that was chosen had failed on the way there is nothing, but it is no 404.
+  // Without deliveries the answer is empty if all chosen jobs failed on the way, and 404 otherwise.
   if (deliveries.length === 0 && failed === 0)
     throw wait > 0 ? new Refusal(303, 'Timeout') : new Refusal(404, 'No job found')
   const parents = await parentsOf(engine, deliveries)

@@ -1,4 +1,4 @@
-// What Downloader's callers ask for, and the job that it becomes.
+// Requests of Downloader's callers, and the jobs made from them.
 
 import * as z from 'zod'
 import { isCallbackGroup } from '../../core/callback.ts'
@@ -10,7 +10,7 @@ import { topic } from '../../core/schemas.ts'
 import { callable, type Use } from '../../core/url.ts'
 import type { Callback, JobInput } from '../../engine/engine.ts'
 
-/** Where its jobs are; what callbacks are told apart by, too. */
+/** Queue of its jobs; it also identifies their callbacks. */
 export const QUEUE = 'downloader'
 const [SECOND, MINUTE, DAY] = [1_000, 60_000, 86_400_000]
 
@@ -67,7 +67,7 @@ function checkTogether(
 // 14 minutes: below what the platform gives a run.
 const LONGEST = 840
 
-/** What is no text is taken for absent. */
+/** Treats any value other than text as absent. */
 const ifText = (schema: z.ZodType<string, string>) =>
   z
     .unknown()
@@ -75,7 +75,7 @@ const ifText = (schema: z.ZodType<string, string>) =>
     .pipe(schema.optional())
     .optional()
 
-/** Members that nobody knows are ignored, as the original does. */
+/** Unknown members are ignored, as in the original. */
 export const submission = z
   .object({
     url: text,
@@ -143,7 +143,7 @@ const metadataOf = (extra = '{}'): Record<string, string> =>
       .map(([name, value]) => [name, String(value)]),
   )
 
-/** The job that downloads what is asked for. */
+/** The job for a requested download. */
 export function jobOf(asked: Submission, downloads: Downloads, askedAt: number): JobInput {
   const { url, extra = '', max_retries: max = 2, s3_bucket: bucket, s3_region: region, download_timeout } = asked
   const to = destination(asked, downloads)

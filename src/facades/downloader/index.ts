@@ -25,7 +25,7 @@ const fail = (_: Context, error: SidejobError): Response => {
   )
 }
 
-/** How a wrong method on one of our paths is answered. */
+/** Answers a wrong method on one of our paths. */
 export const wrongMethod = (path: string, error: SidejobError): Response | undefined =>
   path.startsWith('/downloader/') && error.code === 'WRONG_METHOD'
     ? new Response('Invalid request method', { status: 405 })
@@ -66,7 +66,7 @@ export const downloader = {
       const now = Date.now()
       const { jobs, existing } = await engine.jobs.enqueue([jobOf(body, downloads, now)], call)
       const { id } = jobs[0]!
-      // Asked for twice with one key: the moment is that of the first time.
+      // For a repeated request with the same key, the time is the time of the first.
       const askedAt = existing ? argsOf(await engine.jobs.get(String(id))).askedAt : now
       return reply(201, { id: await downloads.files.idOf(id, askedAt) })
     },

@@ -1,4 +1,4 @@
-// What Downloader's callers are answered, and the body of its callbacks.
+// Answers of Downloader's API, and the body of its callbacks.
 
 import * as z from 'zod'
 import { decodeValue } from '../../core/codec/value.ts'
@@ -87,9 +87,9 @@ export const jobState = z.object({
 export const argsOf = ({ args }: JobView) =>
   (args === null ? {} : decodeValue(args)) as { url?: string; askedAt?: number }
 
-/** How a download and its callback go. */
+/** State of a download and its callback. */
 export function stateOf(id: string, view: JobView): z.output<typeof jobState> {
-  // What the last attempt said is forgotten when the next begins.
+  // The error of the last attempt is dropped when the next one begins.
   const said = view.error !== null && view.status !== 'running' ? view.error : null
   const error = said && (decodeValue(said) as { message: string; detail?: Detail })
   return {

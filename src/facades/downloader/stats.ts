@@ -10,12 +10,12 @@ const responses = ['200', 'tls', 'mime', 'body', 'image-size']
 export const aggregations = async (engine: Engine): Promise<GroupView[]> =>
   (await engine.groups.list()).groups.filter(({ id }) => !isCallbackGroup(id))
 
-/** What is ready is taken up in seconds; a tick finds within two minutes what was not. */
+/** Ready jobs start within seconds; a tick finds stuck ones within two minutes. */
 const STUCK = 3 * 60_000
 
 const isAlive = (queue: QueueView | undefined): boolean => !queue?.oldestReady || Date.now() - queue.oldestReady < STUCK
 
-/** The numbers of a component under the original's names; counters are those of the day. */
+/** The numbers of a component under the original's names; counters are per day. */
 export const components: Record<string, (engine: Engine) => Promise<Record<string, number> | undefined>> = {
   async processor(engine) {
     const [{ today, queues }, groups] = await Promise.all([engine.stats.totals(), aggregations(engine)])

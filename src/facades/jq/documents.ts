@@ -23,7 +23,7 @@ const schema = (shape: z.ZodType): unknown => {
 
 const content = (shape: z.ZodType) => ({ [MSGPACK]: { schema: schema(shape) } })
 
-/** What the master expects of a worker's URL. */
+/** The master's description of a worker URL. */
 export const workerDocument = () => ({
   openapi: '3.1.0',
   info: {
@@ -33,7 +33,7 @@ export const workerDocument = () => ({
       'The master posts a job to the URL with which its name is registered, signed by Standard Webhooks; webhook-id is ' +
       'the token of the attempt. The worker answers 200 with a result map, or 202 and posts the result map later to ' +
       '/jq/jobs/{id}/result with that webhook-id. Any other status, and any other body, is a failure that is retried; ' +
-      '410, or 489 with Upstash-NonRetryable-Error: true, is one that is not.',
+      '410, or 489 with Upstash-NonRetryable-Error: true, is not retried.',
   },
   paths: {
     '/': {

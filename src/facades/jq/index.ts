@@ -18,7 +18,7 @@ import { constraint, failure, made, pending, pushed, timeoutOf, worker } from '.
 
 const QUEUE = 'jq'
 
-// MessagePack, unless the client says JSON: by what it accepts, or by what it sends.
+// MessagePack, unless the client accepts or sends JSON.
 const answerFormat = (c: Context): Format => {
   const accept = c.req.header('accept') ?? ''
   const names = Object.keys(mediaTypes).some((type) => accept.toLowerCase().includes(type))
@@ -37,7 +37,7 @@ const facade = {
   },
 }
 
-/** A body by its Content-Type, MessagePack where there is none; members that we do not know are ignored. */
+/** Parses a body by its Content-Type, by default MessagePack; unknown members are ignored. */
 function bodyOf<Schema extends z.ZodType>(c: Context, bytes: Uint8Array, schema: Schema): z.output<Schema> {
   const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
   return check(schema, readBody(bytes, format, closedIn(schema)))
@@ -142,7 +142,7 @@ export const jq = {
       await jobOf(engine, params.id)
       const token = c.req.header('webhook-id') ?? ''
       if (!token.startsWith(`${params.id}.`))
-        throw new SidejobError('BAD_REQUEST', 'webhook-id: expected that of the attempt, as it was called with')
+        throw new SidejobError('BAD_REQUEST', 'webhook-id: expected the id of the attempt, as in its call')
       const format = formatOf(c.req.header('content-type') ?? 'application/vnd.msgpack')
       const changes = readResultMap((closed) => readBody(bytes, format, closed))
       const { status } = await engine.runs.commit(token, changes)

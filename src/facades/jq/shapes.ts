@@ -1,4 +1,4 @@
-// JQ's attribute names: what a pusher sends and what it gets, as schemas.
+// JQ's attribute names: schemas of requests and answers of a pusher.
 
 import * as z from 'zod'
 import { fromBase64 } from '../../core/codec/base64.ts'
@@ -7,7 +7,7 @@ import { className, closed } from '../../core/schemas.ts'
 
 const isJsonInteger = (text: string): boolean => /^-?\d+$/.test(text)
 
-// Of a number in MessagePack the first byte says whether it is an integer: 1.0 is none.
+// In MessagePack the first byte marks integers: 1.0 is a float.
 const isMsgpackInteger = ([first = 0]: Uint8Array): boolean =>
   first <= 0x7f || first >= 0xe0 || (first >= 0xcc && first <= 0xd3)
 

@@ -108,7 +108,10 @@ test('what was exported is imported as it was, into another namespace and where 
   truncateSync(file, Buffer.byteLength(lines.slice(0, lines.indexOf('{"cursor"'))) + 60)
   expect((await run(['import', file], 'b:')).noted).toContain('expected')
   await redis.unlink(...((await redis.keys('b:*')) as [string]))
-  expect(await run(['export', file], 'a:')).toMatchObject({ exit: 0, noted: expect.stringContaining('goes on behind') })
+  expect(await run(['export', file], 'a:')).toMatchObject({
+    exit: 0,
+    noted: expect.stringContaining('continues after'),
+  })
 
   const whole = readFileSync(file, 'utf8').split('\n').filter(Boolean)
   async function* until(end: number): AsyncGenerator<Line> {

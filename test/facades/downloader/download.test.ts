@@ -192,9 +192,9 @@ describe('options of one caller do not affect another caller', () => {
     for (const [given, message] of [
       [{ endpoint: `${s3.url}/other-bucket/secret#` }, 'bucket.endpoint: expected an origin like'],
       [{ endpoint: `${s3.url}/?x=` }, 'bucket.endpoint: expected an origin like'],
-      [{ endpoint: s3.url, name: 'payroll' }, `bucket ${s3.url}/payroll is not among those of this deployment`],
-      [{ endpoint: kit.origin.url }, 'is not among those of this deployment'],
-      [{ name: 'payroll' }, 'bucket payroll is not among those of this deployment'],
+      [{ endpoint: s3.url, name: 'payroll' }, `bucket ${s3.url}/payroll is not configured in this deployment`],
+      [{ endpoint: kit.origin.url }, 'is not configured in this deployment'],
+      [{ name: 'payroll' }, 'bucket payroll is not configured in this deployment'],
     ] as const) {
       const error = await errorOf(await make({ bucket: { ...bucket, ...given } }))
       expect(error.message).toContain(message)
