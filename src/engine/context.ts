@@ -24,9 +24,9 @@ export type Context = {
   client: Client
   registry: Registry
   classes: Classes
-  tags: Constraints
-  performer: Executor
-  waiting: LongPoll
+  constraints: Constraints
+  executor: Executor
+  longPoll: LongPoll
   /** Says to whom there is something to do. */
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   /** A lane that a request may begin with the jobs that it makes; absent where only bells start lanes. */

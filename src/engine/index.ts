@@ -150,16 +150,16 @@ function assemble(options: EngineOptions) {
   registry.serve(BULK, { inner: createBulk(store), longest: slice })
   registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
   const { lease, budget, requests } = { ...laneDefaults, ...options.lane }
-  const performer = createExecutor({
+  const executor = createExecutor({
     ...{ store, registry, random, now, ring, lease, push: outgoing },
     isolate: options.isolate,
     env: options.env,
     hook: options.hook,
     locate: options.locate,
   })
-  const tags = createConstraints(store, registry)
+  const constraints = createConstraints(store, registry)
   const dispatcher = createDispatcher({
-    ...{ store, performer, tags, ring, lane: options.lane },
+    ...{ store, executor, constraints, ring, lane: options.lane },
     listen: (lane, signal) => client.listen(store.keys.calls(lane), signal),
   })
 
@@ -223,7 +223,7 @@ function assemble(options: EngineOptions) {
   }
 
   const classes = createClasses({ store, registry })
-  const waiting = createLongPoll({ client, now })
+  const longPoll = createLongPoll({ client, now })
   const eager =
     options.dispatch === 'eager' && defer
       ? {
@@ -237,9 +237,9 @@ function assemble(options: EngineOptions) {
     registry,
     classes,
     eager,
-    tags,
-    performer,
-    waiting,
+    constraints,
+    executor,
+    longPoll,
     ring,
     announce,
     change,
@@ -297,7 +297,7 @@ function assemble(options: EngineOptions) {
     ...createOne(parts),
     /** Performs one run of an isolated class in this invocation. */
     async performAlone(lent: ClaimedJob): Promise<SentOutcome | undefined> {
-      const settled = await performer.run(lent, { alone: true })
+      const settled = await executor.run(lent, { alone: true })
       return settled && outcomeToSend(settled)
     },
   }

@@ -13,10 +13,7 @@ import type { BulkInput, BulkPreview, Call, Enqueued } from '../engine.ts'
 import { kindOfJob } from './errors.ts'
 
 export const BULK = { queue: 'sidejob.bulk', class: 'bulk' } as const
-/**
- * What becomes of a family that is too large for one script; what its runs do is in Redis alone
- * (lib/family/branches.lua).
- */
+/** Continues with a family that is too large for one script. Its runs work in Redis alone: lib/family/branches.lua. */
 export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 
 const SLICE = 200
@@ -104,14 +101,14 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
 const PREVIEWED = 10
 const PAGE = 1_000
 
-export function createBulkVerbs({ store, tags, ring, announce }: Context) {
+export function createBulkVerbs({ store, constraints, ring, announce }: Context) {
   return {
     /** Creates the internal job that applies an action to all matching jobs. Its progress and result count them. */
     async start(input: BulkInput, call?: Call): Promise<Enqueued> {
       await announce()
       const args = encodeValue(input) as Encoded
       const job = { ...BULK, known: true, args, keepResult: DAY, createdBy: 'bulk' }
-      const { made, rings } = await tags.enqueue([job], onceOf(call))
+      const { made, rings } = await constraints.enqueue([job], onceOf(call))
       await ring(rings)
       return made[0]!
     },

@@ -30,10 +30,7 @@ async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
 /** Channels whose listeners are remembered. */
 const REMEMBERED = 1_000
 
-/**
- * Who heard the last message of a channel: most likely who will hear the next, so their jobs are read with its first
- * MGET.
- */
+/** Remembers the listeners of each channel, so that the first MGET of the next message can read their jobs. */
 function createAudience() {
   const heard = new Map<string, readonly string[]>()
   return {

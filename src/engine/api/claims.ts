@@ -36,13 +36,13 @@ export function createRuns({
   store,
   registry,
   classes,
-  tags,
-  performer,
+  constraints,
+  executor,
   ring,
   announce,
   now,
   random,
-  waiting,
+  longPoll,
 }: Context) {
   /** Whose document a commit by token needs: failures count up, repeats move on, refusals may be retried. */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
@@ -141,8 +141,8 @@ export function createRuns({
     checkClaim(answer)
     if (answer.signal) call?.told?.(answer.signal)
     if (answer.signal === 'stop') stop()
-    await ring([...answer.rings, ...(await tags.retag(answer))])
-    const sound = await performer.sound(answer.lent)
+    await ring([...answer.rings, ...(await constraints.retag(answer))])
+    const sound = await executor.sound(answer.lent)
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
     // What was tagged by older constraints is tagged anew by now, and what had a fault has failed. A claim with a key
@@ -181,7 +181,7 @@ export function createRuns({
       const claimed =
         first.length || wait === 0 || stopped.signal.aborted
           ? first
-          : await waiting((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
+          : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
       // With a key the same claim may be asked for again; without, nobody will ever hear of these.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
@@ -225,7 +225,7 @@ export function createRuns({
 
     /** Returns input values that did not fit in the snapshot. */
     async values(token: string, port: string, after: number): Promise<{ values: Item[]; more: number }> {
-      return performer.page(await jobOf(token), port, after)
+      return executor.page(await jobOf(token), port, after)
     },
 
     /** Returns children that did not fit in the snapshot, in their current state. */

@@ -124,7 +124,7 @@ const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
  * await finishDelivery(String(deliveries[0]!.job.id), { end: 'completed' })
  */
 export function createDeliveries(parts: Context) {
-  const { store, registry, classes, ring, change, waiting, now, random } = parts
+  const { store, registry, classes, ring, change, longPoll, now, random } = parts
   const { vault } = store
 
   async function deliveredJob(job: string): Promise<DeliveredJob> {
@@ -139,9 +139,9 @@ export function createDeliveries(parts: Context) {
     for (let skip = 0, tries = 0; ; ) {
       const answer = await store.commit({ queue, lane, claim: { ...claim, skip } })
       checkClaim(answer)
-      const tagged = await parts.tags.retag(answer)
+      const tagged = await parts.constraints.retag(answer)
       await ring([...answer.rings, ...tagged])
-      const sound = await parts.performer.sound(answer.lent)
+      const sound = await parts.executor.sound(answer.lent)
       const failed = answer.failed + answer.lent.length - sound.length
       const lent = await withoutMissed(parts, sound)
       if (lent.length || failed) return [{ ...answer, lent, failed }]
@@ -179,7 +179,7 @@ export function createDeliveries(parts: Context) {
     const [found] =
       first.length || wait === 0
         ? first
-        : await waiting((waiter) => look(queue, request, lane, waiter), {
+        : await longPoll((waiter) => look(queue, request, lane, waiter), {
             channel: store.keys.calls,
             end,
             signal: call?.signal,

@@ -14,10 +14,7 @@ import type { FoundFault } from '../engine.ts'
 import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 
 const FIRST = '10'
-/**
- * The last digit of a cursor says what is looked at, those before it from where on. The flows come behind all that
- * scripts see.
- */
+/** The last digit of a cursor is the part that is checked, the digits before it the position. Flows come last. */
 const FLOWS = '9'
 /** Flows of a slice, and how many nodes they have together. */
 const [PAGE, NODES] = [20, 5_000]

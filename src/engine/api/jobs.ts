@@ -64,7 +64,7 @@ export function createJobs({
   store,
   registry,
   classes,
-  tags,
+  constraints,
   ring,
   eager,
   announce,
@@ -102,7 +102,7 @@ export function createJobs({
   /** Moves a job to another group: its limits are worked out anew. */
   async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
     const { id, document } = await store.inspect(job)
-    await change('', [await tags.tagWords(id, document, group)])
+    await change('', [await constraints.tagWords(id, document, group)])
   }
 
   /** What jobs of our own are to do is not for others to say. */
@@ -149,7 +149,7 @@ export function createJobs({
       await checkFlows(registry, inputs)
       const isLong = inputs.some((input) => lasts(input, find(input)))
       const lane = isLong ? undefined : await eager?.start()
-      const { made, again, rings, lent } = await tags.enqueue(jobs, onceOf(call), lane)
+      const { made, again, rings, lent } = await constraints.enqueue(jobs, onceOf(call), lane)
       if (lane && lent.length) eager!.goOn(lane, lent)
       await ring(rings, isLong ? BELLS_ONLY : undefined)
       classes.noteMade(made, inputs)

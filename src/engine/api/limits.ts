@@ -71,7 +71,7 @@ const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): G
   ...{ concurrency, paused, running, waiting, jobs: jobs ?? 0 },
 })
 
-export function createLimits({ store, tags, ring, now }: Context) {
+export function createLimits({ store, constraints, ring, now }: Context) {
   async function limitOf(key: string): Promise<LimitView> {
     const [row] = await store.limits(key)
     if (!row) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
@@ -87,7 +87,7 @@ export function createLimits({ store, tags, ring, now }: Context) {
   const constraintView = (name: string, one: Constraint) => ({ name, ...one })
 
   async function constraintOf(name: string) {
-    const found = (await tags.list()).find(([one]) => one === name)
+    const found = (await constraints.list()).find(([one]) => one === name)
     if (!found) throw new SidejobError('NOT_FOUND', `there is no constraint ${name}`)
     return constraintView(...found)
   }
@@ -95,7 +95,7 @@ export function createLimits({ store, tags, ring, now }: Context) {
   /** Each job that matches a constraint sets the numbers of its limit again. */
   async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
     if (!key.startsWith('constraint:')) return
-    const found = (await tags.list()).find(([name]) => isLimitOf(name, key))
+    const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))
     if (!found) return
     const [name, constraint] = found
     const isOther = (given: unknown, own: unknown) =>
@@ -109,7 +109,7 @@ export function createLimits({ store, tags, ring, now }: Context) {
 
   async function putConstraint(name: string, definition: Constraint | null): Promise<void> {
     const { text, rings } = await store.constraint(name, definition && JSON.stringify(definition))
-    tags.learn(text)
+    constraints.learn(text)
     await ring(rings)
   }
 
@@ -174,7 +174,7 @@ export function createLimits({ store, tags, ring, now }: Context) {
     constraints: {
       /** Lists constraints. */
       async list(): Promise<{ constraints: ConstraintView[] }> {
-        return { constraints: (await tags.list()).map(([name, one]) => constraintView(name, one)) }
+        return { constraints: (await constraints.list()).map(([name, one]) => constraintView(name, one)) }
       },
 
       /** Returns a constraint. */

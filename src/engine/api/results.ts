@@ -44,7 +44,7 @@ function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
 
 type Answer = { ended: true; result: Result | null } | { ended: false; status: Status }
 
-export function createResults({ store, change, now, waiting }: Context) {
+export function createResults({ store, change, now, longPoll }: Context) {
   return {
     /** Returns the result of a job, or its status if it has not ended. `take` deletes the result. */
     async result(
@@ -74,7 +74,7 @@ export function createResults({ store, change, now, waiting }: Context) {
         if (!call?.signal?.aborted) answer = (await ask(wait)).answer
         return answer.ended ? [answer] : []
       }
-      await waiting(again, { channel: () => store.keys.ended(id), end, signal: call?.signal })
+      await longPoll(again, { channel: () => store.keys.ended(id), end, signal: call?.signal })
       return answer
     },
   }

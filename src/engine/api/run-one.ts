@@ -15,16 +15,16 @@ const FIRST = -(2 ** 31) - 1
 /** Long enough for every run: nobody renews it. */
 const LEASE = 3_600_000
 
-type One = { store: Store; performer: Executor; tags: Constraints; ring: (rings: Ring[]) => Promise<void> }
+type One = { store: Store; executor: Executor; constraints: Constraints; ring: (rings: Ring[]) => Promise<void> }
 
 /**
- * Runs by hand, one by one, where no lane does.
+ * Runs single jobs that the caller chooses, without a lane.
  *
  * @example
- * const { ready, performOne } = createOne({ store, performer, tags, ring })
+ * const { ready, performOne } = createOne({ store, executor, constraints, ring })
  * await performOne((await ready())[0]!)
  */
-export function createOne({ store, performer, tags, ring }: One) {
+export function createOne({ store, executor, constraints, ring }: One) {
   let known: string[] = []
 
   /** The ready jobs of all queues, each queue in its order. */
@@ -44,7 +44,7 @@ export function createOne({ store, performer, tags, ring }: One) {
     if (ahead > 0) await setPriority(id, FIRST)
     for (;;) {
       const answer = await store.commit({ queue, claim: { max: 1, lease: LEASE, begun: 1 } })
-      await ring([...answer.rings, ...(await tags.retag(answer))])
+      await ring([...answer.rings, ...(await constraints.retag(answer))])
       if (answer.lent.length > 0 || answer.stale.length === 0) return answer.lent[0]
     }
   }
@@ -53,7 +53,7 @@ export function createOne({ store, performer, tags, ring }: One) {
   async function performOne(job: Ready): Promise<Performed | undefined> {
     const lent = await lend(job)
     const [settled] = await Promise.all([
-      lent && performer.run(lent, { alone: true }),
+      lent && executor.run(lent, { alone: true }),
       job.ahead > 0 && setPriority(job.id, job.priority),
     ])
     if (!settled) return undefined

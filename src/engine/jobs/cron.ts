@@ -1,11 +1,18 @@
 // The schedules of functions that repeat by themselves: `cron` in their definition.
 
 import { SidejobError } from '../../core/errors.ts'
-import type { Jobs } from '../api/jobs.ts'
-import type { Schedules } from '../api/schedules.ts'
+import type { JobInput } from '../engine.ts'
 import type { SetCron } from './announcement.ts'
 
-type Verbs = { jobs: Pick<Jobs, 'remove'>; schedules: Pick<Schedules, 'set' | 'end' | 'get'> }
+/** The part of the engine that this needs. */
+type Verbs = {
+  jobs: { remove: (job: string, options: { force: true }) => Promise<unknown> }
+  schedules: {
+    get: (alias: string) => Promise<{ job: number }>
+    set: (alias: string, input: JobInput) => Promise<unknown>
+    end: (alias: string) => Promise<void>
+  }
+}
 
 const is = (error: unknown, code: string): boolean => error instanceof SidejobError && error.code === code
 

@@ -52,8 +52,8 @@ const PATIENCE = 1_000
 
 export type DispatcherOptions = {
   store: Store
-  performer: Executor
-  tags: Constraints
+  executor: Executor
+  constraints: Constraints
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   /** How a lane that waits is called; without it none waits. */
   listen?: Listen
@@ -70,8 +70,8 @@ export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'ha
 
 export function createDispatcher({
   store,
-  performer,
-  tags,
+  executor,
+  constraints,
   ring,
   listen,
   elapsed = () => performance.now(),
@@ -107,7 +107,7 @@ export function createDispatcher({
     { bell = '', lent = [], asked = 0, guest }: Beginning,
   ): Promise<Dispatched> {
     const usage = newUsage(guest)
-    const flight = createInFlight(concurrency, (one, when) => performer.run(one, { usage, asked: when }))
+    const flight = createInFlight(concurrency, (one, when) => executor.run(one, { usage, asked: when }))
     /** A run whose job is to end, or that is somebody else's by now, hears of it. */
     const renew = async () => {
       if (flight.size === 0) return
@@ -202,7 +202,7 @@ export function createDispatcher({
     let runs = 0
     let last = Number.NEGATIVE_INFINITY
     for (let seq = open.seq; ; seq++) {
-      const leave = time.isOver() || usage.sent.requests >= requests || performer.usedUp(usage)
+      const leave = time.isOver() || usage.sent.requests >= requests || executor.usedUp(usage)
       const done = flight.take()
       const asked = elapsed()
       const heard = byCalls.heard()
@@ -217,11 +217,11 @@ export function createDispatcher({
         claim: { ...free, lease, begun: concurrency },
       })
       byCalls.told(heard.length)
-      await performer.tellRefused(done, answer.answers)
+      await executor.tellRefused(done, answer.answers)
       // Who leaves because its time is over leaves no room for others.
       const here = guest && (leave ? { ...guest, until: 0 } : guest)
       if (answer.rings.length) usage.sent.requests++
-      await ring([...answer.rings, ...(await tags.retag(answer))], here)
+      await ring([...answer.rings, ...(await constraints.retag(answer))], here)
       runs += done.length
       flight.add(byCalls.byAnswer(answer.lent), asked)
       if (answer.lent.length || done.length) warmth.worked()

@@ -24,7 +24,7 @@ export type LongPoll = <T>(ask: (waiter: Waiter) => Promise<T[]>, options: Wait)
 /**
  * Makes what claims and readers of results wait with.
  *
- * @example const waiting = createLongPoll({ client, now }); await waiting(claim, { channel: keys.calls, end: now() + 30_000 })
+ * @example const longPoll = createLongPoll({ client, now }); await longPoll(claim, { channel: keys.calls, end: now() + 30_000 })
  */
 export const createLongPoll =
   ({ client, now }: { client: Client; now: () => number }): LongPoll =>
