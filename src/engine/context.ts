@@ -1,4 +1,4 @@
-// What the verbs are made of: the state, who knows what, who rings, and the clock.
+// What the verbs share.
 
 import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
@@ -27,24 +27,23 @@ export type Context = {
   constraints: Constraints
   executor: Executor
   longPoll: LongPoll
-  /** Says to whom there is something to do. */
+  /** Rings bells for queues with ready jobs. */
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  /** A lane that a request may begin with the jobs that it makes; absent where only bells start lanes. */
+  /** Starts a lane in the request that creates the jobs. Absent if only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
-  /** Writes down which workers this deployment brings; once. */
+  /** Registers the classes of this deployment, once. */
   announce: () => Promise<void>
-  /** One job's verbs: asked, rung for, answered. */
+  /** Applies ops to one job and rings. */
   change: (job: string, ops: Words[], call?: Call, period?: number) => Promise<string[]>
   view: (job: string) => Promise<JobView>
   viewWithRuns: (job: string) => Promise<{ job: JobView; runs: PastRun[] }>
   allowHosts: readonly string[]
-  /** Bodies of callbacks in other forms than the usual one. */
+  /** Custom bodies of callbacks. */
   payloads: Payloads
   now: () => number
   random: () => number
 }
 
-/** What verbs that move a job answer. */
 export const stepOf = ([id, status]: string[]): { id: number; status: Status } => ({
   id: Number(id),
   status: status as Status,
@@ -53,7 +52,10 @@ export const stepOf = ([id, status]: string[]): { id: number; status: Status } =
 export const MINUTE = 60_000
 const DAY = 86_400_000
 
-/** The claims of a call with a key are those of a lane: asked again, they lend the same. The number says what is asked for. */
+/**
+ * A call with a key claims as a lane of its own, so that a repeat returns the same jobs. `seq` identifies the
+ * request.
+ */
 export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq: number } | undefined> =>
   call?.key
     ? {
@@ -62,12 +64,12 @@ export const laneOf = async (call: Call | undefined): Promise<{ id: string; seq:
       }
     : undefined
 
-/** @throws where the key of a claim was used for another one. */
+/** @throws if the key of the claim was used for another claim. */
 export function checkClaim({ word }: { word: string }): void {
   if (word === 'stale') throw new SidejobError('TAKEN', 'this Idempotency-Key was used for another claim')
 }
 
-/** The key of a call: the caller's, for a day; else one of our own, so that our own retries are safe. */
+/** Uses the caller's key for a day, or else a random key that makes our own retries safe. */
 export const onceOf = (call: Call | undefined, period?: number): Once =>
   call?.key
     ? { key: call.key, period: period ?? call.keep ?? DAY, fingerprint: call.fingerprint ?? '' }

@@ -66,52 +66,55 @@ export type EngineOptions = {
   redis: RedisOptions | Client
   qstash: BellOptions
   workers?: readonly Worker[]
-  /** After so many lost runs in a row a job fails whose class says nothing of that; 10. */
+  /** Number of consecutive lost runs after which a job fails, unless its class sets another; default 10. */
   maxLost?: number
-  /** So many of its last runs a job keeps whose class says nothing of that; without it the last ten that failed. */
+  /** Number of runs that a job keeps, unless its class sets another. By default it keeps the last ten that failed. */
   history?: number
   namespace?: string
-  /** The key that may do everything, for a deployment's first caller. */
+  /** Key with all rights, for the first caller of a deployment. */
   apiKey?: string
-  /** Key of the tokens of streams and links, the same in all isolates. */
+  /** Key that signs stream tokens and links, the same in all isolates. */
   tokenSecret?: string
-  /** Of which tenant this is; its namespace is its own. */
+  /** Name of the tenant, which has its own namespace. */
   tenant?: string
-  /** From these the secret of each push worker and callback is derived; two during a rotation. */
+  /** The secrets of push workers and callbacks derive from these. Two during a rotation. */
   webhookSecrets?: readonly string[]
-  /** false: calls are signed with the secret of their endpoint alone, and not with those above. */
+  /** `false`: calls are signed only with the secret of their endpoint. */
   sharedSignature?: boolean
   allowHosts?: readonly string[]
   lane?: LaneOptions
-  /** 'eager': the invocation that enqueues starts the lane itself. */
+  /** 'eager': the invocation that enqueues starts the lane. */
   dispatch?: 'bell' | 'eager'
-  /** Milliseconds added to every clock. */
+  /** Returns milliseconds that are added to every clock. */
   clock?: () => number
   random?: () => number
   fetch?: typeof fetch
-  /** Keeps an invocation alive for work that outlasts its answer; false: it cannot, and the work is waited for. */
+  /**
+   * Keeps an invocation alive after its response. Without it or if it returns `false`, the response waits for the
+   * work.
+   */
   defer?: (work: Promise<unknown>) => unknown
-  /** Bodies of callbacks in other forms than the usual one. */
+  /** Custom bodies of callbacks. */
   payloads?: Record<string, Payload>
-  /** Keys of 32 bytes with which args, state, values and results are sealed: the first one seals, all of them open. */
+  /** Keys of 32 bytes that seal args, state, values and results. The first seals, all open. */
   encryptionKeys?: readonly Uint8Array[]
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
-  /** How failed runs are tried again where neither the job nor its class says so. */
+  /** Default retry of classes and jobs. */
   retry?: Retry
-  /** What functions find as `job.env`. */
+  /** `job.env` of functions. */
   env?: unknown
-  /** Stands around every run: for logs and traces. */
+  /** Wraps every run, for logs and traces. */
   hook?: RunHook
-  /** Replaces places of the bundle in a stack by places of the project's files. */
+  /** Maps places of the bundle in a stack to places in the project. */
   locate?: (stack: string) => Promise<string>
-  /** What runs are worth, for who asks what a job has cost. */
+  /** Prices that turn the usage of a job into costs. */
   prices?: Prices
 }
 
-/** A slice of our own work: a call or two of Redis. */
+/** Milliseconds: one or two calls of Redis. */
 const slice = () => 5_000
 
-/** What holds for classes that do not say; one that runs alone has a measure of its own of how often it may be lost. */
+/** Isolated classes have their own maximum of lost runs. */
 const withDefaults =
   ({ maxLost, history }: Pick<EngineOptions, 'maxLost' | 'history'>) =>
   (worker: Worker): Worker => ({
@@ -168,29 +171,29 @@ function assemble(options: EngineOptions) {
     await ringer.ring(rings, guest)
   }
 
-  // A flag, not a promise: an invocation must not wait for another's requests. A tick knows what Redis has at no cost, so it
-  // announces the classes again if Redis was emptied, or went back to older data.
+  // A flag instead of a promise, because an invocation must not wait for requests of another one. The tick learns at
+  // no cost what Redis holds, and announces the classes again if Redis was emptied or restored.
   let announced = false
   async function announce(known?: readonly string[]): Promise<void> {
     if (announced && !known) return
     try {
       await registry.announce(known)
     } catch (error) {
-      // A full Redis can be emptied by an isolate that it does not know.
+      // An isolate that is not registered yet must be able to empty a full Redis.
       if (isFull(error)) return
       throw error
     }
     announced = true
   }
 
-  /** As above, for runs: the limits of our classes must be in Redis before a job of theirs starts. */
+  /** Limits of the classes must be in Redis before one of their jobs starts. */
   async function mustAnnounce(queue?: string): Promise<void> {
     await announce()
     if (!announced && queue !== BULK.queue)
       throw new SidejobError('FULL', 'Redis is full: the classes of this deployment cannot be registered')
   }
 
-  /** A concurrency of our own workers holds from the first run on, and a class with a shutdown hook is no class that is gone. */
+  /** A concurrency applies from the first run on, and a class with a shutdown hook must not look deleted. */
   const mustBeKnown = workers.some(({ concurrency, shutdown }) => concurrency !== undefined || shutdown)
   async function dispatch(queue: string, bell: string, guest?: Guest) {
     if (mustBeKnown) await mustAnnounce(queue)
@@ -213,7 +216,6 @@ function assemble(options: EngineOptions) {
   })
   const view = async (job: string) => viewed(await store.inspect(job))
 
-  /** What its runs have cost is told by the same list as they are. */
   async function viewWithRuns(job: string) {
     const found = await store.inspect(job)
     const kept = await keptRunsOf(store, found)

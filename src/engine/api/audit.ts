@@ -1,4 +1,4 @@
-// What admins have asked for: written down before it is done, and read newest first.
+// Audit log: each admin request is recorded before it is carried out.
 
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'

@@ -1,4 +1,4 @@
-// Breakers of hosts, as they stand in Redis: those that are open, and closing one by hand.
+// Circuit breakers of hosts.
 
 import { callbackGroup } from '../../core/callback.ts'
 import { groupKey } from '../../core/constraint.ts'

@@ -1,5 +1,5 @@
-// One act on many jobs: a job of our own that goes through all that fit a filter, a slice in each run. What a run does and
-// where it has come to are one commit, so a run that is lost has done nothing to anybody.
+// Bulk actions: an internal job applies one action to all matching jobs, one slice per run. A slice and its cursor are
+// one commit, so a lost run has changed nothing.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
@@ -19,7 +19,7 @@ export const FAMILY = { queue: 'sidejob.bulk', class: 'family' } as const
 const SLICE = 200
 const DAY = 86_400_000
 
-/** Jobs of our own are left alone by who does not ask for their queue. */
+/** Internal jobs are skipped unless the filter names their queue. */
 const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWith('sidejob.')
 
 /** True if an action changes a job. The script decides the same: `bulk` in lib/run/ops/on_jobs.lua. */
@@ -32,7 +32,6 @@ const changes: Record<BulkInput['action'], (document: JobRecord) => boolean> = {
 
 type Filter = NonNullable<BulkInput['filter']>
 
-/** Jobs of a page that match, and where the next page begins. */
 async function pageOf(store: Store, filter: Filter, before: string | undefined, limit = SLICE) {
   const { parent, queue, error, ...wanted } = filter
   const mode = parent === undefined ? ({ mode: 'all' } as const) : ({ mode: 'children', name: parent } as const)
@@ -44,7 +43,7 @@ async function pageOf(store: Store, filter: Filter, before: string | undefined, 
   return { jobs: matches, looked: jobs.length, cursor, newest }
 }
 
-/** A page of jobs that were named, and where the next page begins: ids go from the largest down. */
+/** Pages go from the largest id down. */
 async function namedPage(store: Store, ids: readonly number[], before: string | undefined, limit: number) {
   const left = ids.filter((id) => before === undefined || id < Number(before)).sort((a, b) => b - a)
   const page = left.slice(0, limit)
@@ -54,20 +53,20 @@ async function namedPage(store: Store, ids: readonly number[], before: string | 
 
 type Slice = { ids: number[]; cursor: string | null }
 
-/** Jobs that were created after the bulk job are not meant. */
+/** Skips jobs that were created after the bulk job. */
 async function filteredSlice(store: Store, filter: Filter, before: string): Promise<Slice> {
   const { jobs, cursor } = await pageOf(store, filter, before)
   return { ids: jobs.map(({ id }) => id), cursor }
 }
 
-/** Jobs that were named, from the largest id down, as a filter lists them. */
+/** Goes from the largest id down, as a filter does. */
 function namedSlice(ids: readonly number[], before = Number.POSITIVE_INFINITY): Slice {
   const left = [...new Set(ids)].filter((id) => id < before).sort((a, b) => b - a)
   return { ids: left.slice(0, SLICE), cursor: left.length > SLICE ? String(left[SLICE - 1]) : null }
 }
 
 /**
- * Performs runs of such jobs. A script that has done enough stops within the slice, and sets the cursor itself.
+ * Performs the runs of bulk jobs. A script that has done enough stops within the slice and sets the cursor itself.
  *
  * @example registry.serve(BULK, createBulk(store))
  */
@@ -89,7 +88,6 @@ export function createBulk(store: Store) {
   }
 }
 
-/** One run of such a job, as it is to be committed. */
 export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutcome> => ({
   token: document.token!,
   n: 0,
@@ -97,7 +95,7 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
   words: ops.family(),
 })
 
-/** Pages that one preview counts, and jobs of a page. */
+/** Maximum number of pages per preview. */
 const PREVIEWED = 10
 const PAGE = 1_000
 

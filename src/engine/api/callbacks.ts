@@ -1,4 +1,4 @@
-// Who was told of ended jobs: listed, and told again.
+// Callbacks: list, inspect and resend them.
 
 import { CALLBACK_GROUP, CALLBACKS, callbackGroup } from '../../core/callback.ts'
 import { decodeValue } from '../../core/codec/value.ts'
@@ -24,7 +24,7 @@ const callbackStatuses: Record<CallbackState, Status> = {
   FAILED: 'failed',
 }
 
-/** So many tries are told of: as many as are kept of a job that fails. */
+/** A failing job keeps this many attempts. */
 const TRIES = 10
 
 const outcomes: Record<string, CallbackTry['outcome']> = { completed: 'delivered', lost: 'lost' }
@@ -38,7 +38,7 @@ function tryOf({ startedAt, endedAt, outcome, attempt, retried = false, error }:
   }
 }
 
-/** How many there are in each state: all jobs of their queue are callbacks. */
+/** All jobs of the queue are callbacks. */
 async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
   const [row] = (await store.overview(CALLBACKS.queue)).queues
   const { counts } = viewOf(row!)
@@ -51,7 +51,7 @@ async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
 }
 
 export function createCallbackVerbs({ store, change, payloads }: Context) {
-  /** The job that tells of the end of another, and that other. */
+  /** Returns the callback job and the job whose end it reports. */
   async function toldOf(job: string) {
     const { id, document: of } = await store.inspect(job)
     if (of.callbackJob === undefined)

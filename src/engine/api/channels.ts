@@ -1,4 +1,4 @@
-// Channels: published to, listed, listened to.
+// Channels: publish, list, subscribe.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
@@ -10,7 +10,7 @@ import type { Call, ChannelView } from '../engine.ts'
 
 const LISTEN = 60_000
 
-/** What comes on several streams, as it comes; ends with the first that ends. */
+/** Merges streams. Ends with the first stream that ends. */
 async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
   const readers = streams.map((stream) => stream[Symbol.asyncIterator]())
   const next = (reader: AsyncIterator<T>) => reader.next().then((got) => ({ reader, got }))
@@ -27,7 +27,7 @@ async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
   }
 }
 
-/** Channels whose listeners are remembered. */
+/** Maximum number of channels whose listeners are remembered. */
 const REMEMBERED = 1_000
 
 /** Remembers the listeners of each channel, so that the first MGET of the next message can read their jobs. */
@@ -43,13 +43,12 @@ function createAudience() {
   }
 }
 
-/** Publishers of a channel that are named. */
+/** Maximum number of publishers listed per channel. */
 const MOST_PUBLISHERS = 100
 
 const isHeardAt = (channel: string) => (said: string) =>
   channel === '/' || said === channel || said.startsWith(`${channel}/`)
 
-/** The last message of a channel, and how many come in a minute. */
 const lastView = (
   { counted, ...last }: LastMessage,
   now: number,
@@ -61,7 +60,7 @@ const lastView = (
 export function createChannels({ store, client, registry, ring, now }: Context) {
   const audience = createAudience()
 
-  /** Output ports that publish by the definition of their class, and where. */
+  /** Finds output ports that publish because of the definition of their class. */
   async function saying() {
     const lists = (await store.queueNames()).sort().map(async (queue) => [queue, await registry.known(queue)] as const)
     return (await Promise.all(lists)).flatMap(([queue, classes]) =>
@@ -74,10 +73,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
   const publishersOf = (name: string, ports: Awaited<ReturnType<typeof saying>>) =>
     ports.flatMap(({ by, channels }) => (channels.some(isHeardAt(name)) ? [by] : [])).slice(0, MOST_PUBLISHERS)
 
-  /**
-   * Scripts write the messages of the log around sealed values; all other messages are sealed as a whole, or not at
-   * all.
-   */
+  /** Scripts write log messages around sealed values. All other messages are sealed as a whole or not at all. */
   const shownMessage = (channel: string, message: string): Encoded =>
     channel === '/sidejob/log' ? store.vault.showLogMessage(message) : store.vault.show.value(message, 'value')
 
@@ -114,7 +110,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       const [page, ports, kept] = await Promise.all([
         store.channels(cursor),
         publishers ? saying() : undefined,
-        // Few are kept: all of them are on the first page.
+        // All kept messages fit on the first page.
         last && cursor === '0' ? store.keptChannels() : [],
       ])
       const heard = Object.entries(page.channels).flatMap(([name, head]) =>

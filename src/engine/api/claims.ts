@@ -1,4 +1,4 @@
-// The run protocol for those who ask for work: claims, commits, heartbeats.
+// Run protocol for pull workers: claim, commit, heartbeat.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -16,19 +16,17 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { snapshotOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** Names are globs of `*` and `?`: a bracket is a bracket. */
+/** Escapes brackets: names support only `*` and `?`. */
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** So many jobs that it does not want does one claim look through. */
+/** Maximum number of unwanted jobs that one claim skips. */
 const MOST_SEEN = 50_000
 
-/** What a claim asks for, however often it looks. */
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
   queue: string
   lane: Awaited<ReturnType<typeof laneOf>>
   call: (Call & { told?: (signal: Signal) => void }) | undefined
-  /** The program that asks was told to stop. */
   stop: () => void
 }
 
@@ -44,11 +42,14 @@ export function createRuns({
   random,
   longPoll,
 }: Context) {
-  /** Whose document a commit by token needs: failures count up, repeats move on, refusals may be retried. */
+  /**
+   * These commits need the job's document: failures increase a counter, repeats move their slot, refusals may be
+   * retried.
+   */
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 
-  /** The job of a token as it is now; what is known without it, when it has gone. */
+  /** Falls back to the known fields if the job is gone. */
   async function recordOf(token: string, changes: Changes): Promise<JobRecord> {
     const known: JobRecord = { queue: '', class: '', sequence: '', token, keepResult: 1 }
     if (!needsDocument(token, changes)) return known
@@ -59,7 +60,7 @@ export function createRuns({
     return { ...(found?.document ?? known), token }
   }
 
-  /** What has no class any more is not checked: its commit says that it is gone. */
+  /** A missing class is not checked here: the commit reports it. */
   const classOf = (token: string) =>
     classes.of(token.split('.', 1)[0]!).catch((error) => {
       if (error instanceof SidejobError && error.code === 'NOT_FOUND') return { found: undefined }
@@ -78,7 +79,6 @@ export function createRuns({
     return { outcome: await outcomeOf(token, changes, deciding), fault }
   }
 
-  /** A token as a claim gives it; what cannot be one was never given. */
   function checkToken(token: string): void {
     if (!/^[1-9]\d*\.\d+\.\w+$/.test(token)) throw lost()
   }
@@ -86,7 +86,7 @@ export function createRuns({
   const lost = () =>
     new SidejobError('LOST', 'the lease of this run has ended or was never given: nothing of it has been kept')
 
-  /** A run that is refused to go on, because its job was terminated meanwhile, is told so. */
+  /** Tells the caller of a refused run that its job was terminated. */
   async function endedOf(token: string): Promise<SidejobError> {
     const { id, document } = await store.inspect(token.split('.', 1)[0]!).catch(() => ({ id: 0, document: undefined }))
     if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
@@ -122,7 +122,6 @@ export function createRuns({
       }),
     )
 
-  /** The job that is in this run. */
   async function jobOf(token: string): Promise<number> {
     checkToken(token)
     const { id, document } = await store.inspect(token.split('.', 1)[0]!)
@@ -130,7 +129,7 @@ export function createRuns({
     return id
   }
 
-  /** What one look finds; looks again where what it found was not for this claim. */
+  /** Claims once, and again if the jobs found were not for this claim. */
   async function look(request: Look, waiter?: Waiter, skip = 0): Promise<Snapshot[]> {
     const { queue, lane, call, stop, ...claim } = request
     const answer = await store.commit({
@@ -145,8 +144,8 @@ export function createRuns({
     const sound = await executor.sound(answer.lent)
     const lent = await withoutMissed({ store, ring }, sound)
     if (lent.length > 0) return snapshots(queue, lent)
-    // What was tagged by older constraints is tagged anew by now, and what had a fault has failed. A claim with a key
-    // is answered as it was the first time.
+    // Jobs with older constraints have new tags now, and damaged jobs have failed. A claim with a key is answered as
+    // the first time.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
     if (answer.seen !== undefined && answer.seen > skip && skip < MOST_SEEN) return look(request, waiter, answer.seen)
@@ -182,7 +181,7 @@ export function createRuns({
         first.length || wait === 0 || stopped.signal.aborted
           ? first
           : await longPoll((waiter) => look(request, waiter), { channel: store.keys.calls, end, signal: over })
-      // With a key the same claim may be asked for again; without, nobody will ever hear of these.
+      // With a key the caller can repeat the claim. Without one the jobs would be lost to it.
       if (!call?.signal?.aborted || lane) return claimed
       await Promise.all(claimed.map(({ run }) => giveBack(run.token)))
       return []

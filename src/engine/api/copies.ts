@@ -1,4 +1,4 @@
-// A job like another.
+// Copies of jobs.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -13,7 +13,7 @@ import type { Jobs } from './jobs.ts'
 const given = <T extends Partial<JobInput>>(input: T): T =>
   Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined && value !== null)) as T
 
-/** What is asked for when a job is to be made like this one: not its names, its place in a family, nor its schedule. */
+/** Copies neither aliases nor the parent nor the schedule. */
 function inputLike(document: JobRecord, now: number): JobInput {
   const { retry, timeout, keepResult, retain, history, tag } = factsOf(document, { now })
   const { group, groupConcurrency: concurrency } = document
@@ -33,7 +33,7 @@ const needsKey = (job: string, what: string): SidejobError =>
   new SidejobError('REFUSED', `job ${job}: expected a key in SIDEJOB_ENCRYPTION_KEY that opens its ${what}, got none`)
 
 export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'enqueue'>) {
-  /** What its last run took, where that is kept; who asks for it by name is told why there is none. */
+  /** Returns the inputs of the last run, if they are kept. Explains why not if the caller asked for them. */
   async function lastInputs(id: number, { inputsKept }: JobRecord, asked: boolean): Promise<JobInput['inputs']> {
     const kept = inputsKept === undefined ? null : await store.keptInputs(id)
     const values = Object.values(kept ?? {}).flat()

@@ -1,4 +1,4 @@
-// Runs for callers that know jobs by their ids and keep no tokens: request by the job's own terms, ending, taking back.
+// Deliveries: runs for callers that know jobs by id and hold no tokens.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -25,9 +25,9 @@ import type { Waiter } from '../lane/long-poll.ts'
 import { dueAtOf, viewOf } from '../run/snapshot.ts'
 import { withoutMissed } from './missed-slots.ts'
 
-/** Who has no terms of its own is lent until somebody ends it: nobody lives to see 100 years. */
+/** 100 years: without own terms a delivery has no end. */
 const FOR_EVER = 100 * 365 * 86_400_000
-/** For ending a job whose last run nobody answered: it is lent once more, for as long as that takes. */
+/** Length of the lease for ending a job whose last run had no answer. */
 const BRIEFLY = 60_000
 const MOST_TRIES = 5
 
@@ -47,7 +47,7 @@ function deliveredJobOf(id: number, document: JobRecord, children: string[] = []
   }
 }
 
-/** The job as it was before it was lent. */
+/** The job as it was before the claim. */
 function before({ id, document, children }: ClaimedJob): DeliveredJob {
   const { ranAt: _, previousRanAt, deliveries, ...rest } = document
   const past: JobRecord = {
@@ -63,7 +63,6 @@ const refused = (answer: string): SidejobError | undefined => {
   return found ? new SidejobError('REFUSED', `${found[1]}: ${found[2]}; the run has failed`) : undefined
 }
 
-/** What a deliveryEnd changes of the job beside its end. */
 function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sealSame }: Vault): Words {
   const fields: Fields = {}
   if (args !== undefined) fields.args = sealSame(args as Encoded, 'args')
@@ -72,14 +71,13 @@ function changeWords({ args, priority, class: name, forget }: DeliveryEnd, { sea
     ...(Object.keys(fields).length ? ops.patch({ fields }) : []),
     ...(name === undefined ? [] : ops.rename({ class: name })),
     ...(forget ? ops.forget() : []),
-    // Its caller has seen the children, and decides by that.
+    // The caller has seen the children.
     ...says.deaf(),
   ]
 }
 
 const textOf = (moment: number | undefined): string | undefined => (moment === undefined ? undefined : String(moment))
 
-/** The next slot of a job that repeats; a run that is asked for again comes at it. */
 function slotWords(
   { end, slot = 'next', at, wait = 0 }: DeliveryEnd,
   document: JobRecord,
@@ -97,7 +95,6 @@ function slotWords(
   return [...says.slot({ moment }), ...(end === 'again' && moment ? says.at({ moment: Number(moment) }) : [])]
 }
 
-/** The repeat of an update as the document keeps it, with its next slot. */
 function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): Fields {
   const due = dueAt === 'same' ? (document.nextSlot ?? dueAtOf(document)) : dueAt
   if (repeat === undefined)
@@ -116,12 +113,12 @@ function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, no
 const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
 
 /**
- * The verbs of callers that know jobs by id.
+ * Creates the verbs.
  *
  * @example
- * const { deliver, finishDelivery } = createDeliveries(parts)
- * const { deliveries } = await deliver('bedrock', { names: ['mail*'] })
- * await finishDelivery(String(deliveries[0]!.job.id), { end: 'completed' })
+ * const deliveries = createDeliveries(parts)
+ * const { deliveries: [first] } = await deliveries.claim('bedrock', { names: ['mail*'] })
+ * await deliveries.finish(String(first!.job.id), { end: 'completed' })
  */
 export function createDeliveries(parts: Context) {
   const { store, registry, classes, ring, change, longPoll, now, random } = parts
@@ -132,7 +129,7 @@ export function createDeliveries(parts: Context) {
     return deliveredJobOf(id, document, children)
   }
 
-  /** Goes through a queue in pieces until something is found, or its end is: one answer, or none. */
+  /** Reads a queue in parts until it finds jobs or the end. */
   async function look(queue: string, request: DeliveryRequest, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
     const { names = [], tags, max = 1, priority, lease = FOR_EVER } = request
     const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
@@ -152,7 +149,7 @@ export function createDeliveries(parts: Context) {
     }
   }
 
-  /** Leases whose length depends on the date, or that end with the next slot, get their end now. */
+  /** Sets the end of leases that depend on a date or on the next slot. */
   async function deliveryOf(lent: ClaimedJob): Promise<Delivery> {
     const { document } = lent
     const job = before(lent)
@@ -188,7 +185,7 @@ export function createDeliveries(parts: Context) {
     return { deliveries: await Promise.all(found.lent.map(deliveryOf)), failed: found.failed }
   }
 
-  /** Lends one job, though it is not due, so that it can be ended; undefined when somebody else was faster. */
+  /** Claims one job before it is due, so that it can be ended. Returns undefined if another caller was faster. */
   async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
     if (!due) await change(String(id), [ops.run({ force: true })])
     const claim = { max: 1, lease: BRIEFLY, begun: 1, pull: true, only: id }
@@ -197,7 +194,6 @@ export function createDeliveries(parts: Context) {
     return lent[0]?.document
   }
 
-  /** The document with the run that is to be ended. */
   async function inHand(job: string, { token, seizes }: DeliveryEnd): Promise<{ id: number; document?: JobRecord }> {
     const { id, document } = await store.inspect(job)
     if (token !== undefined && document.token !== token) throw lost(id)
@@ -212,7 +208,7 @@ export function createDeliveries(parts: Context) {
   const lost = (id: number) =>
     new SidejobError('LOST', `job ${id} has been lent to somebody else since, or was never lent with this token`)
 
-  /** Nothing has been done where this throws: whoever has the run may end it with something else. */
+  /** Throws before anything has changed, so that the holder can end the run differently. */
   async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {
     const name = renamed ?? document.class
     if (args === undefined && name === document.class) return
@@ -259,7 +255,7 @@ export function createDeliveries(parts: Context) {
     /** Claims jobs for a caller that knows them by id. `failed` counts jobs that failed instead. */
     claim: deliver,
 
-    /** Ends the current run of a job, whoever holds it. */
+    /** Ends the current run of a job, whichever caller holds it. */
     finish: finishDelivery,
 
     /** Puts a job back into its queue in any state. */

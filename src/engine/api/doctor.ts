@@ -1,4 +1,4 @@
-// Looks for what is not as it must be, and puts it right.
+// Doctor: finds damage and repairs it.
 
 import { encodeValue } from '../../core/codec/value.ts'
 import { isFull, SidejobError } from '../../core/errors.ts'
@@ -16,14 +16,14 @@ import { flowFactsOf, graphsOf, wasGraph } from './flow-view.ts'
 const FIRST = '10'
 /** The last digit of a cursor is the part that is checked, the digits before it the position. Flows come last. */
 const FLOWS = '9'
-/** Flows of a slice, and how many nodes they have together. */
+/** Flows per slice, and the maximum number of their nodes. */
 const [PAGE, NODES] = [20, 5_000]
 
 type Slice = { faults: FoundFault[]; jobs: number; cursor: string | null }
 
 type Target = Pick<Fault, 'kind' | 'who'>
 
-/** Each thing once, however much is wrong with it. */
+/** Lists each target once, however many faults it has. */
 function targetsOf(faults: readonly Fault[]): Target[] {
   const targets = new Map(faults.map(({ kind, who }) => [`${kind} ${who}`, { kind, who }]))
   return [...targets.values()]
@@ -38,7 +38,7 @@ const linked = (fault: Fault) => ({ ...fault, link: linkOf(fault) })
 
 const isAtRest = ({ document: { place } }: FlowState): boolean => place === 's' || place === 'c'
 
-/** The wires of a flow that do not lead where its graph says. */
+/** Finds wires that do not match the graph. */
 function wiresAt(state: FlowState) {
   const { graph } = graphsOf(state)
   return graph === undefined ? [] : wireFaults(readGraph(graph), flowFactsOf(state))
@@ -46,7 +46,7 @@ function wiresAt(state: FlowState) {
 
 export function createDoctor({ store, ring, change, now }: Context) {
   async function examineFlows(before: string | undefined): Promise<Slice> {
-    // At rest: what runs, or is about to, has its wires still to lay.
+    // Only at rest: a running flow may still have to connect its wires.
     const at = {
       mode: 'all',
       queue: 'core',
@@ -86,7 +86,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
     })
   }
 
-  /** Lays what is wrong, if the graph is the one that was seen. */
+  /** Repairs wires if the graph has not changed since it was read. */
   async function layAnew(id: string): Promise<void> {
     const state = await store.flow(id)
     const laid = wiresAt(state).map(({ op }): Words => opWords(op, store.vault, encodeValue({ job: state.id })!))
@@ -98,7 +98,7 @@ export function createDoctor({ store, ring, change, now }: Context) {
       if (target.kind !== 'flow') return await ring(await store.repair([target]))
       await layAnew(target.who)
     } catch (error) {
-      // The next look finds this fault again.
+      // The next check finds this fault again.
       if (!(error instanceof SidejobError)) throw error
     }
   }

@@ -1,5 +1,5 @@
-// Failed jobs by kinds of errors. What kind an error is is worked out when somebody looks: failing costs nothing for it.
-// A kind that is muted is left out: somebody knows of it.
+// Groups of failed jobs by kind of error. The kind is computed on read, so failing costs nothing. Muted kinds are left
+// out.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -11,9 +11,9 @@ import type { Context } from '../context.ts'
 import type { ErrorFilter, ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 
-/** So many failed jobs are looked at in one call. */
+/** Maximum number of failed jobs that one call reads. */
 const LOOKED_AT = 1_000
-/** So many jobs of a kind are named. */
+/** Maximum number of jobs listed per kind. */
 const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
@@ -24,10 +24,9 @@ const failureOf = (record: JobRecord): Failure => {
   return typeof error === 'object' && error !== null ? (error as Failure) : {}
 }
 
-/** Which kind of error a job has. */
 export const kindOfJob = (document: JobRecord): Kind => kindOf(document.class, failureOf(document))
 
-/** How many of these moments are in which minute, oldest first. */
+/** Counts the times by minute, oldest first. */
 function minutesOf(moments: readonly number[]): { at: number; count: number }[] {
   const counts = new Map<number, number>()
   for (const at of moments.toSorted((a, b) => a - b)) {
@@ -37,10 +36,8 @@ function minutesOf(moments: readonly number[]): { at: number; count: number }[] 
   return [...counts].map(([at, count]) => ({ at, count }))
 }
 
-/** A failed job, and of which kind its error is. */
 type Failed = { id: number; document: JobRecord; kind: Kind }
 
-/** The jobs of one kind, newest first, as one row. */
 function rowOf(all: [Failed, ...Failed[]], details: boolean): ErrorKind {
   const [{ document, kind }] = all
   const moments = all.map((one) => one.document.endedAt ?? 0)
@@ -60,7 +57,7 @@ function rowOf(all: [Failed, ...Failed[]], details: boolean): ErrorKind {
   }
 }
 
-/** Of which class the jobs of a kind are, where one was seen. */
+/** `class` is null if no job of this kind was found. */
 type Mute = ErrorMute & { class: string | null }
 
 const told = (mute?: Mute): ErrorMute | null => (mute ? { by: mute.by, at: mute.at, until: mute.until } : null)
@@ -70,7 +67,7 @@ const isPast = (until: number): SidejobError =>
     path: ['until'],
   })
 
-/** All kinds that anybody has muted, and which of them are told of again, for their time is over. */
+/** Returns muted kinds, and the kinds whose mute has expired. */
 export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
   const all = Object.entries(await store.mutes()).flatMap(([kind, text]) => {
     const mute = readObject<Mute>(text)

@@ -1,4 +1,4 @@
-// What has a name that somebody has typed a part of.
+// Search by name.
 
 import { groupIdOf } from '../../core/constraint.ts'
 import { isId } from '../../core/job.ts'
@@ -6,10 +6,10 @@ import { statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Found } from '../engine.ts'
 
-/** So many of each kind are answered. */
+/** Maximum number of results of each kind. */
 const MOST = 10
 
-/** Those with the text in their names, those that begin with it first. */
+/** Names that begin with the text come first. */
 function like(names: readonly string[], text: string): string[] {
   const wanted = text.toLowerCase()
   const at = (name: string) => name.toLowerCase().indexOf(wanted)

@@ -1,4 +1,4 @@
-// What a flow has done, where it is recorded: how its nodes have moved, and what waited at their ports since.
+// Recorded events of a flow: moves of its nodes and values at their ports.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
@@ -8,12 +8,12 @@ import { pastRunOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, FlowEvent, FlowRecord, Ref } from '../engine.ts'
 
-/** 200 of the largest entries are 3.3 MB: an answer of Redis has room for 10. */
+/** 200 of the largest entries are 3.3 MB; an answer of Redis holds 10. */
 const PAGE = 200
-/** Ids of a stream are `moment-number`. */
+/** Stream ids are `milliseconds-number`. */
 const [FIRST, LAST] = ['-', '+']
 
-/** How many words each kind of part has, its name included: see lib/port/record.lua. */
+/** Number of words per part, including its name: lib/port/record.lua. */
 const WORDS = { s: 6, p: 6 } as const
 
 function eventOf([id, flat]: [string, string[]]): FlowEvent {
@@ -34,9 +34,8 @@ function eventOf([id, flat]: [string, string[]]): FlowEvent {
   return event
 }
 
-/** The verbs that write down what flows do, and tell it. */
 export function createRecording({ store, change }: Pick<Context, 'store' | 'change'>) {
-  /** Up to so many entries, the newest first; those behind `after` the oldest first. */
+  /** Returns the newest first, but the oldest first after `after`. */
   async function entries(job: number, limit: number, { after, before }: { after?: string; before?: string }) {
     const found: FlowEvent[] = []
     let from = after ?? before

@@ -1,4 +1,4 @@
-// Values that wait where a new wire begins, and that the class at its far end does not take.
+// Waiting values at the source of a new wire that the target class would refuse.
 
 import type { Graph } from '../../core/graph.ts'
 import { faultText } from '../../core/issues.ts'
@@ -11,13 +11,12 @@ import type { GraphChange } from '../engine.ts'
 import { faultIn } from '../jobs/checks.ts'
 import { nearPort } from './flow-view.ts'
 
-/** So many of those that wait at one end are looked at, and so many ends. */
+/** Maximum number of values per source, and of sources. */
 const [VALUES, ENDS] = [100, 50]
 
 type Unfit = NonNullable<GraphChange['unfit']>
 type NearEnd = { id: number; dir: 'i' | 'o'; port: string }
 
-/** Where a wire begins, if values wait there. */
 function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
   const { node, port } = wire.from
   const id = node === null ? state.id : state.children[node]?.id
@@ -26,8 +25,8 @@ function nearEndOf(state: FlowState, wire: GraphWire): NearEnd | undefined {
 }
 
 /**
- * What of those that wait does not fit, by the schemas of the classes that the new wires lead to. Wires to an output of the
- * flow itself have none. One command more for a preview that adds wires at whose beginning values wait, none for others.
+ * Returns waiting values that do not match the schemas of the classes at the new wires. A wire to an output of the
+ * flow has no schema. Costs one command if values wait at a new wire, otherwise none.
  */
 export async function unfitOf(
   { store, registry }: Pick<Context, 'store' | 'registry'>,

@@ -1,4 +1,4 @@
-// How a flow looks from outside: its nodes and wires, what waits where, and since when.
+// Views of a flow: nodes, wires, waiting values and their age.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
@@ -25,18 +25,16 @@ import { stateField, type Vault } from '../../redis/vault.ts'
 import type { FlowNodeView, FlowRow, FlowView, GraphVersion, WireView } from '../engine.ts'
 import { wiringOf } from '../run/snapshot.ts'
 
-/** The graphs of a flow, as its state has them. */
 export const graphsOf = ({ document }: FlowState): Graphs => ({
   graph: stateFieldOf(document, 'graph'),
   history: stateFieldOf(document, 'history'),
   versions: stateFieldOf(document, 'versions'),
 })
 
-/** The words of who goes on only if the graph still is the one that was seen. */
+/** The condition that the graph is still the one that was read. */
 export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
   ops.was({ field: 'state:graph', values: vault.sealedAs(text, stateField('graph')) })
 
-/** Stands for a graph: another graph, another hash. */
 export const graphHash = async (text: Encoded): Promise<string> => (await hashOf(text)).slice(0, 16)
 
 const inputsOf = (doc: JobRecord) =>
@@ -49,7 +47,6 @@ const inputsOf = (doc: JobRecord) =>
       ]),
   )
 
-/** A flow as plans look at it; the jobs that a graph asks to adopt are looked up by whoever needs them. */
 export const flowFactsOf = ({ id, children, document, ports }: FlowState): FlowFacts => ({
   ...{ id, children, inputs: inputsOf(document), jobs: {} },
   wires: ports.map(wiringOf).filter(({ child, dir, to }) => child !== undefined || (dir === 'in' && to.length > 0)),
@@ -60,15 +57,12 @@ const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
 
 type FlowPort = ReturnType<typeof portAt>
 
-/**
- * The port at the beginning of a wire: an input of the flow, or an output of a node; at its end the other way round.
- */
+/** Returns the source port of a wire: an input of the flow or an output of a node. */
 export const nearPort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
 const farPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
 
 const sizeOf = (port: FlowPort): number => port?.size ?? 0
 
-/** A wire with what stands at its ends. */
 export function wireView(state: FlowState, wire: GraphWire): WireView {
   const { id, from, to } = wire
   const [near, far] = [nearPort(state, wire), farPort(state, wire)]
@@ -104,7 +98,7 @@ function nodeView({ children, nodes }: FlowState, graph: Graph, name: string): F
   }
 }
 
-/** How many values wait at the wires: each port once, however many wires it has. */
+/** Counts waiting values, each port once even if it has several wires. */
 function waiting(state: FlowState, wires: readonly GraphWire[]): { values: number; oldestAt: number | null } {
   const ports = new Set(wires.flatMap((wire) => [nearPort(state, wire), farPort(state, wire)]))
   const moments = [...ports].flatMap((port) => (port?.oldest ? (itemOf(port.oldest).at ?? []) : []))
@@ -135,10 +129,8 @@ const graphIn = (state: FlowState): Graph | undefined => {
   return text === undefined ? undefined : readGraph(text)
 }
 
-/** A flow in short. */
 export const flowRow = (state: FlowState): FlowRow => rowWith(state, graphIn(state))
 
-/** A flow as it is, in one look. */
 export async function flowView(state: FlowState): Promise<FlowView> {
   const graphs = graphsOf(state)
   const graph = graphIn(state)
@@ -153,7 +145,7 @@ export async function flowView(state: FlowState): Promise<FlowView> {
   }
 }
 
-/** The graphs that a flow has and had, that in force first. */
+/** The current graph comes first. */
 export async function versionViews(state: FlowState): Promise<GraphVersion[]> {
   const graphs = graphsOf(state)
   if (graphs.graph === undefined) return []

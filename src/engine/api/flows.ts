@@ -1,4 +1,4 @@
-// Flows from outside: their graphs, changed while they run, and what stands at their wires.
+// Flows: their graphs, wires and stored graphs.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, SidejobError } from '../../core/errors.ts'
@@ -27,15 +27,15 @@ import { flowFactsOf, flowRow, flowView, graphHash, graphsOf, versionViews, wasG
 
 const MINUTE = 60_000
 const TRIES = 5
-/** The flow has started or let go a node, or got another graph, between our look and our change. */
+/** The flow has started or detached a node, or has another graph, since it was read. */
 const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
-/** Flows and names of graphs on a page, and how many nodes the flows of one page have together. */
+/** Flows and graph names per page, and the maximum number of nodes of all flows of a page. */
 const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
-/** So many stored graphs are looked into at once. */
+/** Maximum number of stored graphs that are parsed per call. */
 const LOOKED_INTO = 20
 
-/** How large a stored graph is; nothing of one that has been forgotten meanwhile. */
+/** Returns nothing for a graph that was deleted meanwhile. */
 function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
   if (text === null) return {}
   const { nodes, edges } = readGraph(text)
@@ -44,7 +44,7 @@ function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
 
 const textOf = (state: FlowState): Encoded | undefined => graphsOf(state).graph
 
-/** The run that makes up for what may have happened between our look and our change. */
+/** Runs the flow again, because it may have changed since it was read. */
 const RUN = ops.run({ force: true })
 
 const ENDED = new Set(['terminating', 'terminated'])
@@ -58,7 +58,7 @@ function checkFlow(state: FlowState): void {
   if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: it has no use for a graph`)
 }
 
-/** Whoever changes a graph has seen the one that is in force. */
+/** Refuses the change if the caller saw another graph. */
 async function checkMatch(state: FlowState, match: string | undefined): Promise<void> {
   if (match === undefined) return
   const text = textOf(state)
@@ -69,7 +69,6 @@ async function checkMatch(state: FlowState, match: string | undefined): Promise<
   throw new SidejobError('CHANGED', message, { path: ['If-Match'] })
 }
 
-/** The graphs among the state of a flow, as they are to be. */
 const fieldWords = (fields: Graphs, vault: Vault): Words[] =>
   (['graph', 'history', 'versions'] as const).map((name) =>
     fields[name] === undefined
@@ -79,7 +78,6 @@ const fieldWords = (fields: Graphs, vault: Vault): Words[] =>
 
 const changeOf = ({ ops: _, ...plan }: Plan, applied: boolean): GraphChange => ({ applied, ...plan })
 
-/** The verbs for flows. */
 export function createFlows({
   store,
   registry,
@@ -103,7 +101,7 @@ export function createFlows({
       ),
     )
 
-  /** All or none; what has been overtaken is a conflict, which is looked at once more. */
+  /** Commits everything or nothing. A change in the meantime is a conflict. */
   async function commit(state: FlowState, ops: Words[], call?: Call): Promise<string[]> {
     try {
       return await change(String(state.id), ops, call)
@@ -113,7 +111,7 @@ export function createFlows({
     }
   }
 
-  /** Looks, decides and changes; once more when it was not as seen any more. */
+  /** Reads, decides and commits; tries again after a conflict. */
   async function attempt<T>(job: Ref, step: (state: FlowState) => Promise<T>): Promise<T> {
     await announce()
     for (let tries = 1; ; tries++) {
@@ -125,7 +123,7 @@ export function createFlows({
     }
   }
 
-  /** What the classes at either end redact is not seen on the wire between them. */
+  /** Redacts what the classes at either end redact. */
   const shownWires = (wires: readonly WireView[], { nodes }: Graph): Promise<WireView[]> =>
     Promise.all(
       wires.map(async (wire) => {
@@ -145,7 +143,6 @@ export function createFlows({
     return text === undefined ? undefined : readGraph(text)
   }
 
-  /** One script: the graph, its history, and everything that follows. */
   async function put(state: FlowState, graph: Graph, fields: Graphs, call?: Call): Promise<GraphChange> {
     const plan = await planOf(state, graph, beforeOf(state))
     const planned = await wordsOf(state.id, plan.ops)
@@ -178,7 +175,7 @@ export function createFlows({
     return { graph, found }
   }
 
-  /** The far end of a wire as verbs name it; its node is started where it has not been. */
+  /** Finds the target end of a wire, and starts its node if necessary. */
   async function farEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
     if (to.node === null) return { begin: [], end: { out: to.port } }
     const end = { child: to.node, in: to.port }
@@ -237,7 +234,6 @@ export function createFlows({
       }): Promise<{ flows: FlowRow[]; cursor: string | null }> {
         const found = await store.list({
           ...{ mode: 'all', queue: 'core', class: 'flow', before, limit },
-          // Uses the indexes by status, so that many other jobs do not hide a flow.
           status: (status ?? statuses).join(','),
         })
         const ids = found.jobs.map(({ id }) => String(id))

@@ -1,4 +1,4 @@
-// How everything stands, in one look: what the verbs of these names answer, of one answer of Redis.
+// Overview in one read: totals, series, processes, health and limits.
 
 import type { Context } from '../context.ts'
 import type { Glance } from '../engine.ts'
@@ -7,7 +7,7 @@ import { isGroup, waitedView } from './limits.ts'
 import { createProcesses, MOST_RUNS } from './processes.ts'
 import { createStats, MOST_QUEUES, STEPS } from './stats.ts'
 
-/** So many limits are looked at where jobs wait at some. */
+/** Maximum number of limits that are read if jobs wait at some. */
 const MOST_LIMITS = 100
 
 export function createGlance(context: Context, health: HealthParts) {

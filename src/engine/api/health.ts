@@ -1,4 +1,4 @@
-// How it stands with what we need: Redis and QStash.
+// Health of Redis and QStash.
 
 import type { SidejobError } from '../../core/errors.ts'
 import { examinedView } from '../../core/examined.ts'

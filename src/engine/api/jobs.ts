@@ -1,4 +1,4 @@
-// Jobs: made, shown, changed, run, ended, and who belongs to whom.
+// Jobs.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { encodeValue } from '../../core/codec/value.ts'
@@ -40,11 +40,11 @@ import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
 
-/** Its runs may take longer than an invocation is kept after its answer. */
+/** The runs may take longer than the invocation is kept alive after its response. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
   timeoutOf(found, timeout) > LONGEST_RUN
 
-/** A job with the schemas that its worker says of its ports; `*` stands for all that have no own. */
+/** `*` is the schema of all ports without their own. */
 function withSchemas(shown: JobView, found: Registered | undefined): JobView {
   if (!found) return shown
   const definition = found.local ? announcedDefinition(found.definition, found.local) : found.definition
@@ -99,13 +99,13 @@ export function createJobs({
     }
   }
 
-  /** Moves a job to another group: its limits are worked out anew. */
+  /** Moves a job to another group, which changes its limits. */
   async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
     const { id, document } = await store.inspect(job)
     await change('', [await constraints.tagWords(id, document, group)])
   }
 
-  /** What jobs of our own are to do is not for others to say. */
+  /** Refuses to change internal jobs. */
   async function checkTheirs(job: string): Promise<JobRecord> {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.queue, document.class)?.inner)
@@ -293,7 +293,6 @@ export function createJobs({
       const nodes = new Map(
         members.map(({ id, class: name, status }) => [
           id,
-          // A child may be called `__proto__`.
           { id, class: name, status, children: Object.create(null) as Record<string, unknown> },
         ]),
       )
@@ -318,7 +317,7 @@ export function createJobs({
 
     /** Locks a job. Only the holder of the token may change it. */
     async lock(job: Ref, { ttl }: { ttl: number }, call?: Call): Promise<{ token: string }> {
-      // The token follows from the call's key, so that a repeated call gets the token that holds.
+      // The token follows from the key of the call, so that a repeated call returns the valid token.
       const token = call?.key ? (await hashOf(call.key)).slice(0, 32) : crypto.randomUUID().replaceAll('-', '')
       await change(job, [ops.lock({ ms: ttl, token })], call)
       return { token }

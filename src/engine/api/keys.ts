@@ -1,4 +1,4 @@
-// API keys: made, replaced, removed, recognised.
+// API keys.
 
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -9,23 +9,20 @@ import type { Context } from '../context.ts'
 import type { ApiKey, Call, KnownKey } from '../engine.ts'
 import { createSessions } from './sessions.ts'
 
-/** How long a token for a stream opens it. */
+/** Default life of a stream token. */
 const STREAM = 60_000
-/** No token lives longer, whatever its text says. */
 const MAX_TOKEN_MS = 30 * 86_400_000
-/** For how long an isolate relies on what it has read of a key. */
 const FRESH = 10_000
-/** How many keys an isolate remembers, those that are none included. */
+/** Maximum number of keys, known and unknown, that an isolate remembers. */
 const REMEMBERED = 1_000
-/** When a key was last used is written down this seldom. */
+/** Minimum time between two records of the last use. */
 const NOTED_EVERY = 3_600_000
 
-/** A key as Redis has it. */
 type Kept = Omit<ApiKey, 'id' | 'lastUsedAt'> & { hash: string }
 
 const idOf = (hash: string): string => hash.slice(0, 16)
 
-/** The parts of a token: `<tenant>~<id>.<until>.<proof>`, the first only where there is one. */
+/** `<tenant>~<id>.<until>.<proof>`; the main deployment has no tenant part. */
 const TOKEN = /^(?:[a-z0-9-]+~)?([0-9a-f]{16})\.(\d{1,15})\.([0-9a-f]{64})$/
 
 export function createKeys(
@@ -37,7 +34,7 @@ export function createKeys(
 
   let ownHash: string | undefined
   let secret = tokenSecret
-  // Without a secret of the deployment, tokens are good in this process only.
+  // Without a secret of the deployment, a token is valid in this process only.
   const secretOf = () => (secret ??= newKey())
   const hashOfOwn = async () => apiKey && (ownHash ??= await hashOf(apiKey))
 
@@ -51,7 +48,7 @@ export function createKeys(
 
   const isOver = ({ expiresAt }: Pick<Kept, 'expiresAt'>): boolean => expiresAt !== undefined && expiresAt <= now()
 
-  /** Written once an hour by an isolate that sees the key: who asks waits for it, and nobody else. */
+  /** An isolate records the use once an hour. Only the request that triggers it waits. */
   async function note(id: string): Promise<void> {
     if (now() - (noted.get(id) ?? 0) < NOTED_EVERY) return
     noted.set(id, now())
@@ -64,7 +61,6 @@ export function createKeys(
     return (await keptOf(id))?.hash
   }
 
-  /** What the key with this hash may do. */
   async function knownBy(hash: string): Promise<KnownKey | undefined> {
     const [own, id] = [await hashOfOwn(), idOf(hash)]
     if (own && sameHash(hash, own)) return { id, name: 'deployment', scopes: ['admin'], unlimited: true }
@@ -87,8 +83,8 @@ export function createKeys(
   }
 
   /**
-   * A new key, by chance. Where a call may come again, the chance is kept with its answer, and makes the same key with a
-   * secret that Redis does not have: for a day, and as long as the key was not removed.
+   * Creates a key from a random part. If the call has an idempotency key, the random part is stored with its answer,
+   * and a repeat derives the same key with a secret that Redis does not hold: for a day, unless the key was removed.
    */
   async function made(about: Omit<Kept, 'hash' | 'createdAt'>, call: Call | undefined, more: string[][]) {
     const chance = newKey()

@@ -1,22 +1,22 @@
-// Who would start at once if a limit were changed: asked before it is.
+// Preview of a limit change: which jobs would start at once.
 
 import type { Store } from '../../redis/store.ts'
 import type { KeptLimit, Room } from '../../redis/types.ts'
 import type { LimitPreview, LimitSettings } from '../engine.ts'
 
-/** So many of them are named. */
+/** Maximum number of jobs in a preview. */
 const NAMED = 20
 
 type Changed = Pick<KeptLimit, 'concurrency' | 'rate' | 'paused'>
 
-/** A limit as it would be: what is not said stays, null is no bound. */
+/** Omitted settings stay, null removes a bound. */
 export const changedBy = (was: Changed, { concurrency, rate, paused }: LimitSettings): Changed => ({
   concurrency: concurrency === undefined ? was.concurrency : concurrency,
   rate: rate === undefined ? was.rate : rate,
   paused: paused ?? was.paused,
 })
 
-/** How many more it would let in, as lib/limit/limits.lua counts them. */
+/** Counts free slots as lib/limit/limits.lua does. */
 function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }: Changed, started: number): number {
   if (paused || (settings.shutUntil ?? 0) > now) return 0
   const slots = (concurrency ?? Number.POSITIVE_INFINITY) - running
@@ -24,7 +24,7 @@ function freeAt({ settings, running, now }: Room, { concurrency, rate, paused }:
   return Math.max(0, Math.min(slots, starts) - settings.reserved)
 }
 
-/** A limit that there is as it would be, and who of those who wait at it would have room then, in their order. */
+/** Returns the changed limit and the waiting jobs that would start, in order. */
 export async function limitPreview(
   store: Store,
   key: string,

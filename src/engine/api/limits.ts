@@ -1,4 +1,4 @@
-// What bounds runs: limits, constraints, groups and switches.
+// Limits, constraints, groups and switches.
 
 import { type Constraint, groupIdOf, groupKey, isLimitOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -21,7 +21,7 @@ import { changedBy, limitPreview } from './limit-preview.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
 
-/** So many moments are told at which jobs have started. */
+/** Maximum number of start times in details. */
 const STARTS = 100
 
 const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
@@ -33,7 +33,6 @@ const limitView = (
   ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting },
 })
 
-/** As a look at everything tells of it. */
 export const waitedView = (row: Row, now: number): WaitedLimit => ({
   ...limitView(row, now),
   waitedSince: row.fullSince,
@@ -47,7 +46,6 @@ const detailedView = (row: Row, now: number): LimitRow => ({
   ...(row.rate ? { started: row.started, starts: row.starts } : {}),
 })
 
-/** A limit as it is seen from near. */
 export function roomOf(key: string, room: Room): RoomView {
   const { settings, running, waiting, started, nextRoom, line, now } = room
   const { concurrency, rate, paused, shutUntil } = settings
@@ -58,7 +56,6 @@ export function roomOf(key: string, room: Room): RoomView {
   }
 }
 
-/** Where no limit is, nobody waits. */
 const NOBODY = { wouldStart: 0, first: [] }
 const noLimit = (key: string): LimitView => ({
   ...{ key, concurrency: null, rate: null, paused: false, shutUntil: null, running: 0, waiting: 0 },
@@ -92,7 +89,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     return constraintView(...found)
   }
 
-  /** Each job that matches a constraint sets the numbers of its limit again. */
+  /** Refuses it, because each job that matches the constraint would set its numbers again. */
   async function refuseNumbersOfConstraint(key: string, { concurrency, rate }: LimitSettings): Promise<void> {
     if (!key.startsWith('constraint:')) return
     const found = (await constraints.list()).find(([name]) => isLimitOf(name, key))
@@ -140,7 +137,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
         key: string,
         { holders = 0, waiting = 0 }: { holders?: number; waiting?: number },
       ): Promise<{ limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] }> {
-        // Reads at least one waiting job: it tells since when the limit is full.
+        // One waiting job is needed in any case: it shows since when the limit is full.
         const room = await store.room(key, { holders, waiting: Math.max(waiting, 1) })
         if (!room) throw new SidejobError('NOT_FOUND', `there is no limit ${key}`)
         return { limit: roomOf(key, room), holders: room.holders, waiting: room.line.slice(0, waiting) }

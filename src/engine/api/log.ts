@@ -1,4 +1,4 @@
-// The log: written, and read with filters.
+// The log.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
@@ -9,18 +9,17 @@ import type { Vault } from '../../redis/vault.ts'
 import type { Context } from '../context.ts'
 import type { Call, Ref } from '../engine.ts'
 
-// 400 of the largest are 6.4 MiB: an answer of Redis has room for 10.
+// 400 of the largest entries are 6.4 MiB; an answer of Redis holds 10.
 const LOG_PAGE = 400
 const LOG_PAGES = 25
 
-/** `class`: of the job; null if the entry has none. */
+/** `class` is the class of the job, null if the entry has none. */
 type LogRow = { id: string; at: number; job: number | null; class: string | null; level: string; entry: Encoded }
 
-/** An entry is sealed as a whole; an error of a run, in its members. */
+/** Entries are sealed as a whole, errors of runs member by member. */
 const shownEntry = (entry: string, { show }: Vault): Encoded =>
   entry.startsWith('{') ? show.error(entry) : show.value(entry, 'log')
 
-/** Entries of a stream as Redis answers them: their ids, each with its fields and values in one list. */
 function logRows(answer: unknown, vault: Vault): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
     const { at, job, class: name, level, entry } = fieldsOf(flat)
@@ -35,7 +34,7 @@ function logRows(answer: unknown, vault: Vault): LogRow[] {
   })
 }
 
-/** Entries of a job's own log: the level, and what was said in the next line. */
+/** Each entry of a job's own log has two lines: level and text. */
 function ownRows(answer: unknown, vault: Vault, job: number, name: string): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
     const { at, did } = fieldsOf(flat)
@@ -45,16 +44,15 @@ function ownRows(answer: unknown, vault: Vault, job: number, name: string): LogR
   })
 }
 
-/** A text is a message. */
 const entryOf = (entry: Encoded): Encoded => {
   const text = decodeValue(entry)
   return typeof text === 'string' ? encodeValue({ message: text }) : entry
 }
 
-/** By so much the clock of Redis may have been set meanwhile. */
+/** Maximum change of Redis' clock that is expected. */
 const MARGIN = 5_000
 
-/** When the entries of a job were written: before it was made there are none, and none after it has ended. */
+/** A job has no entries from before its creation or after its end. */
 const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
   from: createdAtOf(document) - MARGIN,
   ...(ended.has(statusOf(document)) && document.endedAt ? { to: document.endedAt + MARGIN } : {}),
@@ -93,11 +91,11 @@ export function createLog({ store, change, now }: Context) {
     }> {
       const found = job === undefined ? undefined : await store.inspect(job)
       const id = found?.id
-      // Who keeps a history has a log of its own, in which others push nothing out: it is read alone, from its end.
+      // A job with a history has its own log, which other jobs cannot push out.
       const own = found?.document.history ? found : undefined
       const { from = 0, to: end = Number.POSITIVE_INFINITY } = found && !own ? lifeOf(found.document) : {}
       const to = Math.min(end, until + MARGIN)
-      // Entries are numbered by Redis' own clock, which no test can move.
+      // Redis' own clock numbers the entries, and tests cannot move it.
       const latest = to === Number.POSITIVE_INFINITY || Math.abs(now() - Date.now()) > MARGIN ? '+' : String(to)
       const earliest = Math.max(since, from)
       const wanted = text?.toLowerCase()
@@ -108,7 +106,7 @@ export function createLog({ store, change, now }: Context) {
         (level === undefined || row.level === level) &&
         (wanted === undefined || row.entry.toLowerCase().includes(wanted))
       const entries: LogRow[] = []
-      // Matching entries may be far back: one call reads several pages.
+      // Matching entries may be far back, so one call reads several pages.
       for (let page = 0, before = cursor; page < LOG_PAGES; page++) {
         const read = await store.readLog(before ? `(${before}` : latest, LOG_PAGE, own?.id)
         const rows = own ? ownRows(read, store.vault, own.id, own.document.class) : logRows(read, store.vault)

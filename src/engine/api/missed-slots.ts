@@ -1,10 +1,10 @@
-// Pull workers are not given runs for slots that their schedules do not run any more.
+// Pull workers get no runs for slots that their schedules skip.
 
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
 import { skipped } from '../jobs/outcome.ts'
 
-/** Those of a claim that are to be performed; the others are given back with their next slot. */
+/** Returns the jobs to perform and gives the others back with their next slot. */
 export async function withoutMissed({ store, ring }: Pick<Context, 'store' | 'ring'>, lent: ClaimedJob[]) {
   const back = lent.flatMap(({ document }) => skipped(document, store.now()) ?? [])
   if (back.length === 0) return lent

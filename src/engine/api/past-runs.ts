@@ -1,4 +1,4 @@
-// Runs that have ended, as far as their jobs keep them: how each ended, since when its job had been ready, and what it did.
+// History of runs.
 
 import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
@@ -12,7 +12,7 @@ import type { Ref } from '../engine.ts'
 import { runLines } from '../run/job-facts.ts'
 import type { Log } from './log.ts'
 
-/** So many lines of its log come with a run. */
+/** Maximum number of log lines per run. */
 const LINES = 200
 
 function shown(run: PastRun, document: JobRecord): PastRun {
@@ -20,13 +20,12 @@ function shown(run: PastRun, document: JobRecord): PastRun {
   return { ...run, error: redacted(run.error, redactedPathsOf(document), 'error') }
 }
 
-/** The runs that a job keeps, newest first; one that keeps none is not asked about. */
+/** A job without a history costs no command. */
 export const keptRunsOf = async (
   store: Store,
   { id, document }: Pick<Inspection, 'id' | 'document'>,
 ): Promise<string[]> => (document.historyKept ? store.runs(id) : [])
 
-/** The runs that are known of a job, newest first; `kept`: those that it keeps. */
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
   runLines(document, kept).map((text) => shown(pastRunOf(text), document))
 
@@ -40,7 +39,7 @@ const during = ({ startedAt, endedAt }: PastRun) => ({
 })
 
 export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog }: Pick<Log, 'read'>) {
-  /** By its place among those that are kept; where others have ended meanwhile, it is further back. */
+  /** Finds a run by its position. If other runs have ended meanwhile, it is further back. */
   async function kept(id: number, n: number, noted: number): Promise<string> {
     for (let behind = noted - n; behind >= 0; ) {
       const text = await store.runBehind(id, behind)

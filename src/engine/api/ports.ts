@@ -1,4 +1,4 @@
-// Ports: declared, looked at, written, read and connected from outside.
+// Ports.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
@@ -16,17 +16,17 @@ import { shownPortOf, shownValues } from '../run/shown.ts'
 
 type Target = { in: string } | { out: string }
 
-/** How long a read that waits rests between two looks: few of them fit into one invocation of the smallest plan. */
+/** Time between two reads while waiting. The smallest plan allows few reads per invocation. */
 const [FIRST_LOOK, LAST_LOOK] = [50, 2_000]
 
 const sideOf = (dir: Dir): 'i' | 'o' => (dir === 'in' ? 'i' : 'o')
-/** Outside every value has a context, if only an empty one. */
+/** Values from outside have an empty context. */
 const withContext = (item: string) => ({ context: '{}' as Encoded, ...shownItem(item) })
 
 export function createPorts({ store, registry, classes, change, view, now }: Context) {
   const portOf = (dir: Dir, port: string): Target => (dir === 'in' ? { in: port } : { out: port })
 
-  /** Waits until so many values are there, or no more can come: its job has ended, or the time is over. */
+  /** Waits until enough values are there, the job has ended, or the time is over. */
   async function filled(job: string, of: Target, max: number, end: number, signal?: AbortSignal): Promise<void> {
     const [dir, port] = 'in' in of ? (['in', of.in] as const) : (['out', of.out] as const)
     for (let pause = FIRST_LOOK; ; pause = Math.min(2 * pause, LAST_LOOK)) {
@@ -56,7 +56,7 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       const { document, items } = await store.inspect(job, { dir: sideOf(dir), port, limit })
       const side = sideOf(dir)
       const counts = countsOf(document, side, port)
-      // Not written to yet: it will have the default that `*` has then, and no channels.
+      // A port without values gets its default from `*` and has no channels.
       if (counts === undefined) return { ...shownPortOf(document, side, '*', 0, 0), channels: [], values: [] }
       const values = shownValues(document, side, port, items.map(withContext))
       return { ...shownPortOf(document, side, port, counts.pushed, counts.taken), values }

@@ -1,4 +1,4 @@
-// Who is at work: lanes, and programs that ask for work under a name of their own; and what these are told.
+// Processes: lanes, and pull workers that give a name.
 
 import { SidejobError } from '../../core/errors.ts'
 import { LANE_MARK } from '../../redis/store.ts'
@@ -7,9 +7,8 @@ import type { Context } from '../context.ts'
 import type { ProcessView, RunUnderWay } from '../engine.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
-/** How many runs are shown at most. */
 export const MOST_RUNS = 1_000
-/** Who was not heard for so long is not shown, unless he has a run. */
+/** A process without a heartbeat for this long is listed only if it has a run. */
 const FORGOTTEN = 600_000
 const LIVE = 60_000
 

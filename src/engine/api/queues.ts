@@ -1,4 +1,4 @@
-// Queues: counted and set.
+// Queues.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { QueueRow } from '../../redis/types.ts'
@@ -7,14 +7,12 @@ import type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../engine
 import { openSince } from '../lane/lane-name.ts'
 import { laneMarkOf } from '../run/job-facts.ts'
 
-/** As lib/queue/lanes.lua has it: more lanes where runs call others. */
+/** The same as in lib/queue/lanes.lua: more lanes if runs call other services. */
 const LANES = 4
 const CALLING_LANES = 8
 
-/** So many are shown of who is next, where nobody says. */
 const NEXT = 20
 
-/** A queue as callers see it. */
 export function viewOf(row: QueueRow): QueueView {
   const { atLimits: limited = 0, ending = 0 } = row.settings
   const moving = row.ready + row.pull + row.timers + row.leases

@@ -1,4 +1,4 @@
-// Results: waited for, taken once, or looked at.
+// Results.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'
@@ -9,7 +9,7 @@ import { type Context, MINUTE } from '../context.ts'
 import type { Call, Ref, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
-/** `isTaken`: whoever takes it gets it as it is. */
+/** `isTaken`: the caller receives the value without redaction. */
 function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const [type, head, ...rest] = text.split('\n')
   const [times, redacts = '[]'] = head!.split('\t')
@@ -70,7 +70,7 @@ export function createResults({ store, change, now, longPoll }: Context) {
       let { answer, id } = await ask(0)
       if (answer.ended || wait === 0) return answer
       const again = async ({ wait }: Waiter): Promise<Answer[]> => {
-        // Whoever has gone takes nothing along.
+        // A caller that has gone takes no result.
         if (!call?.signal?.aborted) answer = (await ask(wait)).answer
         return answer.ended ? [answer] : []
       }

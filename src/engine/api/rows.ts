@@ -1,4 +1,4 @@
-// A job in short: what a row of a list shows of it.
+// Rows of a list of jobs.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Listed } from '../../redis/types.ts'
@@ -7,7 +7,7 @@ import { factsOf } from '../run/job-facts.ts'
 import { shownJob } from '../run/shown.ts'
 import { firstReasonOf } from './why.ts'
 
-/** So much of an error's message is in a row. */
+/** Maximum length of an error message in a row. */
 const MESSAGE = 200
 
 function messageOf(error: Encoded | null): string | null {
@@ -16,7 +16,7 @@ function messageOf(error: Encoded | null): string | null {
 }
 
 /**
- * The row of a job, with the first reason why it does not run.
+ * Returns the row with the first reason why the job does not run.
  *
  * @example rowOf({ id: 7, document }, Date.now()).reason?.code // 'LIMITED'
  */

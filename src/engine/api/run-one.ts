@@ -1,4 +1,4 @@
-// Performs one ready job of the caller's choice: with this, tests run jobs in every order, and people a job by itself.
+// Runs single jobs that the caller chooses, for tests in every order.
 
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
@@ -10,9 +10,9 @@ import type { Executor } from '../run/executor.ts'
 
 export type Performed = { id: number; class: string; status: Status; error?: Pick<RunError, 'message' | 'stack'> }
 
-/** Before every priority that a job can have. */
+/** Comes before every priority that a job can have. */
 const FIRST = -(2 ** 31) - 1
-/** Long enough for every run: nobody renews it. */
+/** Longer than every run, so that no renewal is needed. */
 const LEASE = 3_600_000
 
 type One = { store: Store; executor: Executor; constraints: Constraints; ring: (rings: Ring[]) => Promise<void> }
@@ -27,7 +27,7 @@ type One = { store: Store; executor: Executor; constraints: Constraints; ring: (
 export function createOne({ store, executor, constraints, ring }: One) {
   let known: string[] = []
 
-  /** The ready jobs of all queues, each queue in its order. */
+  /** Lists the ready jobs of all queues, in the order of each queue. */
   async function ready(): Promise<Ready[]> {
     const before = known
     const [names, ...lists] = await Promise.all([store.queueNames(), ...before.map((queue) => store.ready(queue))])
@@ -39,7 +39,7 @@ export function createOne({ store, executor, constraints, ring }: One) {
   const setPriority = (id: number, priority: number) =>
     store.change(String(id), [ops.patch({ fields: { priority: priority === 0 ? '' : String(priority) } })])
 
-  /** Lends the job, put before all others for as long as that takes. */
+  /** Claims the job by giving it the highest priority for that moment. */
   async function lend({ id, queue, ahead }: Ready): Promise<ClaimedJob | undefined> {
     if (ahead > 0) await setPriority(id, FIRST)
     for (;;) {
@@ -49,7 +49,7 @@ export function createOne({ store, executor, constraints, ring }: One) {
     }
   }
 
-  /** One run of a ready job; undefined when it was not to be had after all. */
+  /** Returns undefined if the job could not be claimed. */
   async function performOne(job: Ready): Promise<Performed | undefined> {
     const lent = await lend(job)
     const [settled] = await Promise.all([

@@ -1,4 +1,4 @@
-// Repeating jobs: their next times, made and set by name, paused, resumed, made up for, ended.
+// Schedules.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
@@ -14,21 +14,20 @@ import { kindOfJob, mutesOf } from './errors.ts'
 import type { Jobs } from './jobs.ts'
 import { keptRunsOf, pastRunsOf } from './past-runs.ts'
 
-/** The slot of a schedule that is paused: the last moment there is. */
+/** The slot of a paused schedule. */
 const NEVER = 8_640_000_000_000_000
 
 const PREVIEW = 5
-/** Slots of a schedule that are told of a stretch of time: by itself, and in a list. */
+/** Maximum number of slots in a view and in a list. */
 const [MOST_SLOTS, MOST_LISTED] = [1_000, 50]
-/** Slots that went by are counted so far. */
+/** Maximum number of missed slots that are counted. */
 const COUNTED = 100
-/** Schedules looked at by one call for those that fail, and jobs made by one backfill. */
+/** Pages that one call reads to find failing schedules, and jobs that one backfill creates. */
 const MOST_PAGES = 20
 const MOST_JOBS = 1_000
 
 const failures = new Set(['failed', 'lost'])
 
-/** Slots that went by, and how many of them, up to a hundred. */
 function missedOf(doc: JobRecord, repeat: ParsedRepeat): ScheduleView['missed'] {
   if (!doc.passedSlots) return null
   const passed = passedOf(doc.passedSlots)
@@ -36,7 +35,6 @@ function missedOf(doc: JobRecord, repeat: ParsedRepeat): ScheduleView['missed'] 
   return { ...passed, count: Math.min(COUNTED, length), more: length > COUNTED }
 }
 
-/** Until when slots are told, and how many at most; without it the next five. */
 type Stretch = { until?: number; most?: number }
 
 function slotsOf(doc: JobRecord, repeat: ParsedRepeat, { until, most = MOST_SLOTS }: Stretch): number[] {
@@ -72,7 +70,7 @@ function scheduleOf(id: number, doc: JobRecord, stretch: Stretch = {}): Schedule
   }
 }
 
-/** How often in a row it failed; what failed and repeats no more has no next time to fail. */
+/** A failed job that no longer repeats counts as failing forever. */
 const failedTimes = (doc: JobRecord): number => (statusOf(doc) === 'failed' ? Infinity : (doc.failedInARow ?? 0))
 
 const rowOf = (id: number, doc: JobRecord, stretch: Stretch, isCounted: boolean): ScheduleRow => ({
@@ -80,14 +78,14 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, isCounted: boolean)
   ...(isCounted ? { failedInARow: doc.failedInARow ?? 0 } : {}),
 })
 
-/** The slots that a pause has let go by: from the one that was next as it began. */
+/** The slots that a pause skipped, from the next one at its start. */
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
-/** What of a job can be changed where it is; a schedule that is to differ in more is made anew. */
+/** These fields can change in place. A change of any other field creates a new schedule. */
 const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
 
-/** Fields of the document that a change can set, and none can take away. */
+/** A change can set these fields but not remove them. */
 const kept = ['args', 'retry', 'timeout', 'group'] as const
 
 const isChange = (document: JobRecord, input: JobInput): boolean =>
@@ -99,15 +97,15 @@ const isChange = (document: JobRecord, input: JobInput): boolean =>
 function patchOf(input: JobInput, was: string): JobPatch {
   const { args, priority = 0, retry, timeout, group, repeat } = input
   const fields = { args, priority, retry, timeout, group }
-  // The same repeat keeps its next slot.
+  // An unchanged repeat keeps its next slot.
   const isSame = JSON.stringify(parseRepeat(repeat!).source) === JSON.stringify(parseRepeat(JSON.parse(was)).source)
   return { ...fields, ...(isSame ? {} : { repeat }) }
 }
 
 /**
- * The verbs of schedules.
+ * Creates the verbs.
  *
- * @example await createSchedules(parts, jobs).setSchedule('nightly', { queue: 'default', class: 'report', repeat })
+ * @example await createSchedules(parts, jobs).set('nightly', { queue: 'default', class: 'report', repeat })
  */
 export function createSchedules(
   { store, change, now }: Context,
@@ -132,7 +130,6 @@ export function createSchedules(
     return found
   }
 
-  /** Frees the names and stops repeating, in one step. */
   async function end(job: string, call?: Call): Promise<void> {
     const { id, document } = await look(job)
     const names = aliasesOf(document).map((alias) => ops.unalias({ name: alias }))
@@ -140,7 +137,7 @@ export function createSchedules(
   }
 
   async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
-    // The key of the call is for all of it, not for this step.
+    // The key of the call covers all steps, not this one alone.
     const asked = call && { by: call.by, quota: call.quota, rootless: call.rootless }
     const [made] = (await enqueue([{ ...input, alias: [...(input.alias ?? []), alias] }], asked)).jobs
     await change(String(made!.id), [ops.patch({ fields: { scheduleHash: print } })])
@@ -161,13 +158,13 @@ export function createSchedules(
       limit?: number
       cursor?: string
       failing?: boolean
-      /** With `failing`: those, too, whose kind of errors is muted. */
+      /** With `failing`: includes schedules whose kind of error is muted. */
       muted?: boolean
       /** With `failing`: only schedules that failed at least this often in a row, or stopped after it. */
       inARow?: number
-      /** With the runs that are known of each: a command more for each that keeps its history. */
+      /** Includes the known runs of each schedule, at one command per schedule with a history. */
       runs?: boolean
-      /** Slots up to this moment, at most 50 of each. */
+      /** Lists slots before this moment, at most 50 of each schedule. */
       until?: number
     }): Promise<{ schedules: ScheduleRow[]; cursor: string | null }> {
       const schedules: ScheduleRow[] = []
@@ -201,7 +198,7 @@ export function createSchedules(
       const found = await named(alias)
       if (!found) return make(alias, input, print, call)
       const { id, document } = found
-      // What was terminated repeats no more: who puts a schedule wants one that does.
+      // A terminated schedule does not repeat, so it is created again.
       const isOver = statusOf(document) === 'terminated'
       if (document.scheduleHash === print && !isOver) return scheduleOf(id, document)
       if (isChange(document, input) && !isOver) {

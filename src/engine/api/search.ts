@@ -1,27 +1,26 @@
-// Jobs whose args or errors hold a text, or in whose args something stands at a path: a bounded number of them is looked
-// through, and the answer says how many.
+// Search in args and errors. Each request reads a bounded number of jobs and reports how many.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { atPath } from '../../core/constraint.ts'
 import type { Listed } from '../../redis/types.ts'
 import { shownJob } from '../run/shown.ts'
 
-/** So many pages are looked through by one request. */
+/** Maximum number of pages per request. */
 const PAGES = 2
-/** Jobs of a page that are read to find some among them. */
+/** Jobs per page. */
 export const LOOKED_AT = 1_000
 
 type Seen = Listed['jobs'][number]
 type Page = (before: string | undefined) => Promise<Listed>
 
-/** What is looked for: a text whatever its case, and what stands at paths into the args. */
+/** `text` ignores case; `args` maps paths to values. */
 type Wanted = { text?: string; args?: Record<string, string> }
 
-/** A text as it is; a number, true, false and null as JSON writes them. */
+/** Numbers, true, false and null are compared as JSON writes them. */
 const isAs = (value: unknown, wanted: string): boolean =>
   value !== undefined && (value === null || typeof value !== 'object') && String(value) === wanted
 
-/** What people see of a job: what its class redacts is found by nobody. */
+/** Searches what people see: redacted values are never found. */
 function holds({ id, document }: Seen, { text, args: paths }: Wanted): boolean {
   const { args, error, aliases } = shownJob(id, document, {})
   if (text !== undefined && ![args, error, ...aliases].some((part) => part?.toLowerCase().includes(text))) return false
@@ -31,9 +30,10 @@ function holds({ id, document }: Seen, { text, args: paths }: Wanted): boolean {
 }
 
 /**
- * The newest jobs in which a text stands, whatever its case; the cursor goes on behind the last one that was looked at.
+ * Finds the newest jobs that contain the text; the cursor continues after the last job that was read.
  *
- * @example await searched((before) => store.list({ mode: 'all', before, limit: LOOKED_AT }), { text: '4711', limit: 50 })
+ * @example await searched((before) => store.list({ mode: 'all', before, limit: LOOKED_AT }), { text: '4711', limit:
+ * 50 })
  */
 export async function searched(
   page: Page,

@@ -1,14 +1,13 @@
-// Sessions of people: names by chance, each for an API key. Redis has the hashes of both, so that neither can be read there.
+// Sessions of the dashboard. Redis holds only hashes of their names and keys.
 
 import { hashOf, sessionName } from '../../core/crypto.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Store } from '../../redis/store.ts'
 import type { KnownKey } from '../engine.ts'
 
-/** For how long an isolate relies on what it has read of a session. */
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** What stands before the hash of the key where a name is good once. */
+/** Prefix of the key hash if the name is valid once. */
 const ONCE = 'once '
 const isOnce = (text: string): boolean => text.startsWith(ONCE)
 
@@ -52,7 +51,7 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       const hash = await hashOf(name)
       const text = await store.session(hash)
       if (text === null || !isOnce(text)) return undefined
-      // Of two who come at once one finds it.
+      // Only one of two concurrent requests finds it.
       if (!(await store.removeSession(hash))) return undefined
       const keyHash = text.slice(ONCE.length)
       return (await knownBy(keyHash)) ? open(keyHash, life) : undefined

@@ -1,4 +1,4 @@
-// Numbers about the whole: what has happened today, on each day that is kept, and minute by minute.
+// Statistics: today, kept days, and series by minute and hour.
 
 import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
@@ -11,11 +11,11 @@ import type { Counts, DayView, Stats } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
-/** How Redis calls the steps of a series, and how long they are. */
+/** Redis' names of the steps, and their length. */
 export const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
-/** So many bytes of texts are read for the hours of classes: of the first queues, all 24 of each. */
+/** Maximum number of bytes read for hours of classes: all 24 hours of the first queues. */
 const HOURS_BYTES = 4 * 1024 * 1024
-/** So many queues are summed up where none is named. */
+/** Maximum number of queues that are summed if none is named. */
 export const MOST_QUEUES = 50
 
 const sum = (all: readonly Counts[]): Counts => {

@@ -1,14 +1,13 @@
-// Tenants: which there are. Each has a namespace of its own in Redis, and everything of it lies there.
+// Tenants. Each has its own namespace in Redis, which holds everything of it.
 
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 
-/** For how long an isolate relies on what it has read of a tenant. */
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** The tick asks after each of them, every minute. */
+/** The tick visits each tenant every minute. */
 const MOST = 1_000
 
 export function createTenants({ store, now }: Context) {

@@ -1,5 +1,5 @@
-// Why a job is not running, followed to what would change it: the job that it waits for, the limit that this one waits at,
-// and who holds the slots of that.
+// Follows why a job does not run to its cause: the job it waits for, the limit of that job, and the holders of its
+// slots.
 
 import { isUnreadable, SidejobError } from '../../core/errors.ts'
 import { statusOf } from '../../redis/record.ts'
@@ -10,9 +10,9 @@ import { runOf } from '../run/job-facts.ts'
 import { roomOf } from './limits.ts'
 import { pauses, reasonsOf, waitsIn } from './why.ts'
 
-/** So many of the jobs that one waits for are looked at, to find the one that ends last. */
+/** Maximum number of awaited jobs that are read to find the one that ends last. */
 const LOOKED_AT = 5
-/** So many of those that hold a limit's slots are shown. */
+/** Maximum number of holders that are shown. */
 const HOLDERS = 5
 
 export type Ask = Pick<Store, 'inspect' | 'steps' | 'room'>
@@ -31,14 +31,13 @@ async function linkOf(store: Ask, inspection: Inspection): Promise<WhyLink> {
   }
 }
 
-/** The limit that a link waits at, from near. */
 async function limitOf(store: Ask, { reasons }: WhyLink): Promise<WhyLimit | undefined> {
   const key = reasons.find(({ code }) => code === 'LIMITED')?.key
   const room = key === undefined ? undefined : await store.room(key, { holders: HOLDERS, waiting: 1 })
   return room && { ...roomOf(key!, room), holders: room.holders }
 }
 
-/** The jobs that the first reason of a link which names any waits for. */
+/** Returns the jobs named by the first reason that names any. */
 function causesOf({ job, reasons }: WhyLink): number[] {
   for (const reason of reasons) {
     const jobs = reason.job === undefined ? ((reason.data.jobs as number[] | undefined) ?? []) : [reason.job]
@@ -47,17 +46,16 @@ function causesOf({ job, reasons }: WhyLink): number[] {
   return []
 }
 
-/** Until when a link lasts, as far as it says: what says nothing may last for ever. */
+/** Reasons without an end last forever. */
 const lastsUntil = ({ run, reasons }: WhyLink): number =>
   run ? run.leaseUntil : (reasons.find(({ until }) => until !== undefined)?.until ?? Number.POSITIVE_INFINITY)
 
-/** A job whose record cannot be read. */
 const damaged = (job: number, { message }: SidejobError): WhyLink => ({
   ...{ job, class: '', queue: '', status: 'queued', running: false, run: null },
   reasons: [{ code: 'UNREADABLE', message, data: {}, since: 0 }],
 })
 
-/** A job that has gone meanwhile keeps nobody waiting. */
+/** A deleted job blocks nothing. */
 async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
   try {
     return [await linkOf(store, await store.inspect(String(id)))]
@@ -69,9 +67,11 @@ async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
 }
 
 /**
- * Why a job is not running, and the `deep` jobs behind that: of several that are waited for, the one that ends last.
+ * Explains why a job does not run, and follows `deep` causes. Of several awaited jobs it follows the one that ends
+ * last.
  *
- * @example (await followed(store, '7', 3)).chain // [{ job: 8, status: 'queued', reasons: […], limit: { key: 'stripe', holders: […] } }]
+ * @example (await followed(store, '7', 3)).chain // [{ job: 8, status: 'queued', reasons: […], limit: { key:
+ * 'stripe', holders: […] } }]
  */
 export async function followed(store: Ask, job: string, deep: number): Promise<Why> {
   const found = await store.inspect(job).catch((error: SidejobError) => {

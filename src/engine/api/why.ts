@@ -1,4 +1,4 @@
-// Why a job is not running: plain facts, the immediate cause first.
+// Why a job does not run: facts, the immediate cause first.
 
 import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
@@ -21,21 +21,20 @@ import type { Waited } from '../run/code-change.ts'
 import { shownError } from '../run/shown.ts'
 import { isForMessages, OURS } from '../run/steps.ts'
 
-/** What is known of a job: all that an inspection tells, or its record alone, as a list has it. */
+/** An inspection, or only the record that a list has. */
 type Looked = Pick<Inspection, 'document' | 'children' | 'ahead' | 'limitFree' | 'limit' | 'now'> &
   Partial<Pick<Inspection, 'queue'>>
 
-/** An inspection, with what the job's function waits for by `waitFor`. */
+/** An inspection and what the function waits for with `waitFor`. */
 type Waiting = Inspection & { waits: { on: string; until?: number }[] }
 
-/** A reason, without since when. */
 type Told = Omit<Reason, 'since'>
 
 const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`
 
 const wasReleased = (doc: JobRecord): boolean => doc.lastRun?.split(',')[2] === 'released'
 
-/** A run that was given back says why, where its worker is known to be down. */
+/** Names the reason if the worker is known to be down. */
 function backoffText(doc: JobRecord): string {
   if (!wasReleased(doc))
     return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
@@ -44,7 +43,7 @@ function backoffText(doc: JobRecord): string {
   return `its last run was given back without using an attempt${why}; waits until`
 }
 
-/** Without until when, which its steps tell. */
+/** The steps tell how long it waits. */
 const messageReason = (channel: string): Told => ({
   code: 'MESSAGE',
   message: `its function waits for a message on channel ${channel}`,
@@ -52,7 +51,6 @@ const messageReason = (channel: string): Told => ({
   data: { channel },
 })
 
-/** What its function waits for by `waitFor`, as its steps tell. */
 function awaitedReasons({ waits }: Waiting): Told[] {
   return waits.map(({ on, until }) => {
     const isChannel = on.startsWith('/')
@@ -68,14 +66,13 @@ function awaitedReasons({ waits }: Waiting): Told[] {
   })
 }
 
-/** Its function took another path than the steps and waits that it keeps. */
+/** The function no longer asks for its stored steps and waits. */
 const changeReason = ({ message, kept, asked }: NonNullable<ReturnType<typeof codeChangeIn>>): Told => ({
   code: 'CODE_CHANGED',
   message,
   data: { kept, ...(asked === null ? {} : { asked }) },
 })
 
-/** The children that its function has called and waits for. */
 function calledReasons({ document: doc, children }: Inspection): Told[] {
   const called = readList(doc.awaitedChildren)
   const all = childrenOf(children)
@@ -99,7 +96,7 @@ const untilReason = (code: string, until: number, now: number, message: string, 
   data: { ms: until - now, ...data },
 })
 
-/** A lock keeps a job from running wherever it waits. */
+/** A lock stops a job in every state. */
 const lockReasons = ({ document: { lockUntil }, now }: Looked): Told[] =>
   lockUntil !== undefined && lockUntil > now ? [untilReason('LOCKED', lockUntil, now, 'locked by a client until')] : []
 
@@ -147,7 +144,6 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
   return reasons
 }
 
-/** How a limit is, and why nobody is let through. */
 const fullness = ({ paused, shutUntil, concurrency, rate }: KeptLimit, now: number) => ({
   says: paused ? 'paused' : shutUntil !== null && shutUntil > now ? 'shut' : 'full',
   numbers: {
@@ -172,10 +168,10 @@ function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): 
   ]
 }
 
-/** So many children are told by their ids. */
+/** Maximum number of children listed by id. */
 const TOLD = 20
 
-/** The children whose end is waited for: those that are named, or all, that have not ended. */
+/** Returns the named children, or all, that have not ended. */
 function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
   const wanted = named === 'children' ? null : new Set(named)
   return Object.entries(childrenOf(children))
@@ -184,7 +180,7 @@ function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
     .slice(0, TOLD)
 }
 
-/** A job that follows its children, as a flow does, rests because of those that have something to do. */
+/** A job that follows its children, such as a flow, rests while they work. */
 function followReasons(inspection: Inspection): Told[] {
   if (!inspection.document.followed) return []
   const left = awaitedChildren(inspection, 'children')
@@ -269,7 +265,7 @@ function endReasons({ document: doc }: Looked): Told[] {
 }
 
 /**
- * Waits of a function that have not come to an end, from what its steps have kept.
+ * Returns unfinished waits of a function from its stored steps.
  *
  * @example waitsIn({ '~answer#1': '{"until":7,"on":"answer"}' }) // [{ on: 'answer', until: 7 }]
  */
@@ -279,11 +275,10 @@ export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
   return kept.flatMap((one) => (one?.on === undefined || one.done ? [] : [{ on: one.on, until: one.until }]))
 }
 
-/** Whether a job's steps can tell what it waits for. */
 export const pauses = ({ document: { place, hasSteps } }: Inspection): boolean =>
   hasSteps !== undefined && (place === 's' || place === 't')
 
-/** Since when a job waits as it does: since it became ready, has ended, or its last run has. */
+/** The later of the time it became ready, ended, or ran last. */
 function sinceOf(doc: JobRecord): number {
   if (doc.place === undefined || doc.place === 'p' || doc.place === 'w')
     return Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
@@ -292,7 +287,7 @@ function sinceOf(doc: JobRecord): number {
   return ended ?? lastRunEnded ?? createdAtOf(doc)
 }
 
-/** A job that nothing keeps from running, and that its queue has not started. */
+/** Nothing stops this job, but its queue has not started it. */
 function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil, sleepUntil }, now }: Looked): Told {
   const moments = [notBefore, nextSlot, backoffUntil, sleepUntil].filter((at) => at !== undefined && at <= now)
   if (place !== 't' || moments.length === 0)
@@ -339,7 +334,7 @@ export function reasonsOf(inspection: Looked, waits: Waiting['waits']): Reason[]
 }
 
 /**
- * The first reason, as far as a job's record alone tells it: not how many are before it, nor what its steps wait for.
+ * Returns the first reason that the record alone shows. Without the number of jobs ahead and without waits of steps.
  *
  * @example firstReasonOf(document, Date.now())?.code // 'LIMITED'
  */

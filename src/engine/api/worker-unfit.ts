@@ -1,4 +1,4 @@
-// What waits for a class as it is, and does not fit it as it is to be: args of jobs, and values at their ports.
+// Waiting args and values that a changed class would refuse.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { faultText } from '../../core/issues.ts'
@@ -8,15 +8,15 @@ import type { Context } from '../context.ts'
 import type { WorkerDefinition, WorkerUnfit } from '../engine.ts'
 import { faultIn } from '../jobs/checks.ts'
 
-/** So many of the newest jobs that wait are looked at, so many of their ports, and so many values of each. */
+/** Maximum number of waiting jobs, of ports, and of values per port that are read. */
 const [JOBS, PORTS, VALUES] = [100, 500, 20]
-/** So many that do not fit are named. */
+/** Maximum number of mismatches listed. */
 const NAMED = 10
 
 type Row = WorkerUnfit['values'][number]
 type Part = Parameters<typeof faultIn>[1]
 
-/** Why a value does not fit; where its class redacts something, only where. */
+/** Names only the place if the class redacts anything. */
 function whyNot(found: { definition: WorkerDefinition }, record: JobRecord, part: Part, value: Encoded) {
   const fault = faultIn(found, part, value)
   if (!fault) return undefined
@@ -24,7 +24,7 @@ function whyNot(found: { definition: WorkerDefinition }, record: JobRecord, part
   return faultText(isRedacted ? { ...fault, message: 'does not fit' } : fault)
 }
 
-/** Two scripts, and one where no value waits at a port. */
+/** Takes one script, or two if values wait at ports. */
 export async function workerUnfitOf(
   { store }: Pick<Context, 'store'>,
   { queue, class: name, definition }: { queue: string; class: string; definition: WorkerDefinition },

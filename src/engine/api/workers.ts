@@ -1,4 +1,4 @@
-// The registry of workers as its callers see it.
+// Registered worker classes.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -27,7 +27,7 @@ const refuse = (path: string[], message: string): never => {
   throw new SidejobError('BAD_REQUEST', `${path.join('.')}: ${message}`, { path })
 }
 
-/** @throws because a registration would take the jobs of a function away from it. */
+/** @throws because a registration would replace a deployed function. */
 function isFunction(queue: string, name: string): never {
   throw new SidejobError(
     'REFUSED',
@@ -35,13 +35,13 @@ function isFunction(queue: string, name: string): never {
   )
 }
 
-/** What would be refused with each run is refused at once. */
+/** Refuses now what every run would refuse. */
 function checkDefinition(definition: WorkerDefinition, allowHosts: readonly string[]): void {
   checkSchemas(definition)
   if (definition.push) checkAddress(definition.push.url, allowHosts)
 }
 
-/** What a patch may lead to, and no part of it shows by itself. */
+/** Checks combinations that no single field of a patch shows. */
 function checkPatched({ push, pull, in: inputs = {}, out = {} }: WorkerDefinition): void {
   if (push && pull) refuse(['pull'], 'expected "push" or "pull", got both')
   if (push && push.url === undefined) refuse(['push', 'url'], 'is missing')
@@ -50,7 +50,7 @@ function checkPatched({ push, pull, in: inputs = {}, out = {} }: WorkerDefinitio
       refuse([dir], `expected at most ${limits.ports.most} ports, got ${Object.keys(ports).length}`)
 }
 
-/** Values that are null inside take away what was. */
+/** Null removes a setting. */
 function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Record<string, unknown> {
   const value = (one: unknown) => (typeof one === 'string' && decodeValue(one as never) === null ? null : one)
   const ports = (all: WorkerPatch['in']) =>
@@ -64,14 +64,14 @@ function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Recor
   return { ...patch, args: value(args), result: value(result), in: ports(inputs), out: ports(out) }
 }
 
-/** @throws with what somebody else has changed between the look at a definition and its change. */
+/** @throws with the field that another caller has changed meanwhile. */
 function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | ''): never {
   if (is === '') throw new SidejobError('NOT_FOUND', `class ${name} was unregistered meanwhile`)
   const what = differing(was, is).join(', ')
   throw new SidejobError('CONFLICT', `class ${name} was changed meanwhile: ${what}; look at it and change it again`)
 }
 
-/** Which deployments have announced a class, the newest first. */
+/** Lists the deployments that announced a class, newest first. */
 function byClass(deployed: Record<string, string>): Map<string, { id: string; at: number }[]> {
   const found = new Map<string, { id: string; at: number }[]>()
   const all = Object.entries(deployed).flatMap(([id, text]) => {
@@ -84,7 +84,6 @@ function byClass(deployed: Record<string, string>): Map<string, { id: string; at
 }
 
 export function createWorkers({ store, registry, ring, announce, allowHosts }: Context, workers: readonly Worker[]) {
-  /** What a definition would be, with what waits and does not fit it. */
   const unfitting = async (queue: string, name: string, definition: WorkerDefinition) => ({
     ...definition,
     unfit: await workerUnfitOf({ store }, { queue, class: name, definition }),

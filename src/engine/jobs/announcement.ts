@@ -1,4 +1,4 @@
-// Tells Redis which classes this deployment brings: when they have changed, and only if it is the newest version of itself.
+// Announces the classes of this deployment to Redis if they changed and if this is its newest version.
 
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
@@ -14,28 +14,28 @@ export type Announced = {
   cron?: WorkerDefinition['cron']
 }
 
-/** Makes the schedule of a class what its definition says, or removes it where that says nothing any more. */
+/** Creates, changes or removes the schedule of a class to match its definition. */
 export type SetCron = (of: { queue: string; name: string }, cron: WorkerDefinition['cron'] | null) => Promise<void>
 
 export type AnnouncerOptions = {
   store: Store
-  /** Stays the same over the versions of a deployment, and is no other one's. */
+  /** Identifies a deployment over all its versions. */
   deployment: string
   classes: () => Announced[]
   now: () => number
-  /** Absent where functions do not repeat by themselves. */
+  /** Absent if functions cannot have schedules. */
   setCron?: SetCron
 }
 
-/** What a deployment has announced; `hashes` are of its versions, the newest first. */
+/** `hashes` are those of its versions, newest first. */
 export type Deployment = { at: number; hashes: string[]; classes: string[]; crons?: string[] }
 
-/** Versions that are remembered, so that the last isolates of an old one are known as such. */
+/** Number of versions remembered, to recognize the last isolates of an old version. */
 const VERSIONS = 8
-/** An old version that is still there after so long has come back: 10 minutes. */
+/** After 10 minutes an isolate of an old version means a rollback. */
 const ROLLED_BACK = 600_000
 
-// No name has a line of its own in it.
+// Names contain no line break.
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
 
 const namedBy = (key: string): { queue: string; name: string } => {
@@ -45,7 +45,7 @@ const namedBy = (key: string): { queue: string; name: string } => {
 
 const removed = (key: string) => ({ ...namedBy(key), definition: null, serves: 'push' as const })
 
-/** Those that this deployment brought, and that nobody brings any more: classes, or their schedules. */
+/** Returns classes or schedules that this deployment announced and no deployment has now. */
 function goneFrom(
   what: 'classes' | 'crons',
   { own, others }: { own?: Deployment; others: Deployment[] },
@@ -56,7 +56,7 @@ function goneFrom(
 }
 
 /**
- * Makes the verb. It is told what has been announced where that is known already; else it asks, with one command.
+ * Creates the announcer. Without `known` it reads the announcements with one command.
  *
  * @example const announce = createAnnouncer({ store, deployment: 'a', classes, now }); await announce()
  */
@@ -89,7 +89,6 @@ export function createAnnouncer({ store, deployment, classes, now, setCron }: An
     return { id: id.slice(0, 12), hash: hash.slice(0, 16), rows }
   }
 
-  /** Our classes are, or were, in Redis. */
   let isDone = false
 
   async function announce(announced?: readonly string[]): Promise<void> {
@@ -101,9 +100,9 @@ export function createAnnouncer({ store, deployment, classes, now, setCron }: An
     const all = await read(id)
     const { own, others } = all
     const isKnown = own !== undefined && own.hashes.indexOf(hash) > 0
-    // An isolate announces again only if Redis has forgotten it: otherwise another version has announced itself since.
+    // A missing announcement is repeated only if Redis lost it. Otherwise another version has announced itself since.
     if (isKnown && (isDone || now() - own.at < ROLLED_BACK)) return
-    // Where nobody has announced anything in this way yet, what is there is of an earlier release.
+    // If no deployment has announced anything, existing classes are from an earlier release.
     await write(rows, goneFrom('classes', all, rows), !own && others.length === 0)
     const repeating = rows.filter(({ cron }) => cron)
     await schedule(repeating, goneFrom('crons', all, repeating))

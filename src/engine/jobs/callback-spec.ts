@@ -1,16 +1,15 @@
-// A callback as its job keeps it.
+// Callbacks as jobs store them.
 
 import { SidejobError } from '../../core/errors.ts'
 import { callable } from '../../core/url.ts'
 import type { Callback } from '../engine.ts'
 
-/** Where a callback goes: its own URL, or the topic of a Kafka REST proxy. */
 export const addressOf = ({ url, kafka }: Callback): string =>
   kafka ? `${kafka.url.replace(/\/+$/, '')}/topics/${encodeURIComponent(kafka.topic)}` : url!
 
 /**
- * A callback as its job keeps it; what could never be called is refused. Calls of one API key to one host share a breaker
- * and slots: another key's endpoint there may be well.
+ * Refuses a callback that could never be called. Calls of one API key to one host share a breaker and slots, because
+ * endpoints of other keys there may be healthy.
  */
 export function keptCallback(
   callback: Callback | undefined,

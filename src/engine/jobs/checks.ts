@@ -1,5 +1,5 @@
-// Whether values are as their class says: its args, what its ports hold, its results. Our own functions say it in zod,
-// others in JSON Schema, which travels with the registration.
+// Checks values against the schemas of their class: args, port values, results. Functions use zod, registered classes
+// JSON Schema.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -10,10 +10,10 @@ import type { Changes, Op } from '../../core/run.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
 import type { Call, Dir, WorkerDefinition } from '../engine.ts'
 
-/** A class: our own function, or what somebody has registered. */
+/** A function of this deployment or a registered class. */
 type Described = { local?: Worker; definition: WorkerDefinition }
 
-/** What of a class has a schema: `args`, `result`, `in port n`, `out port doubled`. */
+/** `args`, `result`, `in port n`, `out port doubled`. */
 type Part = 'args' | 'result' | { dir: Dir; port: string }
 
 const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir} port ${part.port}`)
@@ -47,7 +47,7 @@ function checkFor(found: Described, part: Part): Check | undefined {
   return checks.get(name)
 }
 
-/** What is wrong with a value; nothing where its class says nothing of it. */
+/** Returns nothing if the class has no schema for this part. */
 export function faultIn(found: Described | undefined, part: Part, value: Encoded): Fault | undefined {
   return found && checkFor(found, part)?.(decodeValue(value), value.length)
 }
@@ -61,24 +61,24 @@ function checkOne(found: Described | undefined, className: string, part: Part, v
   })
 }
 
-/** @throws REFUSED with the place of the first value that its class does not take. */
+/** @throws REFUSED with the place of the first value that the class does not accept. */
 export function checkValues(found: Described | undefined, name: string, part: Part, values: Encoded[], at: Path): void {
   for (const [i, value] of values.entries()) checkOne(found, name, part, value, [...at, i])
 }
 
-/** @throws REFUSED where its class does not take what stands for a value that nobody has written. */
+/** @throws REFUSED if the class does not accept the default. */
 export const checkDefault = (found: Described | undefined, name: string, part: Part, value: Encoded): void =>
   checkOne(found, name, part, value, ['value'])
 
-/** @throws REFUSED where its class does not take what a job is made with; none is null. */
+/** @throws REFUSED if the class does not accept the args. Missing args are null. */
 export const checkArgs = (found: Described | undefined, name: string, args = 'null' as Encoded): void =>
   checkOne(found, name, 'args', args, ['args'])
 
-/** @throws REFUSED where its class does not answer such a thing. */
+/** @throws REFUSED if the class does not accept the result. */
 export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
   checkOne(found, name, 'result', result, ['result'])
 
-/** What is wrong with what a run did: its result, and what it wrote to ports of its own. */
+/** Checks the result and the values written to own ports. */
 export function faultOfRun(found: Described, changes: Changes): Fault | undefined {
   if (changes.result !== undefined && changes.end === 'completed') {
     const fault = faultIn(found, 'result', changes.result)
@@ -108,7 +108,7 @@ function checkSchema(schema: Encoded | undefined, path: Path): void {
   }
 }
 
-/** @throws BAD_REQUEST with the place of what is wrong in one of the schemas of a definition. */
+/** @throws BAD_REQUEST with the place of the mistake in a schema. */
 export function checkSchemas(definition: WorkerDefinition): void {
   checkSchema(definition.args, ['args'])
   checkSchema(definition.result, ['result'])
@@ -124,7 +124,7 @@ const toldPorts = (specs: WorkerDefinition['in'], ports: Ports = {}): WorkerDefi
     }),
   )
 
-/** The definition of a function of ours with its schemas, as it is announced. */
+/** Adds the schemas of a function to the announced definition. */
 export function announcedDefinition(definition: WorkerDefinition, worker: Worker): WorkerDefinition {
   if (worker.checked === 'run') return definition
   const [args, result] = [jsonSchemaOf(worker.args), jsonSchemaOf(worker.result)]
@@ -140,7 +140,7 @@ export function announcedDefinition(definition: WorkerDefinition, worker: Worker
 const ROOT = '/'
 
 /**
- * Checks that only admins let input ports listen to `/`, where each message arrives.
+ * Lets only admins connect input ports to `/`, which receives every message.
  *
  * @throws FORBIDDEN for other callers.
  */
@@ -156,7 +156,7 @@ const rootless = (port: string): SidejobError =>
     `in port ${port}: only the scope "admin" may listen to "/", which receives every message`,
   )
 
-/** The same for the changes of a run that somebody else has performed. */
+/** The same check for the changes of pull and push workers. */
 export function checkRootOfRun(ops: readonly Op[]): SidejobError | undefined {
   for (const op of ops) {
     const channels = op.op === 'channels' && 'in' in op.of ? { [op.of.in]: { channels: op.set } } : {}

@@ -1,24 +1,22 @@
-// Which class a job is of, for whoever has only its id: what is written to it, and what it answers, is checked by that.
+// Remembers the class of jobs by id, to check what is written to them and what they return.
 
 import { isId } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Registered, Registry } from './registry.ts'
 
-/** Jobs that are remembered. */
 const REMEMBERED = 10_000
-/** A delivery can be given back under another class: who has not done that itself looks again after so long. */
+/** A delivery can be returned under another class, so other isolates read the class again after this time. */
 const KNOWN_FOR = 60_000
 
-/** Series of jobs that are remembered, and how many of one call. */
+/** Maximum number of series, and of series per call. */
 const SERIES = 1_000
 const OF_CALL = 100
 
 type Named = { queue: string; class: string }
-/** Jobs whose ids follow each other. */
 type Series = Named & { first: number; last: number; until: number }
 
-/** What was made by one call, those of one class in a row as one. */
+/** Joins consecutive jobs of one class. */
 function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], until: number): Series[] {
   const all: Series[] = []
   let before: Series | undefined
@@ -32,7 +30,7 @@ function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], unt
 }
 
 /**
- * Makes the memory. A job that is not remembered costs a look at it, once in each isolate.
+ * Creates the memory. An unknown job costs one read per isolate.
  *
  * @example const found = await classes.of('7')
  */
@@ -51,7 +49,6 @@ export function createClasses({ store, registry }: { store: Store; registry: Reg
   }
   return {
     note,
-    /** Remembers the jobs that a call has made. */
     noteMade(made: readonly { id: number }[], inputs: readonly Named[]): void {
       series.push(...seriesOf(made, inputs, store.now() + KNOWN_FOR).slice(0, OF_CALL))
       if (series.length > SERIES) series.splice(0, series.length - SERIES)

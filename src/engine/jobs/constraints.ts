@@ -1,4 +1,4 @@
-// Tags jobs with the limits of the constraints that are about them, and anew when the constraints have changed.
+// Tags jobs with the limits of matching constraints, and again when constraints change.
 
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { type Constraint, isAbout, limitKeyOf } from '../../core/constraint.ts'
@@ -16,7 +16,7 @@ type Known = { version: string; list: [string, Constraint][] }
 
 const none: Known = { version: '', list: [] }
 
-/** Damaged constraints bind no job; `version` is their version in Redis. */
+/** A damaged constraint matches no job. `version` is the version in Redis. */
 function parse(text: string | null, version = ''): Known {
   if (!text) return none
   const known = readObject<{ version: string; list: Record<string, string> }>(text)
@@ -28,14 +28,13 @@ function parse(text: string | null, version = ''): Known {
   return { version: known.version, list }
 }
 
-/** A job's group, with its limit for when it has to be set anew. */
 const groupOf = ({
   group,
   groupConcurrency: concurrency,
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, ...(concurrency === undefined ? {} : { concurrency }) }
 
-/** The constraints as this deployment knows them; scripts say when they are no longer those. */
+/** Caches the constraints. Scripts report when the cache is stale. */
 export function createConstraints(store: Store, registry: Registry) {
   let known = none
 
@@ -52,7 +51,7 @@ export function createConstraints(store: Store, registry: Registry) {
       }))
   }
 
-  /** The op that says what a job counts against, all of it. */
+  /** Returns the op that sets all limits of a job. */
   async function tagWords(id: number, doc: JobRecord, group = groupOf(doc)): Promise<Words> {
     const job = { queue: doc.queue, class: doc.class, args: doc.args as Encoded | undefined }
     const found = await registry.find(job.queue, job.class)
@@ -60,7 +59,10 @@ export function createConstraints(store: Store, registry: Registry) {
     return ops.tag({ of: id, version: known.version, limits, group: group?.id })
   }
 
-  /** Jobs that no constraint matches keep their own list of limits: jobs that share one can wait in a piece. */
+  /**
+   * A job without a matching constraint shares the list of limits of its class, so that such jobs can wait in a
+   * piece.
+   */
   function tag(job: NewJob): NewJob {
     const matching = limitsFor(job)
     const limits = matching.length ? { limits: [...(job.limits ?? []), ...matching] } : {}
@@ -68,7 +70,7 @@ export function createConstraints(store: Store, registry: Registry) {
   }
 
   return {
-    /** Makes jobs by the constraints that we know; once more when those are not the newest. */
+    /** Creates jobs with the cached constraints, and again if those were stale. */
     async enqueue(jobs: NewJob[], once: Once, lane?: LaneStart) {
       for (let tries = 1; ; tries++) {
         const answer = await store.enqueue(known.version ? jobs.map(tag) : jobs, once, known.version, lane)
@@ -86,7 +88,7 @@ export function createConstraints(store: Store, registry: Registry) {
       known = parse(await store.constraints())
       return known.list
     },
-    /** Tags what a claim found to be stale, so that the next claim can lend it. */
+    /** Tags stale jobs that a claim found, so that the next claim can return them. */
     async retag({ stale, version }: Pick<CommitAnswer, 'stale' | 'version'>): Promise<Ring[]> {
       if (stale.length === 0) return []
       if (version !== known.version) known = parse(await store.constraints(), version)

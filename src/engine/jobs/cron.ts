@@ -1,4 +1,4 @@
-// The schedules of functions that repeat by themselves: `cron` in their definition.
+// Schedules of functions: `cron` in their definition.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { JobInput } from '../engine.ts'
@@ -17,9 +17,10 @@ type Verbs = {
 const is = (error: unknown, code: string): boolean => error instanceof SidejobError && error.code === code
 
 /**
- * Makes what sets them.
+ * Creates the function that sets a schedule.
  *
- * @example const setCron = cronSetter(() => engine); await setCron({ queue: 'default', name: 'report' }, { expression: '0 2 * * *' })
+ * @example const setCron = cronSetter(() => engine); await setCron({ queue: 'default', name: 'report' }, {
+ * expression: '0 2 * * *' })
  */
 export const cronSetter =
   (verbs: () => Verbs): SetCron =>
@@ -32,7 +33,7 @@ export const cronSetter =
         await engine.schedules.end(alias)
         await engine.jobs.remove(String(job), { force: true })
       } catch (error) {
-        // Somebody has ended it before.
+        // Another isolate has already removed it.
         if (!is(error, 'NOT_FOUND')) throw error
       }
       return
@@ -41,7 +42,7 @@ export const cronSetter =
     const input = { queue, class: name, repeat: { cron: expression, ...rest }, ...(args === undefined ? {} : { args }) }
     const set = () => engine.schedules.set(alias, input)
     await set().catch((error) => {
-      // Another isolate of this version has made it meanwhile.
+      // Another isolate of this version has created it meanwhile.
       if (!is(error, 'TAKEN')) throw error
       return set()
     })

@@ -1,4 +1,4 @@
-// Whether the ports that a graph names are there: of a class that is known, before anything is made.
+// Checks the ports that a graph names before anything is created.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -7,7 +7,7 @@ import { namedPorts } from '../../core/wires.ts'
 import type { PortSpecs } from '../engine.ts'
 import type { Registry } from './registry.ts'
 
-/** Refuses a wire to a port that its node does not have. A class that nobody has registered yet may have any port. */
+/** Refuses wires to ports that a node does not have. A class that is not registered may have any port. */
 export async function checkPorts(
   registry: Pick<Registry, 'finder'>,
   graph: Graph,
@@ -27,12 +27,11 @@ export async function checkPorts(
   }
 }
 
-/** A flow that is about to be made. */
 type Made = { queue?: string; class: string; args?: Encoded; inputs?: Record<string, readonly Encoded[]> }
 
 export const isFlow = ({ queue, class: name }: Made): boolean => queue === 'core' && name === 'flow'
 
-/** The graph that a text holds. What is none is for the run to say, which may have got a better one by then. */
+/** Returns undefined for a malformed graph: the run reports it, and it may have a better graph by then. */
 function graphIn(text: Encoded): Graph | undefined {
   try {
     return readGraph(text)
@@ -41,7 +40,7 @@ function graphIn(text: Encoded): Graph | undefined {
   }
 }
 
-/** The graphs that flows are made with, and where each stands: the last of its port, or in its args. */
+/** Finds the graphs of new flows: in args, or as the last value of the port. */
 function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number)[] }[] {
   const written = inputs?.__graph
   const last = written?.at(-1)
@@ -51,7 +50,7 @@ function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number
   return typeof graph === 'object' && graph !== null ? [{ text: encodeValue(graph), at: ['args', 'graph'] }] : []
 }
 
-/** The ports of a flow itself, as the graph that it is made with names them: they exist before its first run. */
+/** Returns the ports that the first graph names, so that they exist before the first run. */
 export function flowPorts(made: Made): { in: PortSpecs; out: PortSpecs } | undefined {
   const [given] = isFlow(made) ? graphsOf(made) : []
   const graph = given && graphIn(given.text)

@@ -1,4 +1,4 @@
-// From what a caller asks for to a job that can be made: its worker's definition laid below, times and repeats worked out.
+// Turns a request into a job: applies the definition of its class and computes times and repeats.
 
 import { isAlikeBut } from '../../core/alike.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
@@ -16,13 +16,13 @@ import { checkFlows, flowPorts, isFlow } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000
-/** How many runs of an isolated class may be lost in a row. */
+/** Maximum number of consecutive lost runs of an isolated class. */
 const LOST_ALONE = 2
 
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-/** Per port the caller's options replace the worker's; ports that the caller does not name stay (sidejob.md 93). */
+/** Options replace those of the class port by port. Other ports stay (sidejob.md 93). */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 
@@ -41,7 +41,6 @@ function checkInputs(found: Registered, inputs: Values = {}, ports: PortSpecs, c
   }
 }
 
-/** The first slot of a repeat, and its text as the job keeps it. */
 export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): { repeat?: Encoded; slot?: number } {
   if (repeat === undefined) return {}
   const { source } = parseRepeat(repeat)
@@ -50,7 +49,7 @@ export function repeatOf(repeat: JobInput['repeat'], now: number, at?: number): 
   return { repeat: encodeValue(source), slot }
 }
 
-/** As modifiers, and its length in milliseconds where that is always the same. */
+/** Includes the length in milliseconds if it is constant. */
 function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
   if (!redeliver) return undefined
   const { after, max } = redeliver
@@ -59,7 +58,7 @@ function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
   return { after, max, ...(Number.isNaN(ms) ? {} : { ms }) }
 }
 
-/** What the engine does itself is not to be had for the asking: who may do what it does is another question. */
+/** Refuses jobs of internal classes. */
 function checkOutside(found: Registered | undefined, { queue, class: name }: { queue: string; class: string }): void {
   if (found?.inner) throw new SidejobError('REFUSED', `class ${name} of queue ${queue} is for our own jobs`)
 }
@@ -69,7 +68,7 @@ const none: LimitKey[] = []
 const refusedKey = (name: string, why: string) =>
   new SidejobError('REFUSED', `args: a limit of class ${name} makes its key of them: ${why}`, { path: ['args'] })
 
-/** The limits whose keys the functions of the class make from the args of a job, as its runs see them. */
+/** Computes limits from args, as the functions of the class see them. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' as Encoded }: Counted): LimitKey[] {
   if (!keyed) return none
   const given = decodeValue(args)
@@ -89,7 +88,6 @@ function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null
 
 type Counted = Pick<JobInput, 'queue' | 'class' | 'group' | 'args'>
 
-/** The limits of the class and of the group of a job. */
 export function limitsOf(found: Registered | undefined, input: Counted): LimitKey[] {
   const limits = found?.definition.limits
   if (!limits && !found?.keyed && !input.group) return none
@@ -116,7 +114,7 @@ const common = (found: Registered | undefined) => ({
 
 const debounceOf = ({ unique }: JobInput) => (typeof unique === 'object' ? unique.debounce : undefined)
 
-/** How long a key holds; until the job has ended where nothing else is said. */
+/** The key is held until the job ends, unless the job sets another time. */
 function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
   if (unique === undefined) return undefined
   if (typeof unique === 'string') return { key: unique, ...uniqueness }
@@ -127,7 +125,6 @@ function uniqueOf({ unique, uniqueness }: JobInput): NewJob['unique'] {
 
 const argsOf = ({ args }: JobInput): Encoded | undefined => (args === 'null' ? undefined : args)
 
-/** What goes into the job as the caller says it. */
 const saidBy = ({
   queue,
   class: of,
@@ -144,14 +141,13 @@ const saidBy = ({
   ...{ queue, class: of, at, priority, parent, name, timeout, joins, tag, createdBy, scheduledFor },
 })
 
-/** What the caller says in the place of the class, where it says something. */
+/** Options that replace those of the class if they are present. */
 const overridesOf = ({ retain, history, redeliver }: JobInput): Partial<NewJob> => ({
   ...(retain === undefined ? {} : { retain }),
   ...(history === undefined ? {} : { history }),
   ...(redeliver && { redeliver: redeliverOf(redeliver) }),
 })
 
-/** A job as a caller of the API asks for it. */
 function newJob(
   found: Registered | undefined,
   input: JobInput,
@@ -163,7 +159,7 @@ function newJob(
   checkRoot(input.in, call)
   const own = flowPorts(input)
   const ports = overlay(overlay(found?.in, own?.in), input.in)
-  // Of a class that is not known the script says so.
+  // The script reports unknown classes.
   if (found) checkInputs(found, input.inputs, ports, input.class)
   return {
     ...common(found),
@@ -187,13 +183,13 @@ function newJob(
   }
 }
 
-/** What is undefined left out: jobs by the thousand are copied and compared member by member. */
+/** Omits undefined members, because thousands of jobs are copied and compared. */
 const given = (job: NewJob): NewJob =>
   Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined)) as NewJob
 
 const OWN = ['args', 'inputs'] as const
 
-/** A job like the one before it, with args of its own, and values for the same ports. */
+/** Reuses the previous job if only args and values differ. */
 function madeLike(job: NewJob, found: Registered | undefined, input: JobInput): NewJob {
   const like = { ...job, args: argsOf(input), ...(found?.keyed ? { limits: limitsOf(found, input) } : {}) }
   if (!input.inputs) return like
@@ -201,7 +197,7 @@ function madeLike(job: NewJob, found: Registered | undefined, input: JobInput): 
   return { ...like, inputs: itemsOf(input.inputs) }
 }
 
-/** Jobs as a caller asks for them. One that differs from the one before it in its args and inputs only is made like it. */
+/** Creates jobs. A job that differs from the previous one only in args and inputs is copied from it. */
 export function newJobs(
   inputs: readonly JobInput[],
   find: (input: JobInput) => Registered | undefined,
@@ -212,7 +208,7 @@ export function newJobs(
   let job: NewJob
   return inputs.map((input, i) => {
     const before = inputs[i - 1]
-    // Flows have the ports that their args name.
+    // The ports of a flow depend on its args.
     const isLike = before && isAlikeBut(OWN, input, before) && !input.inputs === !before.inputs && !isFlow(input)
     const found = find(input)
     checkArgs(found, input.class, input.args)
@@ -221,7 +217,6 @@ export function newJobs(
   })
 }
 
-/** A job as a run spawns it. */
 export async function spawnedJob(registry: Registry, spawn: Spawn, by: number): Promise<NewJob> {
   const queue = spawn.queue ?? 'default'
   const found = registry.local(queue, spawn.class) ?? (await registry.find(queue, spawn.class))

@@ -1,4 +1,4 @@
-// From what a run said to what is committed: retries, next slots and spawned jobs worked out, everything as words.
+// Turns what a run reported into ops: retries, next slots and spawned jobs.
 
 import { excessOf, sumOfLists } from '../../core/budget.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
@@ -20,35 +20,35 @@ import { checkRootOfRun, faultOfRun } from './checks.ts'
 import { spawnedJob } from './new-job.ts'
 import type { Registered, Registry } from './registry.ts'
 
-/** The number of a run's last commit where nobody counts: above every checkpoint's. */
+/** Number of the last commit of a run without checkpoints; larger than every checkpoint's. */
 export const LAST = 1_000_000_000
 
 type Deciding = {
   document: JobRecord
-  /** Seals what is to be kept. */
+  /** Seals stored values. */
   vault: Vault
   retry?: Retry
   registry: Registry
   random: () => number
   now: number
-  /** Nobody could be asked to perform it. */
+  /** The worker was not reached. */
   unreached?: boolean
-  /** Who performed the run. */
+  /** The key or worker that performed the run. */
   by?: string
-  /** Its class, where what others answer for it is to be checked: our own functions have checked it. */
+  /** Class of runs by pull and push workers, to check their values. Functions are checked already. */
   found?: Registered
-  /** Which jobs the run may name: those of its own tree, or all. */
+  /** Jobs that the run may change: its own tree, or all. */
   reach?: Reach
 }
 
 const cut = (text: string): string => text.slice(0, limits.errorText.most)
 
-/** What an error says is the user's as any value is; why it ended so is ours. */
+/** Seals the message, detail and stack of the user. `reason` is ours. */
 const errorText = ({ message, reason = 'other', detail, stack, retry }: RunError, { sealInJson }: Vault): string =>
   writeJson({
     message: raw(sealInJson(encodeValue(cut(message)), 'error')),
     reason,
-    // Before what users gave: the log finds it there.
+    // Comes before the user's members, because the log looks for it there.
     ...(stack ? { stack: raw(sealInJson(encodeValue(cut(stack)), 'error')) } : {}),
     ...(detail === undefined ? {} : { detail: raw(sealInJson(detail, 'error')) }),
     ...(retry === false ? { retry } : {}),
@@ -61,7 +61,7 @@ const delayWords = ({ document, retry = {}, registry, unreached, random }: Decid
   return delay === undefined ? [] : says.retry({ after: String(delay) })
 }
 
-/** A slot that this run has used up gives way to the next; a run before its slot leaves it (protocol: repeats). */
+/** A run that used its slot moves to the next one. A run before its slot leaves it (protocol: repeats). */
 function slotOf(
   { document, now }: Pick<Deciding, 'document' | 'now'>,
   isSkipped = false,
@@ -72,7 +72,7 @@ function slotOf(
   if (scheduled > started) return { words: [] }
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
   const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
-  // A rule that stands still makes up for nothing: the guard stops it.
+  // An interval that repeats from the end of runs has no missed slots.
   const catchesUp = repeat.base === 'scheduled' && slot > scheduled && slot <= now
   const catchingUp = document.catchUpAt && document.passedSlots ? passedOf(document.passedSlots) : undefined
   const passed = passedBy(repeat, { scheduled, started, slot, now, isSkipped, ...(catchingUp ? { catchingUp } : {}) })
@@ -86,10 +86,7 @@ function slotOf(
   }
 }
 
-/**
- * How a run is given back whose slot was missed, where the schedule runs none of those: with the first slot to come.
- * Undefined where it is to be performed.
- */
+/** Gives back a run whose slot was missed if its schedule skips such slots. Returns undefined if it should run. */
 export function skipped(document: JobRecord, now: number): RunOutcome | undefined {
   if (!document.slotMissed || !document.repeats || !document.nextSlot) return undefined
   const repeat = parseRepeat(JSON.parse(document.repeats) as Repeat)
@@ -99,9 +96,7 @@ export function skipped(document: JobRecord, now: number): RunOutcome | undefine
 
 const MAX_FAILED_LOG_ENTRIES = 1_000
 
-/**
- * Log entries of a run, one op each: the last ones, if the failing commit has no room for all.
- */
+/** Returns one op per log entry, only the last ones if the failing commit has no room for all. */
 function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
   const entries = ops.flatMap((op) => (op.op === 'log' ? [op.entry] : []))
   let from = entries.length
@@ -134,7 +129,7 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): { error: str
 const countWords = ({ counts = {} }: Changes): Words =>
   Object.entries(counts).flatMap(([name, n]) => says.count({ name, n }))
 
-/** What a run expects of the state is asked before the run changes it. */
+/** Conditions on the state are checked before the run changes it. */
 const expectWords = ({ ops = [] }: Changes, { vault }: Deciding): Words =>
   ops.flatMap((op) => (op.op === 'expect' ? opWords(op, vault) : []))
 
@@ -180,7 +175,7 @@ const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
 const byWords = ({ document, by }: Deciding): Words =>
   document.history && by !== undefined ? says.by({ process: by }) : []
 
-/** A run of somebody else whose values are not as its class says has failed, and will again. */
+/** A run whose values do not match its class fails for good. */
 export function soundChanges(changes: Changes, found: Registered | undefined): { changes: Changes; fault?: Fault } {
   const fault = found && !found.local ? faultOfRun(found, changes) : undefined
   if (!fault) return { changes }
@@ -188,7 +183,7 @@ export function soundChanges(changes: Changes, found: Registered | undefined): {
   return { changes: { end: 'failed', n: LAST, error: { message, retry: false } }, fault: { ...fault, message } }
 }
 
-/** A result is kept for a day, or as the job says; its callback may want it too. */
+/** A result is kept for a day, or as the job says, and its callback may need it. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
 const isEmpty = (record: object = {}): boolean => {
@@ -196,7 +191,7 @@ const isEmpty = (record: object = {}): boolean => {
   return true
 }
 
-/** Whether a run did nothing but end: most do, and then nothing has to be put into words. */
+/** True for a run that only ended, as most do. It needs no ops. */
 function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: Changes): boolean {
   return (
     ops.length === 0 &&
@@ -208,16 +203,15 @@ function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: 
   )
 }
 
-/** True for functions of the deployment, and for runs that may reach all jobs. */
+/** True for functions of the deployment and for runs that may reach all jobs. */
 const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== undefined || reach === 'all'
 
-/** Lists that no call can carry: the run has failed before they are put into words. */
+/** The run fails with this before its lists become ops. */
 const tooLarge = (excess: string): Words =>
   says.error({
     error: JSON.stringify({ message: `this run brought too much: ${excess}`, reason: 'other', code: 'TOO_LARGE' }),
   })
 
-/** What is sent to Redis for one run. */
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {
   const { changes } = soundChanges(said, deciding.found)
   const { end, n = 0 } = changes
@@ -240,8 +234,8 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
   const ops = await opsWords(changes, deciding)
   const words = [
     ...reachWords(changes, deciding),
-    // A refusal that may pass (a name taken, a target gone) is retried like any failure, and a final one keeps the
-    // repeat going: what they need comes before what may be refused.
+    // A temporary refusal (name taken, target gone) is retried like a failure, and a final one continues the repeat,
+    // so what both need comes first.
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),

@@ -1,4 +1,4 @@
-// Which classes there are and how each is served: our own functions, and what others have registered in Redis.
+// Registry of classes: functions of this deployment, and classes registered in Redis.
 
 import { parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'
@@ -22,38 +22,34 @@ export type KeyedLimit = {
   rate?: { limit: number; period: number }
 }
 
-/** A class as the engine uses it; `local` when its function is in this deployment. */
+/** `local` is present if the function is in this deployment. */
 export type Registered = {
   in: PortSpecs
   out: PortSpecs
   definition: WorkerDefinition
   local?: Worker
-  /** Limits of a function whose keys depend on the args of a job. */
+  /** Limits with keys that depend on args. */
   keyed?: KeyedLimit[]
-  /** Performed by the engine itself. */
+  /** Performs an internal class. */
   inner?: (lent: ClaimedJob) => Promise<RunOutcome>
-  /** The engine's own way of performing it calls others. */
+  /** The internal class calls other hosts. */
   calls?: true
-  /** What one run that the engine performs itself may take. */
+  /** Maximum length of one run of an internal class. */
   longest?: (lent: ClaimedJob) => number
 }
 
-/** How the engine performs a class itself. */
 export type Served = Pick<Registered, 'inner' | 'calls' | 'longest'>
 
-/** Who performs the runs of a class, in a word. */
 export const performedBy = ({ local, definition: { push } }: Registered): string =>
   local ? 'function' : push ? new URL(push.url).host : 'pull'
 
-/** Its runs call a worker, a host or an invocation of their own: few of them go on at once in one invocation. */
+/** True if runs call a worker, a host or an invocation of their own. Few of those run at once in one invocation. */
 export const callsOthers = ({ local, calls, definition: { push } }: Registered): boolean =>
   calls === true || local?.isolate === true || push !== undefined
 
-/** For how long a run may go on: as its job says, else its class. */
 export const timeoutOf = (found?: Registered, own?: number): number =>
   own ?? found?.definition.timeout ?? workerDefaults.timeout
 
-/** What one run of this job may take. */
 export const longestRun = (found: Registered, lent: ClaimedJob): number =>
   found.longest?.(lent) ?? timeoutOf(found, lent.document.timeout)
 
@@ -71,9 +67,9 @@ type Named = { queue: string; class: string }
 const isNamedAs = (one: Named, other: Named): boolean => one.class === other.class && one.queue === other.queue
 
 const FRESH = 5_000
-/** A class that is not among those that were read may have come since: they are read again after this. */
+/** A missing class may have been registered since, so classes are read again after this time. */
 const MISSING = 1_000
-/** Reading so many queues with a job's change costs less than asking for the right one afterwards. */
+/** Reading this many queues with a change costs less than a second read for the right one. */
 const MAX_NEAR = 20
 const closedDefinition = closedIn(definitionSchema)
 
@@ -92,7 +88,7 @@ const cronOf = ({ args, ...cron }: NonNullable<CodeWorker['cron']>): NonNullable
 
 type Constant = NonNullable<WorkerDefinition['limits']>
 
-/** Limits whose keys depend on args stay in this deployment: no other one has the function. */
+/** Keys that depend on args exist only in the deployment that has the function. */
 const constantLimits = (limits: NonNullable<CodeWorker['limits']>): Constant =>
   limits.filter((limit): limit is typeof limit & { key?: string } => typeof limit.key !== 'function')
 
@@ -127,13 +123,12 @@ const withRawPorts = (ports: WorkerDefinition['in'] = {}, { sealSameInJson }: Va
     ]),
   )
 
-/** Seals the address and the secret of a push worker. */
 const withSealed = (push: NonNullable<WorkerDefinition['push']>, vault: Vault) => {
   const sealed = (text: string) => raw(vault.sealSameInJson(encodeValue(text), 'definition'))
   return { ...push, url: sealed(push.url), ...(push.secret === undefined ? {} : { secret: sealed(push.secret) }) }
 }
 
-/** A definition as the registry keeps it: JSON text; `local` marks those that belong to a deployment. */
+/** `local` marks classes of a deployment. */
 const textOf = (definition: WorkerDefinition, local: boolean, vault: Vault): string =>
   writeJson({
     ...definition,
@@ -162,7 +157,7 @@ const openedPush = (push: NonNullable<WorkerDefinition['push']>, opening: Openin
   ...(push.secret === undefined ? {} : { secret: openedText(push.secret, opening) }),
 })
 
-/** Reads a definition. Opens only the members that `textOf` seals, because users write the rest. */
+/** Opens only the members that `textOf` seals, because users write the rest. */
 function parseDefinition(text: string, { show }: Vault): { definition: WorkerDefinition; isFunction: boolean } {
   const { local, ...definition } = parseJson(text, closedDefinition) as WorkerDefinition & { local?: boolean }
   return {
@@ -177,7 +172,7 @@ function parseDefinition(text: string, { show }: Vault): { definition: WorkerDef
 }
 
 /**
- * The classes of a deployment and of everybody else.
+ * Creates the registry.
  *
  * @example const zip = await registry.find('core', 'zip')
  */
@@ -204,7 +199,6 @@ export function createRegistry(
     })
   }
 
-  /** Makes a class one that the engine performs itself. */
   function serve(worker: { queue: string; class: string }, served: Served): void {
     const shown = { ...worker, perform: () => undefined }
     local.set(`${worker.queue}/${worker.class}`, {
@@ -215,7 +209,7 @@ export function createRegistry(
   }
 
   const fetched = new Map<string, { at: number; classes: Map<string, Registered> }>()
-  /** How often this isolate has changed a queue's classes: what was read before that is not kept. */
+  /** Number of changes by this isolate per queue, to drop reads that began before a change. */
   const changes = new Map<string, number>()
 
   async function remote(queue: string, wanted: readonly string[] = []): Promise<Map<string, Registered>> {
@@ -233,7 +227,6 @@ export function createRegistry(
     return classes
   }
 
-  /** Registers, or takes back; who asks from now on reads the classes anew. */
   async function change(queue: string, classes: Parameters<Store['register']>[1]) {
     const forget = () => {
       changes.set(queue, (changes.get(queue) ?? 0) + 1)
@@ -252,15 +245,15 @@ export function createRegistry(
 
   return {
     announce,
-    /** How failed runs are tried again where nothing else says so. */
+    /** Default retry. */
     retry,
-    /** Some of the queues that our own classes are served in: all, but for deployments with very many. */
+    /** Queues of our own classes. Deployments with many queues get a part of them. */
     get queues(): string[] {
       return [...new Set([...local.values()].map(({ local: worker }) => worker!.queue ?? 'default'))].slice(0, MAX_NEAR)
     },
     serve,
     local: localClass,
-    /** Looks up the classes of many jobs at once, so that none of them has to wait. */
+    /** Reads the classes of many jobs at once. */
     async finder(jobs: readonly Named[]): Promise<(job: Named) => Registered | undefined> {
       const named = jobs.filter((job, i) => i === 0 || !isNamedAs(job, jobs[i - 1]!))
       const others = Map.groupBy(
@@ -273,7 +266,7 @@ export function createRegistry(
           [...others].map(async ([queue, jobs]) => [queue, await remote(queue, namesOf(jobs))] as const),
         ),
       )
-      // Of many jobs most are of the class of the one before: names put together are texts that nobody has looked up yet.
+      // Most jobs have the class of the previous one, and comparing names is faster than a lookup.
       let last: Named | undefined
       let found: Registered | undefined
       return (job) => {
@@ -290,14 +283,17 @@ export function createRegistry(
       fetched.delete(queue)
       return remote(queue)
     },
-    /** All classes of a queue, as they were a few seconds ago at most. */
+    /** At most a few seconds old. */
     known: (queue: string) => remote(queue),
-    /** A class as it is kept; `isFunction`: its deployment says what it is. */
+    /** `isFunction`: a deployment defines the class. */
     async read(queue: string, name: string) {
       const kept = await store.definition(queue, name)
       return kept === null ? undefined : { kept, ...parseDefinition(kept, store.vault) }
     },
-    /** `replaces`: the stored text that the definition was made of; '*': any but a function's. `overtaken`: it differs. */
+    /**
+     * `replaces` is the stored text that the change was based on; '*' is any class but a function. `overtaken`: it
+     * differs.
+     */
     async put(queue: string, name: string, definition: WorkerDefinition, replaces = '*') {
       const serves = definition.pull ? 'pull' : definition.push ? 'call' : 'push'
       const { concurrency } = definition

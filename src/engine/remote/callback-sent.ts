@@ -1,4 +1,4 @@
-// What a callback sends, for who looks: what classes redact is a mark, and headers that are called like a secret are, too.
+// The request that a callback sends, as viewers see it: redacted values and secret headers are masked.
 
 import { type Ended, webhookId } from '../../core/callback.ts'
 import { REDACTED, redacted } from '../../core/redact.ts'
@@ -8,7 +8,6 @@ import { bodyOf, endedOf, headersOf, type Payloads, typeOf } from './callbacks.t
 
 const secret = /auth|cookie|token|secret|key|password|signature/
 
-/** An end as who looks may see it: its values as the job shows them. */
 function shown(ended: Ended, of: JobRecord): Ended {
   const paths = redactedPathsOf(of)
   if (ended.type === 'success') return { ...ended, result: redacted(ended.result, paths, 'result') }
@@ -21,10 +20,11 @@ function shown(ended: Ended, of: JobRecord): Ended {
 }
 
 /**
- * The headers that all tries have, and the body; `of` is the job whose end is told. Null where the end is not kept any more,
- * or the body has a form that this deployment does not make.
+ * Returns the headers that all attempts share, and the body. `of` is the ended job. Returns null if the end is no
+ * longer kept or this deployment does not know the body's format.
  *
- * @example await sentOf(told.document, document, payloads) // { headers: { 'webhook-id': 'end_7_1_…', … }, body: '{"id":7,…}' }
+ * @example await sentOf(told.document, document, payloads) // { headers: { 'webhook-id': 'end_7_1_…', … }, body:
+ * '{"id":7,…}' }
  */
 export async function sentOf(teller: JobRecord, of: JobRecord, payloads: Payloads): Promise<CallbackSent | null> {
   if (teller.callbackResult === undefined || !teller.args) return null

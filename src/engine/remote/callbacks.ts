@@ -1,4 +1,4 @@
-// Tells others of a job's end: the one class of jobs that the engine performs itself.
+// Callbacks: the engine performs this class itself.
 
 import { readUpTo } from '../../core/bytes.ts'
 import {
@@ -29,7 +29,7 @@ import type { Registry } from '../jobs/registry.ts'
 import { createCircuitBreakers, type HostReport } from './circuit-breaker.ts'
 import { type Signer, webhookHeaders } from './sign.ts'
 
-/** Makes the body of a callback that is not the usual one: from the end, and from what the caller gave for it. */
+/** Creates a custom body from the end of the job and the options of the caller. */
 export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
 
 export type Payloads = Readonly<Record<string, Payload>>
@@ -38,7 +38,7 @@ export type CallbackOptions = {
   store: Store
   registry: Registry
   fetch: typeof fetch
-  /** Secrets for callbacks without one of their own. */
+  /** Signs callbacks without a secret of their own. */
   signer: Signer
   allowHosts: readonly string[]
   payloads?: Payloads
@@ -48,10 +48,9 @@ export type CallbackOptions = {
 }
 
 const TIMEOUT = 30_000
-/** Longest Retry-After that we follow. */
+/** Maximum `Retry-After` that is respected. */
 const LONGEST = 86_400_000
 
-/** The end that a callback's job holds. */
 export function endedOf(document: JobRecord): Ended {
   const { job, end, ...rest } = JSON.parse(document.args!) as Ended
   const value = document.callbackResult as Encoded
@@ -68,7 +67,7 @@ export function endedOf(document: JobRecord): Ended {
   } as Ended
 }
 
-/** The caller's headers, in whatever case they are, between what is usual and what is ours. */
+/** Merges the caller's headers, in any case, between defaults and our own. */
 export function headersOf(given: Record<string, string> = {}, own: Record<string, string>): Headers {
   const headers = new Headers({ 'user-agent': 'sidejob' })
   for (const [name, value] of [...Object.entries(given), ...Object.entries(own)]) headers.set(name, value)
@@ -78,7 +77,6 @@ export function headersOf(given: Record<string, string> = {}, own: Record<string
 export const typeOf = ({ kafka }: Callback): string =>
   kafka ? 'application/vnd.kafka.json.v2+json' : 'application/json'
 
-/** The body as the receiver gets it. */
 export async function bodyOf({ payload, kafka }: Callback, ended: Ended, payloads: Payloads): Promise<string> {
   const form = payload && payloads[payload.as]
   if (payload && !form) throw new Error(`this deployment has no payload called ${payload.as}`)
@@ -96,7 +94,7 @@ const reasonOf = (error: unknown): string => {
   return cause?.code ? `${message}: ${cause.code}` : message
 }
 
-// 408 and 429 speak of the host's load, 5xx of its health; other refusals come from a host that is well.
+// 408 and 429 show load, 5xx show that the host is unwell. Other statuses come from a healthy host.
 const isDown = (status: number): boolean => status >= 500 || status === 408 || status === 429
 
 type KafkaAnswer = { offsets?: { error_code?: number | null; error?: string | null }[] }
@@ -111,7 +109,7 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
   }
 }
 
-/** A REST proxy says 200 also when the broker refused the record; and who says no offset is none. */
+/** A Kafka REST proxy answers 200 even if the broker refused the record. A missing offset means refusal. */
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
@@ -171,13 +169,13 @@ export function createCallbacks(options: CallbackOptions) {
     ],
   })
 
-  /** Kept back without a try; but not for longer than all tries would take. */
+  /** Delays the callback without an attempt, for at most the time that all attempts would take. */
   function keptBack(lent: ClaimedJob, spec: Callback, host: string, until: number): Promise<RunOutcome> | RunOutcome {
     const since = lent.document.resentAt ?? createdAtOf(lent.document)
     const message = `${host} keeps failing: tried again after ${new Date(until).toISOString()}`
     if (store.now() - since > patienceOf(spec.retry))
       return commit(lent, spec, { end: 'failed', error: { message: `${host} kept failing: given up`, retry: false } })
-    // Spread, so that not all who waited come in the same second.
+    // Random, so that delayed callbacks do not all arrive in the same second.
     return later(lent, Math.max(0, until - store.now()) + 1_000 + random() * 9_000, message)
   }
 
@@ -191,7 +189,7 @@ export function createCallbacks(options: CallbackOptions) {
       now: store.now(),
     })
 
-  /** Delivered: and what was to follow is made in the same step, on its own feet. */
+  /** The commit also creates the jobs that follow the callback. */
   function delivered({ afterwards }: Callback, { job }: Ended): Changes {
     if (!afterwards) return { end: 'completed' }
     const ops: Op[] = [
@@ -203,10 +201,9 @@ export function createCallbacks(options: CallbackOptions) {
 
   const specOf = ({ document }: ClaimedJob): Callback => JSON.parse(document.callback!)
 
-  /** What one try may take. */
   const longest = (lent: ClaimedJob): number => specOf(lent).timeout ?? TIMEOUT
 
-  /** One try of one callback, as it is to be committed; whatever goes wrong is a try that failed. */
+  /** Performs one attempt. Every error is a failed attempt. */
   async function perform(lent: ClaimedJob): Promise<RunOutcome> {
     const spec = specOf(lent)
     try {
@@ -225,7 +222,7 @@ export function createCallbacks(options: CallbackOptions) {
     const permit = await breakers.enter(destination)
     if (permit.state === 'open') return keptBack(lent, spec, url.host, permit.until!)
     const sent = await send(url, { spec, ended, body })
-    // What was sent counts, whether or not it can be noted for others.
+    // The attempt counts even if other isolates cannot learn of it.
     await breakers.leave(destination, permit, sent.ok ? { down: false } : sent.outcome).catch(() => undefined)
     if (sent.ok) return commit(lent, spec, delivered(spec, ended))
     const { message, final, outcome } = sent
@@ -245,7 +242,7 @@ const states: Partial<Record<string, CallbackState>> = {
 
 const stateOf = (document: JobRecord): CallbackState => states[statusOf(document)] ?? 'PENDING'
 
-/** How often it was sent: its failures since, or what its last run says when that was the end. */
+/** Counts failures, or reads the count from the last run. */
 function attemptsOf(document: JobRecord): number {
   const [, , outcome, attempt] = (document.lastRun ?? '').split(',')
   if (outcome === 'completed') return Number(attempt)
@@ -255,7 +252,7 @@ function attemptsOf(document: JobRecord): number {
 const messageOf = (error: string | undefined): string | null =>
   error === undefined ? null : (JSON.parse(error) as { message: string }).message
 
-/** What a job shows of telling its last end; null when nobody is to be told. */
+/** Returns null if the job has no callback. */
 export function progressOf(document: JobRecord, told?: CallbackJob): CallbackProgress | null {
   if (!document.callback || document.callbackOf) return null
   const job = document.callbackJob === undefined ? null : Number(document.callbackJob)
@@ -271,9 +268,8 @@ export function progressOf(document: JobRecord, told?: CallbackJob): CallbackPro
   }
 }
 
-/** A callback's job as its own. */
 export function callbackView(id: number, document: JobRecord): CallbackView {
-  // Of one that was sealed with a key that is not there nobody can say where it goes.
+  // The address is unknown if its encryption key is missing.
   const address = URL.parse(addressOf(JSON.parse(document.callback!) as Callback))
   return {
     of: Number(document.callbackOf),
@@ -282,7 +278,7 @@ export function callbackView(id: number, document: JobRecord): CallbackView {
     state: stateOf(document),
     attempts: attemptsOf(document),
     lastError: messageOf(document.lastError),
-    // Without its query, where tokens are.
+    // The query may hold tokens.
     url: address ? address.origin + address.pathname : '',
     createdAt: document.createdAt!,
     nextAt: document.place === 't' ? (document.backoffUntil ?? null) : null,

@@ -1,30 +1,30 @@
-// Spares hosts that keep failing: none is called while it is known to be down, then once, to see.
+// Circuit breakers: a failing host is not called until a single trial call succeeds.
 
 import type { Store } from '../../redis/store.ts'
 import type { BreakerSettings, BreakerState } from '../../redis/types.ts'
 
-// Open after 5 failures in a row, for 10 s doubling to 5 min: a host that was down for 30 min got 10 probes meanwhile,
-// and everything that waited for it within 5 min after. A probe has its 30 s and a little more to answer.
+// Open after 5 failures in a row, for 10 s, doubling to 5 min. A host that was down for 30 min got 10 trial calls, and
+// all waiting callbacks arrived within 5 min after it returned. A trial call lasts up to 30 s.
 export const breakerDefaults: BreakerSettings = { threshold: 5, base: 10_000, cap: 300_000, probing: 35_000 }
 
-/** Push workers have breakers of their own, an endpoint each: callbacks to the same host go on. */
+/** Push workers have a breaker per endpoint, so callbacks to the same host continue. */
 export const PUSHED = 'push/'
 
 const FRESH = 1_000
-/** So long an open one is taken to be so unasked: somebody may have closed it by hand. */
+/** An open breaker is read again after this time, because an operator may have closed it. */
 const OPEN_FRESH = 10_000
 
-/** What a call showed: `down` is about the host, not about what was asked of it; absent where it was not even asked. */
+/** `down` describes the host, not the request. Absent if the host was not called. */
 export type HostReport = { down?: boolean; after?: number }
 
 export type BreakerOptions = {
   store: Store
-  /** Lets nobody through to a host before a moment; null: no longer. */
+  /** Blocks a host until a time. `null` unblocks it. */
   shut: (host: string, until: number | null) => Promise<void>
 }
 
 /**
- * Breakers of all hosts, shared through Redis, with what was just seen kept here.
+ * Creates the breakers of all hosts. Redis shares them, and each isolate caches what it saw last.
  *
  * @example
  * const permit = await breakers.enter('example.com')
@@ -38,7 +38,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     seen.set(host, { ...state, at: store.now() })
   }
 
-  /** What is known without asking: a closed breaker for a moment, an open one for a little longer. */
+  /** A cached state is valid for a moment, an open one a little longer. */
   function known(host: string): BreakerState | undefined {
     const last = seen.get(host)
     if (last?.state === 'closed' && last.failures === 0 && store.now() - last.at < FRESH) return last
@@ -46,7 +46,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     return isKnown ? last : undefined
   }
 
-  /** What Redis says; whoever waits for a host is held up once for each time that it is found open. */
+  /** Blocks the waiting jobs once each time the host is found open. */
   async function learn(host: string, state: BreakerState): Promise<BreakerState> {
     const isNew = seen.get(host)?.until !== state.until
     keep(host, state)
@@ -54,17 +54,16 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     return state
   }
 
-  /** Whether a call may be made now; one that may must be ended by `leave`. */
+  /** Returns whether a call may be made now. Each permitted call must end with `leave`. */
   async function enter(host: string): Promise<BreakerState> {
     return known(host) ?? learn(host, await store.breaker(host, 'ask', settings))
   }
 
-  /** As `enter`, but a host that nothing is known against is let through without asking. */
+  /** As `enter`, but without a read of Redis for a host without known failures. */
   async function pass(host: string, isSuspect: boolean): Promise<BreakerState> {
     return isSuspect || seen.get(host)?.failures ? enter(host) : { state: 'closed', failures: 0 }
   }
 
-  /** What is known of the host after the call. */
   async function leave(host: string, permit: BreakerState, { down, after = 0 }: HostReport): Promise<BreakerState> {
     if (down === undefined) return permit
     if (down) {
@@ -73,7 +72,7 @@ export function createCircuitBreakers({ store, shut }: BreakerOptions, settings 
     }
     const last = seen.get(host)
     if (permit.failures === 0 && !(last?.state === 'closed' && last.failures > 0)) return permit
-    // Kept first: those who end beside this one need not say the same.
+    // Cached first, so that calls that end at the same time do not report the same.
     const closed: BreakerState = { state: 'closed', failures: 0 }
     keep(host, closed)
     await store.breaker(host, 'succeeded', settings)

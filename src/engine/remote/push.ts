@@ -1,4 +1,4 @@
-// Performs a run at somebody else's address: posts the snapshot, signed, and reads the changes from the answer.
+// Push workers: posts a signed snapshot and reads the changes from the response.
 
 import { readUpTo } from '../../core/bytes.ts'
 import { CLOSED, type Closed, parseJson } from '../../core/codec/json.ts'
@@ -20,7 +20,7 @@ import { type Signer, webhookHeaders } from './sign.ts'
 export type PushOptions = {
   fetch: typeof fetch
   signer: Signer
-  /** Hosts inside our own network that may be called. */
+  /** Private hosts that may be called. */
   allowHosts: readonly string[]
   now: () => number
 }
@@ -29,7 +29,6 @@ const snapshotPlaces = places(snapshotSchema)
 const closedChanges = closedIn(changesSchema)
 const closedResultMap: Closed = { result: CLOSED, error: CLOSED }
 
-/** A snapshot as it is sent: closed values as they came. */
 export const snapshotJson = (snapshot: Snapshot): string => writeJson(present(snapshotPlaces, snapshot))
 
 const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = {}): Changes => ({
@@ -38,14 +37,14 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
   error: { message, reason: 'other', ...more },
 })
 
-/** The largest answer that is read: as large as the largest request that we take. */
+/** Maximum response size, the same as the maximum request size of the API. */
 const MAX_ANSWER = 10 * 1024 * 1024
-/** How many bytes of a refusal's body are kept. */
+/** Maximum number of bytes kept of a refusal. */
 const SHOWN = 1_000
-/** The longest time that a timer can take; a longer one would be over at once. */
+/** The maximum delay of a timer. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1
 
-/** Refusals that may pass: everything else below 500 is final. */
+/** Temporary refusals. Every other status below 500 is final. */
 const passing = new Set([408, 425, 429])
 
 type ResultMap = {
@@ -57,11 +56,13 @@ type ResultMap = {
   message?: unknown
 }
 
-/** However much later a worker wants to be asked again: a day. */
+/** Maximum delay that a worker may ask for: a day. */
 const MOST_LATER = 86_400_000
 
-/** What a call brought: the run's changes, or 'later' when the worker will commit by itself; how its host is; and
- *  whether the worker was not reached at all. */
+/**
+ * The changes of the run, or 'later' if the worker will commit by itself; the state of its host; and whether it was
+ * not reached.
+ */
 export type Pushed = HostReport & { changes: Changes | 'later'; unreached?: true }
 
 /** JQ's result map is a short form of changes. */
@@ -74,14 +75,13 @@ function fromResultMap({ type, result, reason, should_retry, error, message = ''
   })
 }
 
-/** What a worker's answer cannot be will not get better by asking again. */
+/** Asking again would not repair a malformed answer. */
 const wrong = (why: string): Changes => failed(`the worker's answer is not changes: ${why}`, { retry: false })
 
 const isMsgpack = (contentType: string | null): boolean => /^application\/(vnd\.|x-)?msgpack\b/i.test(contentType ?? '')
 
 type Read = (closed: Closed) => unknown
 
-/** Reads an answer by its Content-Type: MessagePack, or else JSON. */
 const readerOf = (bytes: Uint8Array, contentType: string | null): Read => {
   if (isMsgpack(contentType)) return (closed) => parseMsgpack(bytes, closed)
   const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -90,7 +90,7 @@ const readerOf = (bytes: Uint8Array, contentType: string | null): Read => {
 
 const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13))
 
-/** What the worker's answer says; an empty one means: completed. */
+/** An empty answer means `completed`. */
 function changesOf(bytes: Uint8Array, contentType: string | null): Changes {
   if (isBlank(bytes)) return { end: 'completed', n: LAST }
   const read = readerOf(bytes, contentType)
@@ -111,7 +111,7 @@ function readChanges(bytes: Uint8Array, contentType: string | null): Changes {
   }
 }
 
-/** The beginning of what a refusing worker says, for people. */
+/** The beginning of a refusal, for error messages. */
 const saying = (bytes: Uint8Array | undefined): Encoded | undefined =>
   bytes?.length ? encodeValue(new TextDecoder().decode(bytes.subarray(0, SHOWN))) : undefined
 
@@ -128,13 +128,13 @@ function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }:
   return { changes, down: status >= 500 || passing.has(status), after }
 }
 
-/** How a worker is called, and what its answers mean. */
+/** How a worker is called, and how its answers are read. */
 type Dialect = {
   bodyOf: (snapshot: Snapshot) => Uint8Array
   contentType: string
   accept: string
   changesOf: (bytes: Uint8Array, contentType: string | null) => Changes
-  /** Whether a status says that trying again makes no sense. */
+  /** Returns whether a retry is useless for this status. */
   isFinal: (response: Response) => boolean
 }
 
@@ -148,10 +148,10 @@ const ours: Dialect = {
 
 const MSGPACK = 'application/vnd.msgpack'
 
-// JSON only where the worker says so.
+// JSON only if the worker says so.
 const isText = (contentType: string | null): boolean => /^text\/|json/i.test(contentType ?? '')
 
-// Whatever is not a result map is a failure that may pass (jq.md JQ-34, JQ-35).
+// Every answer that is not a result map is a temporary failure (jq.md JQ-34, JQ-35).
 const jq: Dialect = {
   bodyOf: callBody,
   contentType: MSGPACK,
@@ -167,7 +167,7 @@ const jq: Dialect = {
     status === 410 || (status === 489 && headers.get('upstash-nonretryable-error') === 'true'),
 }
 
-/** What is posted; the first thing to fail for reasons of our own, such as a secret that is none. */
+/** Fails first if our own configuration is wrong, such as a malformed secret. */
 async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: Dialect, now: number) {
   const { bodyOf, contentType, accept } = dialect
   const body = bodyOf(snapshot)
@@ -177,7 +177,7 @@ async function signed(snapshot: Snapshot, secrets: readonly string[], dialect: D
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** An error with what lies behind it: `fetch failed: connect ECONNREFUSED …`. */
+/** Includes the cause: `fetch failed: connect ECONNREFUSED …`. */
 const messageOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message
@@ -189,7 +189,7 @@ function unreached(error: unknown, timeout: number): Pushed {
   return { changes: failed(`the worker could not be reached: ${messageOf(error)}`), down: true, unreached: true }
 }
 
-/** What keeps us from calling it says nothing of the host. */
+/** An error before the call says nothing about the host. */
 function uncalled(error: unknown): Pushed {
   if (error instanceof SidejobError)
     return { changes: failed(`the worker could not be reached: ${messageOf(error)}`, { retry: false }) }
@@ -197,7 +197,7 @@ function uncalled(error: unknown): Pushed {
 }
 
 /**
- * One call of a push worker for a run.
+ * Calls a push worker for one run.
  *
  * @example const { changes, down } = await push({ url: 'https://w.example.com/zip' }, snapshot, options)
  */

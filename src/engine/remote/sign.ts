@@ -1,11 +1,11 @@
-// Signs what we send to others, as Standard Webhooks has it: HMAC-SHA256 over id, timestamp and body.
+// Signatures of outgoing calls by Standard Webhooks: HMAC-SHA256 over id, timestamp and body.
 
 import { fromBase64, toBase64 } from '../../core/codec/base64.ts'
 import { SidejobError } from '../../core/errors.ts'
 
 const encoder = new TextEncoder()
 
-/** HMAC-SHA256 with a secret as Standard Webhooks writes it, in base64. */
+/** The secret is base64, as in Standard Webhooks. */
 async function hmac(secret: string, content: Uint8Array): Promise<string> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''))
   const key = await crypto.subtle.importKey('raw', bytes as BufferSource, { name: 'HMAC', hash: 'SHA-256' }, false, [
@@ -16,29 +16,30 @@ async function hmac(secret: string, content: Uint8Array): Promise<string> {
 
 const sign = async (secret: string, content: Uint8Array): Promise<string> => `v1,${await hmac(secret, content)}`
 
-/** An endpoint is where a call goes, without what stands in its query. */
+/** The address without its query. */
 const endpointOf = (url: string): string => {
   const { origin, pathname } = new URL(url)
   return origin + pathname
 }
 
 export type SignerOptions = {
-  /** The deployment's own; two during a rotation. */
+  /** Secrets of the deployment. Two during a rotation. */
   roots: readonly string[]
-  /** Whether calls are signed with the roots too, for receivers that know those. */
+  /** Whether calls are also signed with the secrets of the deployment. */
   shared?: boolean
-  /** A tenant's endpoints have other secrets than the deployment's at the same address. */
+  /** Tenants have other secrets than the deployment for the same address. */
   tenant?: string
 }
 
-/** During rotation there are two, comma separated: both signatures are sent. */
+/** Comma separated during a rotation: both signatures are sent. */
 const listed = (secrets: string): string[] => secrets.split(',').map((one) => one.trim())
 
 /**
- * Says with which secrets a call is signed: those that its receiver was given, or else one that is derived from the
- * deployment's for this endpoint, so that no receiver can sign for another.
+ * Returns the secrets for a call: those of its receiver, or one derived from the deployment's for this endpoint, so
+ * that no receiver can sign for another.
  *
- * @example const { secretsFor } = createSigner({ roots: ['whsec_…'] }); await secretsFor('https://a.example.com/hook')
+ * @example const { secretsFor } = createSigner({ roots: ['whsec_…'] }); await
+ * secretsFor('https://a.example.com/hook')
  */
 export function createSigner({ roots, shared = true, tenant = '' }: SignerOptions) {
   async function endpointSecrets(url: string): Promise<string[]> {
@@ -62,7 +63,7 @@ export function createSigner({ roots, shared = true, tenant = '' }: SignerOption
 export type Signer = ReturnType<typeof createSigner>
 
 /**
- * The three headers of a signed request. Several secrets, during rotation, give several signatures.
+ * Creates the three headers of a signed request. Several secrets give several signatures.
  *
  * @example await webhookHeaders('7.1.x', body, ['whsec_…'], Date.now())
  */

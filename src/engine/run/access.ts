@@ -1,4 +1,4 @@
-// What the helpers of steps and waits may do with the run that they are in.
+// The part of a run that steps and waits may use.
 
 import { Terminal } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
@@ -18,10 +18,10 @@ type Of = {
 type Run = {
   buffer: RunBuffer
   parts: RunParts
-  /** When it began, by the same clock as `now`. */
+  /** Start time, by the same clock as `now`. */
   began: number
   now: () => number
-  /** A value of an input port as its schema has it. */
+  /** Parses a value of an input port with its schema. */
   checked: (port: string, value: unknown) => unknown
 }
 
@@ -36,11 +36,6 @@ function pause({ buffer, parts: { suspension } }: Run, what: Pause): Promise<nev
   return suspension.pause(what)
 }
 
-/**
- * The parts of a run, as its helpers see them.
- *
- * @example const steps = new Steps(accessOf(job, run))
- */
 export function accessOf(job: Of, run: Run): RunAccess {
   const { buffer, parts } = run
   const uses = new Map<string, number>()

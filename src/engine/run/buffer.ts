@@ -1,4 +1,4 @@
-// What a run saw and what it did: its snapshot, and beside it ops, state and counts, kept until commit.
+// Buffer of a run: its snapshot and the ops, state and counts that it will commit.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -9,12 +9,12 @@ import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** What may happen again in each run of a function that pauses; everything else belongs into a step. */
+/** Ops that each run of a waiting function may repeat. All others belong in a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError => new SidejobError('TOO_LARGE', `the run brought too much: ${what}`)
 
-/** About how many bytes an op is: its values, and something for its names. */
+/** Estimates bytes: the values and a constant for names. */
 const weightOf = (op: Op): number => {
   if (op.op === 'write') return op.values.reduce((sum, value) => sum + value.length, 100)
   if (op.op === 'publish') return op.message.length + 100
@@ -37,7 +37,7 @@ const isSameWrite = (one: Write, { values: _, to, ...other }: Write): boolean =>
   Object.keys(one).length === Object.keys(other).length + 2 &&
   JSON.stringify(one.to) === JSON.stringify(to)
 
-/** Adds the values of a write to the one before it if both are for the same port; one op of many values costs less. */
+/** Joins consecutive writes to the same port, because one op with many values costs less. */
 function joinWrite(last: Op | undefined, op: Write): boolean {
   if (last?.op !== 'write' || last.values.length + op.values.length > VALUES || !isSameWrite(last, op)) return false
   for (const value of op.values) last.values.push(value)
@@ -46,17 +46,15 @@ function joinWrite(last: Op | undefined, op: Write): boolean {
 
 type Reads = NonNullable<Changes['reads']>
 
-/** What a commit in the middle of a run needs of those around it. */
 type Commit = {
-  /** What was read of the snapshot's values. */
   reads: () => Reads
   checkpoint: (changes: Changes) => Promise<Snapshot>
-  /** There is another snapshot now. */
+  /** The snapshot was replaced. */
   committed: () => void
 }
 
 /**
- * The changes of one run, as they grow.
+ * The changes of one run.
  *
  * @example
  * buffer.op({ op: 'publish', channel: '/news', message })
@@ -72,15 +70,15 @@ export class RunBuffer {
   #counts: Record<string, number> = {}
   #closed = false
   #broken: unknown
-  /** The checkpoint under way: the next one, and every read, waits for it. */
+  /** The checkpoint in progress. The next one and every read wait for it. */
   #turn: Promise<unknown> | undefined
-  /** How many steps are under way. */
+  /** Number of steps in progress. */
   #acting = 0
-  /** What was done outside of steps, and would be done again by a run that comes back to a wait. */
+  /** An action outside steps, which a later run of a waiting function would repeat. */
   #loose: string | undefined
-  /** The function looked at ports or children outside of a step: they may be other ones in the next run. */
+  /** The function read ports or children outside a step, which may differ in the next run. */
   #hasLooked = false
-  /** Fields of the state that it has read outside of a step. */
+  /** State fields that the function read outside a step. */
   #gotten: Set<string> | undefined
 
   constructor(snapshot: Snapshot) {
@@ -99,14 +97,13 @@ export class RunBuffer {
     return this.#loose
   }
 
-  /** The path of the function may differ in the next run: it depends on ports, children or state that change. */
+  /** The next run may take another path, because it depends on ports, children or state that change. */
   get isFree(): boolean {
     if (this.#hasLooked || this.#loose?.startsWith('read')) return true
     for (const field of this.#gotten ?? []) if (this.#state?.has(field)) return true
     return false
   }
 
-  /** The function looks at ports or children. */
   look(): void {
     if (this.#acting === 0) this.#hasLooked = true
   }
@@ -119,7 +116,6 @@ export class RunBuffer {
     return this.#ops.filter(({ op }) => op === 'log')
   }
 
-  /** Throws once the run has ended. */
   open(): void {
     if (this.#closed)
       throw new Error(`the run of job ${this.snapshot.job.id} has ended: nothing more can be read or written`)
@@ -129,12 +125,11 @@ export class RunBuffer {
     this.#closed = true
   }
 
-  /** Waits for the checkpoint under way. */
   async settled(): Promise<void> {
     if (this.#turn) await this.#turn
   }
 
-  /** Throws what has made this run one that can never be committed. */
+  /** Throws the error that makes this run impossible to commit. */
   sound(): void {
     if (this.#broken) throw this.#broken
   }
@@ -147,7 +142,7 @@ export class RunBuffer {
     this.#weigh(weightOf(op))
   }
 
-  /** What is done within `action` belongs to a step. */
+  /** Counts everything within `action` as part of a step. */
   act<T>(action: () => T): T {
     this.#acting++
     const done = () => void this.#acting--
@@ -162,7 +157,6 @@ export class RunBuffer {
     }
   }
 
-  /** Something was done, maybe outside of a step. */
   note(what: string): void {
     if (this.#acting === 0) this.#loose ??= what
   }
@@ -173,7 +167,6 @@ export class RunBuffer {
       throw (this.#broken = tooMuch(`expected at most ${limits.countNames.most} names of counts, got one more`))
   }
 
-  /** A field of the state as this run has made it. */
   get(field: string): Encoded | undefined {
     if (this.#acting === 0) (this.#gotten ??= new Set()).add(field)
     return this.#state?.has(field) ? this.#state.get(field) : ownOf(this.snapshot.state, field)
@@ -192,12 +185,11 @@ export class RunBuffer {
     for (const field of names) this.#changed.set(field, undefined)
   }
 
-  /** Sets a field of ours, which is no name that users could give. */
+  /** Sets an internal field, whose name users cannot use. */
   remember(field: string, value: Encoded): void {
     this.#changed.set(field, value)
   }
 
-  /** What was done since the last commit. */
   collect(end: Changes['end'], reads: Reads): Changes {
     this.#log?.collect()
     const set: Record<string, Encoded> = {}
@@ -211,7 +203,7 @@ export class RunBuffer {
     return { end, n: this.#commits, reads, state: { set, unset }, ops: this.#ops, ...counts }
   }
 
-  /** Commits what was done, after any commit under way. What is done meanwhile belongs to the next one. */
+  /** Commits after any commit in progress. Later changes belong to the next one. */
   commit(how: Commit): Promise<void> {
     const turn = (this.#turn ?? Promise.resolve()).then(() => this.#commit(how))
     this.#turn = turn.catch(() => undefined)
@@ -228,7 +220,7 @@ export class RunBuffer {
     try {
       this.snapshot = await checkpoint(changes)
     } catch (error) {
-      // Whether it was committed is not known: going on could do it twice.
+      // The commit may have happened, so continuing could do it twice.
       this.#broken = error
       this.close()
       throw error
@@ -237,7 +229,7 @@ export class RunBuffer {
     committed()
   }
 
-  /** What can never be committed ends the run at once, before it has filled the memory of others. */
+  /** Ends an oversized run at once, before it fills memory. */
   #weigh(bytes: number): void {
     this.#weight += bytes
     if (this.#ops.length > limits.ops.most)

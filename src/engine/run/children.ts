@@ -1,4 +1,4 @@
-// The children of a running job: who they are, what they have written, and how they ended.
+// Children of a running job: what they wrote and how they ended.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -8,11 +8,10 @@ import type { ChildEnd } from './steps.ts'
 import type { JobTools } from './tools.ts'
 import { ownOf } from './values.ts'
 
-/** What a run sees of its job's children. */
 export class Children {
   readonly #buffer: RunBuffer
   readonly #tools: Pick<JobTools, 'children' | 'peek'>
-  /** How many values of a child's port this run has read and not committed yet. */
+  /** Number of values per port of a child that this run has read but not committed. */
   #seen = new Map<string, number>()
 
   constructor(buffer: RunBuffer, tools: Pick<JobTools, 'children' | 'peek'>) {
@@ -20,7 +19,7 @@ export class Children {
     this.#tools = tools
   }
 
-  /** All of them: those beyond a thousand are fetched when this is first asked for. */
+  /** The snapshot has a thousand; others are fetched on first use. */
   async all(): Promise<Snapshot['children']> {
     this.#buffer.look()
     if (!this.#buffer.snapshot.moreChildren) return this.#buffer.snapshot.children
@@ -29,7 +28,7 @@ export class Children {
     return children
   }
 
-  /** What they have written to an output port since it was last read. */
+  /** Returns what they wrote to an output port since the last read. */
   async read<T>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     this.#buffer.open()
     await this.#buffer.settled()
@@ -44,7 +43,7 @@ export class Children {
     return answer
   }
 
-  /** How one of them ended; 'open' as long as it has not, undefined when there is none. */
+  /** Returns 'open' before the end, and undefined for an unknown child. */
   end(child: string): ChildEnd | 'open' | undefined {
     const { family, children, moreChildren } = this.#buffer.snapshot
     const { finished = [], failed = [], cancelled = [] } = family ?? {}
@@ -55,7 +54,6 @@ export class Children {
     return ownOf(children, child) || moreChildren ? 'open' : undefined
   }
 
-  /** After a commit, which took what was read. */
   clear(): void {
     this.#seen.clear()
   }
@@ -70,7 +68,6 @@ export class Children {
     return child
   }
 
-  /** The values that a child's port has beyond those read already. */
   #fresh(child: string, port: string, { taken, values }: { taken: number; values: { data: Encoded }[] }) {
     const key = `${port} ${child}`
     const seen = this.#seen.get(key) ?? 0

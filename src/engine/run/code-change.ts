@@ -63,7 +63,7 @@ export function waitText(key: string, { kind, on, ms, class: name }: Asked): str
 
 const members = ['kind', 'on', 'ms', 'class'] as const
 
-/** True if a kept wait is another one than the function asks for. Records of older versions have no kind and are not compared. */
+/** True if the kept wait differs. Records of older versions have no kind and are not compared. */
 export const differs = (kept: Waited, asked: Asked): boolean =>
   kept.kind !== undefined && members.some((member) => kept[member] !== asked[member])
 

@@ -1,15 +1,15 @@
-// The times of many runs by one timer: one for each costs more than a short run itself (12 of 60 µs in workerd).
+// Deadlines of many runs with one timer. A timer per run costs more than a short run (12 of 60 µs in workerd).
 
-/** The longest time that a timer can take; a longer one would be over at once. */
+/** The maximum delay of a timer. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1
 
 export type Deadlines = {
-  /** Calls back when the time is over; answers what takes that back. */
+  /** Calls `over` at the deadline. Returns a function that cancels it. */
   add: (ms: number, over: () => void) => () => void
 }
 
 /**
- * Deadlines of one invocation: timers belong to the request that they were set in.
+ * Deadlines of one invocation, because timers belong to their request.
  *
  * @example const done = deadlines.add(30_000, () => controller.abort())
  */

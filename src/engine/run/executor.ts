@@ -1,4 +1,4 @@
-// Performs one lent job wherever its class is served, and says what is to be committed for it.
+// Executor: performs one claimed job where its class is served, and returns what to commit.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
@@ -29,28 +29,27 @@ export type ExecutorOptions = {
   ring: (rings: Ring[]) => Promise<void>
   random: () => number
   now: () => number
-  /** Milliseconds on a clock that only measures. */
+  /** Returns milliseconds of a monotonic clock. */
   elapsed?: () => number
-  /** Performs one run in an invocation of its own; absent: isolation is not to be had here. */
+  /** Performs one run in an invocation of its own. Absent if isolation is unavailable. */
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
-  /** As long as a lane's own: what shows its progress is alive. */
+  /** The same as that of a lane, because progress extends it. */
   lease: number
-  /** What functions find as `job.env`. */
+  /** `job.env` of functions. */
   env?: unknown
-  /** Stands around every run. */
   hook?: RunHook
-  /** Replaces places of the bundle in a stack by places of the project's files. */
+  /** Maps places of the bundle in a stack to places in the project. */
   locate?: (stack: string) => Promise<string>
 }
 
 const PAGE = 1_000
 const RELEASE_FOR = 10_000
-/** For one that pull workers serve now: its queue may know that a moment before we do, or after. */
+/** A class may have just moved to pull workers, which its queue may learn a moment before or after us. */
 const BRIEFLY = 1_000
-/** How long a push worker that answered 202 has until its first heartbeat. */
+/** Time until the first heartbeat of a push worker that answered 202. */
 const LATER_LEASE = 60_000
 
-/** Redis counts a run from more than so many times its lateness after it was lent: some of what is usual is its way, too. */
+/** Factor for lateness, some of which is usual. */
 const LATENESS = 3
 
 const endpointOf = (url: string): string => {
@@ -58,11 +57,11 @@ const endpointOf = (url: string): string => {
   return PUSHED + host + pathname.replace(/\/+$/, '')
 }
 
-/** Its last run did not succeed: whoever performs it next asks about the host first. */
+/** After a failed run, the next one checks the breaker first. */
 const hasFailed = ({ document }: ClaimedJob): boolean =>
   Boolean(document.failures) || /,(released|lost),/.test(document.lastRun ?? '')
 
-/** An invocation is one of at most 32, with those that it calls; some are left for what is not ours. */
+/** Cloudflare allows 32 invocations per request, its own calls included. Two are left for the user's code. */
 const MAX_ISOLATED = 30
 
 const faulted = ({ code, message }: { code: string; message: string }): Changes => ({
@@ -71,18 +70,18 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
   error: { message: `${code}: ${message}`, ...(code === 'TOO_LARGE' ? { retry: false } : {}) },
 })
 
-/** How many requests an invocation has sent: a plan bounds them. Those of functions nobody counts. */
+/** Number of requests of this invocation, which plans limit. Requests of functions are not counted. */
 export type Sent = { requests: number }
 
-/** What the runs of one lane share, or have used up, of their invocation. */
+/** What the runs of one lane share of their invocation. */
 export type Usage = {
   isolated: number
   deadlines: Deadlines
   calls: Slots
   sent: Sent
-  /** Runs of functions that can be told to stop. */
+  /** Runs that can be asked to stop. */
   stops: Stops
-  /** When the last run has to have ended, on the clock that only measures; what may take longer is handed on. */
+  /** Time by which the last run must have ended. Longer runs go to another invocation. */
   ends: number
   handsOn: boolean
 }
@@ -98,11 +97,10 @@ export const newUsage = ({
   handsOn: false,
 })
 
-/** What is thrown when there is no invocation to be had, as opposed to what a run does to its own. */
+/** True if no invocation is available, as opposed to a failure inside it. */
 const isUnavailable = (error: unknown): boolean =>
   /too many|invocations|internal error|connection lost|disconnected|has been updated/i.test(String(error))
 
-/** Our own commits of one run while it goes on, and what it may read meanwhile. */
 export function createExecutor({
   store,
   registry,
@@ -144,7 +142,7 @@ export function createExecutor({
     return snapshotOf(fresh[0]!, timeoutOf(found))
   }
 
-  /** What one run may ask for. Its methods are everybody's: as closures they would cost a short run more than it does. */
+  /** Methods that one run may call. A class, because closures per run would cost more than a short run. */
   class Tools implements JobTools {
     readonly #lent: ClaimedJob
     readonly #found: Registered
@@ -209,7 +207,7 @@ export function createExecutor({
     )
   }
 
-  /** A port's values are peeked at a page at a time. */
+  /** Reads one page of values at a time. */
   async function allOf(
     { id, dir, port }: { id: number; dir: 'in' | 'out'; port: string },
     { items, more }: { items: string[]; more: number },
@@ -267,14 +265,14 @@ export function createExecutor({
     return await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found))
   }
 
-  /** The stack of a failed run with places of the project's own files, as far as the deployment knows them. */
+  /** Maps the stack of a failed run to places in the project, as far as the deployment knows them. */
   async function withPlaces(changes: Changes): Promise<Changes> {
     const { error } = changes
     if (!locate || !error?.stack) return changes
     return { ...changes, error: { ...error, stack: await locate(error.stack) } }
   }
 
-  /** Kept back without using an attempt; spread, so that not all who wait for a host come in the same second. */
+  /** Delays the run without using an attempt. Random, so that jobs do not all arrive in the same second. */
   function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
     const wait = Math.max(0, until - store.now()) + 1_000 + random() * 9_000
     const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
@@ -289,9 +287,9 @@ export function createExecutor({
     const permit = await breakers.pass(host, hasFailed(lent))
     if (permit.state === 'open') return spare(lent, host, permit.until!)
     const { changes, ...outcome } = await push(address, snapshotOf(lent, timeoutOf(found)), pushing)
-    // What was answered counts, whether or not it can be noted for others.
+    // The answer counts even if other isolates cannot learn of it.
     const after = await breakers.leave(host, permit, outcome).catch(() => permit)
-    // Only the probe's own failure counts against its job: so who keeps failing by itself comes to an end.
+    // Only the failure of a trial call counts for its job, so a job that always fails comes to an end.
     if (outcome.down && after.state === 'open' && permit.state === 'closed') return spare(lent, host, after.until!)
     const { unreached } = outcome
     if (changes !== 'later') return outcomeOf(lent.document.token!, changes, { ...deciding(lent, found), unreached })
@@ -326,8 +324,8 @@ export function createExecutor({
   }
 
   /**
-   * What is to be committed for one run; undefined when that is somebody else's business now. `asked` is when the
-   * request that lent it was sent: a rate counts from when the run began.
+   * Returns what to commit for one run, or undefined if another worker will do it. `asked` is the time of the claim
+   * request, because a rate counts from the start of the run.
    */
   async function runUnseen(lent: ClaimedJob, { alone = false, usage = newUsage(), asked }: RunOptions = {}) {
     const { queue, class: name } = lent.document
@@ -337,7 +335,7 @@ export function createExecutor({
     try {
       if (lent.fault) return outcomeOf(lent.document.token!, faulted(lent.fault), deciding(lent))
       const found = registry.local(queue, name) ?? (await registry.find(queue, name))
-      // A class that this deployment does not know is not failed: another one may.
+      // Another deployment may know the class.
       if (!found) return release(lent, [...says.unknown(), ...says.wait({ ms: RELEASE_FOR })])
       if (callsOthers(found)) {
         leave = await usage.calls.take()
@@ -364,7 +362,6 @@ export function createExecutor({
     }
   }
 
-  /** The same, with the hook around it. */
   async function run(lent: ClaimedJob, options: RunOptions = {}): Promise<ToldOutcome | undefined> {
     if (!hook) return runUnseen(lent, options)
     let settled: ToldOutcome | undefined
@@ -384,7 +381,7 @@ export function createExecutor({
     return settled
   }
 
-  /** What Redis refused of what runs did: how they ended was told before that was known, and is told again. */
+  /** Reports again the runs whose commit Redis refused. */
   async function tellRefused(runs: readonly ToldOutcome[], answers: readonly string[]): Promise<void> {
     for (const [i, answer] of answers.entries()) {
       const refused = answer.startsWith('refused:') && runs[i]!.report
@@ -392,7 +389,7 @@ export function createExecutor({
     }
   }
 
-  /** Those of what was lent that can be run; the others have failed with their fault. */
+  /** Returns the runnable jobs. Damaged ones have failed. */
   async function sound(lent: ClaimedJob[]): Promise<ClaimedJob[]> {
     const faulty = lent.filter(({ fault }) => fault)
     if (faulty.length === 0) return lent

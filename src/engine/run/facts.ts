@@ -1,4 +1,4 @@
-// What a function may know of its job and of the run that it is in.
+// What a function may read of its job and run.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { lastingName } from '../../core/lasting.ts'
@@ -9,7 +9,7 @@ import { checkedBy, type Name, type Shapes } from './values.ts'
 
 type Given = { args: Shapes['args']; env?: unknown; namespace?: string; stop: { readonly signal: AbortSignal } }
 
-/** A job as it was when its run began, or at the last checkpoint. */
+/** A job at the start of its run or at the last checkpoint. */
 export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   readonly id: number
   readonly #run: { readonly snapshot: Snapshot }
@@ -21,13 +21,13 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     this.#given = given
   }
 
-  /** Aborts when the run has taken too long, its job is to end, or it is somebody else's run by now: stop what you do. */
+  /** Aborts when the run timed out, its job must end, or another worker has the run: stop all work. */
   get signal(): AbortSignal {
     return this.#given.stop.signal
   }
 
   /**
-   * Variables, secrets and bindings of the Worker that serves this job; typed by what `wrangler types` writes.
+   * Variables, secrets and bindings of the Worker, typed by `wrangler types`.
    *
    * @example await fetch(url, { headers: { authorization: job.env.STRIPE_KEY } })
    */
@@ -35,7 +35,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return (this.#given.env ?? {}) as Cloudflare.Env
   }
 
-  /** What the job was made with, as the worker's `args` has it. */
+  /** The args of the job, parsed by the class's `args` schema. */
   get args(): Args {
     const { args } = this.#run.snapshot.job
     const value = args === null ? null : decodeValue(args)
@@ -59,20 +59,19 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
   get lost(): number {
     return this.#run.snapshot.run.lost
   }
-  /** Who asked for it. */
+  /** The API key that created the job. */
   get createdBy(): string {
     return this.#run.snapshot.job.createdBy
   }
   get createdAt(): Date {
     return new Date(this.#run.snapshot.job.createdAt)
   }
-  /** When this run began, by the clock that also decides whether the time of an `at` has come. */
+  /** Start of this run, by the clock that also decides about `at`. */
   get startedAt(): Date {
     return new Date(this.#run.snapshot.run.startedAt)
   }
   /**
-   * The slot of the schedule that this run is for, however late it began; null where it is for none: a run by hand, or
-   * for input.
+   * The slot of this run, however late it started. Null for a run by hand or for input.
    *
    * @example const day = job.scheduledFor?.toISOString().slice(0, 10)
    */
@@ -86,7 +85,7 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return `${this.#given.namespace ?? NAMESPACE}${lastingName(job)}:${run.token.split('.')[1]}:${what}`
   }
 
-  /** The names of the input ports that there are, in byte order: for workers that take any (`*`). */
+  /** Names of existing input ports in byte order, for classes with any ports (`*`). */
   inPorts(): Name<In>[] {
     return Object.keys(this.#run.snapshot.in).sort() as Name<In>[]
   }
@@ -94,12 +93,15 @@ export abstract class JobFacts<In extends Ports, Out extends Ports, Args> {
     return Object.keys(this.#run.snapshot.out).sort() as Name<Out>[]
   }
 
-  /** The children as they were when the run began: a thousand of them, or a few more; see `allChildren`. */
+  /** The children at the start of the run, about a thousand at most; see `allChildren`. */
   get children(): Snapshot['children'] {
     return this.#run.snapshot.children
   }
 
-  /** Of a job that follows its children: its inputs with wires, and their ports with wires, values or a default. */
+  /**
+   * For a job that follows its children: its inputs with wires, and ports of children with wires, values or a
+   * default.
+   */
   get wires(): Wiring[] {
     return this.#run.snapshot.wires ?? []
   }

@@ -1,4 +1,4 @@
-// Runs a worker's function against a snapshot: startup, perform or shutdown, within its time.
+// Runs a function with a snapshot: startup, perform or shutdown, within its timeout.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -10,14 +10,14 @@ import { Job } from './job.ts'
 import type { Stops } from './stops.ts'
 import type { JobTools } from './tools.ts'
 
-/** A run of ours that somebody else has taken over: nothing it does counts any more. */
+/** Another worker has the run, so nothing it does counts. */
 export class LostRun extends Error {}
 
 class Timeout extends Error {
   readonly reason = 'timeout'
 }
 
-/** The members of an error as a value, without ever causing another error. */
+/** Returns the members of an error as a value. Never throws. */
 function detailOf(error: unknown): Encoded | undefined {
   const isObject = typeof error === 'object' && error !== null
   const detail = isObject && !(error instanceof Error) ? error : (error as { detail?: unknown } | null)?.detail
@@ -28,7 +28,7 @@ function detailOf(error: unknown): Encoded | undefined {
   }
 }
 
-/** The message of a thrown object that is no error: its own, or its members as JSON. */
+/** Returns the message of a thrown object that is no error: its own, or its members as JSON. */
 function messageOf(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return String(thrown)
   const { message } = thrown as { message?: unknown }
@@ -43,7 +43,6 @@ function messageOf(thrown: unknown): string {
 /** A retry would be as large. */
 const isTooLarge = (error: unknown): boolean => error instanceof SidejobError && error.code === 'TOO_LARGE'
 
-/** What is kept of an error: its message, whether trying again makes sense, and for people its stack. */
 export function runError(error: unknown): RunError {
   const { message, stack, code }: Error & { code?: string } =
     error instanceof Error ? error : { name: 'Error', message: messageOf(error), stack: undefined }
@@ -64,7 +63,7 @@ async function steps(worker: Worker, job: Job, snapshot: Snapshot): Promise<unkn
   return worker.perform(job)
 }
 
-/** A signal that is made when somebody asks for it: most functions never do. */
+/** Creates its signal on first use, because most functions never use it. */
 class Stop {
   readonly token: string
   #controller: AbortController | undefined
@@ -87,8 +86,7 @@ class Stop {
 }
 
 /**
- * What is said first of how it ended or failed. Rejects at the timeout, and aborts the signal, so that the function can
- * stop what it does.
+ * Settles with the first end or failure. Rejects at the timeout and aborts the signal, so that the function can stop.
  */
 function within<T>(
   ms: number,
@@ -123,7 +121,7 @@ function within<T>(
 }
 
 /**
- * Returns the changes of the run. A failed run changes nothing; its counts and log entries are kept.
+ * Returns the changes of the run. A failed run changes nothing, but keeps its counts and log entries.
  *
  * @example const changes = await perform(zip, snapshot, tools)
  */

@@ -1,4 +1,4 @@
-// The input ports of a run: which of their values it has read, and those behind the snapshot, fetched when they are asked for.
+// Input ports of a run: the values it read, and values beyond the snapshot, fetched on demand.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -17,11 +17,10 @@ type Queue = {
 
 type During = <T>(work: () => Promise<T>) => Promise<T>
 
-/** What a run has read of its own ports. */
 export class Inputs {
   readonly #buffer: RunBuffer
   readonly #tools: Pick<JobTools, 'page'>
-  /** Keeps a run that waits otherwise from ending. */
+  /** Keeps a waiting run from ending. */
   readonly #during: During
   #queues = new Map<string, Queue>()
   #defaultsOnly = false
@@ -33,17 +32,17 @@ export class Inputs {
     this.#during = during
   }
 
-  /** Some port of those that are read together has a value, and another none: the run ends to wait for it. */
+  /** True if one of the ports read together has a value and another has none. The run ends and waits. */
   get isPartial(): boolean {
     return this.#isPartial
   }
 
-  /** What is read now are defaults that have changed: what is written then is a default, too. */
+  /** True if only changed defaults were read. Then writes become defaults, too. */
   get defaultsOnly(): boolean {
     return this.#defaultsOnly
   }
 
-  /** How many values wait, defaults not counted. */
+  /** Number of waiting values without defaults. */
   size(port: string): number {
     this.#buffer.look()
     const queue = this.#queue(port)
@@ -58,7 +57,7 @@ export class Inputs {
     return this.size(port) > 0 || this.default(port) !== undefined
   }
 
-  /** The oldest value, or the default. */
+  /** Returns the oldest value, or the default. */
   async read(port: string): Promise<Encoded | undefined> {
     this.#buffer.open()
     const item = await this.take(port)
@@ -67,7 +66,6 @@ export class Inputs {
     return item.data
   }
 
-  /** The oldest value, whoever asks for it. */
   async take(port: string): Promise<{ data: Encoded } | undefined> {
     await this.#buffer.settled()
     const queue = this.#queue(port)
@@ -77,7 +75,7 @@ export class Inputs {
     return queue.values[queue.next++]
   }
 
-  /** `tuple` for as long as these ports have something to read together. */
+  /** Yields `tuple` while all these ports have something to read. */
   async *tuples<T>(ports: string[], tuple: () => Promise<T>): AsyncGenerator<T> {
     if (ports.length === 0) return
     const complete = () => ports.every((port) => this.hasData(port))
@@ -91,19 +89,17 @@ export class Inputs {
     else if (complete()) yield* this.#defaults(ports, tuple)
   }
 
-  /** How much was read since the last commit. */
   reads(): NonNullable<Changes['reads']> {
     const reads: NonNullable<Changes['reads']> = {}
     for (const [port, { cursor, next }] of this.#queues) if (next > 0) reads[port] = { cursor, count: next }
     return reads
   }
 
-  /** After a commit, which brought another snapshot. */
   clear(): void {
     this.#queues.clear()
   }
 
-  /** Defaults are given once per change. */
+  /** Yields defaults once per change. */
   async *#defaults<T>(ports: string[], tuple: () => Promise<T>): AsyncGenerator<T> {
     const memo = `inputs:${ports.join(',')}`
     const seen = encodeValue(ports.map((port) => this.default(port)))
@@ -117,7 +113,7 @@ export class Inputs {
     this.#buffer.remember(memo, seen)
   }
 
-  /** Those that are given because they have changed count as no read. */
+  /** Changed defaults count as no read. */
   #readDefault(port: string): Encoded | undefined {
     const value = this.default(port)
     if (value !== undefined && !this.#defaultsOnly) this.#buffer.log.readDefault(port)

@@ -1,4 +1,4 @@
-// What has been asked of a job, what holds it, and who has it: the facts beside its status.
+// Facts about a job beside its status: its options, what blocks it, and its holder.
 
 import type { Spent } from '../../core/cost.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
@@ -6,13 +6,13 @@ import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
 
 const DAY = 86_400_000
-/** As lib/job/ending.lua has them: for how long an ended job is kept where nothing is said. */
+/** The same as in lib/job/ending.lua: how long an ended job is kept by default. */
 const RETAIN = DAY
 const RETAIN_FAILED = 30 * DAY
 
 const untils: Record<string, JobUnique['until']> = { '1': 'deleted', s: 'started', b: 'started' }
 
-/** The last line of a scope: before it stand the queue and the class. */
+/** The last line of a scope, after the queue and the class. */
 const keyOf = (scope: string): string => scope.slice(scope.lastIndexOf('\n') + 1)
 
 function uniqueOf({ uniqueScope, timedUniqueScope, uniqueHeld }: JobRecord): JobUnique | null {
@@ -20,10 +20,9 @@ function uniqueOf({ uniqueScope, timedUniqueScope, uniqueHeld }: JobRecord): Job
   return timedUniqueScope === undefined ? null : { key: keyOf(timedUniqueScope), until: 'time' }
 }
 
-/** The first letters of the lane that a run is in, as its token has them. */
+/** The first letters of the lane in the token. */
 export const laneMarkOf = (token: string): string => token.split('.')[2]!.replace(/^r/, '').slice(0, LANE_MARK)
 
-/** The run under way: since when, until when it is lent, and to whom. */
 export function runOf(doc: JobRecord): RunFacts | null {
   if (doc.place !== 'l' || doc.token === undefined) return null
   return {
@@ -34,20 +33,16 @@ export function runOf(doc: JobRecord): RunFacts | null {
   }
 }
 
-/** How runs end that are counted in the number of the next one. */
 const succeeded: ReadonlySet<string> = new Set(['completed', 'suspended', 'follow', 'again'])
 
-/** So many runs that failed or were lost are kept where nothing is said (lib/run/leases.lua). */
+/** Number of failed or lost runs that are kept by default (lib/run/leases.lua). */
 const FAILURES_KEPT = 10
 
-/** The runs that are known of a job, newest first: those that it keeps, and the last one, which stands in its record. */
+/** Returns the known runs, newest first: the kept ones, and the last one from the record. */
 export const runLines = ({ lastRun }: JobRecord, kept: readonly string[]): readonly string[] =>
   lastRun === undefined || kept[0]?.startsWith(`${lastRun},`) ? kept : [lastRun, ...kept]
 
-/**
- * What the runs that are known have taken. Counting them all would cost each run of each job: who wants to know keeps them,
- * by `history`.
- */
+/** Adds up the known runs. A total over all runs would cost each run of each job; `history` keeps more. */
 export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   const runs = runLines(doc, kept).map(pastRunOf)
   const took = runs.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0)
@@ -59,7 +54,7 @@ export function spentOf(doc: JobRecord, kept: readonly string[]): Spent {
   return { runs: runs.length, took, commits, whole }
 }
 
-/** Until when an ended job is kept at least; null where nobody can say: it has not ended, or data can still wake it. */
+/** Returns null if the job has not ended or data can still wake it. */
 function keptUntil(doc: JobRecord): number | null {
   const status = statusOf(doc)
   const wakes = Object.keys(doc).some((name) => name.startsWith('i:') && !doc[name as `i:${string}`]!.endsWith(',d'))
@@ -71,7 +66,7 @@ function keptUntil(doc: JobRecord): number | null {
 const linesOf = (text: string | undefined): string[] => text?.split('\n').filter(Boolean) ?? []
 
 /**
- * What was asked of a job and what holds it; `ownLimit` is that of its worker, which does not stand in its record.
+ * Returns the facts. `ownLimit` is the limit of its class, which the record does not hold.
  *
  * @example factsOf(document, { now: Date.now() }).waitingAt // 'group:mail'
  */

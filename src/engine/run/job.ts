@@ -1,4 +1,4 @@
-// What a worker's function holds: its job as it was when the run began, and everything it can read and do.
+// The job that a function receives: a snapshot from the start of the run, and everything it can read and do.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Adoptable } from '../../core/plan.ts'
@@ -37,8 +37,7 @@ const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
 })
 
 /**
- * A job during one run. Reads and writes touch the snapshot and a buffer only; all of it happens when the run commits,
- * or none of it.
+ * A job during one run. Reads and writes use the snapshot and a buffer; the commit applies all of it or nothing.
  *
  * @example
  * for await (const { left, right } of job.inputs('left', 'right')) job.write('pair', [left, right])
@@ -49,11 +48,11 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   readonly #tools: JobTools
   readonly #buffer: RunBuffer
   readonly #parts: RunParts
-  /** When it began, by the clock of what it waits for. */
+  /** Start time, by the clock of its waits. */
   readonly #began: number
   #helpers: Steps | undefined
   #shown = 0
-  /** The end that the function has asked for, and is to return. */
+  /** The ending that the function asked for and must return. */
   #asked: Ending['end'] | undefined
 
   constructor(worker: Shapes, snapshot: Snapshot, tools: JobTools, stop: { readonly signal: AbortSignal }) {
@@ -78,42 +77,42 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     ))
   }
 
-  /** Who is told how the run ends when all that is left of its function waits. Said before the function begins. */
+  /** Receives the end of the run if everything left in its function waits. Set before the function begins. */
   set paused(told: Paused) {
     this.#parts.paused = told
   }
 
-  /** How many values wait on an input port, defaults not counted. */
+  /** Number of values on an input port without defaults. */
   size(port: Name<In>): number {
     return this.#parts.inputs.size(port)
   }
 
-  /** The default of an input port; undefined when it has none. */
+  /** The default of an input port, or undefined. */
   default<P extends Name<In>>(port: P): Value<In, P> | undefined {
     const data = this.#parts.inputs.default(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** Whether a read of an input port gives something: a value that waits, or the default. */
+  /** Whether an input port has a value or a default. */
   hasData(port: Name<In>): boolean {
     return this.#parts.inputs.hasData(port)
   }
 
-  /** The oldest value of an input port; its default when there is none; undefined when there is neither. */
+  /** Reads the oldest value of an input port, its default if there is none, or undefined. */
   async read<P extends Name<In>>(port: P): Promise<Value<In, P> | undefined> {
     const data = await this.readClosed(port)
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** The same, as it came, of whatever type it is. */
+  /** The same, encoded and of any type. */
   readClosed(port: Name<In>): Promise<Encoded | undefined> {
     return this.#parts.inputs.read(port)
   }
 
   /**
-   * Tuples of values, one of each port, as long as every port has a value or a default and at least one has a value.
-   * Partial input suspends the job; when all ports have only defaults, those are given once per change, and what is
-   * written then sets the output's default (sidejob.md 220–229).
+   * Yields values, one of each port, while every port has a value or a default and at least one has a value. Partial
+   * input suspends the job. If all ports have only defaults, they are yielded once per change, and writes then set
+   * the output's default (sidejob.md 220–229).
    */
   inputs<P extends Name<In>>(...ports: P[]): AsyncGenerator<{ [K in P]: Value<In, K> }> {
     return this.#parts.inputs.tuples(ports, () => this.#tuple(ports))
@@ -143,7 +142,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * What is written, published and logged in the block carries these members; those of an inner block win.
+   * Adds members to everything that the block writes, publishes and logs. An inner block has precedence.
    *
    * @example await job.context({ user: 'ann' }, () => job.write('out', 1))
    */
@@ -152,8 +151,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * Everything read and written in the block is one entry of the log, and its options hold for every write that says
-   * nothing else.
+   * Makes all reads and writes of the block one log entry. Its options are the default of each write.
    *
    * @example await job.group({ notify: false }, async () => job.write('out', await job.read('in')))
    */
@@ -161,26 +159,26 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#buffer.log.withOptions(options, block)
   }
 
-  /** Gives an output port a default, in place of the one it has. Wakes nobody. */
+  /** Sets the default of an output port. Wakes no job. */
   setDefault<P extends Name<Out>>(port: P, value: Value<Out, P>): void {
     this.#checked('out', port, value)
     this.op({ op: 'default', of: { out: port }, value: encodeValue(value) })
   }
 
-  /** A field of the job's state; undefined when it is not set. */
+  /** A field of the job's state, or undefined. */
   get<T = unknown>(field: string): T | undefined {
     const value = this.#buffer.get(field)
     return value === undefined ? undefined : (decodeValue(value) as T)
   }
-  /** The same, as it came: no digit of it is lost. */
+  /** The same, encoded, with all digits. */
   getClosed(field: string): Encoded | undefined {
     return this.#buffer.get(field)
   }
-  /** Sets fields of the state to values that are closed already. */
+  /** Sets state fields to encoded values. */
   setClosed(values: Record<string, Encoded>): void {
     this.#buffer.set(values)
   }
-  /** Sets fields of the state. */
+  /** Sets state fields. */
   set(values: Record<string, unknown>): void {
     this.#buffer.open()
     this.setClosed(Object.fromEntries(Object.entries(values).map(([field, value]) => [field, encodeValue(value)])))
@@ -189,7 +187,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.#buffer.unset(names)
   }
 
-  /** Makes a child, by its worker or by queue and class. */
+  /** Creates a child, by its worker or by queue and class. */
   spawn<W extends AnyDefined>(
     name: string,
     worker: W,
@@ -201,7 +199,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /**
-   * The children, however many: those beyond a thousand are read page by page when this is first asked for.
+   * All children. Those beyond a thousand are read page by page on first use.
    *
    * @example const open = Object.values(await job.allChildren()).filter(({ status }) => status !== 'completed')
    */
@@ -209,12 +207,12 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.children.all()
   }
 
-  /** What children have written to an output port since it was last read, in one round trip for all of them. */
+  /** Reads what children wrote to an output port since the last read, in one round trip. */
   readChildren<T = unknown>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     return this.#parts.children.read<T>(port, which)
   }
 
-  /** Writes to an input port of a child, also of one that this run has just made. */
+  /** Writes to an input port of a child, including one that this run has created. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
     this.op({
       op: 'write',
@@ -225,22 +223,22 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     })
   }
 
-  /** Moves all values of a port to others, and copies its default. */
+  /** Moves all values of a port to others and copies its default. */
   connect(from: PortRef, ...to: PortRef[]): void {
     this.op({ op: 'connect', from, to })
   }
 
-  /** A job as one that might be adopted; null where there is none. */
+  /** Returns a job that could be adopted, or null. */
   look(id: number): Promise<Adoptable | null> {
     return this.#tools.look(id)
   }
 
-  /** A graph that is stored under a name; null where there is none. */
+  /** Returns a stored graph, or null. */
   storedGraph(name: string): Promise<Encoded | null> {
     return this.#tools.storedGraph(name)
   }
 
-  /** Shows how far the run is, now and then: at most once a second, and never waited for. */
+  /** Reports progress, at most once a second. Never waits. */
   progress(value: unknown): void {
     const now = Date.now()
     if (this.#buffer.isClosed || now - this.#shown < PROGRESS) return
@@ -261,30 +259,33 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     this.op({ op: 'publish', channel, message: encodeValue(message), ...this.#buffer.log.context })
   }
 
-  /** An entry of the log: an object, a text, or an error. */
+  /** Writes a log entry: an object, a text or an error. */
   log(entry: object | string): void {
     this.op({ op: 'log', entry: this.#buffer.log.message(entry) })
   }
 
-  /** Any other change of the run protocol (run, terminate, adopt, ports …). */
+  /** Adds any other op of the run protocol (run, terminate, adopt, ports …). */
   op(op: Op): void {
     this.#buffer.op(op)
   }
 
-  /** To return from perform: run again when input comes, or when the children that are waited for have ended. */
+  /** Return this from perform to run again when input arrives or the awaited children have ended. */
   suspend({ waitFor, ...times }: { waitFor?: 'children' | string[]; at?: Date | number; wait?: Length } = {}): Ending {
     return this.#ending('suspended', { ...(waitFor === undefined ? {} : { waitFor }), ...timesOf(times) })
   }
 
   /**
-   * To return from perform: be completed while all children are, suspended while not, and run again when one of them
-   * fails or is terminated, or comes back from that. Nothing runs for what else they do.
+   * Return this from perform to be completed while all children are, and suspended otherwise. The job runs again only
+   * if a child fails, is terminated, or recovers.
    */
   follow(): Ending {
     return this.#ending('follow')
   }
 
-  /** To return from perform: run once more, now, `at` a time or after `wait` (milliseconds, or a text like '5m'). */
+  /**
+   * Return this from perform to run once more: now, at a time, or after `wait` (milliseconds, or a text such as
+   * '5m').
+   */
   again(times: { at?: Date | number; wait?: Length } = {}): Ending {
     return this.#ending('again', timesOf(times))
   }
@@ -294,7 +295,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return new Ending(...how)
   }
 
-  /** Commits what was done so far, and goes on with a fresh view of ports and children. */
+  /** Commits the work so far and continues with a new snapshot of ports and children. */
   async checkpoint(): Promise<void> {
     this.#buffer.open()
     await this.#parts.suspension.during(() =>
@@ -306,19 +307,19 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     )
   }
 
-  /** Runs `action` once: its result is committed, with all that it did to the job, and given again ever after. */
+  /** Runs `action` once. Commits its result and all its changes to the job; later calls return the result. */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     return this.#waits.step(name, action)
   }
 
-  /** Goes on after so long (milliseconds, or a text like '3 days'), or at a moment, in another run. */
+  /** Continues in another run after a length (milliseconds, or a text such as '3 days') or at a time. */
   sleep(length: Length | Date, options?: { as?: string }): Promise<void> {
     return this.#waits.sleep(length, options)
   }
 
   /**
-   * The next value of an input port, or message of a channel (`/orders/7`); undefined when none comes in time. A value
-   * that is not of the port's type fails the job.
+   * Returns the next value of an input port or message of a channel (`/orders/7`), or undefined after the timeout. A
+   * value that does not match the port's type fails the job.
    *
    * @example const decision = await job.waitFor('decision', { timeout: '3 days' })
    */
@@ -328,7 +329,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.waitFor(name, options)
   }
 
-  /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */
+  /** Creates a child and returns its result. Throws `CallFailed` if it does not complete. */
   callWorker<W extends AnyDefined>(worker: W, args?: ArgsOf<W>, options?: CallOptions): Promise<ResultOf<W>>
   callWorker<T = unknown>(worker: string | Unknown, args?: unknown, options?: CallOptions): Promise<T>
   callWorker(
@@ -339,7 +340,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.callWorker(worker, args, options)
   }
 
-  /** Does `turn` for each of a list, or so many times, one after the other; where it is, is kept. */
+  /** Calls `turn` for each item of a list, or a number of times, one after the other. Keeps its position. */
   each<T = number>(
     name: string,
     list: number | readonly T[],
@@ -348,7 +349,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.each(name, list, turn)
   }
 
-  /** Goes several ways at once, at most `limit` at a time; answers what came of them, in order. */
+  /** Runs branches concurrently, at most `limit` at a time. Returns their results in order. */
   parallel<const B extends readonly Branch[]>(
     branches: B,
     options?: { limit?: number; as?: string },
@@ -356,7 +357,6 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.parallel(branches, options)
   }
 
-  /** What the run did, once it has ended; nothing can be added afterwards. */
   async finish(ending: unknown): Promise<Changes> {
     await this.#buffer.settled()
     this.#buffer.sound()
@@ -374,7 +374,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return ending === undefined ? changes : { ...changes, result: encodeValue(ending) }
   }
 
-  /** Ends the run for its function. Answers the log entries since the last commit: a failed run keeps them. */
+  /** Ends the run for its function. Returns log entries since the last commit, which a failed run keeps. */
   close(): Op[] {
     this.#buffer.close()
     return this.#buffer.logs
@@ -384,7 +384,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#checked('in', port, decodeValue(data)) as Value<In, P>
   }
 
-  /** A value as the port's schema has it; what the schema does not take fails the run, for good. */
+  /** A value that does not match the schema fails the run for good. */
   #checked(dir: 'in' | 'out', port: string, value: unknown): unknown {
     return checkedValue(this.#shapes, dir, port, value, `job ${this.id}`)
   }

@@ -1,4 +1,4 @@
-// What a function may say of the jobs that it makes, and how a run asks for one.
+// Options of the jobs that a function creates.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { readRetry } from '../../core/definition.ts'
@@ -13,12 +13,12 @@ export type SpawnOptions = Omit<
   'name' | 'class' | 'queue' | 'args' | 'inputs' | 'inports' | 'outports' | Timed
 > & {
   args?: unknown
-  /** The time before it becomes ready. */
+  /** Delay before it becomes ready. */
   wait?: Length
-  /** The longest time of a run. */
+  /** Maximum length of a run. */
   timeout?: Length
   retry?: RetryOptions
-  /** First values of its input ports. */
+  /** Initial values of its input ports. */
   inputs?: Record<string, unknown[]>
   in?: Record<string, { default?: unknown; channels?: string[] }>
   out?: Record<string, { default?: unknown; channels?: string[] }>
@@ -36,7 +36,7 @@ const encodedLists = (lists: Record<string, unknown[]>): Record<string, Encoded[
   Object.fromEntries(Object.entries(lists).map(([port, values]) => [port, values.map(encodeValue)]))
 
 /**
- * The change that makes a child.
+ * Creates the op for a child.
  *
  * @example spawnOp('zip', { class: 'Zip' }, { args: { path } })
  */

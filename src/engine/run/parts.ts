@@ -1,5 +1,4 @@
-// What a run has beside its buffer. Each part is made when it is first asked for, which most runs never do: making all of
-// them costs more than a short run does.
+// Parts of a run beside its buffer. Each is created on first use, because creating all costs more than a short run.
 
 import type { Changes } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'
@@ -12,22 +11,23 @@ import { StepStore } from './step-store.ts'
 import { createSuspension, type Paused, type Suspension } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 
-/** Who hears of waits, of a job that nobody has begun. */
+/** Ignores waits of a job that has not begun. */
 const nobody: Paused = { ended: () => undefined, refused: () => undefined }
 
 /**
  * The parts of one run.
  *
- * @example const parts = new RunParts(buffer, tools, { checkpoint: () => job.checkpoint() }); await parts.inputs.read('a')
+ * @example const parts = new RunParts(buffer, tools, { checkpoint: () => job.checkpoint() }); await
+ * parts.inputs.read('a')
  */
 export class RunParts {
-  /** Who is told how the run ends when all that is left of its function waits. */
+  /** Receives the end of the run if everything left in its function waits. */
   paused = nobody
   readonly #buffer: RunBuffer
   readonly #tools: JobTools
   readonly #checkpoint: () => Promise<void>
   readonly #onCodeChange: OnCodeChange
-  /** Helpers that wait, by the promises that the function got. */
+  /** Promises of waiting helpers, as the function received them. */
   #waiting: Observed<unknown>[] = []
   #suspension: Suspension | undefined
   #inputs: Inputs | undefined
@@ -66,28 +66,24 @@ export class RunParts {
     return (this.#steps = new StepStore(buffer, this.#tools, { during, checkpoint: this.#checkpoint, watch }))
   }
 
-  /** How much was read since the last commit. */
   reads(): NonNullable<Changes['reads']> {
     return this.#inputs?.reads() ?? {}
   }
 
-  /** Some port of those that are read together has a value, and another none. */
   get isPartial(): boolean {
     return this.#inputs?.isPartial ?? false
   }
 
-  /** What is read now are defaults that have changed. */
   get defaultsOnly(): boolean {
     return this.#inputs?.defaultsOnly ?? false
   }
 
-  /** After a commit, which brought another snapshot. */
   clear(): void {
     this.#inputs?.clear()
     this.#children?.clear()
   }
 
-  /** A helper that waits, as the function gets it: whether it is awaited is known at the end of the run. */
+  /** Wraps a waiting helper, to find at the end whether the function awaited it. */
   waiting<T>(helper: string, work: Promise<T>): Promise<T> {
     const observed = this.guarded(work)
     observed.helper = helper
@@ -95,7 +91,7 @@ export class RunParts {
     return observed
   }
 
-  /** A helper that the function does not await may outlast the run, and then its error reaches no caller. */
+  /** A helper that is not awaited may outlast the run, and its error would reach no caller. */
   guarded<T>(work: Promise<T>): Observed<T> {
     const isEarly = !this.#buffer.isClosed
     const isLost = () => isEarly && this.#buffer.isClosed && !observed.isObserved
@@ -105,7 +101,7 @@ export class RunParts {
     return observed
   }
 
-  /** @throws if a step goes on that the function does not wait for, or if it has returned without waiting for a wait. */
+  /** @throws if a step is not awaited, or if the function returned without awaiting a wait. */
   allAwaited(isPaused: boolean): void {
     this.#steps?.allAwaited()
     if (isPaused) return
@@ -116,7 +112,7 @@ export class RunParts {
       )
   }
 
-  /** @throws if the function returned without asking for a step or wait that its job keeps. */
+  /** @throws if the function returned without asking for a stored step or wait. */
   async allAsked(): Promise<void> {
     const { run, steps, moreSteps } = this.#buffer.snapshot
     if (run.reason === 'shutdown') return

@@ -1,4 +1,3 @@
-// What ends a run in the middle of its function.
+// Ends of runs in the middle of a function.
 
-/** What one helper waits for before its function can go on. */
 export type Pause = { until?: number; child?: string }

@@ -1,27 +1,25 @@
-// What is told of a run as it ends: for hooks, logs and the terminal of whoever develops.
+// Reports of runs for hooks, logs and the terminal of `sidejob dev`.
 
 import type { RunError } from '../../core/run.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
 
-/** The job of a run that begins. */
 export type RunStart = { job: number; queue: string; class: string; attempt: number }
 
 /**
- * How a run ended. `retry`: it failed and is tried again; `failed`: it failed for good; `released`: it was given back
- * without an attempt. A report is made before the run is committed: a run that Redis refuses had no effect, and is told of again.
+ * How a run ended. `retry`: it failed and will run again; `failed`: it failed for good; `released`: given back
+ * without an attempt. Reports precede the commit: a refused run had no effect and is reported again.
  */
 export type RunReport = RunStart & {
   outcome: 'completed' | 'suspended' | 'follow' | 'again' | 'retry' | 'failed' | 'released'
-  /** Milliseconds that it took. */
+  /** Length in milliseconds. */
   ms: number
-  /** Milliseconds until it is tried again. */
+  /** Milliseconds until the next attempt. */
   retryIn?: number
   error?: Pick<RunError, 'message' | 'reason' | 'stack'>
 }
 
-/** An outcome with what was told of it. */
 export type ToldOutcome = RunOutcome & { report?: RunReport }
 
 export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
@@ -43,10 +41,10 @@ export function reportOf(start: RunStart, { end, words }: RunOutcome, ms: number
     : { ...report, outcome: 'failed', error }
 }
 
-/** Refusals that may pass: a name that is taken, a target that is gone. */
+/** Temporary refusals: a name is taken, or a target is gone. */
 const passing = new Set(['TAKEN', 'NOT_FOUND', 'INTERNAL'])
 
-/** The report of a run whose changes Redis has refused, as `refused:CODE why`. */
+/** Reports a run whose changes Redis refused, as `refused:CODE why`. */
 export function refusedReport(report: RunReport, { again }: RunOutcome, answer: string): RunReport {
   const [, code = '', message = answer] = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer) ?? []
   const error = { message, reason: 'other' as const }
@@ -55,7 +53,7 @@ export function refusedReport(report: RunReport, { again }: RunOutcome, answer: 
 }
 
 /**
- * Stands around every run. It must call `perform` once and answer what that answered.
+ * Wraps every run. It must call `perform` once and return its result.
  *
  * @example const hook: RunHook = async (start, perform) => { console.log(start.job); return perform() }
  */

@@ -1,4 +1,4 @@
-// The entries of the log that a run makes: which of its reads and ops belong together, and what stands beside them.
+// Log entries of a run: groups its reads and ops and adds their context.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { Op } from '../../core/run.ts'
@@ -12,17 +12,16 @@ const membersOf = (entry: object | string): object => {
   return entry instanceof Error ? { error: entry.message, backtrace: entry.stack } : entry
 }
 
-/** What of a run is to be one entry of the log: the ops from one on, and so many values of each port. */
 export class RunLog {
   readonly #job: number
-  /** What the run has done and not committed yet; an entry goes behind it. */
+  /** Uncommitted ops. Entries go behind them. */
   readonly #ops: () => Op[]
   #from = 0
   #reads: Record<string, number> = {}
   #defaults: Record<string, number> = {}
-  /** Groups around what is done now: nothing ends an entry but the end of the outermost. */
+  /** Depth of nested groups. Only the end of the outermost ends an entry. */
   #depth = 0
-  /** The next read or op begins another entry. */
+  /** The next read or op begins a new entry. */
   #isOver = false
   #context: Record<string, unknown> = {}
   #options: WriteOptions = {}
@@ -32,17 +31,15 @@ export class RunLog {
     this.#ops = ops
   }
 
-  /** What holds for every write that says nothing else. */
+  /** Default options of writes. */
   get options(): WriteOptions {
     return this.#options
   }
 
-  /** What is written or published now carries this. */
   get context(): { context?: Encoded } {
     return this.#hasContext ? { context: encodeValue({ job: this.#job, ...this.#context }) } : {}
   }
 
-  /** Something that was logged, with what stands around it. */
   message(entry: object | string): Encoded {
     return encodeValue({ ...this.#context, ...membersOf(entry) })
   }
@@ -57,12 +54,11 @@ export class RunLog {
     this.#defaults[port] = (this.#defaults[port] ?? 0) + 1
   }
 
-  /** What follows belongs to another entry, if that was said; who reads the log sees then what went together. */
+  /** Begins a new entry if the last one is over, so that readers of the log see what belongs together. */
   begin(): void {
     if (this.#isOver) this.end()
   }
 
-  /** The next read or op begins another entry. */
   over(): void {
     this.#isOver = true
   }
@@ -76,12 +72,11 @@ export class RunLog {
     this.#from = ops.length
   }
 
-  /** At a commit: of defaults that were read nothing else tells. */
+  /** At a commit: records default reads, which nothing else reports. */
   collect(): void {
     if (this.#hasDefaults) this.end()
   }
 
-  /** After a commit. */
   clear(): void {
     this.#from = 0
     this.#reads = {}
@@ -122,7 +117,7 @@ export class RunLog {
     return Object.keys(this.#defaults).length > 0
   }
 
-  /** The reads of the entry that ends; undefined when there is nothing to end. */
+  /** Returns the reads of the entry that ends, or undefined. */
   #taken(ops: number): Pick<EntryOp, 'reads' | 'defaults'> | undefined {
     const reads = this.#reads
     const defaults = this.#hasDefaults ? { defaults: this.#defaults } : {}

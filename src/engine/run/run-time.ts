@@ -1,14 +1,14 @@
-// How long the runs of a class take here. What one took longer than is usual it may have stood still, in a busy isolate or
-// on its way, before it reached its target: a rate counts it from so much later.
+// Usual run time per class. A longer run may have waited in a busy isolate or on its way before it reached its target,
+// so a rate counts it from later.
 
 const MOST = 75
-/** By so much a class may become slower from batch to batch and still be as usual. */
+/** A class may become this much slower from batch to batch and still count as usual. */
 const SLOWER = 1.1
 
 type Pace = { asked: number; least: number; usual: number }
 
 /**
- * Remembers the fastest run of each batch. Those of one batch say nothing about each other: they stand still together.
+ * Remembers the fastest run of each batch. Runs of one batch wait together, so they are not compared with each other.
  *
  * @example const pace = createPace(); pace.excess('queue/class', asked, elapsed() - asked) // 0 … 75 ms
  */
@@ -20,7 +20,7 @@ export function createRunTimes() {
   }
 
   return {
-    /** How much longer than usual a run took whose batch was asked for then; nothing is usual yet for the first batch. */
+    /** Returns how much longer than usual a run took. The first batch has no usual time. */
     excess(name: string, asked: number, took: number): number {
       let pace = paces.get(name)
       if (!pace || asked > pace.asked) {

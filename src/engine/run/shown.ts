@@ -1,4 +1,4 @@
-// Jobs as they are shown: what their classes redact is a mark. Runs, and whoever takes a value, get it as it is.
+// Jobs as viewers see them: redacted values are masked. Runs, and callers that take a value, get the original.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { redacted } from '../../core/redact.ts'
@@ -9,7 +9,6 @@ import { portView, viewOf } from './snapshot.ts'
 
 const sides = { i: 'in', o: 'out' } as const
 
-/** A port as it is shown. */
 export function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view: PortView): PortView {
   if (view.default === undefined) return view
   return { ...view, default: redacted(view.default, redactedPathsOf(record), sides[dir], port) }
@@ -19,17 +18,14 @@ export function shownPort(record: JobRecord, dir: 'i' | 'o', port: string, view:
 export const shownPortOf = (...[record, dir, port, pushed, taken]: Parameters<typeof portView>): PortView =>
   shownPort(record, dir, port, portView(record, dir, port, pushed, taken))
 
-/** Values of a port as they are shown. */
 export function shownValues(record: JobRecord, dir: 'i' | 'o', port: string, items: readonly Item[]): Item[] {
   const paths = redactedPathsOf(record)
   return items.map((item) => ({ ...item, data: redacted(item.data, paths, sides[dir], port) }))
 }
 
-/** The error of a job as it is shown. */
 export const shownError = (record: JobRecord): Encoded | null =>
   redacted((record.lastError as Encoded | undefined) ?? null, redactedPathsOf(record), 'error')
 
-/** The state of a job as it is shown. */
 export function shownState(record: JobRecord, state: Record<string, Encoded>): Record<string, Encoded> {
   const paths = redactedPathsOf(record)
   if (paths.length === 0) return state
@@ -38,7 +34,6 @@ export function shownState(record: JobRecord, state: Record<string, Encoded>): R
   )
 }
 
-/** A job as it is shown; like `viewOf`. */
 export function shownJob(
   id: number,
   record: JobRecord,

@@ -1,4 +1,4 @@
-// A lent job as its run sees it, and any job as people see it.
+// Snapshots of claimed jobs for runs, and views for people.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -72,7 +72,6 @@ function familyOf({ family }: ClaimedJob): NonNullable<Snapshot['family']> {
   }
 }
 
-/** A job as one that a flow might adopt; null where there is none. */
 export async function adoptable(store: Store, id: number): Promise<Adoptable | null> {
   const found = await store.inspect(String(id)).catch((error) => {
     if (error instanceof SidejobError && error.code === 'NOT_FOUND') return null
@@ -101,14 +100,13 @@ export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Row<'wi
       : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
 })
 
-/** The slot that a run is for: its schedule's, or that of the job itself. */
 function slotOf({ repeats, nextSlot, ranAt, scheduledFor }: JobRecord): { scheduledFor?: number } {
   if (scheduledFor !== undefined) return { scheduledFor }
   if (repeats === undefined || nextSlot === undefined || ranAt === undefined || nextSlot > ranAt) return {}
   return { scheduledFor: slotOfRun(JSON.parse(repeats) as Repeat, nextSlot, ranAt) }
 }
 
-/** The snapshot of a lent job; `timeout` is the worker's where the job has none of its own. */
+/** Creates the snapshot. `timeout` is that of the class, unless the job has its own. */
 export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
   const { document: doc } = lent
   const children = childrenOf(lent.children)
@@ -165,11 +163,10 @@ export function portView(doc: JobRecord, dir: 'i' | 'o', port: string, pushed: n
   }
 }
 
-/** Since when, or from when on, it is due: its sequence begins with the microseconds of that. */
+/** The microseconds of the due time are the beginning of its sequence. */
 export const dueAtOf = (doc: JobRecord): number =>
   (doc.place === 't' ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
 
-/** When it is due, if it waits for a time. */
 const runAtOf = (doc: JobRecord): number | null => {
   if (doc.place !== 't') return doc.notBefore ?? doc.nextSlot ?? doc.sleepUntil ?? null
   const wanted = doc.wantedEarly

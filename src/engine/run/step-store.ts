@@ -1,4 +1,4 @@
-// The results of the steps and waits of a function, from this run and those before it.
+// Results of steps and waits of a function, from this run and earlier ones.
 
 import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
@@ -8,7 +8,7 @@ import { type CodeWatch, FREE, isOf, stepText, type Waited, waitText } from './c
 import type { JobTools } from './tools.ts'
 
 type Around = {
-  /** Keeps a run that waits otherwise from ending. */
+  /** Keeps a waiting run from ending. */
   during: <T>(work: () => Promise<T>) => Promise<T>
   checkpoint: () => Promise<void>
   watch: CodeWatch
@@ -17,19 +17,17 @@ type Around = {
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 const never = new Promise<never>(() => undefined)
 
-/** The steps of one job, as one of its runs sees and keeps them. */
 export class StepStore {
   readonly #buffer: RunBuffer
   readonly #tools: Pick<JobTools, 'steps'>
   readonly #around: Around
-  /** As far as they are known here. */
   #steps: Map<string, Encoded>
   #more: boolean
-  /** The keys that this run has asked for. */
+  /** Keys that this run has asked for. */
   #asked = new Set<string>()
-  /** Scopes of `parallel` that a failing branch ended early: their other branches need not ask for everything. */
+  /** Scopes of `parallel` that an error ended early. Their other branches need not ask for everything. */
   #abandoned: string[] = []
-  /** Steps that were begun and are not kept yet. */
+  /** Steps that have begun and are not stored. */
   #underWay = new Set<string>()
   #hasFailed = false
   #isOver = false
@@ -49,7 +47,7 @@ export class StepStore {
     return this.#steps.get(key)
   }
 
-  /** `ms`: how long it took. */
+  /** `ms` is the length of the step. */
   keep(name: string, value: unknown, ms?: number): Encoded {
     const kept = encodeValue(value)
     this.#buffer.op({ op: 'step', name, value: kept, ...(ms === undefined ? {} : { ms }) })
@@ -59,7 +57,7 @@ export class StepStore {
     return kept
   }
 
-  /** Removes all records whose names begin so: no later run asks for them. */
+  /** Removes all records whose names have this prefix. No later run asks for them. */
   forget(prefix: string): void {
     for (const name of this.#steps.keys())
       if (name.startsWith(prefix)) {
@@ -68,7 +66,7 @@ export class StepStore {
       }
   }
 
-  /** Runs `action` under a name, once: its result is committed, and returned by every later call. */
+  /** Runs `action` once. Its result is committed and returned by every later call. */
   async once<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
     this.#buffer.open()
     this.#underWay.add(name)
@@ -76,8 +74,8 @@ export class StepStore {
   }
 
   /**
-   * Called before a function does something new in a scope, or waits there: by then it has asked for all that is kept of
-   * the scope, unless its code changed.
+   * Called before a function does something new in a scope or waits there. By then it has asked for all stored
+   * records of the scope, unless its code changed.
    */
   async beforeNew(scope: string, asked: string): Promise<void> {
     if (this.#isOver) await never
@@ -91,12 +89,12 @@ export class StepStore {
     return this.#around.watch.report(change)
   }
 
-  /** A branch has failed, and its error ends the `parallel` of these scopes. */
+  /** An error of a branch ends the `parallel` of these scopes. */
   abandon(prefix: string): void {
     this.#abandoned.push(prefix)
   }
 
-  /** @throws if a step goes on that the function does not wait for. */
+  /** @throws if a step is not awaited. */
   allAwaited(): void {
     const [step] = this.#underWay
     if (step !== undefined)
@@ -118,7 +116,6 @@ export class StepStore {
       const result = (await this.#act(action)) ?? null
       const value = this.keep(name, result, Math.round(performance.now() - began))
       await this.#around.checkpoint()
-      // As every later run will see it.
       return decodeValue(value) as T
     })
   }
@@ -140,8 +137,8 @@ export class StepStore {
   }
 
   /**
-   * A record without a request in this run; if the new thing is a step, a step rather than a wait. Concurrent chains
-   * get until the next turn of the event loop to ask. `asked` is absent at the end of the function.
+   * Returns a record that this run has not asked for. Prefers a step if the new thing is a step. Concurrent chains
+   * have until the next turn of the event loop to ask. `asked` is absent at the end of the function.
    */
   async #missing(concerns: (key: string) => boolean, asked?: string): Promise<string | undefined> {
     if (!this.#around.watch.isOn) return undefined
@@ -152,13 +149,13 @@ export class StepStore {
       return keys.find((key) => asked?.startsWith('step ') === this.#textOf(key).startsWith('step ')) ?? keys[0]
     }
     if (find() === undefined) return undefined
-    // Nothing new begins in the meantime.
+    // Nothing new begins from here on.
     this.#isOver = asked === undefined
     await this.#around.during(turn)
     return find()
   }
 
-  /** The path of the function may differ in the next run, without a change of its code. */
+  /** The next run may take another path without a code change. */
   get #isFree(): boolean {
     return this.#hasFailed || this.#buffer.isFree
   }

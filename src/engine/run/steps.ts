@@ -1,5 +1,5 @@
-// What a function does once, and what it waits for: each helper keeps what came of it under a key of its own, so that
-// the function, called anew in the job's next run, gets it again at once and goes on behind it.
+// Helpers of functions: each stores its result under a key, so that the next run of the function receives it at once
+// and continues after it.
 
 import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
@@ -10,55 +10,55 @@ import { type Asked, differs, type Waited, waitText } from './code-change.ts'
 import type { SpawnOptions } from './options.ts'
 import type { Pause } from './pause.ts'
 
-/** What an ended child left: its result, or its error. */
+/** Result or error of an ended child. */
 export type ChildEnd = { result?: Encoded; error?: Encoded }
 
-/** What helpers need of the run that they are in. */
+/** What helpers need of their run. */
 export type RunAccess = {
   queue: string
-  /** Milliseconds, by the clock of the state. */
+  /** Milliseconds, by the store's clock. */
   now: () => number
   kept: (key: string) => Promise<Encoded | undefined>
   keep: (key: string, value: unknown) => void
-  /** Nobody will ask for these again: all whose keys begin so. */
+  /** Removes all records with this prefix, which no run will ask for. */
   forget: (prefix: string) => void
   /** Runs `action` under a key, once. */
   once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
-  /** Called before something new is done in a scope. Never settles if the run fails because its code changed. */
+  /** Called before something new in a scope. Never settles if the run fails because its code changed. */
   beforeNew: (scope: string, asked: string) => Promise<void>
-  /** An error has ended the branches whose keys begin so. */
+  /** An error ended the branches with this prefix. */
   abandon: (prefix: string) => void
-  /** A kept wait is another one than the function asks for. Never settles if the run fails. */
+  /** A stored wait differs from the requested one. Never settles if the run fails. */
   report: (change: CodeChange) => Promise<void>
-  /** A helper that waits, as the function gets it. */
+  /** Wraps a waiting helper. */
   waiting: <T>(helper: string, work: Promise<T>) => Promise<T>
   op: (op: Op) => void
   spawn: (name: string, worker: { queue?: string; class: string }, options: SpawnOptions) => void
   commit: () => Promise<void>
-  /** A value of an input port as the port's schema has it. */
+  /** Parses a value with the port's schema. */
   checked: (port: string, value: unknown) => unknown
-  /** Takes the next value of an input port, if one waits. */
+  /** Takes the next value of an input port, if there is one. */
   take: (port: string) => Promise<{ data: Encoded } | undefined>
-  /** A child that has ended; 'open' as long as it has not, undefined when there is none. */
+  /** An ended child; 'open' before its end, undefined if it does not exist. */
   heir: (child: string) => ChildEnd | 'open' | undefined
-  /** Ends the run as soon as nothing else goes on in it. Never settles: the next run comes back to it. */
+  /** Ends the run when nothing else is in progress. Never settles: the next run returns here. */
   pause: (what: Pause) => Promise<never>
-  /** How often a key has been used in this run, this time included. */
+  /** Returns how often a key was used in this run, including now. */
   use: (key: string) => number
 }
 
 export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & { as?: string }
 
-/** The job that was called has failed, or was ended by others. */
+/** The called job failed or was ended. */
 export class CallFailed extends Terminal {}
 
-/** What keys of ours begin with. */
+/** Prefix of internal keys. */
 export const OURS = '~'
 
-/** Long enough for whoever called, and is kept from asking: a queue that is paused. */
+/** 30 days: long enough for a called job whose queue is paused. */
 const KEPT = 30 * 86_400_000
 
-/** One way of several; what it waits for, it waits for by itself. */
+/** One of several concurrent branches, each with its own waits. */
 export type Branch<T = unknown> = (at: Steps) => T | Promise<T>
 
 export type Results<B extends readonly Branch[]> = { -readonly [K in keyof B]: Awaited<ReturnType<B[K]>> }
@@ -67,7 +67,7 @@ type Called = Exclude<Waited['done'], true | undefined>
 
 const isChannel = (name: string): boolean => name.startsWith('/')
 
-/** The port on which the messages for one wait come, which no other wait of the job has. */
+/** Returns the port for the messages of one wait, which no other wait of the job uses. */
 function portFor(key: string): string {
   let hash = 0xcbf29ce484222325n
   for (const byte of new TextEncoder().encode(key))
@@ -75,7 +75,6 @@ function portFor(key: string): string {
   return `wait_${hash.toString(36)}`
 }
 
-/** Whether a port was made for one wait for messages. */
 export const isForMessages = (port: string): boolean => /^wait_[0-9a-z]{1,13}$/.test(port)
 
 const opened = ({ result, error }: ChildEnd): Called => ({
@@ -92,7 +91,7 @@ function answerOf<T>(child: string, { result, error }: Called): T {
 }
 
 /**
- * The helpers of a function, or of one of its branches, whose keys are its own.
+ * Helpers of a function or of one of its branches, with their own keys.
  *
  * @example
  * await job.step('charge', () => charge(order))
@@ -108,13 +107,13 @@ export class Steps {
     this.#scope = scope
   }
 
-  /** Runs `action` once: its result is committed, with all that it did to the job, and given again ever after. */
+  /** Runs `action` once. Commits its result and all its changes to the job; later calls return the result. */
   step<T>(name: string, action: () => T | Promise<T>): Promise<T> {
     if (name.startsWith(OURS)) throw new Terminal(`a step cannot be called ${name}: expected a name without ${OURS}`)
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
-  /** Continues after a time (milliseconds, or a text like '3 days'), or at a date. */
+  /** Continues in another run after a length (milliseconds, or a text such as '3 days') or at a date. */
   sleep(length: Length | Date, { as }: { as?: string } = {}): Promise<void> {
     return this.#desk.waiting('sleep', this.#sleep(length, as))
   }
@@ -131,7 +130,7 @@ export class Steps {
     return desk.pause({ until })
   }
 
-  /** The next value of an input port, or message of a channel (`/orders/7`); undefined when none comes in time. */
+  /** Returns the next value of an input port or message of a channel (`/orders/7`), or undefined after the timeout. */
   waitFor<T = unknown>(name: string, options: { timeout?: Length; as?: string } = {}): Promise<T | undefined> {
     return this.#desk.waiting('waitFor', this.#waitFor<T>(name, options))
   }
@@ -142,7 +141,7 @@ export class Steps {
     const asked: Asked = { kind: 'waitFor', on: name, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
     const known = await this.#known(key, asked)
     const port = isChannel(name) ? portFor(key) : name
-    // Kept as it came: a schema may make of it what no value can be.
+    // Stored unparsed, because a schema may produce something that is no JSON value.
     const given = (value: unknown) => (value === undefined || isChannel(name) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
     await desk.beforeNew(this.#scope, waitText(key, asked))
@@ -161,7 +160,7 @@ export class Steps {
     return answer
   }
 
-  /** Makes a child, and answers its result when it has completed; throws `CallFailed` when it ends otherwise. */
+  /** Creates a child and returns its result. Throws `CallFailed` if it does not complete. */
   callWorker<T = unknown>(
     worker: string | { queue?: string; class: string },
     args?: unknown,
@@ -197,8 +196,8 @@ export class Steps {
   }
 
   /**
-   * Does `turn` for each item of a list, or n times, one after the other. The position is kept; the records of a turn
-   * are removed at its end, so that the last turn of a thousand costs as much as the first.
+   * Calls `turn` for each item of a list, or n times, one after the other. The position is stored and the records of
+   * a turn are removed at its end, so that the last of a thousand turns costs as much as the first.
    */
   each<T = number>(
     name: string,
@@ -226,7 +225,7 @@ export class Steps {
     }
   }
 
-  /** Runs branches at the same time, at most `limit` of them; answers their results in order. */
+  /** Runs branches concurrently, at most `limit` at a time. Returns their results in order. */
   parallel<const B extends readonly Branch[]>(
     branches: B,
     options: { limit?: number; as?: string } = {},
@@ -257,7 +256,7 @@ export class Steps {
     return results as Results<B>
   }
 
-  /** The kept record of a wait. It differs from the request only if the code of the function changed. */
+  /** The stored record of a wait. It differs from the request only if the code of the function changed. */
   async #known(key: string, asked: Asked): Promise<Waited | undefined> {
     const kept = await this.#desk.kept(key)
     const known = kept === undefined ? undefined : (decodeValue(kept) as Waited)
@@ -266,7 +265,7 @@ export class Steps {
     return known
   }
 
-  /** `~sleep#2` for the second of its kind in this run; a name that was given is used once. */
+  /** `~sleep#2` is the second of its kind in this run. A given name is used once. */
   #key(kind: string, as?: string): string {
     const base = `${this.#scope || OURS}${as ?? kind}`
     const n = this.#desk.use(base)

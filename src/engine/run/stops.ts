@@ -1,9 +1,8 @@
-// Runs under way that can be told to stop: what their functions hear is `job.signal`.
+// Runs that can be asked to stop; their functions see it as `job.signal`.
 
-/** A run that can be told to stop. */
 export type Stoppable = { readonly token: string; stop: (why: Error) => void }
 
-/** Told by token, which happens seldom: nothing is looked up by it until then, since a text as a key is dear in workerd. */
+/** A stop by token is rare, so there is no index: strings as keys are slow in workerd. */
 export class Stops {
   readonly #open = new Set<Stoppable>()
 

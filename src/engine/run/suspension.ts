@@ -1,15 +1,15 @@
-// Notices when nothing goes on in a function any more but waiting: then its run can end.
+// Notices when a function only waits, so that its run can end.
 
 import { Ending } from '../../core/worker.ts'
 import type { Pause } from './pause.ts'
 
 const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
-/** Whom it tells: how the run ends when all that is left of it waits, or why it cannot wait. */
+/** Receives how the run ends if everything left in it waits, or why it cannot wait. */
 export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }
 
 /**
- * Gathers what a run waits for.
+ * Collects what a run waits for.
  *
  * @example
  * const pauses = createSuspension({ ended: resolve, refused: reject })
@@ -31,7 +31,7 @@ export function createSuspension({ ended, refused }: Paused) {
     })
   }
 
-  /** A function that was answered has until the next turn to begin something else. */
+  /** After an answer, a function has until the next turn to begin something else. */
   async function look(): Promise<void> {
     if (pauses.length === 0) return
     const seen = ++beats
@@ -41,7 +41,7 @@ export function createSuspension({ ended, refused }: Paused) {
 
   return {
     refuse: refused,
-    /** While this goes on the run does not end. */
+    /** Keeps the run from ending during `work`. */
     async during<T>(work: () => Promise<T>): Promise<T> {
       busy++
       beats++

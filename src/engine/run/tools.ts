@@ -1,4 +1,4 @@
-// What a job can ask of the engine while it runs.
+// What a job can ask of the engine during a run.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Adoptable } from '../../core/plan.ts'
@@ -6,34 +6,34 @@ import type { Changes, Snapshot } from '../../core/run.ts'
 
 declare global {
   namespace Cloudflare {
-    /** What a Worker is given; `wrangler types` writes its members. */
+    /** Bindings of the Worker; `wrangler types` writes its members. */
     interface Env {}
   }
 }
 
 export type JobTools = {
-  /** Commits what was done so far under the same lease. */
+  /** Commits the work so far under the same lease. */
   checkpoint: (changes: Changes) => Promise<Snapshot>
-  /** The values of our own port behind those in the snapshot. */
+  /** Values of the job's own port beyond the snapshot. */
   page: (port: string, after: number) => Promise<{ values: { data: Encoded; context?: Encoded }[]; more: number }>
-  /** The waiting values of other jobs' ports. */
+  /** Waiting values of ports of other jobs. */
   peek: (
     of: { id: number; dir: 'in' | 'out'; port: string }[],
   ) => Promise<({ taken: number; values: { data: Encoded }[] } | null)[]>
-  /** A job as one that might be adopted; null where there is none. */
+  /** Returns a job that could be adopted, or null. */
   look: (id: number) => Promise<Adoptable | null>
-  /** A graph that is stored under a name; null where there is none. */
+  /** Returns a stored graph, or null. */
   storedGraph: (name: string) => Promise<Encoded | null>
-  /** Shows how far the run is. */
+  /** Reports progress. */
   progress: (value: Encoded) => Promise<unknown>
-  /** What all steps have kept. */
+  /** Returns all stored steps. */
   steps: () => Promise<Record<string, Encoded>>
-  /** All children, as they are now. */
+  /** Returns all children in their current state. */
   children: () => Promise<Snapshot['children']>
-  /** The time that passes in a run. */
+  /** A monotonic clock. */
   now: () => number
-  /** Prefix of all keys in Redis: names the deployment and the tenant. */
+  /** Prefix of all keys in Redis: identifies the deployment and the tenant. */
   namespace?: string
-  /** What the deployment is given: variables, secrets, bindings. */
+  /** Variables, secrets and bindings of the deployment. */
   env?: unknown
 }

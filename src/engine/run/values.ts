@@ -1,21 +1,21 @@
-// The names and values of ports: their types, and the check of a value against the schema of its port.
+// Names and values of ports: their types, and validation against the schema of a port.
 
 import { type Port, type Ports, Terminal, type ValueOf, type Worker } from '../../core/worker.ts'
 
-/** The names that the ports of one side can have: any, where there is a `*`. */
+/** Names of ports of one side: any name if there is a `*`. */
 export type Name<P extends Ports> = '*' extends keyof P ? string : keyof P & string
-/** The values of one of them; `any` where the job's ports are not known (a plain `Job`). */
+/** `any` if the ports of the job are unknown (a plain `Job`). */
 // biome-ignore lint/suspicious/noExplicitAny: a port of an unknown worker holds anything
 export type Value<P extends Ports, K> = 0 extends 1 & P ? any : ValueOf<K extends keyof P ? P[K] : P['*']>
 
-/** What a worker says of the values of its jobs. */
+/** The schemas of a class. */
 export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'onCodeChange'>
 
-// A port may be called like what every object has: `constructor`.
+// A port may be named `constructor`.
 export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
   Object.hasOwn(ports, port) ? ports[port] : undefined
 
-/** A value as its schema has it; what the schema does not take fails the run, for good. */
+/** Parses a value. One that does not match fails the run for good. */
 export function checkedBy(schema: Port['schema'], value: unknown, of: string): unknown {
   if (!schema) return value
   const checked = schema.safeParse(value)
@@ -25,7 +25,7 @@ export function checkedBy(schema: Port['schema'], value: unknown, of: string): u
   throw new Terminal(`${of}${where}: ${issue?.message}`)
 }
 
-/** The same for a port: `of` says whose it is. */
+/** Parses the value of a port; `of` names its owner. */
 export function checkedValue(shapes: Shapes, dir: 'in' | 'out', port: string, value: unknown, of: string): unknown {
   const ports = shapes[dir] ?? {}
   const { schema }: Port = ownOf(ports, port) ?? ports['*'] ?? {}

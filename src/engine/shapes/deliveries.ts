@@ -1,4 +1,4 @@
-// Jobs that are handed to callers who know them by id.
+// Deliveries: jobs for callers that know them by id.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Code } from '../../core/errors.ts'
@@ -13,7 +13,7 @@ import type { Call } from './limits.ts'
 
 export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
 
-/** A child that has ended, as its parent is told of it: `left` is its result, or its error. */
+/** An ended child, as its parent sees it: `left` is its result or its error. */
 export type ChildResult = {
   id: number
   name: string
@@ -28,67 +28,68 @@ export type DeliveryRequest = {
   names?: string[]
   tags?: string[]
   max?: number
-  /** Only jobs of this priority. */
   priority?: number
   wait?: number
   lease?: number
 }
 
-/** A job that was lent, as it was before, and the children that have ended, when it has waited for them. */
+/** A claimed job as it was before the claim, and its ended children if it waited for them. */
 export type Delivery = { token: string; job: DeliveredJob; family: ChildResult[] }
 
 export type DeliveryEnd = {
   end: 'completed' | 'suspended' | 'again' | 'failed'
-  /** Only the run of this token. */
+  /** Only the run with this token. */
   token?: string
-  /** Also a job that is in no run. */
+  /** Includes jobs that are in no run. */
   seizes?: boolean
   waitFor?: 'children'
   at?: number
   wait?: number
-  /** Of a job that repeats, the next slot: by its repeat, still this one, the moment asked for, or none any more. */
+  /** Next slot of a job that repeats: by its repeat, the same, the requested time, or none. */
   slot?: 'next' | 'keep' | 'asked' | 'none'
   error?: RunError
   args?: Encoded
   priority?: number
   class?: string
-  /** Deletes the children that were finished or cancelled. */
+  /** Deletes completed and cancelled children. */
   forget?: boolean
 }
 
 export type DeliveryUpdate = {
   args?: Encoded
   priority?: number
-  /** null: none any more. */
+  /** `null` removes the repeat. */
   repeat?: Repeat | null
   dueAt?: number | 'same'
-  /** Only if the arguments still are these. */
+  /** Only if the args are still these. */
   was?: Encoded
-  /** Whether deliveries without an answer are counted anew. */
+  /** 'anew' resets the count of unanswered deliveries. */
   counted?: 'anew'
 }
 
 /**
- * `restored`: Redis was seen to have gone back to older data. `problems`: what Redis or QStash refuses at present, and what to
- * do about it; absent when nothing is.
+ * `restored`: Redis returned to older data. `problems`: what Redis or QStash refuses at present, with the remedy;
+ * absent if nothing is refused.
  */
 export type Health = {
   ok: boolean
   redis: boolean
-  /** How long Redis took to answer. */
+  /** Time in which Redis answered. */
   ms?: number
-  /** When a tick came that was written down, each second one is; null: none yet. A tenant has none of its own. */
+  /**
+   * Time of the last recorded tick, of which every second one is recorded; null: none yet. Tenants have no own tick.
+   */
   tickAt?: number | null
-  /** The source of that tick: Cloudflare's cron or QStash. */
+  /** Source of that tick: Cloudflare's cron or QStash. */
   tickBy?: Heart | null
-  /** When a bell came last that became a lane. */
+  /** Time of the last bell that started a lane. */
   bellAt?: number | null
   version: string
   restored?: Restore
-  /** What the doctor has found, where it has ever looked. */
+  /** Findings of the doctor, if it ever ran. */
   examined?: ExaminedView
   problems?: { of: 'redis' | 'qstash' | 'data'; code: Code; message: string; remedy: string; inARow?: number }[]
 }
 
-/** What the doctor has found, and where the API tells of what it is at. */
+/** A finding, with the API path of its object. */
 export type FoundFault = Fault & { link: string }

@@ -1,38 +1,37 @@
-// Flows, their graphs and their wires, as they are told.
+// Views of flows, graphs and wires.
 
 import type { Graph } from '../../core/graph.ts'
 import type { FlowEvent, FlowNodeView, FlowRow, WireView } from '../../core/schemas/flows.ts'
 
 export type { FlowEvent, FlowNodeView, FlowRow, GraphChange, WireView } from '../../core/schemas/flows.ts'
 
-/** A flow as it is, in one look. */
 export type FlowView = {
   flow: FlowRow
-  /** Stands for the graph in force: an `If-Match` for those that change it. */
+  /** Hash of the current graph, for `If-Match` of a change. */
   hash: string | null
-  /** How many graphs back one can go. */
+  /** Number of graphs that undo can restore. */
   undo: number
-  /** For how long it is told what it did; null where nothing is recorded. */
+  /** How long events are kept; null if nothing is recorded. */
   record: number | null
   graph: Graph | null
   nodes: FlowNodeView[]
   wires: WireView[]
 }
 
-/** A graph that is or was in force. */
+/** A current or earlier graph. */
 export type GraphVersion = {
   hash: string
   at: number | null
   by: string | null
-  /** It came back by an undo. */
+  /** Restored by an undo. */
   back: boolean
   nodes: number
   edges: number
   graph: Graph
 }
 
-/** A page of what a flow did, oldest first; `cursor` is where those before begin. */
+/** A page of events, oldest first. `cursor` is the start of the earlier ones. */
 export type FlowRecord = { keep: number | null; events: FlowEvent[]; cursor: string | null }
 
-/** What a change of a graph expects: `match` is the hash of the graph that it was made from. */
+/** `match` is the hash of the graph that the change is based on. */
 export type GraphOptions = { preview?: boolean; match?: string }

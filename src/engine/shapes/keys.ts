@@ -1,4 +1,4 @@
-// API keys, tenants and the audit: who may ask.
+// Types of API keys, tenants and the audit log.
 
 import type { Ref } from './jobs.ts'
 import type { Call } from './limits.ts'
@@ -7,7 +7,7 @@ import type { JobBase } from './views.ts'
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
-/** How much a key may ask for. */
+/** Limits of a key. */
 export type KeyLimits = { requestsPerSecond?: number; jobs?: number; bytes?: number }
 
 export type ApiKey = {
@@ -16,33 +16,33 @@ export type ApiKey = {
   scopes: Scope[]
   createdAt: number
   expiresAt?: number
-  /** To the hour. */
+  /** Exact to the hour. */
   lastUsedAt?: number
   limits?: KeyLimits
 }
 
-/** A key that somebody has come with. */
+/** The key of a request. */
 export type KnownKey = {
   id: string
   name: string
   scopes: readonly Scope[]
   limits?: KeyLimits
-  /** The deployment's own. */
+  /** The key of the deployment. */
   unlimited?: true
 }
 
-/** Who has asked for what: the key, the verb of the table of routes, method and path. */
+/** A request: its key, the verb of the route table, method and path. */
 export type AuditEntry = { by: string; name: string; verb: string; method: string; path: string }
 
-/** A job as callers see it who know jobs by their ids and keep no tokens. */
+/** A job for callers that know it by id and hold no tokens. */
 export type DeliveredJob = JobBase & {
-  /** Since when, or from when on, it is due. */
+  /** Since or from when it is due. */
   dueAt: number
   slot: number | null
   redeliver: string | null
-  /** How often it was lent since somebody answered. */
+  /** Number of claims since the last answer. */
   deliveries: number
-  /** Nobody answered its last run, and it has not been lent since. */
+  /** Its last run had no answer, and it has not been claimed since. */
   unanswered: boolean
   leaseUntil: number | null
   tag: string | null

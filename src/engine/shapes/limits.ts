@@ -1,4 +1,4 @@
-// Limits, groups and schedules, as they are told.
+// Views of limits, groups and schedules.
 
 import type { Constraint } from '../../core/constraint.ts'
 import type { PastRun } from '../../core/run.ts'
@@ -17,27 +17,27 @@ export type {
   ScheduleView,
 } from '../../core/schemas/queues.ts'
 
-/** A schedule of a list: how often in a row it has failed for good, and its runs, newest first, where that is asked for. */
+/** A schedule in a list: its consecutive failures and, on request, its runs, newest first. */
 export type ScheduleRow = ScheduleView & { failedInARow?: number; runs?: PastRun[] }
 
-/** A host whose breaker is open: what calls it, how often it has failed in a row, and when one call may try it. */
+/** A host with an open breaker: who calls it, its consecutive failures, and when a trial call may be made. */
 export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures: number; until: number }
 
 export type ConstraintView = Constraint & { name: string }
 
-/** What an API key may have waiting: jobs that it asked for and that have not ended, and their bytes. */
+/** Maximum number and bytes of unfinished jobs of an API key. */
 export type Quota = { jobs: number; bytes: number }
 
 /**
- * Who asks (`key:<id>`) and what that key may have waiting; under which key the answer is kept (for `keep` milliseconds; a
- * day), so that asking twice is safe; the signal aborts when the caller hangs up.
+ * The caller of a request: its key (`key:<id>`) and quota; the idempotency key, whose answer is kept for `keep`
+ * milliseconds (a day); a signal that aborts when the client disconnects.
  */
 export type Call = {
   key?: string
   fingerprint?: string
   by?: string
   quota?: Quota
-  /** The caller may not let ports listen to `/`: it lacks the scope admin. */
+  /** The caller lacks the scope admin, so its ports may not listen to `/`. */
   rootless?: true
   signal?: AbortSignal
   keep?: number

@@ -1,4 +1,4 @@
-// Jobs, ports and results, as they are told: what the schemas of the answers say, and what only the engine knows.
+// Views of jobs, ports and results: the response schemas, and what only the engine knows.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
@@ -21,10 +21,10 @@ export type { Enqueued, JobView, PortView, Result, RunFacts } from '../../core/s
 export type { ChannelView } from '../../core/schemas/ports.ts'
 export type { Reason } from '../../core/schemas/why.ts'
 
-/** `until`: how long the key is held; by a throttle for a time of its own. */
+/** `until`: how long the key is held; a throttle has its own time. */
 export type JobUnique = NonNullable<JobView['unique']>
 
-/** What was asked of a job, what holds it, and who has it. Durations in milliseconds; null: nothing of its own. */
+/** Options of a job, what blocks it, and its holder. Durations in milliseconds; null: no own value. */
 export type JobFacts = Pick<
   JobView,
   | 'limits'
@@ -41,7 +41,7 @@ export type JobFacts = Pick<
   | 'keptUntil'
 >
 
-/** A job as whoever is lent it sees it. */
+/** A job as the caller that claimed it sees it. */
 export type JobBase = Omit<JobView, keyof JobFacts>
 
 export type JobPatch = Omit<AskedPatch, 'repeat'> & { repeat?: Repeat | null }
@@ -50,7 +50,7 @@ export type JobFilter = Omit<JobQuery, 'status' | 'fields'> & { status?: Status 
 
 export type Item = { data: Encoded; context?: Encoded; default?: true }
 
-/** Of which failed jobs the kinds are; `muted`: those that are muted, too. */
+/** Which failed jobs are grouped; `muted` includes muted kinds. */
 export type ErrorFilter = {
   queue?: string
   class?: string

@@ -1,13 +1,13 @@
-// Why a job is not running, as it is told.
+// Types of `why`.
 
 import type { Status } from '../../core/job.ts'
 import type { Holder, RoomView } from './limits.ts'
 import type { Reason, RunFacts } from './views.ts'
 
-/** A limit that somebody waits at, and who holds its slots, soonest end first. */
+/** A limit with waiting jobs, and its holders, soonest expiry first. */
 export type WhyLimit = RoomView & { holders: Holder[] }
 
-/** A job and why it is not running; `run`: who has it, if it is. */
+/** A job and why it does not run; `run` is its holder, if it runs. */
 export type WhyLink = {
   job: number
   class: string
@@ -16,7 +16,7 @@ export type WhyLink = {
   running: boolean
   run: RunFacts | null
   reasons: Reason[]
-  /** The limit that it waits at, where the chain ends with it. */
+  /** The limit it waits at, if the chain ends with it. */
   limit?: WhyLimit
 }
 
