@@ -20,6 +20,8 @@ class RulesFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  // `SIDEJOB_ZOD=zod-low` runs tests with the oldest zod of the peer range.
+  resolve: { alias: process.env.SIDEJOB_ZOD ? { zod: process.env.SIDEJOB_ZOD } : {} },
   test: {
     include:
       process.env.SIDEJOB_REDIS === 'strict' ? strict.map((file) => `test/${file}.test.ts`) : ['test/**/*.test.ts'],

@@ -1,7 +1,6 @@
-// Lists of objects that mostly differ from their predecessor in few members: checks of the first apply to all.
+// Parses lists of objects that differ in few members: values that an earlier object had are not checked again.
 
 import type * as z from 'zod'
-import { override, type Parse } from './override.ts'
 
 /**
  * Returns whether two objects have equal members, except for some.
@@ -27,56 +26,69 @@ type Row = Record<string, unknown>
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type Context = Parameters<Parse>[1]
+/** Parses a value, or returns undefined if the schema must say what is wrong with it. */
+export type QuickParse = (value: unknown) => unknown
 
-/** The parsed value; undefined if it does not match. */
-function soundValue(schema: z.core.$ZodType, value: unknown, context: Context): unknown {
-  const found = schema._zod.run({ value, issues: [] }, context)
-  return found instanceof Promise || found.issues.length > 0 ? undefined : found.value
+/** Parsers that `check` asks before the schema itself, by schema. */
+export const quickParses = new WeakMap<z.ZodType, QuickParse>()
+
+type Likeness = {
+  /** Rows with the same value of this member are compared. */
+  by: string
+  /** Members that may differ: optional ones without a default. Checks of the whole object must not read them. */
+  members: readonly string[]
+  /** Longest list. */
+  most: number
 }
 
+type Example = { row: Row; parsed: Row; rest: Row }
+
 /**
- * An array schema for objects that are mostly alike: only changed members are checked. Checking took a quarter of a
- * bulk request's time in the Worker. Checks of the whole object must not look at them.
+ * A parser for lists of objects, most of which equal an earlier object except for some members: it checks only these.
  *
- * @example alike(z.array(jobInput), ['args'])
+ * @example alike(jobInput, { by: 'class', members: ['args'], most: 1_000 })
  */
-export function alike<Item extends z.ZodObject>(
-  schema: z.ZodArray<Item>,
-  members: readonly string[],
-): z.ZodArray<Item> {
-  const full = override(schema, parse)
-  const { element } = schema
+export function alike(item: z.ZodObject, { by, members, most }: Likeness): QuickParse {
+  const schemas = members.map((member) => [member, item.shape[member]! as z.ZodType] as const)
 
-  const soundRow = (row: unknown, context: Context) => soundValue(element, row, context) as Row | undefined
-
-  /** Checks a row: fully, or only the changed members if the previous row has the same ones. */
-  function checked(row: unknown, before: Row | undefined, last: Row, context: Context): Row | undefined {
-    if (!before || !isRow(row) || !isAlikeBut(members, row, before)) return soundRow(row, context)
-    const like = { ...last }
-    for (const member of members) {
-      const isThere = member in row
-      if (isThere !== member in before) return soundRow(row, context)
-      if (!isThere) continue
-      const value = soundValue(element.shape[member]!, row[member], context)
-      if (value === undefined) return undefined
-      like[member] = value
-    }
-    return like
+  function exampleOf(row: Row): Example | undefined {
+    const parsed = item.safeParse(row).data
+    if (!parsed) return undefined
+    const rest = Object.fromEntries(Object.entries(parsed).filter(([name]) => !members.includes(name)))
+    return { row, parsed, rest }
   }
 
-  function parse(...[payload, context]: Parameters<Parse>): ReturnType<Parse> {
-    const rows = payload.value
-    if (!Array.isArray(rows)) return full(payload, context)
+  /** The parsed row, by an example that differs from it in `members` only. */
+  function parseLike(row: Row, { row: like, parsed, rest }: Example): Row | undefined {
+    const made = { ...rest }
+    for (const [member, schema] of schemas) {
+      if (!(member in row)) continue
+      if (row[member] === like[member]) {
+        made[member] = parsed[member]
+        continue
+      }
+      const { success, data } = schema.safeParse(row[member])
+      if (!success) return undefined
+      made[member] = data
+    }
+    return made
+  }
+
+  return (rows) => {
+    if (!Array.isArray(rows) || rows.length === 0 || rows.length > most) return undefined
+    const examples = new Map<unknown, Example>()
     const all: Row[] = []
-    for (const [i, row] of rows.entries()) {
-      const found = checked(row, rows[i - 1] as Row | undefined, all[i - 1] ?? {}, context)
-      // Faults are reported by the whole schema.
-      if (found === undefined) return full(payload, context)
-      all.push(found)
+    for (const row of rows) {
+      if (!isRow(row)) return undefined
+      let example = examples.get(row[by])
+      const isLike = example !== undefined && isAlikeBut(members, row, example.row)
+      if (!isLike) example = exampleOf(row)
+      if (!example) return undefined
+      examples.set(row[by], example)
+      const parsed = isLike ? parseLike(row, example) : example.parsed
+      if (!parsed) return undefined
+      all.push(parsed)
     }
-    payload.value = all
-    return payload
+    return all
   }
-  return schema
 }

@@ -1,6 +1,7 @@
 // Describes invalid input: the field, the expected and the received value.
 
 import type * as z from 'zod'
+import { quickParses } from './alike.ts'
 import { type Code, SidejobError } from './errors.ts'
 
 type Path = (string | number)[]
@@ -12,6 +13,8 @@ type Issue = z.core.$ZodIssue
  * @example check(jobInput, { class: 7 }) // throws: class: expected a text, got 7
  */
 export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
+  const quick = quickParses.get(schema)?.(input)
+  if (quick !== undefined) return quick as z.output<Schema>
   const parsed = schema.safeParse(input, { error: expected, reportInput: true })
   if (parsed.success) return parsed.data
   throw fault(innermost(first(parsed.error.issues), []))

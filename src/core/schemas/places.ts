@@ -16,7 +16,7 @@ export const places = (schema: z.ZodType): Places | undefined => {
   if (schema === closed) return 'closed'
   if (schema === moment) return 'moment'
   if (schema === span) return 'span'
-  const def = schema._zod.def as unknown as Def
+  const def = schema.def as unknown as Def
   switch (def.type) {
     case 'object':
       return members(def.shape)

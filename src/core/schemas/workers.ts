@@ -86,6 +86,7 @@ export const worker = workerShape.refine(({ push, pull }) => !(push && pull), {
 type AnyFunction = (...given: never[]) => unknown
 
 const func = z.custom<AnyFunction>((given) => typeof given === 'function', 'expected a function')
+// zod documents `_zod` as the mark of its version 4.
 const isSchema = (given: unknown): boolean => typeof given === 'object' && given !== null && '_zod' in given
 const zodSchema = z.custom<z.ZodType>(isSchema, 'expected a schema of zod 4')
 
