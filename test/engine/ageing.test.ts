@@ -1,4 +1,4 @@
-// Ageing: who waits for long enough goes before a better priority.
+// Ageing: a job that has waited long enough starts before a job with a better priority.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -32,7 +32,7 @@ afterEach(async () => {
   await kit.close()
 })
 
-/** How many busy runs went before the job that was there first, with a priority worse by 5. */
+/** Number of busy runs before the first job, whose priority is worse by 5. */
 async function runsBefore(ageing?: number): Promise<number> {
   await kit.engine.queues.update('default', { lanes: 1, batch: 1, paused: true, ageing })
   await kit.engine.jobs.enqueue([
@@ -44,17 +44,17 @@ async function runsBefore(ageing?: number): Promise<number> {
   return order.indexOf('patient')
 }
 
-test('without it a priority is strict: as long as there is a better one, nobody else runs', async () => {
+test('without it a priority is strict: better priorities always start first', async () => {
   expect(await runsBefore()).toBe(2 * RUNS)
 })
 
-test('with it a job runs when it has waited for as many steps as its priority is worse', async () => {
+test('with it a job runs after waiting for one step per level of priority', async () => {
   const before = await runsBefore(40)
   expect(before).toBeGreaterThan(0)
   expect(before).toBeLessThan(2 * RUNS)
 })
 
-test('it is set, shown and removed, and holds for whoever waits', async () => {
+test('it is set, shown and removed, and applies to waiting jobs', async () => {
   await kit.engine.queues.update('default', { paused: true })
   const { jobs } = await kit.engine.jobs.enqueue([
     { queue: 'default', class: 'patient', priority: 1 },

@@ -37,7 +37,7 @@ test('a key ends when it was to end', async () => {
   expect(await may(key)).toBe(false)
 })
 
-test('a key that is replaced goes on beside the new one for the overlap, and both may the same', async () => {
+test('a rotated key remains valid during the overlap, with the same scopes', async () => {
   const { id, key } = await kit.engine.keys.add({ ...about, limits: { requestsPerSecond: 5 } })
   const next = await kit.engine.keys.rotate(id, { overlap: 60_000 })
   expect(next.until).toBeGreaterThan(kit.now())
@@ -48,7 +48,7 @@ test('a key that is replaced goes on beside the new one for the overlap, and bot
   expect([await may(key), await may(next.key)]).toEqual([false, true])
 })
 
-test('a key that was removed meanwhile is not replaced, and not there again', async () => {
+test('a key removed in the meantime is not rotated and not restored', async () => {
   const { id, key } = await kit.engine.keys.add(about)
   await kit.engine.keys.remove(id)
   await expect(kit.engine.keys.rotate(id, { overlap: 60_000 })).rejects.toThrow(`there is no API key ${id}`)
@@ -72,7 +72,7 @@ test('when a key was last used is written once an hour', async () => {
   expect((await shown(id))!.lastUsedAt).toBeGreaterThan(lastUsedAt! + 3_000_000)
 })
 
-test('30,000 wrong keys leave an isolate with what it knew of a thousand', async () => {
+test('after 30,000 wrong keys an isolate still remembers only a thousand', async () => {
   const { Lru } = await import('../../src/core/lru.ts')
   const seen = new Lru<string, number>(1_000)
   for (let i = 0; i < 30_000; i++) seen.set(`wrong ${i}`, i)
@@ -80,7 +80,7 @@ test('30,000 wrong keys leave an isolate with what it knew of a thousand', async
   expect([seen.get('wrong 28999'), seen.get('wrong 29000')]).toEqual([undefined, 29_000])
 })
 
-counted('a token of nobody costs one field of a hash, however many keys there are', async () => {
+counted('an unknown token costs one field of a hash, for any number of keys', async () => {
   const engine = fresh()
   await engine.keys.authenticate('dev')
   const token = `${'0'.repeat(16)}.${kit.now() + 1_000}.${'0'.repeat(64)}`

@@ -1,4 +1,4 @@
-// Bells that QStash does not take: nobody waits for them, and the work is done all the same.
+// Bells refused by QStash delay no caller, and the work is still done.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -20,7 +20,7 @@ afterEach(async () => {
   await close?.()
 })
 
-/** A QStash that does as the test says; answers its address and what it was sent. */
+/** A scripted QStash; returns its address and the received bells. */
 async function startRefusing(answer: (response: ServerResponse, items: Item[]) => unknown) {
   const came: Item[][] = []
   const server = createServer(async (request: IncomingMessage, response) => {
@@ -61,7 +61,7 @@ async function callsOf(work: () => Promise<unknown>) {
 const counts = async () => (await kit.engine.queues.list()).queues.find(({ name }) => name === 'default')!.counts
 
 describe('a QStash that takes requests and never answers', () => {
-  test('keeps nobody who enqueues for 3 seconds, and the tick does 1,000 jobs', async () => {
+  test('delays no enqueue for 3 seconds, and the tick does 1,000 jobs', async () => {
     const { url } = await startRefusing(() => undefined)
     await startWith(url)
     const begun = performance.now()
@@ -99,7 +99,7 @@ describe('a QStash that takes requests and never answers', () => {
       await rest()
     })
     expect(await counts()).toMatchObject({ queued: 10, completed: 10 })
-    // Made, told that QStash is silent, its places given up: nothing is claimed in vain.
+    // Created, notified, places given up: nothing is claimed in vain.
     expect(calls).toBeLessThanOrEqual(3)
     await kit.advance(21_000)
     await kit.engine.tick()
@@ -107,7 +107,7 @@ describe('a QStash that takes requests and never answers', () => {
   })
 })
 
-test('a bell is waited for where the invocation cannot be kept for it, as in that of an isolated run', async () => {
+test('a bell is awaited if the invocation cannot outlive it, as in an isolated run', async () => {
   const { url, came } = await startRefusing((response, items) =>
     response.writeHead(200).end(JSON.stringify(items.map(() => ({ messageId: 'm' })))),
   )
@@ -117,7 +117,7 @@ test('a bell is waited for where the invocation cannot be kept for it, as in tha
 })
 
 describe('a day whose messages are used up', () => {
-  test('has its jobs done by the tick, and /health and /v1/stats say why and how often', async () => {
+  test('lets the tick do the jobs, and /health and /v1/stats report the reason and the count', async () => {
     const { url } = await startRefusing(refusing(429))
     await startWith(url)
     await make(1)
@@ -135,7 +135,7 @@ describe('a day whose messages are used up', () => {
     expect((await other.health()).problems).toMatchObject([problem])
   })
 
-  test('ends: what is told of it is gone with the first bell that is taken', async () => {
+  test('ends: its report disappears with the first accepted bell', async () => {
     let status = 429
     const { url } = await startRefusing((response, items) =>
       response.writeHead(status).end(status === 200 ? JSON.stringify(items.map(() => ({ messageId: 'm' }))) : '{}'),
@@ -178,7 +178,7 @@ describe('a batch', () => {
   })
 })
 
-test('a signed bell for a queue that there is not makes no queue and no key of one', async () => {
+test('a signed bell for a missing queue creates neither the queue nor a key', async () => {
   kit = await startKit({ workers: [noop], hold: true })
   expect(await kit.engine.dispatch('nowhere', 'b1')).toEqual({ runs: 0, ended: 'full' })
   expect(await rawCommand(kit.redis.port, 'KEYS', '*')).toBe('*0\r\n')

@@ -1,4 +1,4 @@
-// One act on many jobs: which it meets, what it shows of itself, and who may not touch it.
+// One action on many jobs: its targets, its progress, and its protection.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { BulkInput } from '../../src/engine/engine.ts'
@@ -45,7 +45,7 @@ async function bulk(filter: BulkInput['filter'], action: BulkInput['action']) {
 
 const statusesOf = (ids: number[]) => Promise.all(ids.map((id) => kit.statusOf(id)))
 
-test('failed jobs of a class are retried, others are left as they are', async () => {
+test('failed jobs of a class are retried, other jobs are unchanged', async () => {
   for (const n of [1, 2, 3]) broken.add(n)
   const ids = await make('fragile', 1, 2, 3, 4)
   const others = await make('other', 1)
@@ -65,7 +65,7 @@ test('failed jobs of a class are retried, others are left as they are', async ()
   expect(await statusesOf(others)).toEqual(['completed'])
 })
 
-test('many are done in slices, each once, and those made meanwhile are not meant', async () => {
+test('many are done in slices, each once, without jobs created in the meantime', async () => {
   const ids = await make('fragile', ...Array.from({ length: 450 }, (_, n) => n + 10))
   const { id } = await kit.engine.bulk.start({ filter: { class: 'fragile', status: 'queued' }, action: 'terminate' })
   const [late] = await make('fragile', 1)
@@ -123,7 +123,7 @@ test('a run of it that is lost has done nothing, and comes again', async () => {
   expect(kept).toMatchObject({ ended: true, result: { type: 'success' } })
 })
 
-test('is not to be had as a job, nor changed on its way, nor does it meet jobs of our own that nobody asked for', async () => {
+test('cannot be created as a job, nor changed on its way, and skips internal jobs', async () => {
   const args = '{"filter":{"class":"other"},"action":"delete"}' as never
   const asked = kit.engine.jobs.enqueue([{ queue: 'sidejob.bulk', class: 'bulk', args }])
   await expect(asked).rejects.toMatchObject({ code: 'REFUSED' })

@@ -8,7 +8,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 import { type Came, type Receiver, startReceiver } from '../kit/receiver.ts'
 
 const SECRET = `whsec_${Buffer.from('a secret of the test').toString('base64')}`
-/** The one that follows it: during a rotation there are two. */
+/** The next secret: during a rotation there are two. */
 const NEXT = `whsec_${Buffer.from('the next secret').toString('base64')}`
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
@@ -23,7 +23,7 @@ const broken = defineWorker({
 const stays = defineWorker({ class: 'stays', perform: (job: Job) => job.suspend() })
 const tidies = defineWorker({ class: 'tidies', perform: () => 1, shutdown: () => undefined })
 
-/** Whether one of the signatures is that of this secret, as a receiver would check it. */
+/** Verifies a signature with this secret, as a receiver would. */
 function isSigned({ headers, body }: Came, secret = SECRET): boolean {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const content = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
@@ -41,7 +41,7 @@ beforeAll(async () => {
     webhookSecrets: [SECRET, NEXT],
     random: () => 0.5,
   })
-  // Redis knows from now on that callbacks call others: a lane takes on few of them, and more lanes come.
+  // Redis now knows that callbacks make calls: a lane takes few of them, and more lanes come.
   await kit.engine.tick()
 })
 afterAll(() => kit.close())
@@ -54,13 +54,13 @@ const make = (className: string, more: object = {}) =>
   kit.make(className, { callback: { url: `${receiver.url}/hook` }, ...more })
 const callbackOf = async (id: number) => (await kit.engine.jobs.get(String(id))).callback
 const state = (id: number, wanted: string) => kit.until(async () => (await callbackOf(id))?.state === wanted)
-/** Waits until so many tries have failed, and the next is planned. */
+/** Waits until this many attempts have failed, and the next is planned. */
 const tried = (id: number, attempts: number) =>
   kit.until(async () => {
     const is = await callbackOf(id)
     return is?.state === 'PENDING' && is.attempts === attempts
   })
-/** Which ends they tell of: the ids, without their moments. */
+/** The reported ends: ids without their times. */
 const endsOf = (came: readonly Came[]) => came.map(({ headers }) => headers['webhook-id']!.replace(/_[a-z0-9]{8}$/, ''))
 const advance = async (ms: number) => {
   offset += ms
@@ -69,7 +69,7 @@ const advance = async (ms: number) => {
 }
 
 describe('one callback for each end', () => {
-  test('a completed job is told with its result, signed', async () => {
+  test('a completed job is reported with its result, signed', async () => {
     const id = await make('answer', { args: '{"n":12345678901234567890}' })
     await state(id, 'DELIVERED')
     expect(receiver.came).toHaveLength(1)
@@ -109,13 +109,13 @@ describe('one callback for each end', () => {
     expect(receiver.came).toHaveLength(1)
   })
 
-  test('a job that is gone at its end is told of all the same', async () => {
+  test('a job deleted at its end is reported all the same', async () => {
     await make('gone')
     await kit.until(() => receiver.came.length === 1)
     expect(JSON.parse(receiver.came[0]!.body)).toMatchObject({ result: { gone: true } })
   })
 
-  test('a job that ends twice is told of twice, each under its own id', async () => {
+  test('a job that ends twice is reported twice, each under its own id', async () => {
     const id = await make('answer', { args: '1' })
     await state(id, 'DELIVERED')
     await kit.engine.jobs.run(String(id), {})
@@ -123,7 +123,7 @@ describe('one callback for each end', () => {
     expect(endsOf(receiver.came)).toEqual([`end_${id}_1`, `end_${id}_2`])
   })
 
-  test('what has been told is not told again when it is terminated or deleted', async () => {
+  test('a reported end is not reported again when the job is terminated or deleted', async () => {
     const [plain, hooked, deleted] = await Promise.all([
       make('answer', { args: '1' }),
       make('tidies'),
@@ -139,7 +139,7 @@ describe('one callback for each end', () => {
     expect(receiver.came).toHaveLength(4)
   })
 
-  test('one that is terminated or deleted before it ended is told of once', async () => {
+  test('a job terminated or deleted before its end is reported once', async () => {
     const [terminated, deleted] = await Promise.all([make('answer', { wait: HOUR }), make('answer', { wait: HOUR })])
     await kit.engine.jobs.terminate(String(terminated), {})
     await kit.engine.jobs.terminate(String(terminated), {})
@@ -151,7 +151,7 @@ describe('one callback for each end', () => {
     expect(told.map(({ id }) => id).sort()).toEqual([terminated, deleted].sort())
   })
 
-  test('one that ran again after it was terminated, or was retried by hand, has another end', async () => {
+  test('a job that ran again after termination, or was retried by hand, has another end', async () => {
     const forced = await make('answer', { args: '1' })
     await state(forced, 'DELIVERED')
     await kit.engine.jobs.terminate(String(forced), {})
@@ -187,7 +187,7 @@ describe('one callback for each end', () => {
     expect(isSigned(receiver.came[0]!)).toBe(false)
   })
 
-  test('what may not be called is refused when the job is made', async () => {
+  test('a forbidden address is refused when the job is created', async () => {
     await expect(make('answer', { callback: { url: 'http://10.0.0.1/' } })).rejects.toMatchObject({
       code: 'REFUSED',
       path: ['callback', 'url'],
@@ -211,7 +211,7 @@ describe('one callback for each end', () => {
   })
 })
 
-test('what answers 200 and is no Kafka REST proxy has delivered nothing', async () => {
+test('a 200 from a server other than a Kafka REST proxy delivers nothing', async () => {
   for (const answer of ['<html>', 'null', '{"offsets":[]}', 'x'.repeat(100_000)]) {
     receiver.answer = (_, response) => response.writeHead(200).end(answer)
     const callback = { kafka: { url: receiver.url, topic: 'ends' }, retry: [] }
@@ -253,7 +253,7 @@ describe('tries', () => {
     await state(id, 'DELIVERED')
   })
 
-  test('one that gets no answer is given up at its timeout', async () => {
+  test('an unanswered callback is abandoned at its timeout', async () => {
     receiver.answer = () => undefined
     const id = await make('answer', { args: '1', callback: { url: receiver.url, timeout: 200, retry: [] } })
     await state(id, 'FAILED')
@@ -304,7 +304,7 @@ describe('destinations', () => {
   const groupOf = (url: string) => `callback:${new URL(url).host}`
   const groups = async () => (await kit.engine.groups.list()).groups.filter(({ id }) => id.startsWith('callback:'))
 
-  test('each has a group of its own, with a limit, which is gone when all is told', async () => {
+  test('each has a group of its own, with a limit, deleted after the last callback', async () => {
     const slow = await startReceiver(() => undefined)
     receiver.answer = (_, response) => response.end()
     const ids: number[] = []
@@ -363,7 +363,7 @@ describe('destinations', () => {
     await kit.until(() => receiver.came.length === 12)
   })
 
-  test('nobody else may have a group of that name', async () => {
+  test('no caller can create a group of that name', async () => {
     expect(jobInput.safeParse({ class: 'a', group: { id: 'callback:example.com' } }).success).toBe(false)
   })
 })
@@ -387,7 +387,7 @@ test('a receiver that is down for 30 minutes: everything arrives once after it i
   await step()
   while (Date.now() + offset < start + 30 * MINUTE) await step()
   const hits = receiver.came.length
-  // Those that came before it was known to be down, and probes.
+  // Attempts before it was known to be down, and probes.
   expect(hits).toBeGreaterThan(8)
   expect(hits).toBeLessThan(30)
   down = false
@@ -401,7 +401,7 @@ test('a receiver that is down for 30 minutes: everything arrives once after it i
   const late = after()
     .map(({ at }) => at - back)
     .sort((a, b) => a - b)
-  // Those that were only kept back come with the next probe; those that were tried, by their own schedule.
+  // Held-back callbacks come with the next probe; attempted ones keep their own schedule.
   expect(late[Math.floor(COUNT * 0.6)]!).toBeLessThan(6 * MINUTE)
   expect(late.at(-1)!).toBeLessThan(15 * MINUTE)
   for (const id of ids) expect((await callbackOf(id))!.state).toBe('DELIVERED')

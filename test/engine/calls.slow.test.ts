@@ -1,4 +1,4 @@
-// Runs that call others: few at once in a lane, and more lanes instead, so that none waits for its turn while its time runs.
+// Runs with outgoing calls: few per lane, and more lanes instead, so that no run waits while its timeout passes.
 
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -67,7 +67,7 @@ test('a renewal arrives while every place for calls is taken', async () => {
   expect(receiver.came).toHaveLength(40)
 })
 
-test('a lane takes others on while its calls go on', async () => {
+test('a lane takes further jobs during its calls', async () => {
   const held: ServerResponse[] = []
   receiver.answer = (_, response) => held.push(response)
   await start()

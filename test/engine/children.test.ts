@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** A parent with so many children, all of whom are for later. */
+/** A parent with many children, all due later. */
 async function family(args: string, more: object = {}): Promise<number> {
   const parent = await kit.make('head', { args, ...more })
   for (let from = 0; from < N; from += 500)
@@ -68,7 +68,7 @@ test('children beyond a thousand are read page by page, all of them once', async
   expect(listed.size).toBe(N)
 })
 
-test('a run sees the first thousand at once and the others when it asks, and reads from all of them', async () => {
+test('a run sees the first thousand at once and the rest on request, and reads from all of them', async () => {
   const parent = await family('"loud"', { at: kit.now() + 3_600_000 })
   const { children } = await kit.engine.jobs.get(String(parent))
   const some = Object.values(children)[0]!.id

@@ -1,4 +1,4 @@
-// A worker's own concurrency: so many runs of its class at once, wherever they are performed.
+// Concurrency of a worker: a maximum of concurrent runs of its class, in all lanes together.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -69,7 +69,7 @@ describe('a push worker with a concurrency', () => {
     ).toBe(true)
   })
 
-  test('holds up no other class while its jobs wait, and says why they do', async () => {
+  test('delays no other class while its jobs wait, and why names it', async () => {
     await serve(1)
     const waiting = await many(40, 'called')
     const others = await many(20, 'free')
@@ -114,7 +114,7 @@ describe('a push worker with a concurrency', () => {
 })
 
 describe('a function of our own with a concurrency', () => {
-  test('runs no more often at once, from all lanes together', async () => {
+  test('is respected by all lanes together', async () => {
     await many(40, 'narrow')
     await kit.until(async () => (await completed()) === 40)
     expect(local.seen).toEqual({ all: 40, most: 3 })
@@ -125,7 +125,7 @@ describe('a function of our own with a concurrency', () => {
     })
   })
 
-  test('is refused with one that is no number of runs', async () => {
+  test('is refused if it is not a number of runs', async () => {
     for (const [concurrency, expected] of [
       [0, 'at least 1, got 0'],
       [-1, 'at least 1, got -1'],

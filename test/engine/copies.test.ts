@@ -35,7 +35,7 @@ const resultOf = async (id: number): Promise<unknown> => {
   return found.ended && found.result?.type === 'success' ? JSON.parse(found.result.result) : found
 }
 
-test('a copy starts with what the last run took, or with what is said', async () => {
+test('a copy starts with the inputs of the last run, or with given ones', async () => {
   const id = await kit.make('adder', { inputs: { n: [1, 2, 3].map((n) => encodeValue(n)) } })
   expect(await resultOf(id)).toBe(6)
   expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(6)
@@ -48,7 +48,7 @@ test('a copy starts with what the last run took, or with what is said', async ()
   expect(await resultOf((await kit.engine.jobs.copy(String(named.id), { inputs: 'last' })).id)).toBe(6)
 })
 
-test('where none are kept a copy starts without, and who asks for them is told why', async () => {
+test('without kept inputs a copy starts with none, and a request for them names the reason', async () => {
   const large = `"${'x'.repeat(70_000)}"` as never
   const [none, much] = [
     await kit.make('adder', { history: 0, inputs: { n: [encodeValue(1)] } }),

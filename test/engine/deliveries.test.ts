@@ -31,7 +31,7 @@ const status = async (id: number) => (await engine.jobs.get(String(id))).status
 const healthy = async () => expect(await engine.doctor.verify()).toEqual([])
 
 describe('a child that joins the run of its parent', () => {
-  test('is held until that run has ended, whatever comes for it meanwhile', async () => {
+  test('is held until that run has ended, whatever arrives in the meantime', async () => {
     const parent = await make('parent')
     const run = await one('parent')
     const child = await make('child', { parent: String(parent), joins: true, in: { data: {} } })
@@ -51,7 +51,7 @@ describe('a child that joins the run of its parent', () => {
     await healthy()
   })
 
-  test('stays held when the run fails or is asked for again, and is cancelled when the parent is terminated', async () => {
+  test('stays held when the run fails or is requested again, and is cancelled when the parent is terminated', async () => {
     const parent = await make('parent', { retry: { max: 3, backoff: { base: 0 } } })
     const first = await one('parent')
     const child = await make('child', { parent: String(parent), joins: true })
@@ -65,7 +65,7 @@ describe('a child that joins the run of its parent', () => {
     await healthy()
   })
 
-  test('runs when it is disowned: nobody would let it go any more', async () => {
+  test('runs when it is disowned, because no parent would release it', async () => {
     const parent = await make('parent')
     await one('parent')
     const child = await make('child', { parent: String(parent), joins: true })
@@ -75,7 +75,7 @@ describe('a child that joins the run of its parent', () => {
     await healthy()
   })
 
-  test('is refused below a parent that was terminated after nobody had answered', async () => {
+  test('is refused below a parent that was terminated after an unanswered run', async () => {
     const parent = await make('parent', { redeliver: { after: '+5 SECONDS' } })
     await claim()
     await kit.advance(5_100)
@@ -102,7 +102,7 @@ describe('a child that joins the run of its parent', () => {
   })
 })
 
-test('a parent that has waited is told what became of its children, until it has committed', async () => {
+test('a waiting parent receives the outcome of its children, until it commits', async () => {
   const parent = await make('parent')
   const run = await one('parent')
   const spawned = ['good', 'bad', 'unwanted'].map((name) => ({
@@ -128,7 +128,7 @@ test('a parent that has waited is told what became of its children, until it has
 })
 
 describe('lending', () => {
-  test('a job with a tag goes to who asks for the tag, and to nobody else', async () => {
+  test('a job with a tag goes only to callers that ask for the tag', async () => {
     await make('plain')
     await make('tagged', { tag: 'mock' })
     expect(await lend()).toEqual(['plain'])
@@ -136,13 +136,13 @@ describe('lending', () => {
     expect(await lend({ tags: ['mock'] })).toEqual(['tagged'])
   })
 
-  test('only jobs of one priority, where one is asked for', async () => {
+  test('only jobs of the requested priority', async () => {
     for (const priority of [-5, 0, 5]) await make(`p${priority}`, { priority })
     expect(await lend({ priority: 5 })).toEqual(['p5'])
     expect(await lend()).toEqual(['p-5', 'p0'])
   })
 
-  test('pull workers get what was due first, though it was made last', async () => {
+  test('pull workers get the earliest due job, even if it was created last', async () => {
     const now = Date.now() + kit.engineOptions.clock!()
     await make('new')
     await make('old', { at: now - 60_000 })
@@ -170,7 +170,7 @@ describe('lending', () => {
     await healthy()
   })
 
-  test('a job goes to somebody else when its own time is over, in company, and fails after its last delivery', async () => {
+  test('a job goes to another worker after its own timeout, also in a batch, and fails after its last delivery', async () => {
     const id = await make('slow', { redeliver: { after: '+5 SECONDS', max: 2 } })
     const [run] = await claim()
     await kit.advance(5_100)
@@ -195,14 +195,14 @@ describe('deliveries', () => {
     return id
   }
 
-  test('are counted anew when a person retries the job, or runs it by force', async () => {
+  test('are counted from zero when a person retries the job, or runs it by force', async () => {
     await engine.jobs.retry(String(await givenUp()))
     expect(await lend()).toEqual(['slow'])
     await engine.jobs.run(String(await givenUp()), { force: true })
     expect(await lend()).toEqual(['slow'])
   })
 
-  test('are counted anew after a failure, which is an answer', async () => {
+  test('are counted from zero after a failure, which is an answer', async () => {
     await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 }, retry: { max: 3, backoff: { base: 0 } } })
     for (let n = 0; n < 2; n++) {
       const { run } = await one('slow')
@@ -211,7 +211,7 @@ describe('deliveries', () => {
     expect(await lend()).toEqual(['slow'])
   })
 
-  test('are counted anew for each slot of a repeat', async () => {
+  test('are counted from zero for each slot of a repeat', async () => {
     await make('slow', { redeliver: { after: '+5 SECONDS', max: 1 }, repeat: 'STARTED, +1 MINUTE' })
     const { run } = await one('slow')
     await engine.runs.commit(run.token, { end: 'failed', error: { message: 'broken', retry: false } })
@@ -221,7 +221,7 @@ describe('deliveries', () => {
 })
 
 describe('a run of a job that is known by its id', () => {
-  test('is ended by conclude, also late, as long as nobody else has it', async () => {
+  test('is ended by conclude, also late, unless another worker has it', async () => {
     const id = await make('job', { redeliver: { after: '+1 SECOND' } })
     await expect(engine.deliveries.finish(String(id), { end: 'completed' })).rejects.toMatchObject({
       code: 'WRONG_STATUS',

@@ -1,4 +1,4 @@
-// Deployments on one namespace: what they announce, when, and what a day costs on which nothing happens.
+// Deployments on one namespace: announcements, their times, and the cost of an idle day.
 
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test } from 'vitest'
@@ -57,12 +57,11 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     const scheduled = kit.qstash.counts.scheduled - before
     expect(scheduled + messages).toBeGreaterThan(140)
     expect(scheduled + messages).toBeLessThanOrEqual(150)
-    // One that says that nothing is due, one that writes down that it came, and one that asks for tenants, in an isolate
-    // that has not asked before.
+    // Commands that check due times, record the visit, and ask for tenants, in a new isolate.
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(1_440 * 3 + scheduled * 2)
   }, 120_000)
 
-  test('costs 1 command a tick, 2 each second one, in an isolate that stays, which finds what is due and tenants all the same', async () => {
+  test('costs 1 command a tick, 2 each second one, in a warm isolate, which still finds due jobs and tenants', async () => {
     kit = await startKit({ workers: [worker('work')], hold: true })
     const [one, other] = [whole(kit.engine), whole(isolate([worker('work')]))]
     await one.tick()
@@ -71,7 +70,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     await kit.advance(120_000)
     const noted = await costOf(kit, one.tick)
     expect([noted.calls, noted.billed]).toEqual([1, 2])
-    // What is due within a quarter of an hour is left to Redis' clock.
+    // Jobs due within a quarter of an hour are left to Redis' clock.
     await kit.engine.jobs.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 14 * 60_000 } as never])
     await one.tick()
     expect((await costOf(kit, one.tick)).billed).toBe(4)
@@ -239,7 +238,7 @@ describe('a deployment that is rolled out', () => {
   const old = () => isolate([worker('stays'), worker('goes')])
   const fresh = () => isolate([worker('stays'), worker('comes')])
 
-  test('keeps the classes of its newest version while isolates of the old one go on', async () => {
+  test('keeps the classes of its newest version while isolates of the old one still run', async () => {
     kit = await startKit()
     await old().tick()
     expect(await classes()).toEqual(['goes', 'stays'])
@@ -282,10 +281,10 @@ describe('a deployment that is rolled out', () => {
   }, 60_000)
 })
 
-describe('a class that somebody registers', () => {
+describe('a newly registered class', () => {
   const push = { push: { url: 'http://127.0.0.1:9/' }, in: {}, out: {} }
 
-  test('is known at once, also where its queue’s classes were being read meanwhile', async () => {
+  test('is known at once, even if its queue’s classes are being read at that moment', async () => {
     kit = await startKit({ hold: true })
     let goOn = () => {}
     const read = new Promise<void>((resolve) => {
@@ -344,7 +343,7 @@ describe('a function with a cron', () => {
     expect(slots).toEqual(only!.next.slice(0, 2))
   })
 
-  test('is set anew by a version that says something else, and stays paused otherwise', async () => {
+  test('is updated by a version with another definition, and stays paused otherwise', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     await kit.engine.tick()
     const { job } = await nightly()
@@ -357,7 +356,7 @@ describe('a function with a cron', () => {
     expect(await kit.engine.jobs.get('cron:default/report')).toMatchObject({ args: '{"deep":true}' })
   })
 
-  test('is removed, with its job, by a version that has it no more', async () => {
+  test('is removed, with its job, by a version without it', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     await kit.engine.tick()
     const { job } = await nightly()
@@ -370,7 +369,7 @@ describe('a function with a cron', () => {
     expect(await schedules()).toMatchObject([{ class: 'report' }])
   })
 
-  test('whose class is gone leaves nothing behind', async () => {
+  test('leaves nothing behind when its class is removed', async () => {
     kit = await startKit({ workers: [report(NIGHTLY), worker('other')] })
     await kit.engine.tick()
     await isolate([worker('other')]).tick()
@@ -378,7 +377,7 @@ describe('a function with a cron', () => {
     expect(await classes()).toEqual(['other'])
   })
 
-  test('is shown with its class, and a wrong pattern is told at once', async () => {
+  test('is shown with its class, and a wrong pattern is refused at once', async () => {
     kit = await startKit({ workers: [report(NIGHTLY)] })
     expect((await kit.engine.workers.list()).workers).toContainEqual(
       expect.objectContaining({ class: 'report', cron: NIGHTLY }),

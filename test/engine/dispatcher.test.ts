@@ -7,7 +7,7 @@ import { createRinger, type Guest } from '../../src/engine/lane/ringer.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, type KitOptions, rawCommand, startKit } from '../kit/index.ts'
 
-/** How often each job has run. */
+/** Number of runs of each job. */
 let runs: Record<number, number> = {}
 let hold: PromiseWithResolvers<void>
 let held: PromiseWithResolvers<void>
@@ -72,7 +72,7 @@ async function bells(): Promise<string[]> {
 /** Answers a bell: the first that is on its way. */
 const dispatch = async (bell?: string) => kit.engine.dispatch('default', bell ?? (await bells())[0] ?? 'unknown')
 
-/** How many round trips it takes. */
+/** Counts the round trips. */
 async function trips(work: () => Promise<unknown>): Promise<number> {
   const before = kit.gateway.requests
   await work()
@@ -94,7 +94,7 @@ describe('a lane', () => {
     expect(await lanes()).toBe(0)
   })
 
-  test('takes up to three times as many jobs in pieces as were just done, if those were short, and a hundred others', async () => {
+  test('takes up to three times the previous number of packed jobs, if they were short, and a hundred other jobs', async () => {
     await start({ lane: { short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(1_500)
@@ -105,7 +105,7 @@ describe('a lane', () => {
     expect(ids.map((id) => runs[id])).toEqual(ids.map(() => 1))
   })
 
-  test('takes no more than it was told to, however short they are', async () => {
+  test('takes no more than its maximum, however short they are', async () => {
     await start({ lane: { batch: 100, short: 60_000 } })
     await kit.engine.queues.update('default', { lanes: 1 })
     await make(300)
@@ -118,7 +118,7 @@ describe('a lane', () => {
     expect(await trips(dispatch)).toBe(2)
   })
 
-  test('takes batches as small as the queue says', async () => {
+  test('takes batches of the size set on the queue', async () => {
     await start()
     await kit.engine.queues.update('default', { batch: 10 })
     await make(25)
@@ -150,7 +150,7 @@ describe('a lane', () => {
     expect((await queue()).counts).toMatchObject({ queued: 0, running: 0 })
   })
 
-  test('hands on when it has sent as many requests as it may: a new bell rings for the rest', async () => {
+  test('hands over after its maximum of requests: a new bell rings for the rest', async () => {
     await start({ lane: { batch: 1, requests: 3 } })
     await make(5)
     const before = kit.qstash.counts.published
@@ -162,7 +162,7 @@ describe('a lane', () => {
     expect((await queue()).counts).toMatchObject({ queued: 0, running: 0 })
   })
 
-  test('waits itself for what is due within two seconds', async () => {
+  test('waits itself for jobs due within two seconds', async () => {
     await start()
     const [id] = await make(1, 'noop', { wait: 300 })
     expect(await dispatch()).toEqual({ runs: 1, ended: 'empty' })
@@ -170,7 +170,7 @@ describe('a lane', () => {
     expect(ranAt! - createdAt).toBeGreaterThanOrEqual(300)
   })
 
-  test('does not wait for what is due later: a bell rings for that very moment', async () => {
+  test('does not wait for later jobs: a bell rings at their time', async () => {
     await start()
     const before = kit.qstash.counts.published
     const [id] = await make(1, 'noop', { wait: 10_000 })
@@ -205,7 +205,7 @@ describe('a lane', () => {
     expect(await kit.statusOf(id!)).toBe('completed')
   })
 
-  test.each([1, 2, 3])('whose answer number %i is lost on the way does everything once', async (nth) => {
+  test.each([1, 2, 3])('with answer number %i lost on the way does everything once', async (nth) => {
     await start({ lane: { batch: 5 } })
     const ids = await make(10)
     kit.gateway.faults.drop({ nth })
@@ -230,7 +230,7 @@ describe('a lane', () => {
 })
 
 describe('a bell', () => {
-  test('rings once for each batch of what is made at once, less what has rung already, up to the lanes', async () => {
+  test('rings once per batch of new jobs, minus earlier bells, up to the number of lanes', async () => {
     await start()
     const count = async (n: number) => {
       const before = kit.qstash.counts.published
@@ -312,7 +312,7 @@ describe('a bell', () => {
 })
 
 describe('eager dispatch', () => {
-  test('serves what was just made in the same invocation, without a message', async () => {
+  test('serves new jobs in the same invocation, without a message', async () => {
     const later: Promise<unknown>[] = []
     await start({ dispatch: 'eager', defer: (work) => later.push(work) })
     await Promise.all(later)
@@ -323,7 +323,7 @@ describe('eager dispatch', () => {
     expect(kit.qstash.counts.published).toBe(before)
   })
 
-  test('leaves what is due later to a bell', async () => {
+  test('leaves later jobs to a bell', async () => {
     const later: Promise<unknown>[] = []
     await start({ dispatch: 'eager', defer: (work) => later.push(work) })
     await Promise.all(later)
@@ -335,7 +335,7 @@ describe('eager dispatch', () => {
 
   test.each([
     ['its class says 28 s', 'long', {}],
-    ['its class says nothing, and 30 s are usual', 'noop', {}],
+    ['its class sets none, and 30 s is the default', 'noop', {}],
     ['it says 28 s itself', 'short', { timeout: 28_000 }],
   ])('leaves a run that may take longer than an invocation is kept to a bell: %s', async (_, name, input) => {
     const later: Promise<unknown>[] = []
@@ -353,7 +353,7 @@ describe('eager dispatch', () => {
     expect(runs[id!]).toBe(1)
   })
 
-  test('begins a run only where its timeout fits into what is left of the invocation', async () => {
+  test('starts a run only if its timeout fits into the rest of the invocation', async () => {
     await start()
     const serve = kit.engine.dispatch as (queue: string, bell: string, guest: Guest) => Promise<unknown>
     const stays = async (ms: number) => {

@@ -11,10 +11,10 @@ import { drain } from '../../src/testing/drain.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 
-/** What is looked for in Redis: in every value below, whatever becomes of it. */
+/** Marker in every value below, which must never appear in Redis. */
 const MARK = 'M4rk3r'
 const mark = (what: string) => `${MARK} ${what}`
-/** Beyond what stands in a document. */
+/** Too long for a document. */
 const long = (what: string) => ({ [what]: mark(what).repeat(90) })
 
 const [first, second] = [randomBytes(32), randomBytes(32)]
@@ -80,14 +80,14 @@ async function linesOf(namespace: string): Promise<Line[]> {
   return lines
 }
 
-/** Everything that there is in Redis, as text. */
+/** All content of Redis, as text. */
 const everything = async () => JSON.stringify(await linesOf(''))
 const textOf = (value: unknown) => JSON.parse(String(value)) as unknown
 
 /** An isolate of the same deployment with other keys. */
 const withKeys = (...encryptionKeys: Uint8Array[]) => createEngine({ ...kit.engineOptions, workers, encryptionKeys })
 
-test('nothing that users gave is readable in Redis, and all of it by whoever may', async () => {
+test('users’ values are unreadable in Redis, and readable by permitted callers', async () => {
   const { engine } = kit
   const receiver = await startReceiver()
   const heard: string[] = []
@@ -174,7 +174,7 @@ test('a run by hand tells its error as it was thrown', async () => {
 })
 
 describe('keys are changed', () => {
-  test('what another key has sealed is read as long as that one is there, and what is new is sealed with the first', async () => {
+  test('values sealed with an older key are readable while it exists, and new values use the first', async () => {
     const id = await kit.make('echo', { args: JSON.stringify(mark('old')), at: Date.now() + 1e8 })
     const rotated = withKeys(second, first)
     expect(textOf((await rotated.jobs.get(String(id))).args)).toBe(mark('old'))
@@ -194,7 +194,7 @@ describe('keys are changed', () => {
 })
 
 describe('a key is missing', () => {
-  test('the run of that job fails and says which setting, and its neighbours do not notice', async () => {
+  test('the run of that job fails and names the setting, and its neighbours are not affected', async () => {
     const other = withKeys(second)
     const make = async (engine: typeof other) =>
       (
@@ -211,12 +211,12 @@ describe('a key is missing', () => {
         /this value was sealed with key [\w-]{8}: expected it in SIDEJOB_ENCRYPTION_KEY, got only [\w-]{8}$/,
       ),
     })
-    // Nothing is lost: with its key it is what it was.
+    // Nothing is lost: with its key the value is readable again.
     expect(textOf((await other.jobs.get(String(theirs))).args)).toBe(mark('x'))
   })
 })
 
-test('whoever looks without the key sees everything else, and copies nothing that cannot be opened', async () => {
+test('a reader without the key sees everything else, and copies no sealed value', async () => {
   const { jobs } = await kit.engine.jobs.enqueue([
     {
       ...{ queue: 'default', class: 'echo', args: JSON.stringify(mark('x')) },
@@ -238,7 +238,7 @@ test('whoever looks without the key sees everything else, and copies nothing tha
   await kit.engine.jobs.terminate(job, { recursive: true }).catch(() => undefined)
 })
 
-test('an export holds nothing that can be read, and what is made of it is opened by the same key', async () => {
+test('an export is unreadable, and its import is opened by the same key', async () => {
   const id = await kit.make('echo', { args: JSON.stringify(mark('exported')), at: Date.now() + 1e8 })
   const lines = await linesOf('sidejob:')
   expect(JSON.stringify(lines)).not.toContain(MARK)
@@ -252,7 +252,7 @@ test('an export holds nothing that can be read, and what is made of it is opened
   expect(textOf((await copy.jobs.get(String(id))).args)).toBe(mark('exported'))
 })
 
-test('what one tenant has sealed cannot be opened as another tenant', async () => {
+test('a value sealed by one tenant cannot be opened as another tenant', async () => {
   const tenant = (name: string) => createEngine({ ...kit.engineOptions, workers, namespace: 'shared:', tenant: name })
   const { jobs } = await tenant('acme').jobs.enqueue([
     { queue: 'default', class: 'echo', args: JSON.stringify(mark('theirs')), at: Date.now() + 1e8 } as never,
@@ -264,7 +264,7 @@ test('what one tenant has sealed cannot be opened as another tenant', async () =
 describe.each([
   ['without a key', []],
   ['with a key', [first]],
-])('what users give that looks as if it were sealed, %s', (_, encryptionKeys) => {
+])('users’ values that look sealed, %s', (_, encryptionKeys) => {
   const LIKE = '~fAAAAAAAA.abcdef'
   const likely = defineWorker({
     class: 'likely',

@@ -83,7 +83,7 @@ test('other filters hold, and the pages together are the list', async () => {
   expect(await paged({ queue: 'p', status: 'completed', limit: 1 })).toEqual([ended[1], ended[2]])
 })
 
-test('jobs of pieces stand where they have ended, those too that left them', async () => {
+test('packed jobs are listed by their end, including jobs that left the pack', async () => {
   const { jobs } = await kit.engine.jobs.enqueue(
     Array.from({ length: 150 }, (_, args) => ({ queue: 'piece', class: 'fussy', args: String(args) as never })),
   )

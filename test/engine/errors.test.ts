@@ -63,14 +63,14 @@ describe('a kind of errors', () => {
     expect(one).toEqual(other)
   })
 
-  test('what is no error at all has a kind, too, and a long message costs no more than its beginning', () => {
+  test('a thrown value other than an error has a kind, too, and a long message costs only its beginning', () => {
     expect(kindOf('pay', {}).fingerprint).toMatch(/^[0-9a-f]{16}$/)
     expect(kindOf('pay', { message: `${'"'.repeat(500_000)}` }).message.length).toBeLessThanOrEqual(3_000)
   })
 })
 
 describe('errors', () => {
-  test('are told by kind, the most frequent first, with when and which', async () => {
+  test('are counted by kind, the most frequent first, with time and jobs', async () => {
     const { errors, looked, cursor } = await kit.engine.errors.list({})
     expect([looked, cursor]).toEqual([4, null])
     expect(errors).toMatchObject([
@@ -87,7 +87,7 @@ describe('errors', () => {
     expect((await kit.engine.errors.list({ class: 'mail' })).errors).toEqual([])
   })
 
-  test('a kind that is muted is left out until it is unmuted, and told of with who has muted it where it is asked for', async () => {
+  test('a muted kind is left out until it is unmuted, and shown with its muter on request', async () => {
     const [{ error }, { error: other }] = (await kit.engine.errors.list({})).errors as [ErrorKind, ErrorKind]
     const { muted } = await kit.engine.errors.mute(error, { muted: true, by: 'ann' })
     expect(muted).toEqual({ by: 'ann', at: expect.any(Number), until: null })
@@ -99,7 +99,7 @@ describe('errors', () => {
       [error, muted],
       [other, undefined],
     ])
-    // The jobs themselves are where they were.
+    // The jobs themselves are unchanged.
     expect((await kit.engine.jobs.list({ error })).jobs).toHaveLength(3)
     expect(await kit.engine.errors.mute(error, { muted: false, by: 'ann' })).toEqual({
       ...{ kind: error, muted: null, was: muted },
@@ -118,7 +118,7 @@ describe('errors', () => {
     await kit.advance(60_001)
     expect(await kit.engine.errors.list({ muted: true })).toMatchObject({ errors: [{ error }, {}], muted: [] })
     expect((await kit.engine.errors.list({ muted: true })).errors[0]).not.toHaveProperty('muted')
-    // What is over makes room for the next.
+    // An expired mute makes room for the next.
     await kit.engine.errors.mute('0123456789abcdef', { muted: true, by: 'bob' })
     expect(Object.keys(await kit.store.mutes())).toEqual(['0123456789abcdef'])
     expect((await kit.engine.errors.list({})).muted).toMatchObject([
@@ -127,7 +127,7 @@ describe('errors', () => {
     await kit.engine.errors.mute('0123456789abcdef', { muted: false, by: 'bob' })
   })
 
-  test('no more than 200 kinds are muted, and one of them can be muted anew', async () => {
+  test('at most 200 kinds are muted, and one of them can be muted again', async () => {
     const kinds = Array.from({ length: 200 }, (_, i) => i.toString(16).padStart(16, '0'))
     for (const error of kinds) await kit.store.setMute(error, '{"class":null,"by":"ann","at":1,"until":null}')
     await expect(kit.engine.errors.mute('f'.repeat(16), { muted: true, by: 'ann' })).rejects.toMatchObject({
@@ -139,7 +139,7 @@ describe('errors', () => {
     await kit.store.removeMutes(kinds)
   })
 
-  test('a list has those of one kind, page by page', async () => {
+  test('a list has jobs of one kind, page by page', async () => {
     const { error } = (await kit.engine.errors.list({})).errors[0]!
     const first = await kit.engine.jobs.list({ error, limit: 2 })
     expect(first.jobs.map(({ id }) => id)).toEqual([made.card3, made.card2])
@@ -194,7 +194,7 @@ describe('find', () => {
     expect((await kit.engine.search('999999')).jobs).toEqual([])
   })
 
-  test('what else there is by a part of its name', async () => {
+  test('the rest by a part of its name', async () => {
     await kit.engine.limits.set('stripe', { concurrency: 1 })
     await kit.make('pay', { group: { id: 'shop' }, wait: 60_000 })
     expect((await kit.engine.search('faul')).queues).toEqual(['default'])

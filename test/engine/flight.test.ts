@@ -1,4 +1,4 @@
-// Slow runs hold up nobody: what has ended beside them is committed, and new jobs are served.
+// Slow runs delay nothing: other runs of the batch are committed, and new jobs are served.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createInFlight } from '../../src/engine/lane/in-flight.ts'
@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('jobs in one batch with a slow run complete, and so do those that come after it', async () => {
+test('jobs in one batch with a slow run complete, and so do later ones', async () => {
   const { jobs } = await kit.engine.jobs.enqueue(
     ['slow', 'fast', 'fast'].map((name) => ({ queue: 'default', class: name })) as never,
   )
@@ -32,7 +32,7 @@ test('jobs in one batch with a slow run complete, and so do those that come afte
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
-test('a run that ends while nobody looks is still to be brought home', async () => {
+test('a run that ends unobserved is still committed', async () => {
   const flight = createInFlight(1, async () => ({ token: '1.1.x', n: 0, end: 'completed', words: [] }))
   expect(flight.idle).toBe(true)
   flight.add(

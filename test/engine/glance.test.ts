@@ -1,4 +1,4 @@
-// One look says what several say, and costs as one.
+// One look combines several, at the cost of one.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -23,8 +23,8 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-test('it says of queues, series, runs and health what looks at each say', async () => {
-  // What this look is about to count anew has been.
+test('it agrees with the separate looks at queues, series, runs and health', async () => {
+  // Counts that this look would refresh are already fresh.
   for (let i = 0; i < 30; i++) await kit.engine.stats.totals()
   const glance = await kit.engine.stats.glance({ step: 'minute' })
   const [stats, series, { processes, others }, health] = await Promise.all([
@@ -44,7 +44,7 @@ test('it says of queues, series, runs and health what looks at each say', async 
   expect(glance.hasSchedules).toBe(false)
 })
 
-test('of limits it tells those at which jobs wait, also where none of them has room by itself', async () => {
+test('it lists limits with waiting jobs, including limits without a free slot', async () => {
   const { limits } = await kit.engine.stats.glance()
   const { limits: all } = await kit.engine.limits.withGroups()
   const byKey = (a: { key: string }, b: { key: string }) => (a.key < b.key ? -1 : 1)
@@ -77,8 +77,8 @@ counted('without a step it costs as a look at the queues', async () => {
   await kit.engine.stats.glance()
   const { calls, billed, commands } = await costOf(kit, () => kit.engine.stats.glance())
   expect(calls).toBe(1)
-  // EVALSHA, TIME, SMEMBERS, MGET; since jobs wait at limits, an MGET; and since one of these is paused, SSCAN and an MGET. What
-  // a look counts anew comes on top, of one queue a third.
+  // EVALSHA, TIME, SMEMBERS, MGET; since jobs wait at limits, an MGET; and since one of these is paused, SSCAN and an
+  // MGET. Refreshing old counts costs extra: a third command per queue.
   expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(10)
 })
 

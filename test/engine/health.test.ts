@@ -1,4 +1,4 @@
-// What health tells beside that Redis answers: when a tick and a bell came last, and what to do about what is refused.
+// Health besides the reachability of Redis: the last tick and the last bell, and remedies for refusals.
 
 import { afterEach, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -12,7 +12,7 @@ afterEach(() => kit.close())
 
 const isolate = (more = {}) => createEngine({ ...kit.engineOptions, workers: [noop], ...more })
 
-test('a tick is told of in every isolate, each second one of those that stay', async () => {
+test('every isolate reports the tick, a warm one every second tick', async () => {
   kit = await startKit({ workers: [noop] })
   expect(await kit.engine.health()).toMatchObject({ ok: true, ms: expect.any(Number), tickAt: null, bellAt: null })
   await kit.engine.tick()
@@ -35,14 +35,14 @@ test('health shows the source of the last tick, also when it changes within a mi
   }
 })
 
-test('the bell that began a lane last is told of in every isolate', async () => {
+test('every isolate reports the bell that last started a lane', async () => {
   kit = await startKit({ workers: [noop] })
   await kit.rest(await kit.make('noop'))
   const { bellAt } = await isolate().health()
   expect(Math.abs(bellAt! - kit.now())).toBeLessThan(15_000)
 })
 
-test('a tenant has no tick of its own to tell of, and leaves that of its deployment as it is', async () => {
+test('a tenant reports no tick of its own, and keeps the tick of its deployment', async () => {
   kit = await startKit({ workers: [noop] })
   const tenant = isolate({ namespace: 'sidejob:t:acme:', tenant: 'acme' })
   await tenant.tick()
@@ -50,7 +50,7 @@ test('a tenant has no tick of its own to tell of, and leaves that of its deploym
   expect((await kit.engine.health()).tickAt).toBeNull()
 })
 
-test('what is refused comes with what to do about it', async () => {
+test('refusals come with their remedy', async () => {
   kit = await startKit({ workers: [noop] })
   const away = createEngine({ ...kit.engineOptions, redis: { url: 'http://127.0.0.1:9', token: 'none', attempts: 1 } })
   const found = await away.health()

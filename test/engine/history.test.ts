@@ -62,7 +62,7 @@ const runsOf = async (id: number) => (await kit.engine.jobs.runs(String(id), { d
 const ended = (id: number) =>
   kit.until(async () => ['completed', 'failed'].includes((await kit.engine.jobs.get(String(id))).status))
 
-test('a class keeps the runs of its jobs, newest first, with the errors of those that failed', async () => {
+test('a class keeps the runs of its jobs, newest first, with the errors of failed ones', async () => {
   broken = 3
   const id = await make({ class: 'flaky' })
   await ended(id)
@@ -89,7 +89,7 @@ test('a job says for itself how many it keeps; with none only the last is known'
   }
 })
 
-test('a deployment says how many runs are kept where a class does not', async () => {
+test('a deployment sets the number of kept runs for classes without one', async () => {
   const silent = defineWorker({ queue: 'q', class: 'silent', perform() {} })
   const other = await startKit({ workers: [flaky, silent], history: 20 })
   try {
@@ -121,7 +121,7 @@ test('a push worker is named by its host', async () => {
   ])
 })
 
-test('of a pull worker lost runs are kept too', async () => {
+test('lost runs of a pull worker are kept too', async () => {
   await kit.engine.workers.register('q', 'pulled', { pull: true, history: 5 })
   const id = await make({ class: 'pulled' })
   await kit.engine.runs.claim('q', { lease: 5_000 })
@@ -148,7 +148,7 @@ test.each([
   expect(() => check(worker, given)).toThrow(fault)
 })
 
-test('what a job has cost is told of the runs that are known, and whether there were others', async () => {
+test('the cost of a job covers the known runs, and reports if any are missing', async () => {
   const priced = createEngine({ ...kit.engineOptions, prices: { run: 1, second: 0.5 } })
   const costOf = async (id: number) => (await priced.jobs.get(String(id), { details: true })).cost!
   broken = 1
@@ -174,7 +174,7 @@ test('what a job has cost is told of the runs that are known, and whether there 
   expect(await kit.engine.jobs.get(String(all))).not.toHaveProperty('cost')
 })
 
-test('one run is told whole: since when it was ready, how it ended, what it read, wrote, made and logged', async () => {
+test('one run is shown in full: ready time, end, reads, writes, new jobs and log', async () => {
   const id = await make({ class: 'adder', inputs: { n: [1, 2, 3].map((n) => encodeValue(n)) } })
   await ended(id)
   const run = await kit.engine.jobs.pastRun(String(id), 1)
@@ -200,7 +200,7 @@ test('one run is told whole: since when it was ready, how it ended, what it read
   expect(said(await kit.engine.jobs.pastRun(String(id), 1))).toEqual(['after', 'before'])
 })
 
-test('a run that is not kept, or that there never was, is said to be none', async () => {
+test('an unkept or unknown run is reported as missing', async () => {
   broken = 4
   const id = await make({ class: 'flaky' })
   await ended(id)

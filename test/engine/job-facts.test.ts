@@ -1,4 +1,4 @@
-// What a look at a job tells beside its status: what was asked of it, what holds it, and who has it.
+// Facts of a job besides its status: its options, its holders, and its worker.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -41,7 +41,7 @@ afterAll(async () => {
   await kit.close()
 })
 
-counted('a look costs what it did: one round trip, and no command for what is new', async () => {
+counted('a look has the same cost as before: one round trip, and no extra command', async () => {
   const id = await make({ class: 'adder' })
   await kit.until(async () => (await shown(id)).status === 'suspended')
   const { calls, billed, commands } = await costOf(kit, () => shown(id))
@@ -49,13 +49,13 @@ counted('a look costs what it did: one round trip, and no command for what is ne
   expect(billed).toBe(4)
 })
 
-test('the limit of its worker is told of a job that is looked at alone', async () => {
+test('the limit of its worker is included for a single job', async () => {
   await kit.engine.queues.update('b', { paused: true })
   const id = await make({ queue: 'b', class: 'bounded', group: { id: 'g', concurrency: 2 } })
   expect(await shown(id)).toMatchObject({ limits: ['group:g', 'worker:b/bounded'], history: 3 })
 })
 
-test('an ended job says until when it is kept, by how it ended; one that data can wake does not', async () => {
+test('an ended job shows its expiry, which depends on its status; a job that data can wake does not', async () => {
   const [failed, completed] = [await make({}), await make({ queue: 'b', class: 'bounded', retain: 60_000 })]
   await kit.engine.queues.update('b', { paused: false })
   await kit.until(
@@ -69,7 +69,7 @@ test('an ended job says until when it is kept, by how it ended; one that data ca
   expect((await shown(waiting)).keptUntil).toBeNull()
 })
 
-test('a lock is told while it holds, and its token is not', async () => {
+test('a lock is shown while it lasts, but its token is not', async () => {
   const id = await make({ wait: 3_600_000 })
   const { token } = await kit.engine.jobs.lock(String(id), { ttl: 60_000 })
   const locked = await shown(id)
@@ -94,7 +94,7 @@ test('a unique key says until when it is held', async () => {
   expect((await shown(throttled)).unique).toEqual({ key: 'slow', until: 'time' })
 })
 
-test('a run says who has it: a program by its name, else the lane', async () => {
+test('a run names its worker: the program, or else the lane', async () => {
   const [named, unnamed] = [await make({ queue: 'p', class: 'pulled' }), await make({ queue: 'p', class: 'pulled' })]
   await kit.engine.runs.claim('p', { max: 1, process: 'host:7' })
   await kit.engine.runs.claim('p', { max: 1 })
@@ -102,7 +102,7 @@ test('a run says who has it: a program by its name, else the lane', async () => 
   expect((await shown(unnamed)).run).toMatchObject({ process: null, lane: expect.stringMatching(/^\w{1,6}$/) })
 })
 
-test('the schemas of its ports come where they are asked for, of our own functions and of registered classes', async () => {
+test('schemas of its ports are included on request, for functions and registered classes', async () => {
   const [own, pulled] = [await make({ class: 'adder' }), await make({ queue: 'p', class: 'pulled' })]
   expect((await shown(own)).in.n).not.toHaveProperty('schema')
   const { in: ins, out } = await shown(own, { schemas: true })

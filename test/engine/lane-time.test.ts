@@ -1,4 +1,4 @@
-// How long a lane stays: the time of its work counts, that in which it waits does not.
+// Lifetime of a lane: working time counts, waiting time does not.
 
 import { expect, test } from 'vitest'
 import { createLaneTime } from '../../src/engine/lane/lane-time.ts'
@@ -20,7 +20,7 @@ test('a lane that works leaves when its budget is over', () => {
   expect([advance(99), advance(1)]).toEqual([false, true])
 })
 
-test('what it waits does not count', () => {
+test('waiting time does not count', () => {
   const { time, advance } = start()
   advance(50)
   time.rests()
@@ -38,7 +38,7 @@ test('it leaves at four times its budget, though it has only waited', () => {
   expect([advance(0), advance(1)]).toEqual([false, true])
 })
 
-test('what began with a request leaves when that has to end, whatever it did', () => {
+test('work begun in a request leaves when the request has to end, whatever its work', () => {
   const { time, advance } = start(1_030)
   expect(time.latest).toBe(1_030)
   time.rests()

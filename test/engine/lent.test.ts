@@ -1,4 +1,4 @@
-// What a lane notes of jobs that come with calls.
+// A lane's notes about jobs that arrive with calls.
 
 import { expect, test } from 'vitest'
 import { sleep } from '../../src/core/sleep.ts'
@@ -7,7 +7,7 @@ import type { ClaimedJob } from '../../src/redis/types.ts'
 
 const lentUnder = (token: string): ClaimedJob => ({ document: { token } }) as unknown as ClaimedJob
 
-test('what comes while Redis is being told of others is told of with the next request', () => {
+test('jobs that arrive during a report to Redis are reported with the next request', () => {
   const lent = createLent()
   lent.byCall([lentUnder('1.1.a')], 0)
   const told = lent.heard()
@@ -16,7 +16,7 @@ test('what comes while Redis is being told of others is told of with the next re
   expect(lent.heard()).toEqual(['2.1.a'])
 })
 
-test('where calls come often a lane waits for more before it commits; where each comes after the one before was done it does not', async () => {
+test('with frequent calls a lane waits for more before it commits; with sequential calls it does not', async () => {
   const lent = createLent()
   let calls = 0
   const call = () => lent.byCall([lentUnder(`${++calls}.1.a`)], calls * 2)

@@ -1,4 +1,4 @@
-// Limits: never above, always used, given back by whatever ends a run, and no obstacle for others.
+// Limits: never exceeded, fully used, released by every end of a run, and no obstacle for other jobs.
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -47,7 +47,7 @@ const once = defineWorker({
 })
 
 describe('a rate', () => {
-  test('lets a job go on in time that came when nobody served its queue any more', async () => {
+  test('releases jobs in time even if its queue was not being served when they came', async () => {
     const make = () => kit.engine.jobs.enqueue([{ queue: 'default', class: 'once' }])
     await make()
     await kit.until(async () => (await completed()) === 1)
@@ -141,7 +141,7 @@ describe('groups at a limit that they share', () => {
       group: { id },
     }))
 
-  test('take turns, whoever came first with however many, and leave no room unused', async () => {
+  test('take turns, whatever their number and order of arrival, and leave no slot unused', async () => {
     const fair = await startKit({ workers: [narrow] })
     await fair.engine.jobs.enqueue(jobs('flood', 1000))
     await fair.engine.jobs.enqueue([...jobs('b', 100), ...jobs('c', 100)])
@@ -168,7 +168,7 @@ describe('groups at a limit that they share', () => {
 })
 
 describe('a rate', () => {
-  test('starts no more in any period than it says, and nearly as many', async () => {
+  test('starts no more than its rate in any period, and nearly that number', async () => {
     await kit.engine.jobs.enqueue(Array.from({ length: 80 }, () => ({ queue: 'default', class: 'rated' })))
     await kit.until(async () => (await completed()) === 80, 15_000)
     const { jobs } = await kit.engine.jobs.list({ limit: 80 })
@@ -179,13 +179,13 @@ describe('a rate', () => {
   })
 })
 
-test('a batch that stands still on its way does not meet the next one at its target', async () => {
+test('a delayed batch does not collide with the next one at its target', async () => {
   const period = 500
   const reached: number[] = []
   const stalling = defineWorker({
     class: 'stalling',
     limits: [{ rate: { limit: 5, period } }],
-    // The third batch stands still before it gets there.
+    // The third batch is delayed before it arrives.
     async perform() {
       const batch = Math.floor(begun++ / 5)
       await new Promise((resolve) => setTimeout(resolve, batch === 2 ? 80 : 2))
@@ -229,7 +229,7 @@ describe('a constraint', () => {
     expect(most).toBe(4)
   })
 
-  test('takes hold of jobs that already wait, and lets them go when it is removed', async () => {
+  test('applies to waiting jobs, and releases them when it is removed', async () => {
     await kit.engine.queues.update('default', { paused: true })
     await many(20, toHost('a.com', 10))
     await kit.engine.constraints.set('hosts', { ...perHost, concurrency: 1 })

@@ -1,4 +1,4 @@
-// What a list of jobs can be asked for, and what a row of it tells.
+// Lists of jobs: their filters, and the members of a row.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -46,13 +46,13 @@ afterAll(async () => {
   await kit.close()
 })
 
-test('of several statuses, newest first', async () => {
+test('by several statuses, newest first', async () => {
   expect(await ids({ status: ['failed', 'completed'] })).toEqual([made.failed, made.completed])
   expect(await ids({ status: ['suspended', 'running'] })).toEqual([made.running, made.long])
   expect(await ids({ status: ['queued', 'failed'] })).toEqual([made.tagged, made.limited, made.failed])
 })
 
-test('what waits at a limit, and what is tried again', async () => {
+test('jobs waiting at a limit, and jobs to be retried', async () => {
   expect(await ids({ waits: 'limit' })).toEqual([made.limited])
   expect(await ids({ waits: 'limit', status: 'suspended' })).toEqual([])
   const again = await make({ queue: 'r', retry: { max: 2, backoff: { delays: [60_000] } } })
@@ -83,11 +83,11 @@ test('made from a moment on, and before one', async () => {
   expect(await ids({ since: middle, until: middle + 1 })).toEqual([])
 })
 
-test('a list of what came since a moment ends there', async () => {
+test('a list of jobs since a moment ends there', async () => {
   expect((await kit.engine.jobs.list({ since: middle, limit: 100 })).cursor).toBeNull()
 })
 
-test('whose run takes longer, or took', async () => {
+test('by duration of the run', async () => {
   expect(await ids({ longer: 4_000 })).toEqual([made.long])
   await kit.advance(6_000)
   expect(await ids({ longer: 4_000 })).toEqual([made.running, made.long])
@@ -99,7 +99,7 @@ test('with a tag, and by how the callback goes', async () => {
   expect(await ids({ callback: 'DELIVERED' })).toEqual([])
 })
 
-test('how many there are is told where an index says it, and nowhere else', async () => {
+test('the total is given if an index has it, and not otherwise', async () => {
   const total = async (filter: JobFilter) => (await kit.engine.jobs.list({ queue: 'p', limit: 1, ...filter })).total
   expect(await total({ status: ['failed', 'completed'] })).toBe(2)
   expect(await total({ status: 'suspended' })).toBe(1)
@@ -107,7 +107,7 @@ test('how many there are is told where an index says it, and nowhere else', asyn
     expect(await total(filter as JobFilter)).toBeUndefined()
 })
 
-test('a row is short, and says what happened: the reason, the run, or the error', async () => {
+test('a row is short, and has the reason, the run, or the error', async () => {
   const { jobs } = await kit.engine.jobs.rows({ queue: 'p' })
   const row = (id?: number) => jobs.find((job) => job.id === id)!
   expect(row(made.limited).reason).toMatchObject({ code: 'LIMITED', key: 'group:g', since: expect.any(Number) })
@@ -120,7 +120,7 @@ test('a row is short, and says what happened: the reason, the run, or the error'
   expect(Object.keys(row(made.failed))).not.toContain('args')
 })
 
-test('a page costs one round trip, whatever is asked for', async () => {
+test('a page costs one round trip, for any filter', async () => {
   const filter: JobFilter = { queue: 'p', status: ['failed', 'completed'], since: 1, longer: 0, tag: 'none' }
   const before = kit.gateway.counters.requests
   await kit.engine.jobs.rows(filter)
@@ -128,7 +128,7 @@ test('a page costs one round trip, whatever is asked for', async () => {
   expect(kit.gateway.counters.requests - before).toBe(2)
 })
 
-counted('what stands beside the documents of a page is read by one command, however many there are', async () => {
+counted('data stored next to the documents of a page is read by one command, for any number of jobs', async () => {
   const args = encodeValue('x'.repeat(2_000))
   const costOfPage = async () => {
     const billed = async () => [...(await commandStats(kit)).values()].reduce((a, b) => a + b, 0)

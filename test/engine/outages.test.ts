@@ -1,4 +1,4 @@
-// Schedules through outages: nothing runs for a while, then somebody looks again.
+// Schedules through outages: nothing runs for a while, then a lane looks again.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -10,11 +10,11 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** The slots that were run, one after the other; null where a run was for none. */
+/** Slots of the runs, in order; null for a run without a slot. */
 const ran: (number | null)[] = []
 const beat = defineWorker({ class: 'beat', perform: (job) => void ran.push(job.scheduledFor?.getTime() ?? null) })
 
-/** Whoever is first in the queue. */
+/** Serves the first job of the queue. */
 const anyone = { id: 0, queue: 'default', priority: 0, ahead: 0, since: '' }
 
 let kit: Kit
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** One run after the other; where none is due the clock moves on, until a second has passed without any. */
+/** Runs due jobs one after the other; moves the clock until a second passes without any. */
 async function settleDown(): Promise<void> {
   for (let quiet = 0; quiet < 10; ) {
     const performed = await kit.engine.performOne(anyone)
@@ -32,7 +32,7 @@ async function settleDown(): Promise<void> {
   }
 }
 
-test('a minutely schedule goes on after an outage of more than ten hours, and no guard ends it', async () => {
+test('a minutely schedule continues after an outage of more than ten hours, and no guard ends it', async () => {
   await kit.advance(MINUTE - (kit.now() % MINUTE))
   const id = await kit.make('beat', { repeat: 'SCHEDULED, +1 MINUTE' })
   await settleDown()
@@ -105,7 +105,7 @@ test.each(
   },
 )
 
-test('a slot that was missed is left out, but not what came in meanwhile', async () => {
+test('a missed slot is skipped, but input from that time is not', async () => {
   const id = await kit.make('beat', { repeat: { cron: '0 * * * *', missed: 'skip' }, in: { in: {} } })
   const [first] = (await kit.engine.schedules.get(String(id))).next
   await kit.advance(first! + 10 * MINUTE - kit.now())

@@ -1,9 +1,9 @@
-// What a run took longer than is usual for its class, batch by batch.
+// Excess duration of a run over its class's usual duration, batch by batch.
 
 import { expect, test } from 'vitest'
 import { createRunTimes } from '../../src/engine/run/run-time.ts'
 
-/** Batches of runs, each with when it was asked for and what its runs took; what each took too long. */
+/** Batches of runs, each with its request time and the durations of its runs; returns the excess of each. */
 function excesses(...batches: [asked: number, ...took: number[]][]): number[][] {
   const pace = createRunTimes()
   return batches.map(([asked, ...took]) => took.map((ms) => Math.round(pace.excess('q/c', asked, ms))))
@@ -13,7 +13,7 @@ test('runs that take as long as those before them took nothing too long', () => 
   expect(excesses([0, 20, 22], [100, 20], [200, 21])).toEqual([[20, 22], [0], [1]])
 })
 
-test('a batch that stands still is found out by the one before it, not by its own fastest', () => {
+test('a slow batch is detected against the previous one, not against its own fastest run', () => {
   expect(excesses([0, 20], [100, 80, 81, 85])).toEqual([[20], [60, 61, 65]])
 })
 
@@ -28,7 +28,7 @@ test('a class that has become slower is taken at that, a tenth with each batch',
   expect(found.at(-1)).toBe(0)
 })
 
-test('classes are told apart', () => {
+test('classes are measured separately', () => {
   const pace = createRunTimes()
   pace.excess('q/fast', 0, 5)
   pace.excess('q/slow', 0, 50)

@@ -31,7 +31,7 @@ const statuses = async () => {
   return Object.fromEntries(queues.map(({ name, counts }) => [name, counts]))
 }
 
-test('jobs stay packed beside a constraint for another queue, and after it was removed', async () => {
+test('jobs stay packed despite a constraint for another queue, and after its removal', async () => {
   expect(await keysOfBulk()).toBeLessThan(10)
   await kit.engine.constraints.set('narrow', { match: { queue: 'narrow' }, concurrency: 2 } as never)
   expect(await keysOfBulk()).toBeLessThan(10)

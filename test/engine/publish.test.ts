@@ -6,7 +6,7 @@ import { RELAYS } from '../../src/engine/remote/relay.ts'
 import { defineWorker } from '../../src/index.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
 
-/** What each job has heard, in its order. */
+/** Messages received by each job, in order. */
 const heard = new Map<number, unknown[]>()
 
 const reader = defineWorker({
@@ -61,7 +61,7 @@ async function listen(className: string, n: number): Promise<number[]> {
   return ids
 }
 
-test(`a message reaches ${N} listeners, its publisher needs one round trip, and a broken one harms nobody`, async () => {
+test(`a message reaches ${N} listeners, its publisher needs one round trip, and a broken one does not matter`, async () => {
   const ids = [...(await listen('reader', N / 2)), ...(await listen('broken', 1)), ...(await listen('reader', N / 2))]
   const readers = ids.filter((_, i) => i !== N / 2)
   await served('readers')
@@ -80,7 +80,7 @@ test(`a message reaches ${N} listeners, its publisher needs one round trip, and 
   expect(readers.filter((id) => `${heard.get(id)}` !== '1,2')).toEqual([])
 }, 120_000)
 
-test('what a run writes to a port with a channel goes the same way', async () => {
+test('writes of a run to a port with a channel are published the same way', async () => {
   const { jobs } = await kit.engine.jobs.enqueue([{ queue: 'heralds', class: 'herald' }])
   await kit.rest(jobs[0]!.id, 'completed')
   await served(RELAYS.queue)
@@ -96,7 +96,7 @@ test('the relay is a job that people can look at', async () => {
   expect(channels.map(({ name }) => name)).toEqual(['/news'])
 })
 
-test('a channel tells which classes publish on it or below it, and who does so beside it is not told', async () => {
+test('a channel lists classes that publish on it or below it, and no other classes', async () => {
   const silent = { class: 'silent', queue: 'readers', in: { news: { channels: ['/new', '/news/today/7'] } } } as const
   await kit.engine.workers.register(silent.queue, silent.class, {
     pull: true,
@@ -126,7 +126,7 @@ test('a plain SUBSCRIBE at Redis hears the messages of a channel while a stream 
   const stop = new AbortController()
   const stream = kit.engine.channels.subscribe('/told', stop.signal)[Symbol.asyncIterator]()
   const ended = stream.next().catch(({ name }) => name)
-  // The stream is open once Redis knows that somebody listens.
+  // The stream is open once Redis knows its listener.
   await kit.until(async () => {
     await kit.engine.channels.publish('/told/below', '"heard"')
     return texts.join('').includes('"heard"')

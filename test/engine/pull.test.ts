@@ -1,4 +1,4 @@
-// Pull workers: they claim runs, keep them alive, and commit by token; what comes too late counts for nothing.
+// Pull workers claim runs, keep them alive, and commit by token; late commits are refused.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -36,7 +36,7 @@ async function claimed(input: object = {}, options: { lease?: number } = {}) {
   return { queue, id, run: run!, token: run!.run.token }
 }
 
-/** What the first fault of a refusal says, and where it is. */
+/** The first fault of a refusal, and its path. */
 const refusal = (work: Promise<unknown>) =>
   work.then(
     () => 'taken',
@@ -81,7 +81,7 @@ describe('a class of pull workers whose values are described by JSON Schema', ()
     expect(answer).toMatchObject({ status: 422, body: { error: { code: 'REFUSED', path: ['args', 'by'] } } })
   })
 
-  test('a job that is there takes no args of a wrong type either, nor does a schedule', async () => {
+  test('an existing job, or a schedule, accepts no args of a wrong type either', async () => {
     const queue = await describedQueue()
     const id = await kit.make('double', { queue, args })
     const patch = (by: unknown) => refusal(kit.engine.jobs.update(String(id), { args: encodeValue({ by }) }))
@@ -215,7 +215,7 @@ describe('a claim', () => {
     ['.*', []],
     ['[m]ail', []],
     ['%a*', []],
-  ])('of the names %s takes what is like it', async (glob, wanted) => {
+  ])('takes the names like %s', async (glob, wanted) => {
     const classes = ['image_crop', 'image_resize', 'mail', 'a.b']
     const queue = await queueOf(...classes)
     for (const name of classes) await kit.make(name, { queue })
@@ -223,7 +223,7 @@ describe('a claim', () => {
     expect(runs.map(({ job }) => job.class)).toEqual(wanted)
   })
 
-  test('finds a job behind more than a thousand that nobody claims', async () => {
+  test('finds a job after more than a thousand unclaimed ones', async () => {
     const queue = await queueOf('unwanted', 'wanted')
     const before = Array.from({ length: 1_001 }, () => ({ queue, class: 'unwanted', priority: -1 }))
     await kit.engine.jobs.enqueue(before)
@@ -247,7 +247,7 @@ describe('a claim', () => {
     expect(await kit.engine.runs.claim(queue, { names: [`${'*a'.repeat(60)}*b`] })).toEqual([])
   })
 
-  test('lends for its lease, a minute if it says nothing', async () => {
+  test('leases for the given time, a minute by default', async () => {
     const { run } = await claimed()
     expect(run.run.leaseUntil - run.run.startedAt).toBe(MINUTE)
     const { run: long } = await claimed({}, { lease: 10 * MINUTE })
@@ -278,7 +278,7 @@ describe('a claim', () => {
     expect(idsOf(await claim)).toEqual([id])
   })
 
-  test('with `wait` ends with nothing when the time is over, or when nobody listens any more', async () => {
+  test('with `wait` ends empty at its timeout, or when its caller disconnects', async () => {
     const queue = await queueOf('work')
     const claim = kit.engine.runs.claim(queue, { wait: 10 * MINUTE })
     await kit.advance(10 * MINUTE)
@@ -289,7 +289,7 @@ describe('a claim', () => {
     expect(await other).toEqual([])
   })
 
-  test('whose caller has gone gives back what it was lent, and leaves the line to others', async () => {
+  test('gives back its jobs and leaves the line when its caller disconnects', async () => {
     const queue = await queueOf('work')
     const gone = new AbortController()
     const left = kit.engine.runs.claim(queue, { wait: 20_000 }, { signal: gone.signal })
@@ -333,7 +333,7 @@ describe('a claim', () => {
     expect(idsOf((await claim('two')).body.runs)).toEqual(ids.slice(2))
   })
 
-  test('with a key and `wait` sees what comes after it has begun to wait', async () => {
+  test('with a key and `wait` sees jobs that arrive while it waits', async () => {
     const queue = await queueOf('work')
     const claim = kit.engine.runs.claim(queue, { wait: 10 * MINUTE }, { key: 'waiting' })
     const id = await kit.make('work', { queue })
@@ -363,7 +363,7 @@ describe('a commit by token', () => {
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { type: 'success', result: '7' } })
   })
 
-  test('again gives the first answer, also when the job has been claimed anew', async () => {
+  test('again gives the first answer, also after the job was claimed again', async () => {
     const { queue, id, token } = await claimed()
     const changes: Changes = { end: 'again', ops: write('1') }
     expect(await commit(token, changes)).toEqual({ status: 'queued' })
@@ -412,7 +412,7 @@ describe('a commit by token', () => {
     expect(await outOf(id)).toEqual([])
   })
 
-  test('is a conflict when somebody took from a port that it read: 409, and the job comes again', async () => {
+  test('is a conflict if another client took from a port that it read: 409, and the job comes again', async () => {
     const { queue, id, token } = await claimed({ inputs: { in: ['1', '2'] } })
     expect(await kit.engine.ports.take(String(id), 'in', 'in', {})).toMatchObject({ values: [{ data: '1' }] })
     const changes = { end: 'completed', reads: { in: { cursor: 0, count: 1 } }, state: { set: { n: 1 } } }
@@ -425,7 +425,7 @@ describe('a commit by token', () => {
     expect(again).toMatchObject({ run: { attempt: 1 }, in: { in: { cursor: 1, values: [{ data: '2' }] } } })
   })
 
-  test('can be a checkpoint: it answers a fresh view, and the run goes on', async () => {
+  test('can be a checkpoint: it answers a fresh view, and the run continues', async () => {
     const { id, token } = await claimed({ inputs: { in: ['1'] } })
     await kit.engine.ports.write(String(id), 'in', 'in', ['2'])
     const reads = { in: { cursor: 0, count: 1 } }
@@ -455,7 +455,7 @@ describe('a commit by token', () => {
 })
 
 describe('a run that is held for longer than its lease', () => {
-  test('the second run is the only one that counts: the first is told that it is lost (410)', async () => {
+  test('only the second run counts: the first gets 410 lost', async () => {
     const { queue, id, token } = await claimed({ inputs: { in: ['1'] } })
     await kit.advance(MINUTE + 1)
     await kit.engine.tick()
@@ -477,14 +477,14 @@ describe('a run that is held for longer than its lease', () => {
     expect((await view(id)).in.in).toMatchObject({ size: 0, taken: 1 })
   })
 
-  test('is lost although nobody has taken it back yet', async () => {
+  test('is lost even before it is claimed again', async () => {
     const { id, token } = await claimed()
     await kit.advance(MINUTE + 1)
     await expect(commit(token, { end: 'completed', ops: write('1') })).rejects.toMatchObject({ code: 'LOST' })
     expect(await outOf(id)).toEqual([])
   })
 
-  test('is not lost while it is heard of: a heartbeat lends it for its lease again', async () => {
+  test('is not lost while it sends heartbeats: each renews its lease', async () => {
     const lease = 10 * MINUTE
     const { id, token, run } = await claimed({}, { lease })
     let last = run.run.leaseUntil
@@ -503,7 +503,7 @@ describe('a run that is held for longer than its lease', () => {
 describe('a process that asks under a name', () => {
   const processOf = async (id: string) => (await kit.engine.processes.list()).processes.find((one) => one.id === id)
 
-  test('is shown with what it does, and with its name in the history of the job', async () => {
+  test('is shown with its work, and named in the history of the job', async () => {
     const queue = await queueOf('work')
     const id = await kit.make('work', { queue, history: 5 })
     const [run] = await kit.engine.runs.claim(queue, { process: 'host:1' })
@@ -516,7 +516,7 @@ describe('a process that asks under a name', () => {
     expect(await kit.engine.jobs.runs(String(id))).toMatchObject({ runs: [{ by: 'host:1' }] })
   })
 
-  test('is told of at the pull classes of the queues that it claims from, by when it was heard last', async () => {
+  test('appears at the pull classes of the queues that it claims from, with the time of its last contact', async () => {
     const queue = await queueOf('work')
     const seen = async () => (await kit.engine.workers.list()).workers.find((one) => one.queue === queue)
     expect(await seen()).toMatchObject({ class: 'work', pull: true, seen: null, servedBy: [] })
@@ -529,7 +529,7 @@ describe('a process that asks under a name', () => {
     expect(await seen()).toMatchObject({ seen: seenAt, servedBy: [] })
   })
 
-  test('is told with its next claim to take no new jobs, and others get them', async () => {
+  test('learns with its next claim to take no new jobs, and other programs get them', async () => {
     const queue = await queueOf('work')
     await ask(`/v1/queues/${queue}/claim`, { process: 'host:2' })
     expect(await ask('/v1/processes/host:2/signal', { signal: 'quiet' })).toEqual({ status: 200, body: {} })
@@ -542,7 +542,7 @@ describe('a process that asks under a name', () => {
     expect(idsOf(await kit.engine.runs.claim(queue, { process: 'host:2' }))).toEqual([next])
   })
 
-  test('is told to stop with a heartbeat, and its claims wait no longer', async () => {
+  test('learns to stop with a heartbeat, and its claims return at once', async () => {
     const queue = await queueOf('work')
     await kit.make('work', { queue })
     const [run] = await kit.engine.runs.claim(queue, { process: 'host:4' })
@@ -554,7 +554,7 @@ describe('a process that asks under a name', () => {
     expect(await commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
   })
 
-  test('whose job was terminated hears so with a heartbeat and a checkpoint, and what it ends with counts', async () => {
+  test('learns of the termination of its job with a heartbeat and a checkpoint, and its end counts', async () => {
     const queue = await queueOf('work')
     const begun = async () => {
       const id = await kit.make('work', { queue })
@@ -591,7 +591,7 @@ describe('a process that asks under a name', () => {
     expect(await processOf('host:5')).toBeUndefined()
   })
 
-  test('is nobody as long as it has not asked', async () => {
+  test('is unknown before its first claim', async () => {
     expect(await ask('/v1/processes/host:6/signal', { signal: 'stop' })).toMatchObject({
       status: 404,
       body: { error: { message: expect.stringContaining('no process called "host:6" has asked for work') } },
@@ -641,7 +641,7 @@ test('values beyond a thousand are read page by page', async () => {
 })
 
 test.each(['x', '1', '1.1', '0.1.abc', '7.1.abc', 'nightly.1.abc', '1..', '9999999.1.abc'])(
-  'a token that nobody was given (%s) is lost, whatever is asked',
+  'an unknown token (%s) is lost, for any request',
   async (token) => {
     await kit.make('work', { queue: await queueOf('work') })
     for (const [verb, body] of Object.entries({ commit: { end: 'failed' }, heartbeat: {}, release: {} }))

@@ -1,4 +1,4 @@
-// Push workers: what they are sent, and what becomes of a job for everything that they can answer.
+// Push workers: their requests, and the fate of a job for every answer.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,7 +10,7 @@ import type { WorkerDefinition } from '../../src/engine/engine.ts'
 import { createSigner, webhookHeaders } from '../../src/engine/remote/sign.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
-/** What tests look at in a snapshot, as it is sent. */
+/** Parts of a snapshot that tests read, as sent. */
 type Sent = {
   run: { token: string; startedAt: number }
   job: { createdAt: number; ranAt: number | null }
@@ -167,7 +167,7 @@ describe('what is sent', () => {
     expect(isFromSidejob(headers, body, secrets[0]!, Date.now() + 6 * 60_000)).toBe(false)
   })
 
-  test('every receiver could sign for every other: now each has a secret of its own, beside that of the deployment', async () => {
+  test('every receiver could sign for every other: now each has a secret of its own, in addition to the deployment’s', async () => {
     const calls: Request[] = []
     const handler: Handler = (call) => {
       calls.push(call)
@@ -184,7 +184,7 @@ describe('what is sent', () => {
     for (const secret of other!.secrets) expect(isFromSidejob(headers, body, secret)).toBe(false)
   })
 
-  test('the secret of an endpoint is another in each tenant, and the only signature where the deployment says so', async () => {
+  test('the secret of an endpoint differs in each tenant, and can be the only signature', async () => {
     const url = 'https://a.example.com/hook'
     const of = async (options: object) => createSigner({ roots: secrets, ...options }).secretsFor(url)
     const own = await createSigner({ roots: secrets }).endpointSecrets(url)
@@ -194,7 +194,7 @@ describe('what is sent', () => {
     expect(Buffer.from(own[0]!.replace('whsec_', ''), 'base64')).toHaveLength(32)
   })
 
-  test('calls went out with an empty signature where no secret was set: now nothing is sent unsigned', async () => {
+  test('calls without a configured secret had an empty signature: now every call is signed', async () => {
     const bare = await startKit({ webhookSecrets: [], fetch: async () => Promise.reject(new Error('called')) })
     await bare.engine.workers.register('default', 'unsigned', {
       push: { url: 'http://a.example.com/' },
@@ -222,7 +222,7 @@ describe('what is sent', () => {
     expect(verdicts).toEqual([true, false, false])
   })
 
-  test('the signature is that of the example of Standard Webhooks', async () => {
+  test('the signature matches the example of Standard Webhooks', async () => {
     // From the specification's own libraries: secret, id, timestamp and payload with their signature.
     const body = new TextEncoder().encode('{"test": 2432232314}')
     const headers = await webhookHeaders(
@@ -235,7 +235,7 @@ describe('what is sent', () => {
   })
 })
 
-describe('what a worker answers', () => {
+describe('a worker’s answer', () => {
   test('200 with changes: all of them are committed', async () => {
     const {
       id,
@@ -310,7 +310,7 @@ describe('what a worker answers', () => {
     expect(calls).toBe(2)
   })
 
-  test('nobody at the address, or a connection that breaks: tried again', async () => {
+  test('an unused address, or a broken connection: tried again', async () => {
     const dead = await serve(() => undefined, { retry: { max: 1 }, push: { url: 'http://127.0.0.1:9/' } })
     const broken = await serve(({ answer }) => void answer.destroy(), { retry: { max: 1 } })
     for (const name of [dead, broken]) {
@@ -372,11 +372,11 @@ describe('what a worker answers', () => {
     ['a list', '[]', /^body: /],
     ['no end', '{}', /^end: /],
     ['an unknown end', '{"end":"done"}', /^end: /],
-    ['a member that there is not', '{"end":"completed","opps":[]}', /^body: .*opps/],
-    ['an op that there is not', '{"end":"completed","ops":[{"op":"fly"}]}', /^ops\.0/],
+    ['an unknown member', '{"end":"completed","opps":[]}', /^body: .*opps/],
+    ['an unknown op', '{"end":"completed","ops":[{"op":"fly"}]}', /^ops\.0/],
     ['an open count', '{"end":"completed","reads":{"in":{"cursor":-1,"count":1}}}', /^reads\.in\.cursor: /],
     ['a checkpoint', '{"end":"checkpoint"}', /^end: an answer ends the run; checkpoints are committed with its token$/],
-  ])('what is not changes (%s) fails the run and says why', async (_, text, why) => {
+  ])('an answer other than changes (%s) fails the run with the reason', async (_, text, why) => {
     const job = await jobOf(({ answer }) => void answer.end(text), { retry: { max: 5 } })
     expect(job).toMatchObject({ status: 'failed', attempt: 1 })
     const [, said] = /^the worker's answer is not changes: (.*)$/.exec(job.error.message)!
@@ -448,7 +448,7 @@ describe('the result map, a short form of changes', () => {
     expect(await resultOf(job.id)).toMatchObject({ type: 'success', result: '[1,null]' })
   })
 
-  test('failure says why, and keeps whatever the error is', async () => {
+  test('failure has the reason, and keeps any error value', async () => {
     const failure = {
       type: 'failure',
       reason: 'timeout',
@@ -528,7 +528,7 @@ describe('a host that keeps failing', () => {
   test('is left alone: runs are given back, and after a probe that goes well all is as before', async () => {
     const down = await host()
     for (let i = 0; i < 4; i++) expect(await down.outcome(await down.run())).toBe('failed')
-    // The call that opens it, and one that is not made.
+    // The call that opens it, and a call that is not made.
     const spared = [await down.run(), await down.run()]
     expect(down.calls()).toBe(5)
     for (const id of spared) {
@@ -554,7 +554,7 @@ describe('a host that keeps failing', () => {
     await down.close()
   })
 
-  test('a probe that fails counts against its job alone, and it stays closed to the others for longer', async () => {
+  test('a failed probe counts against its job alone, and delays the remaining jobs longer', async () => {
     const down = await host()
     for (let i = 0; i < 4; i++) await down.run()
     const spared = [await down.run(), await down.run()]
@@ -566,7 +566,7 @@ describe('a host that keeps failing', () => {
     await down.close()
   })
 
-  test.each([400, 404, 200])('%i says nothing against a host', async (status) => {
+  test.each([400, 404, 200])('%i does not count against a host', async (status) => {
     const well = await host()
     well.answers(status)
     for (let i = 0; i < 7; i++) await well.run()

@@ -20,7 +20,7 @@ const make = async (input: object) =>
 const countsOf = async (queue: string) => (await kit.engine.queues.get(queue)).counts
 
 describe('counts', () => {
-  test('tell how many wait at a limit: they are queued', async () => {
+  test('count the jobs that wait at a limit: they are queued', async () => {
     const group = { id: 'g', concurrency: 1 }
     await kit.engine.workers.register('limits', 'job', { pull: true })
     await make({ queue: 'limits', group })
@@ -33,7 +33,7 @@ describe('counts', () => {
     expect(text).toContain('sidejob_jobs{queue="limits",status="limited"} 2')
   })
 
-  test('tell how many terminate: from when they are asked to, until they have', async () => {
+  test('count the terminating jobs: from the request to the end', async () => {
     const [waits, runs] = [await make({ queue: 'stopping', class: 'stops' }), await make({})]
     await drain(kit.engine, { errors: 'keep' })
     await kit.engine.jobs.terminate(String(waits), {})
@@ -48,7 +48,7 @@ describe('counts', () => {
     expect(await countsOf('stopping')).toMatchObject({ terminating: 0, terminated: 1 })
   })
 
-  test('tell of every job of a queue that terminates at the same time', async () => {
+  test('list all jobs of a queue that terminate at the same time', async () => {
     await kit.engine.workers.register('many', 'job', { pull: true })
     const jobs = [await make({ queue: 'many' }), await make({ queue: 'many' }), await make({ queue: 'many' })]
     const claimed = await kit.engine.runs.claim('many', { max: 3 })
@@ -58,7 +58,7 @@ describe('counts', () => {
     expect(await countsOf('many')).toMatchObject({ terminating: 2 })
   })
 
-  test('a job that is run with force instead terminates no more, nor one that is deleted', async () => {
+  test('a job run with force, or deleted, does not terminate any more', async () => {
     const [one, other] = [await make({ queue: 'stopping', class: 'stops' }), await make({})]
     await drain(kit.engine, { errors: 'keep' })
     await kit.engine.jobs.terminate(String(one), {})
@@ -74,7 +74,7 @@ describe('counts', () => {
 })
 
 describe('a queue from near', () => {
-  test('shows runs, claims that wait, and who is next with what puts them there', async () => {
+  test('shows runs, waiting claims, and the next job with the reason', async () => {
     await kit.engine.workers.register('near', 'job', { pull: true })
     const ids = [await make({ queue: 'near' }), await make({ queue: 'near', priority: -1, group: { id: 'h' } })]
     const third = await make({ queue: 'near', priority: 5 })
@@ -89,7 +89,7 @@ describe('a queue from near', () => {
     expect((await kit.engine.queues.get('near', { limit: 1 })).next).toHaveLength(1)
   })
 
-  test('shows the claims that stand in line, and for what', async () => {
+  test('shows the claims in line, with their classes', async () => {
     await kit.engine.workers.register('empty', 'job', { pull: true })
     const leave = new AbortController()
     const waiting = kit.engine.runs.claim('empty', { names: ['job', 'zip*'], wait: 20_000 }, { signal: leave.signal })
@@ -108,7 +108,7 @@ describe('a queue from near', () => {
     expect(next).toMatchObject([{ class: 'stops', pull: false }])
   })
 
-  test('of nothing that was ever made is not there', async () => {
+  test('without any job ever is not found', async () => {
     await expect(kit.engine.queues.get('nobody')).rejects.toThrow('there is no queue nobody')
   })
 

@@ -1,4 +1,4 @@
-// What a class redacts is a mark for whoever looks, and itself for runs and for whoever takes it.
+// Redaction: viewers see a mark; runs and takers see the value.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { redacted } from '../../src/core/redact.ts'
@@ -46,7 +46,7 @@ const order = JSON.stringify({ note: SECRET, n: 1 })
 const text = (value: unknown) => JSON.stringify(value)
 const textOf = (value: unknown) => JSON.parse(String(value)) as unknown
 
-/** Everything that there is to look at of a job. */
+/** All views of a job. */
 async function looked(id: number) {
   const job = String(id)
   const { engine } = kit
@@ -65,7 +65,7 @@ async function looked(id: number) {
   }
 }
 
-test('whoever looks at a job sees a mark, and what stands beside it as it came', async () => {
+test('viewers of a job see a mark, and the rest unchanged', async () => {
   const heard: string[] = []
   const listening = new AbortController()
   const stream = (async () => {
@@ -94,7 +94,7 @@ test('whoever looks at a job sees a mark, and what stands beside it as it came',
   expect(shown.result).toMatchObject({ result: { result: '{"receipt":"[redacted]","paid":true}' } })
 })
 
-test('runs, and whoever takes a value or a result, get it as it is', async () => {
+test('runs, and callers that take a value or a result, get it unchanged', async () => {
   seen.length = 0
   const id = await kit.make('pay', { args, inputs: { orders: [order] }, keepResult: true })
   await kit.rest(id, 'completed')
@@ -109,18 +109,18 @@ test('runs, and whoever takes a value or a result, get it as it is', async () =>
   expect(seen[3]).toEqual(textOf(args))
 })
 
-test('what an error says is redacted where it is asked for, in lists, runs and kinds of errors too', async () => {
+test('errors are redacted on request, in lists, runs and kinds of errors too', async () => {
   const id = await kit.make('pay', { args, inputs: { orders: ['{"fail":true}'] }, keepResult: true })
   await kit.rest(id, 'failed')
   const shown = await looked(id)
   expect(textOf(shown.view.error)).toMatchObject({ message: '[redacted]' })
   expect(shown.log.entries[0]!.entry).toMatch(/^\{"error":"\[redacted\]","reason":"other"/)
   expect(shown.errors.errors[0]).toMatchObject({ class: 'pay', example: '[redacted]' })
-  // The stack begins with the message: whoever redacts the one redacts the other.
+  // The stack begins with the message, so redacting one redacts the other.
   expect(text(shown)).not.toContain(SECRET)
 })
 
-test('a whole part is redacted as well as a place in it, and nothing where there is nothing', () => {
+test('a whole part is redacted as well as a place in it, and missing values stay missing', () => {
   expect(redacted('{"a":1}', ['progress'], 'progress')).toBe('"[redacted]"')
   expect(redacted('[1]', ['in.x'], 'in', 'x')).toBe('"[redacted]"')
   expect(redacted('[1]', ['in.x'], 'in', 'xy')).toBe('[1]')
@@ -128,7 +128,7 @@ test('a whole part is redacted as well as a place in it, and nothing where there
   expect(redacted(null, ['args'], 'args')).toBe(null)
 })
 
-test('a path that is none is refused, with what it should be', async () => {
+test('an invalid path is refused, with the expected form', async () => {
   await expect(async () => startKit({ workers: [{ ...pay, redact: ['arg.card'] }] })).rejects.toThrow(
     'class pay of queue default: redact[0]: expected args, state, in, out, result, error, progress, and names behind it with dots between, like "args.card.number", got "arg.card"',
   )

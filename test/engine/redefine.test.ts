@@ -1,4 +1,4 @@
-// A registered class is changed in place: what is given is merged into it, and nobody overwrites what another has changed.
+// Changes of a registered class are merged, and concurrent changes do not overwrite each other.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -30,7 +30,7 @@ const kept = async () => {
   return found
 }
 
-test('what is given takes the place of what was, all else stays, and null makes it as usual', async () => {
+test('given members replace old ones, the rest stays, and null restores the default', async () => {
   await register()
   const patch = { timeout: null, concurrency: 4, retry: { max: 9 }, in: { url: { default: json('null') }, more: {} } }
   const definition = await kit.engine.workers.update('media', 'resize', patch)
@@ -48,7 +48,7 @@ test('what is given takes the place of what was, all else stays, and null makes 
   expect(pulled).toEqual({ pull: true, retry: { max: 9, backoff: { base: 1_000 } }, concurrency: 4, out: {} })
 })
 
-test('what would be refused of a registration is refused of a change, and nothing has become of it', async () => {
+test('a change is refused like a registration, and has no effect', async () => {
   await register()
   const refused = (patch: object) =>
     kit.engine.workers.update('media', 'resize', patch).then(
@@ -64,7 +64,7 @@ test('what would be refused of a registration is refused of a change, and nothin
   expect(await kept()).toMatchObject(first)
 })
 
-test('a class that there is not, and one that is a function, are not changed', async () => {
+test('neither a missing class nor a function can be changed', async () => {
   await kit.engine.workers.list()
   await expect(kit.engine.workers.update('media', 'nobody', {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
   await expect(kit.engine.workers.update('default', 'ours', { timeout: 1 })).rejects.toMatchObject({
@@ -75,7 +75,7 @@ test('a class that there is not, and one that is a function, are not changed', a
   })
 })
 
-test('of two who change it at once one is told what the other has changed', async () => {
+test('the second of two concurrent changes is refused with the difference', async () => {
   await register()
   const other = createEngine(kit.engineOptions)
   const both = await Promise.allSettled([
@@ -90,13 +90,13 @@ test('of two who change it at once one is told what the other has changed', asyn
     expect(code).toBe('CONFLICT')
     expect(message).toMatch(/^class resize was changed meanwhile: (timeout|retry\.max)(, retry\.max)?; look at it/)
   }
-  // What those who were done have said is there: the last of each member.
+  // All successful changes are in force: the last of each member.
   const last = await kept()
   const told = done.map((one) => (one as PromiseFulfilledResult<{ timeout?: number }>).value)
   expect(told).toContainEqual(expect.objectContaining({ timeout: last.timeout, retry: last.retry }))
 })
 
-test('a preview says what of the jobs that wait would not fit, and changes nothing', async () => {
+test('a preview lists waiting jobs that would not fit, and changes nothing', async () => {
   await kit.engine.workers.register('cards', 'charge', { pull: true, in: { n: {} } })
   const make = (args: string, n: string[]) =>
     kit.engine.jobs.enqueue([{ queue: 'cards', class: 'charge', args: json(args), inputs: { n: n.map(json) } }])
@@ -119,7 +119,7 @@ test('a preview says what of the jobs that wait would not fit, and changes nothi
   const { workers } = await kit.engine.workers.list()
   expect(workers.find(({ queue }) => queue === 'cards')).toMatchObject({ in: { n: {} } })
   expect(workers.find(({ queue }) => queue === 'cards')).not.toHaveProperty('args')
-  // The same of a registration; and of what is redacted it is told where, not what.
+  // The same for a registration; redacted values are reported by their path only.
   const hidden = { pull: true, ...patch, redact: ['args.sum'] }
   const told = await kit.engine.workers.register('cards', 'charge', hidden, { preview: true })
   expect(told.unfit!.values.map(({ why }) => why)).toEqual(['sum: does not fit', 'does not fit'])
@@ -128,7 +128,7 @@ test('a preview says what of the jobs that wait would not fit, and changes nothi
   })
 })
 
-test('a preview looks at the newest hundred jobs, and says that there are more', async () => {
+test('a preview reads the newest hundred jobs, and reports further ones', async () => {
   await kit.engine.workers.register('cards', 'many', { pull: true })
   for (let i = 0; i < 2; i++)
     await kit.engine.jobs.enqueue(

@@ -1,4 +1,4 @@
-// What a caller of the API can say of runs that nobody answers: how long they are lent, and how often.
+// Options for unanswered runs: lease and maximum deliveries.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -39,7 +39,7 @@ const documentOf = async (id: number) => (await kit.store.inspect(String(id))).d
 const claim = () => kit.engine.runs.claim('q', { max: 10 })
 const message = async (id: number) => JSON.parse((await job(id)).error!).message
 
-test('a run that nobody answers goes to the next at once, in company, and the job fails after the last', async () => {
+test('an unanswered run goes to the next worker at once, also in a batch, and the job fails after the last', async () => {
   const id = await make({ redeliver: { after: '5 seconds', max: 2 }, history: 5 })
   const [first] = await claim()
   expect(first!.run.leaseUntil - first!.run.startedAt).toBe(5_000)
@@ -59,7 +59,7 @@ test('a run that nobody answers goes to the next at once, in company, and the jo
   ])
 })
 
-test('a heartbeat renews such a run for as long as it was lent', async () => {
+test('a heartbeat renews the run for the same lease', async () => {
   await make({ redeliver: { after: '20 minutes' } })
   const [run] = await claim()
   await kit.advance(19 * 60_000)
@@ -69,7 +69,7 @@ test('a heartbeat renews such a run for as long as it was lent', async () => {
   expect(await kit.engine.runs.commit(run!.run.token, { end: 'completed' })).toEqual({ status: 'completed' })
 })
 
-test('a class says it for its jobs, each of which may say otherwise', async () => {
+test('a class sets it for its jobs, and each job may override it', async () => {
   await register('slow', { pull: true, redeliver: { after: '10m', max: 3 } })
   const ids = [await make({ class: 'slow' }), await make({ class: 'slow', redeliver: { after: 60 } })]
   expect(await Promise.all(ids.map(documentOf))).toMatchObject([
@@ -79,7 +79,7 @@ test('a class says it for its jobs, each of which may say otherwise', async () =
   for (const { run } of await claim()) await kit.engine.runs.commit(run.token, { end: 'completed' })
 })
 
-test('what is given back, or overtaken, was answered', async () => {
+test('a run given back, or overtaken, counts as answered', async () => {
   const id = await make({ redeliver: { after: '5 seconds', max: 1 }, in: { in: {} }, inputs: { in: ['1'] } })
   const [given] = await claim()
   await kit.engine.runs.release(given!.run.token)

@@ -1,4 +1,4 @@
-// Redis may go back to data some seconds old, as after a failover: what was told to others is not taken for something else.
+// Redis may lose some seconds of data, as after a failover: ids given out before must not be confused.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -52,7 +52,7 @@ test('a job whose id was given before has other keys of effects, and other ids o
   expect(new Set(receiver.came.map(({ headers }) => headers['webhook-id'])).size).toBe(2)
 })
 
-test('who had made a job sees that Redis went back, makes the next one under a new id, and health says so', async () => {
+test('a caller that created a job learns of the restore, gets a new id for the next one, and health reports it', async () => {
   const engine = isolate()
   const health = await engine.health()
   expect(health).toMatchObject({ ok: true, redis: true, version: expect.any(String) })

@@ -1,4 +1,4 @@
-// How often a failed run is tried again where neither its job nor its class says so.
+// Default number of retries, if neither the job nor its class sets one.
 
 import { describe, expect, test } from 'vitest'
 import type { Retry } from '../../src/core/retry.ts'
@@ -7,7 +7,7 @@ import type { Registry } from '../../src/engine/jobs/registry.ts'
 import type { JobRecord } from '../../src/redis/record.ts'
 import { createVault } from '../../src/redis/vault.ts'
 
-/** Whether a run is tried again that has failed so often before. */
+/** Returns whether a run with this number of failures is retried. */
 async function isTriedAgain(
   failures: number,
   { own, ...said }: { own?: Retry; unreached?: boolean; set?: Retry } = {},
@@ -20,7 +20,7 @@ async function isTriedAgain(
 }
 
 describe('a failed run is tried again', () => {
-  test('three times where nothing is said', async () => {
+  test('three times by default', async () => {
     expect(await Promise.all([0, 2, 3].map((n) => isTriedAgain(n)))).toEqual([true, true, false])
   })
 
@@ -29,7 +29,7 @@ describe('a failed run is tried again', () => {
     expect(await Promise.all(tries)).toEqual([true, true, false])
   })
 
-  test('as often as the deployment says, and as the job says before that', async () => {
+  test('by the setting of the deployment, overridden by the job', async () => {
     expect(await isTriedAgain(0, { set: { max: 0 } })).toBe(false)
     expect(await isTriedAgain(0, { set: { max: 0 }, unreached: true })).toBe(false)
     expect(await isTriedAgain(4, { set: { max: 0 }, own: { max: 5 } })).toBe(true)

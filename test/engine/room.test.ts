@@ -1,4 +1,4 @@
-// A limit from near: who holds its slots, who waits and in which order, and when there is room.
+// A limit in detail: holders of its slots, waiting jobs in order, and the next free slot.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, startKit } from '../kit/index.ts'
@@ -19,7 +19,7 @@ afterAll(async () => {
   await kit.close()
 })
 
-test('tells who holds the slots, soonest end first, who waits in turn, since when, and when there is room', async () => {
+test('shows the holders, soonest end first, the waiting jobs in turn, their start, and the next free slot', async () => {
   const [one, two] = [await make({ group: { id: 'a' } }), await make({ group: { id: 'b' } })]
   await claim('host:1')
   await kit.advance(1_000)
@@ -40,12 +40,12 @@ test('tells who holds the slots, soonest end first, who waits in turn, since whe
   expect(limit).toMatchObject({ fullSince: waiting[0]!.since, nextRoom: holders[0]!.leaseUntil })
 })
 
-test('answers as many as were asked for', async () => {
+test('returns the requested number', async () => {
   expect(await kit.engine.limits.usage('stripe', { holders: 1 })).toMatchObject({ holders: [{}], waiting: [] })
   expect((await kit.engine.limits.usage('stripe', { waiting: 1 })).waiting).toHaveLength(1)
 })
 
-test('a rate tells how many have started, and when the next may', async () => {
+test('a rate shows the number of starts, and the time of the next', async () => {
   await kit.engine.workers.register('p', 'rated', {
     pull: true,
     limits: [{ key: 'rated', rate: { limit: 1, period: HOUR } }],
@@ -63,7 +63,7 @@ test('a rate tells how many have started, and when the next may', async () => {
   expect(limit.nextRoom! - kit.now()).toBeLessThan(HOUR * 1.1)
 })
 
-test('a limit that nobody has set is not there', async () => {
+test('an unset limit is not found', async () => {
   await expect(kit.engine.limits.usage('nobody', {})).rejects.toThrow('there is no limit nobody')
 })
 

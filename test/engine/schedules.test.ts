@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const hourly = { repeat: { cron: '0 * * * *' } }
 
-/** Moves the clock to a slot and waits until its run is over, so many times. */
+/** Moves the clock to each slot and waits until its run is over. */
 async function pass(id: number, times: number): Promise<void> {
   for (let n = 0; n < times; n++) {
     const [slot] = (await kit.engine.schedules.get(String(id))).next
@@ -65,7 +65,7 @@ test('a run by hand uses up no slot', async () => {
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('the next slot is told where it is beyond those that are asked for, and is none of a pause', async () => {
+test('the next slot is shown beyond the requested ones, and is null during a pause', async () => {
   const id = await kit.make('beat', hourly)
   const { next } = await kit.engine.schedules.get(String(id))
   const soon = { until: kit.now() + 1 }
@@ -76,7 +76,7 @@ test('the next slot is told where it is beyond those that are asked for, and is 
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('a paused schedule has no slots, and goes on with the first after now', async () => {
+test('a paused schedule has no slots, and continues with the first after now', async () => {
   const id = await kit.make('beat', hourly)
   expect(await kit.engine.schedules.pause(String(id))).toMatchObject({ paused: true, next: [] })
   const before = runs.length
@@ -88,7 +88,7 @@ test('a paused schedule has no slots, and goes on with the first after now', asy
   expect(runs.length).toBe(before)
 })
 
-test('schedules are listed by their next slot, and no more when they have ended', async () => {
+test('schedules are listed by their next slot, until they end', async () => {
   const id = await kit.make('beat', { repeat: { cron: '0 0 1 1 *' } })
   const listed = async () => (await kit.engine.schedules.list({})).schedules.map(({ job }) => job)
   expect((await listed()).at(-1)).toBe(id)
@@ -113,7 +113,7 @@ test('a schedule is made by its name, once, and set again without another slot',
   expect(moved.next[0]).not.toBe(made.next[0])
 })
 
-test('a schedule of another class takes the name over, and the old one runs no more', async () => {
+test('a schedule of another class takes the name over, and the old one stops', async () => {
   const before = await kit.engine.schedules.get('nightly')
   const after = await kit.engine.schedules.set('nightly', nightly({ class: 'failing' }))
   expect(after.job).not.toBe(before.job)
@@ -121,7 +121,7 @@ test('a schedule of another class takes the name over, and the old one runs no m
   await expect(kit.engine.schedules.get(String(before.job))).rejects.toThrow('does not repeat')
 })
 
-test('a schedule that was terminated is made anew by its name, the same or another', async () => {
+test('a terminated schedule can be created again by its name, the same or another', async () => {
   const stopped = await kit.engine.schedules.set('morning', nightly())
   await kit.engine.jobs.terminate(String(stopped.job), {})
   const again = await kit.engine.schedules.set('morning', nightly())
@@ -141,7 +141,7 @@ test('a name of a job that does not repeat is not taken', async () => {
   await expect(kit.engine.schedules.set('desk', nightly())).rejects.toThrow(`alias desk is that of job ${id}`)
 })
 
-test('schedules that fail are listed by themselves, with what went wrong', async () => {
+test('failing schedules are listed separately, with their error', async () => {
   const { job } = await kit.engine.schedules.get('nightly')
   expect((await kit.engine.schedules.list({ failing: true })).schedules).toEqual([])
   await kit.engine.jobs.run(String(job), {})
@@ -152,7 +152,7 @@ test('schedules that fail are listed by themselves, with what went wrong', async
   expect(schedules[0]).not.toHaveProperty('failedInARow')
 })
 
-test('schedules that failed twice in a row are listed by themselves, and say so', async () => {
+test('schedules that failed twice in a row are listed separately, with the count', async () => {
   const { job } = await kit.engine.schedules.get('nightly')
   const twice = async () => (await kit.engine.schedules.list({ failing: true, inARow: 2 })).schedules
   expect(await twice()).toEqual([])
@@ -182,7 +182,7 @@ test('a backfill makes a job for each slot of a stretch, and each knows its slot
   ).rejects.toThrow('expected a schedule of a cron pattern')
 })
 
-test('a backfill of more slots than one call makes says where to go on', async () => {
+test('a backfill of more slots than the maximum returns the start of the next call', async () => {
   const id = await kit.make('beat', { repeat: { cron: '* * * * *' } })
   const { jobs, next } = await kit.engine.schedules.backfill(String(id), { from: 0, to: 24 * HOUR })
   expect(jobs).toHaveLength(1_000)
@@ -190,7 +190,7 @@ test('a backfill of more slots than one call makes says where to go on', async (
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('slots that a pause lets go by are told as it ends', async () => {
+test('slots missed in a pause are reported when it ends', async () => {
   const id = await kit.make('beat', hourly)
   const [first] = (await kit.engine.schedules.get(String(id))).next
   await kit.engine.schedules.pause(String(id))
@@ -205,7 +205,7 @@ test('slots that a pause lets go by are told as it ends', async () => {
 test.each([
   ['last', 'one'],
   ['run', 'each'],
-] as const)('slots that went by with missed: %s are told, and what stands for them', async (missed, made) => {
+] as const)('slots missed with missed: %s are reported, with the runs that replace them', async (missed, made) => {
   const id = await kit.make('beat', { repeat: { cron: '0 * * * *', missed } })
   const [first] = (await kit.engine.schedules.get(String(id))).next
   await kit.engine.queues.update('default', { paused: true })
@@ -218,7 +218,7 @@ test.each([
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('slots are told up to a moment, and the one that a clock change moves', async () => {
+test('slots are listed up to a moment, including one moved by a clock change', async () => {
   const id = await kit.make('beat', { repeat: { cron: '30 2 * * *', tz: 'Europe/Berlin' } })
   const until = kit.now() + 30 * 24 * HOUR
   const { next, moved } = await kit.engine.schedules.get(String(id), { until })

@@ -1,4 +1,4 @@
-// Looking for a text in jobs: bounded, told how far it came, and blind to what is redacted.
+// Text search in jobs: bounded, with its progress, and without redacted values.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -33,13 +33,13 @@ test('args, errors and aliases are looked through, whatever the case', async () 
   expect(await kit.engine.jobs.list({ text: 'nowhere' })).toMatchObject({ jobs: [], cursor: null, looked: 4 })
 })
 
-test('what a class redacts is found by nobody', async () => {
+test('redacted values are never found', async () => {
   const id = await kit.make('secret', { args: encodeValue({ card: '4000-0000', shop: 'berlin' }) })
   expect(await ids({ text: '4000-0000' })).toEqual([])
   expect(await ids({ text: 'berlin' })).toEqual([id])
 })
 
-test('what stands at a path into args is looked for as it is: a text, a number, true, false or null', async () => {
+test('a value at a path into args is matched exactly: a text, a number, true, false or null', async () => {
   const one = await make({ order: { id: 'A-1', lines: [{ n: 12 }] }, paid: true })
   const two = await make({ order: { id: 'a-1', lines: [{ n: 12 }] }, paid: null, '12': 'x' })
   const at = (args: Record<string, string>, more = {}) => ids({ args, ...more })
@@ -60,13 +60,13 @@ test('what stands at a path into args is looked for as it is: a text, a number, 
     jobs: [{ id: one }],
     cursor: null,
   })
-  // What is redacted is found by nobody.
+  // Redacted values are never found.
   const secret = await kit.make('secret', { args: encodeValue({ card: '4000-1111', shop: 'rome' }) })
   expect(await at({ card: '4000-1111' })).toEqual([])
   expect(await at({ shop: 'rome' })).toEqual([secret])
 })
 
-test('a request looks through two thousand jobs, says how many, and the cursor goes on', async () => {
+test('a request searches two thousand jobs, reports the number, and the cursor continues', async () => {
   const first = await make({ wanted: 'needle' })
   for (let i = 0; i < 3; i++)
     await kit.engine.jobs.enqueue(
@@ -79,7 +79,7 @@ test('a request looks through two thousand jobs, says how many, and the cursor g
   expect(await ids({ text: 'needle', limit: 10, cursor: page.cursor! })).toEqual([first])
 })
 
-test('a full page goes on behind its last job', async () => {
+test('a full page continues after its last job', async () => {
   const { jobs, cursor } = await kit.engine.jobs.list({ text: '"n":7', limit: 2 })
   const next = await kit.engine.jobs.list({ text: '"n":7', limit: 2, cursor: cursor! })
   expect(jobs).toHaveLength(2)

@@ -25,7 +25,7 @@ test('a token speaks for the key that it was given to', async () => {
   expect(await may(token)).toMatchObject({ name: 'deployment', scopes: ['admin'] })
 })
 
-test('a token is for one address, and says nothing of its key', async () => {
+test('a token is for one address, and reveals nothing of its key', async () => {
   const { token } = await kit.engine.streamTokens.create('dev', PATH)
   expect(await may(token, '/v1/subscribe/other')).toBeUndefined()
   expect(token).not.toContain('dev')
@@ -107,7 +107,7 @@ test('a page of an origin that is allowed can call the API, its browser asks bef
   expect([none.headers.get('access-control-allow-origin'), none.headers.get('vary')]).toEqual([null, null])
 })
 
-/** A job that waits for an answer, and a link with which somebody gives it. */
+/** A job that waits for an answer, and a link to answer it. */
 async function question(life?: string) {
   await kit.engine.workers.register('q', 'approval', { in: { decision: {}, other: {} }, pull: true })
   const job = await kit.make('approval', { queue: 'q', wait: 31_536_000_000 })
@@ -170,7 +170,7 @@ test('a page of another site cannot answer through the browser of a person, unle
   expect(await answer({ ...foreign, origin: 'https://app.example.com' })).toBe(200)
 })
 
-test('a link for a port that there is not is refused when it is made', async () => {
+test('a link for a missing port is refused when it is created', async () => {
   const { job } = await question()
   const headers = { authorization: 'Bearer dev', 'content-type': 'application/json' }
   const made = (port: string, body: object) =>

@@ -1,4 +1,4 @@
-// How long a unique key holds: what a caller of the API can say.
+// Duration of a unique key, as set by a caller.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { check } from '../../src/core/issues.ts'
@@ -68,7 +68,7 @@ test('until deleted: also after its end', async () => {
   await complete(await claim(next))
 })
 
-test('for a period: whatever becomes of it, and no longer', async () => {
+test('for a period: whatever the job’s outcome, and no longer', async () => {
   const unique = { key: 'period', for: '1 hour' }
   const id = await make(unique)
   await complete(await claim(id))
@@ -95,7 +95,7 @@ test('for a period: also when the job is gone before it is over', async () => {
 
 const debounced = (more = {}) => ({ key: 'debounced', debounce: { wait: '30 seconds', ...more } })
 
-test('debounced: it begins so long after it was last asked for, with the newest args', async () => {
+test('debounced: it begins a delay after the last request, with the newest args', async () => {
   const id = await make(debounced(), { args: '1' })
   for (let n = 2; n < 5; n++) {
     await kit.advance(20_000)
@@ -113,7 +113,7 @@ test('debounced: it begins so long after it was last asked for, with the newest 
   await complete(await claim(next))
 })
 
-test('debounced: at the latest so long after it was first asked for', async () => {
+test('debounced: it begins at most a maximum delay after the first request', async () => {
   const id = await make(debounced({ max: '1 minute' }))
   for (let n = 0; n < 3; n++) {
     await kit.advance(19_000)
@@ -175,7 +175,7 @@ test.each(faults)('%j is refused', (input, path, message) => {
   )
 })
 
-test('a tag is refused where the class is called: nobody who is called asks for one', async () => {
+test('a tag is refused if the class is called, because calls have no tags', async () => {
   const tagged = { queue: 'q', class: 'pushed', tag: 'blue' }
   await kit.engine.workers.register('q', 'pushed', { push: { url: 'http://127.0.0.1:9/' } })
   const make = (...inputs: object[]) => kit.engine.jobs.enqueue(inputs as never)
@@ -185,7 +185,7 @@ test('a tag is refused where the class is called: nobody who is called asks for 
   expect((await kit.engine.jobs.list({ queue: 'q', status: 'queued' })).jobs).toEqual([])
 })
 
-test('a job with a tag waits for who asks for it, also when its class is called by now', async () => {
+test('a job with a tag waits for a claim with the tag, even if its class is called by now', async () => {
   const id = await make(undefined, { tag: 'blue' })
   await kit.engine.workers.register('q', 'job', { push: { url: 'http://127.0.0.1:9/' } })
   expect((await kit.engine.jobs.why(String(id))).reasons[0]!.message).toContain('asking for tag blue')
@@ -193,7 +193,7 @@ test('a job with a tag waits for who asks for it, also when its class is called 
   await kit.engine.workers.register('q', 'job', { pull: true })
 })
 
-test('a job with a tag is lent to who asks for the tag, and goes when its own time is over', async () => {
+test('a job with a tag is leased to claims with the tag, and leaves after its own timeout', async () => {
   const id = await make(undefined, { tag: 'blue', retain: '1 minute' })
   expect(await kit.engine.runs.claim('q', {})).toEqual([])
   await complete(await claim(id, ['blue']))

@@ -42,7 +42,7 @@ test('a claim that waits is called by a retry and by a release', async () => {
   await kit.engine.runs.commit(again!.run.token, { end: 'completed' })
 })
 
-test('a claim that waits is called when the queue goes on', async () => {
+test('a waiting claim is called when the queue is resumed', async () => {
   await kit.engine.queues.update('pull', { paused: true })
   await enqueue()
   const waiting = claim(10_000)
@@ -98,7 +98,7 @@ async function lent() {
   return { id, snapshot }
 }
 
-/** A job that is lent, and that somebody waits for: what he gets, and what ends the job. */
+/** A leased job with a waiting caller: the caller's result, and the job's end. */
 async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engine = kit.engine) {
   const { id, snapshot } = await lent()
   const { signal, ...options } = more
@@ -111,7 +111,7 @@ async function awaited(more: { take?: boolean; signal?: AbortSignal } = {}, engi
   }
 }
 
-test.each([false, true])('whoever waits for a result hears of it when it is there (taken: %s)', async (take) => {
+test.each([false, true])('a waiting caller gets a result as soon as it exists (taken: %s)', async (take) => {
   const { result, end } = await awaited({ take })
   await end()
   expect(await result).toMatchObject({ ended: true, result: { type: 'success', result: '42' } })
@@ -125,7 +125,7 @@ test('many may wait for one result, and the result of a job that fails', async (
   for (const result of await Promise.all(results)) expect(result).toMatchObject({ result: { message: 'no' } })
 })
 
-test('a reader of results who has hung up takes nothing along, and is not waited for', async () => {
+test('a disconnected reader of results takes nothing, and is not awaited', async () => {
   const hangUp = new AbortController()
   const { id, result, end } = await awaited({ take: true, signal: hangUp.signal })
   hangUp.abort()
@@ -134,7 +134,7 @@ test('a reader of results who has hung up takes nothing along, and is not waited
   expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ ended: true, result: { result: '42' } })
 })
 
-test('where Redis lets nobody subscribe, a result and a job are waited for all the same', async () => {
+test('a result and a job can be awaited without subscriptions in Redis', async () => {
   const client = createClient(kit.options)
   const refused = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('no more connections')) }) }
   const deaf = createEngine({ ...kit.engineOptions, redis: { ...client, listen: () => refused } })

@@ -1,5 +1,5 @@
-// What a run of a function with a long past costs: commands, round trips and bytes as Redis and the gateway count them, and
-// the bytes that its claim answers.
+// Cost of a run of a function with a long history: commands, round trips and bytes as counted by Redis and the gateway,
+// and the bytes of its claim.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
@@ -70,7 +70,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
     await engine.dispatch('default', '')
   }
 
-  /** Makes the job, and weighs those of its runs. */
+  /** Creates the job, and measures these runs. */
   async function weighed(className: string, runs: number[]): Promise<Weighed[]> {
     const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: className }])
     const answers: Weighed[] = []
@@ -100,7 +100,7 @@ describe.skipIf(kind === 'embedded')('a run', () => {
     expect(last!.through - second!.through).toBeLessThanOrEqual(120)
   })
 
-  test('of a function that walks through all of its past pays one command for that, not its claim', async () => {
+  test('a function that reads all of its history pays one command for that, and its claim pays none', async () => {
     const [second, hundredth, last] = await weighed('plain', [2, 40, 300])
     expect(hundredth!.calls).toBe(second!.calls)
     expect(last!.calls).toBe(second!.calls + 1)

@@ -1,4 +1,4 @@
-// Functions that orchestrate: steps and waits that are done once, over as many runs as it takes.
+// Functions that orchestrate: steps and waits that happen once, over any number of runs.
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ afterEach(async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
 })
 
-/** What functions have done outside, in order. */
+/** Outside effects of functions, in order. */
 const done: Record<number, string[]> = {}
 const note = ({ id }: Pick<Job, 'id'>, what: string) => {
   done[id] = [...(done[id] ?? []), what]
@@ -64,7 +64,7 @@ describe('sleep', () => {
       return note(job, 'after')
     },
   })
-  test('ends the run, and the function goes on behind it when the time has come', async () => {
+  test('ends the run, and the function continues after it at the given time', async () => {
     const id = await start('sleeper')
     const { status, runAt } = await view(id)
     expect(status).toBe('queued')
@@ -89,7 +89,7 @@ describe('sleep', () => {
     expect(done[id]).toEqual(['before', 'between'])
   })
 
-  test('a job that has slept and completed runs no more', async () => {
+  test('a completed job that has slept does not run again', async () => {
     const id = await start('sleeper')
     await later(3 * DAY)
     await later(2 * DAY)
@@ -322,7 +322,7 @@ describe('branches', () => {
       ])
     },
   })
-  test('go on each by itself, and what one does is not cut off by the wait of another', async () => {
+  test('continue independently, and the work of one is not cut off by the wait of another', async () => {
     const id = await start('branching')
     expect(done[id]).toEqual(['slow'])
     await later(DAY)
@@ -340,7 +340,7 @@ describe('branches', () => {
       return job.parallel(branches, { limit: 3 })
     },
   })
-  test('are no more at once than the limit', async () => {
+  test('run at most the limit at once', async () => {
     const id = await kit.make('limited', { keepResult: true })
     for (let i = 0; i < 100; i++) {
       const [ready] = await kit.engine.ready()
@@ -406,7 +406,7 @@ describe('a function that was edited while its job waits', () => {
   })
 })
 
-describe('what is done outside of steps', () => {
+describe('effects outside of steps', () => {
   define({
     class: 'loose',
     in: { in: port() },
@@ -478,7 +478,7 @@ describe('mistakes that used to be silent', () => {
     },
   })
 
-  test('what waitFor takes has to be as its port says, and is so in every run', async () => {
+  test('values of waitFor must match the schema of its port, in every run', async () => {
     const id = await start('approval')
     await kit.engine.ports.write(String(id), 'in', 'decision', ['{"ok":true,"at":"2027-01-01T00:00:00Z"}' as never])
     await settle()
@@ -493,7 +493,7 @@ describe('mistakes that used to be silent', () => {
     )
   })
 
-  test('what is written to an output port has to be as the port says', async () => {
+  test('values written to an output port must match the schema of the port', async () => {
     for (const className of ['writes_text', 'defaults_text']) {
       const id = await start(className)
       expect(await resultOf(id)).toBe(`out port n of job ${id}: Invalid input: expected number, received string`)
@@ -526,7 +526,7 @@ describe('why a function waits', () => {
   })
   const reasons = async (id: number) => (await kit.engine.jobs.why(String(id))).reasons
 
-  test('the port and the time that waitFor waits for are told', async () => {
+  test('the port and the timeout of waitFor are shown', async () => {
     const id = await start('asks_port')
     const [reason, ...others] = await reasons(id)
     expect(reason).toMatchObject({ code: 'INPUT', key: 'decision', until: expect.any(Number) })
@@ -534,7 +534,7 @@ describe('why a function waits', () => {
     expect(others).toEqual([])
   })
 
-  test('the channel of waitFor, the child of callWorker and the branches of parallel are told', async () => {
+  test('the channel of waitFor, the child of callWorker and the branches of parallel are shown', async () => {
     expect(await reasons(await start('asks_channel'))).toMatchObject([
       { code: 'MESSAGE', key: '/orders/7', message: 'its function waits for a message on channel /orders/7' },
     ])

@@ -1,4 +1,4 @@
-// Lanes that wait for work: what the steady trickle of jobs costs, and what becomes of it when nobody is heard.
+// Lanes that wait for work: the cost of a steady trickle of jobs, and its fate without subscriptions.
 
 import { afterEach, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -20,13 +20,13 @@ afterEach(async () => {
   await kit.close()
 })
 
-/** A sidejob whose lanes stay for so long after their last run. */
+/** A sidejob whose lanes stay for this time after their last run. */
 async function start(lane: KitOptions['lane']) {
   kit = await startKit({ workers: [noop, slow, later, counted], lane })
 }
 
 const queue = async () => (await kit.store.overview('default')).queues[0]!
-/** Whether a lane waits, as the queue's record says. */
+/** Returns whether a lane waits, by the queue's record. */
 const isWarm = async () => (await rawCommand(kit.redis.port, 'GET', kit.store.keys.queue('default'))).includes('"wm"')
 const messages = () => kit.counts().published
 
@@ -36,7 +36,7 @@ async function warmUp(): Promise<void> {
   await kit.until(isWarm)
 }
 
-test('a trickle of jobs rings for its first two, and calls for the others', async () => {
+test('a trickle of jobs rings for its first two, and calls for the rest', async () => {
   await start({ warm: 2_000 })
   await warmUp()
   const before = messages()
@@ -146,7 +146,7 @@ test('a call that is lost, comes late or twice makes no job run twice, and none 
   }
 })
 
-test('what becomes due while a lane waits is run at its moment, with no call', async () => {
+test('a job that becomes due while a lane waits is run at its time, without a call', async () => {
   await start({ warm: 2_000 })
   await warmUp()
   const due = await kit.make('later', { wait: 1_000 })
@@ -155,7 +155,7 @@ test('what becomes due while a lane waits is run at its moment, with no call', a
   expect(ranAt! - createdAt).toBeGreaterThanOrEqual(1_000)
 })
 
-test('where Redis lets nobody listen, lanes leave as if they were not to wait', async () => {
+test('without subscriptions in Redis, lanes leave as if they were not to wait', async () => {
   kit = await startKit({ workers: [noop], hold: true })
   const client = createClient(kit.options)
   const refused = () => Promise.reject(new Error('no subscriptions here'))

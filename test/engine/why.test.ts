@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 let queues = 0
-/** A queue of its own for each situation, served by pull workers unless something else is said. */
+/** A queue of its own for each situation, served by pull workers by default. */
 async function place(definition: WorkerDefinition = {}, pull = true) {
   const queue = `q${++queues}`
   await kit.engine.workers.register(
@@ -58,10 +58,10 @@ async function served(className: string) {
   return id
 }
 
-/** Makes the situation; answers the job, and what is to be told of it, the immediate cause first. */
+/** Creates the situation; returns the job and the expected reasons, the immediate cause first. */
 type Situation = () => Promise<[id: number, ...reasons: Partial<Reason>[]]>
 
-/** Those of functions are made in the other kit. */
+/** Situations of functions use the other kit. */
 const byFunctions = /function|message|shutdown/
 
 const situations: Record<string, Situation> = {
@@ -95,7 +95,7 @@ const situations: Record<string, Situation> = {
     const { make, queue } = await place()
     return [await make(), { code: 'PULL', data: { queue, ahead: 0, priority: 0 } }]
   },
-  async 'for a pull worker, behind others'() {
+  async 'for a pull worker, after other jobs'() {
     const { make, queue } = await place()
     await make()
     await make()
@@ -110,7 +110,7 @@ const situations: Record<string, Situation> = {
     await kit.engine.queues.update(queue, { paused: true })
     return [await make(), { code: 'PAUSED', data: { queue } }, { code: 'PULL' }]
   },
-  async 'for a moment that was asked for'() {
+  async 'for a given moment'() {
     const { make } = await place()
     const at = kit.now() + HOUR
     return [await make({ at }), { code: 'DUE', until: at, data: { ms: expect.any(Number) } }]
@@ -164,7 +164,7 @@ const situations: Record<string, Situation> = {
     const data = { limit: key, ahead: 0, concurrency: 1, paused: 0 }
     return [await make({ group }), { code: 'LIMITED', key, until: expect.any(Number), data }]
   },
-  async 'at a limit, behind others'() {
+  async 'at a limit, after other jobs'() {
     const { make, claim } = await place({ limits: [{ key: 'behind', concurrency: 1 }] })
     await make()
     await claim()
@@ -229,7 +229,7 @@ const situations: Record<string, Situation> = {
     const { x, y } = (await kit.engine.jobs.get(String(id))).children
     return [id, { code: 'CHILDREN', data: { waiting: 2, jobs: [x!.id, y!.id], names: ['x', 'y'] } }]
   },
-  async 'for the one of its children that has not ended'() {
+  async 'for its one unfinished child'() {
     const { make, end, queue } = await place()
     const id = await make()
     await end({ end: 'suspended', waitFor: 'children', ops: [spawn('x', queue), spawn('y', queue)] })
@@ -323,7 +323,7 @@ const situations: Record<string, Situation> = {
   },
 }
 
-/** What a row tells where the first reason stands in the steps of its function, and not in its record. */
+/** Reason in the row if the first reason is only in the steps of the function. */
 const beyond: Record<string, Partial<Reason>> = {
   'for input that its function waits for, for a time': { code: 'PAUSED_UNTIL', key: undefined },
 }
@@ -340,7 +340,7 @@ describe('a job waits', () => {
       expect(message.length).toBeGreaterThan(8)
       expect(since).toBeGreaterThan(before - 60_000)
       expect(since).toBeLessThanOrEqual(where.now() + 1_000)
-      // What is said in numbers is what the sentence says: no number is in it alone.
+      // Every number in the sentence also exists as a field.
       const numbers = [...message.replace(/\d{4}-\d\d-\S+/g, '').matchAll(/(?<![\w/:.])\d+(?![\w/:.])/g)].map(Number)
       const known = JSON.stringify(data)
       for (const n of numbers)
@@ -372,7 +372,7 @@ describe('the chain', () => {
     return { id, holder, child: (await kit.engine.jobs.get(String(id))).children.x!.id }
   }
 
-  test('goes from a job to the child that it waits for, the limit at which that waits, and who holds its slots', async () => {
+  test('goes from a job to its awaited child, the limit at which that waits, and the holders of its slots', async () => {
     const { id, holder, child } = await three()
     const { reasons, chain } = await kit.engine.jobs.why(String(id), { deep: 3 })
     expect(reasons).toMatchObject([{ code: 'CHILDREN', job: child }])
@@ -389,7 +389,7 @@ describe('the chain', () => {
     expect(limit.fullSince!).toBeLessThanOrEqual(kit.now())
   })
 
-  test('of several that are waited for it takes the one that lasts longest', async () => {
+  test('follows the longest of several awaited jobs', async () => {
     const { make, end, queue } = await place()
     const id = await make()
     const ops = [spawn('soon', queue, { wait: 60_000 }), spawn('late', queue, { wait: HOUR })]
@@ -398,7 +398,7 @@ describe('the chain', () => {
     expect((await kit.engine.jobs.why(String(id), { deep: 3 })).chain).toMatchObject([{ job: late!.id }])
   })
 
-  test('goes as deep as it is asked to, and ends where nobody else is the cause', async () => {
+  test('goes to the requested depth, and stops if no other job is the cause', async () => {
     const { make, end, queue } = await place()
     const id = await make()
     for (let n = 0; n < 4; n++) await end({ end: 'suspended', waitFor: 'children', ops: [spawn('x', queue)] })
@@ -416,7 +416,7 @@ describe('the chain', () => {
     expect([alone, kit.gateway.counters.requests - before - alone]).toEqual([1, 3])
   })
 
-  test('a job that follows its children names those that hold it up, and not its own ports', async () => {
+  test('a job that follows its children names the ones that delay it, and not its own ports', async () => {
     const { make, end, queue } = await place({ in: { text: {} } })
     const id = await make()
     const ops = [spawn('quick', queue), spawn('slow', queue, { wait: HOUR })]

@@ -9,7 +9,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const MINUTE = 60_000
 
-/** All workers of this file; each stands beside its test. */
+/** All workers of this file; each is defined next to its test. */
 const workers: Worker[] = []
 const define: typeof defineWorker = (definition) => {
   const worker = defineWorker(definition)
@@ -18,7 +18,7 @@ const define: typeof defineWorker = (definition) => {
 }
 
 let kit: Kit
-/** What chance gives next. */
+/** Next values of the random generator. */
 let chances: number[] = []
 beforeAll(async () => {
   kit = await startKit({ workers, random: () => chances.shift() ?? 0 })
@@ -59,7 +59,7 @@ const write = (id: number, name: string, ...values: unknown[]) =>
     values.map((value) => JSON.stringify(value)),
   )
 
-/** How the last run ended, and when. */
+/** End of the last run, and its time. */
 const lastRun = async (id: number) => (await kit.engine.jobs.runs(String(id))).runs[0]
 
 const until = (fact: () => Promise<boolean> | boolean) => kit.until(fact)
@@ -141,7 +141,7 @@ describe('the life of a job', () => {
   })
 })
 
-describe('how a run ends', () => {
+describe('the end of a run', () => {
   const runs: Record<number, number> = {}
   const count = (job: Job) => (runs[job.id] = (runs[job.id] ?? 0) + 1)
 
@@ -182,7 +182,7 @@ describe('how a run ends', () => {
     expect(await kit.engine.jobs.result(String(id), {})).toEqual({ ended: true, result: null })
   })
 
-  test('a result is kept where nothing is said, as long as the job is, and not where the job wants none', async () => {
+  test('a result is kept by default while the job is kept, and not if the job opts out', async () => {
     const resultOf = async (more: object) => {
       const { id } = await jobOf('answer', { args: '1', ...more })
       return kit.engine.jobs.result(String(id), {})
@@ -192,7 +192,7 @@ describe('how a run ends', () => {
     expect(await resultOf({ retain: 300 })).toMatchObject({ result: { result: '1' } })
   })
 
-  test('a result is kept for as long as the job says', async () => {
+  test('a result is kept for the time set on the job', async () => {
     const { id } = await jobOf('answer', { args: '1', keepResult: 300 })
     expect(await kit.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '1' } })
     await until(async () => {
@@ -279,7 +279,7 @@ describe('args and results that are described', () => {
     })
   })
 
-  test('they are told to whoever asks what workers there are, as JSON Schema', async () => {
+  test('they appear in the list of workers, as JSON Schema', async () => {
     const { workers: all } = await kit.engine.workers.list()
     const told = all.find(({ class: name }) => name === 'times')!
     expect(JSON.parse(told.args!)).toMatchObject({ required: ['n'], properties: { n: { type: 'number' } } })
@@ -322,7 +322,7 @@ describe('failures', () => {
     expect(await state(id)).toEqual({})
   })
 
-  test('a failed job stays failed when input comes, and starts anew when it is asked to', async () => {
+  test('a failed job stays failed when input comes, and restarts on request', async () => {
     const { id } = await jobOf('broken', { retry: { max: 0 } })
     await write(id, 'in', 2)
     expect((await view(id)).status).toBe('failed')
@@ -403,7 +403,7 @@ describe('failures', () => {
 
   define({ class: 'wrong in', retry: { max: 5 }, perform: (job: Job) => job.read('constructor') })
   define({ class: 'wrong out', retry: { max: 5 }, perform: (job: Job) => job.write('gone', 1) })
-  test('a port that there is not fails the run, which is not tried again', async () => {
+  test('an unknown port fails the run without a retry', async () => {
     for (const [name, side, gone] of [
       ['wrong in', 'in', 'constructor'],
       ['wrong out', 'out', 'gone'],
@@ -474,7 +474,7 @@ describe('checkpoints and steps', () => {
       job.write('out', 'again')
     },
   })
-  test('what is committed in the middle stays, and the view is a fresh one', async () => {
+  test('a checkpoint stays committed, and the view is a fresh one', async () => {
     const id = await kit.make('saving', { inputs: { in: ['1'] }, retry: { max: 1, backoff: { base: 0 } } })
     await saved.promise
     expect(await valuesOf(id)).toEqual([1])
@@ -548,7 +548,7 @@ describe('checkpoints and steps', () => {
       return all
     },
   })
-  test('steps that go on at the same time are each done once', async () => {
+  test('concurrent steps are each done once', async () => {
     const { id, status } = await jobOf('steps at once')
     expect({ status, charged: charged[id] }).toEqual({ status: 'completed', charged: 4 })
     expect((await valuesOf(id)).sort()).toEqual(['a', 'b', 'c', 'constructor'])
@@ -581,7 +581,7 @@ describe('checkpoints and steps', () => {
       await childRan.promise
     },
   })
-  test('a child that a checkpoint has made runs while its parent goes on', async () => {
+  test('a child created in a checkpoint runs while its parent continues', async () => {
     expect(await jobOf('early parent')).toMatchObject({ status: 'completed', error: null })
   })
 
@@ -612,7 +612,7 @@ describe('checkpoints and steps', () => {
       job.op({ op: 'log', entry: '1' })
     },
   })
-  test('a run cannot go on after a checkpoint that was refused, whatever it catches', async () => {
+  test('a run cannot continue after a refused checkpoint, even if it catches the error', async () => {
     const { id, status, error } = await jobOf('refused checkpoint')
     expect(await refusedWith.promise).toBeInstanceOf(Error)
     expect(status).toBe('failed')
@@ -645,7 +645,7 @@ describe('leases', () => {
       job.write('out', 'what could be saved')
     },
   })
-  test('a run whose job is terminated never heard of it: its signal aborts, and what it ends with counts', async () => {
+  test('a run never learned that its job was terminated: now its signal aborts, and its end counts', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const id = await kit.make('stoppable')
     await ready.promise
@@ -735,7 +735,7 @@ describe('input', () => {
     expect(await valuesOf(id)).toEqual([1, 2])
   })
 
-  test('that somebody took during a run makes it a conflict: the run is dropped, and comes again', async () => {
+  test('taken by another client during a run makes it a conflict: the run is dropped, and comes again', async () => {
     const id = await kit.make('taking', { args: '1', inputs: { in: ['1', '2'] } })
     await begun[1]!.promise
     await kit.engine.ports.take(String(id), 'in', 'in', {})
@@ -826,7 +826,7 @@ describe('inputs()', () => {
     },
   })
 
-  test('defaults alone are given once, and once more when one changes; what is written becomes the default', async () => {
+  test('defaults alone are returned once, and again after a change; a written value becomes the default', async () => {
     const { id, out } = await jobOf('noting', defaults)
     expect(out.out).toMatchObject({ size: 0, default: '[1,"x"]' })
     await write(id, 'run', 1)
@@ -873,7 +873,7 @@ describe('inputs()', () => {
       for await (const _ of job.inputs()) throw new Error('called')
     },
   })
-  test('of no ports gives nothing', async () => {
+  test('without ports returns nothing', async () => {
     expect((await jobOf('no ports')).status).toBe('completed')
   })
 })
@@ -966,7 +966,7 @@ describe('children', () => {
   })
 
   define({ class: 'imagining', perform: (job) => job.readChildren('num', ['constructor']) })
-  test('that there are not fail the run that reads them', async () => {
+  test('that do not exist fail the run that reads them', async () => {
     const { id, status, error } = await jobOf('imagining')
     expect(status).toBe('failed')
     expect(error.message).toBe(`job ${id} had no child constructor when this view of it was made`)
@@ -977,9 +977,9 @@ describe('children', () => {
       job.spawn('a', { class: 'double' })
       job.writeChild('a', 'none', 1)
     },
-    'a class that nobody has registered': (job) => job.spawn('a', { class: 'unheard of' }),
+    'an unregistered class': (job) => job.spawn('a', { class: 'unheard of' }),
     'a child that is not there': (job) => job.writeChild('nobody', 'n', 1),
-    'the name of a child that is there': (job) => {
+    'the name of an existing child': (job) => {
       job.spawn('a', { class: 'double' })
       job.spawn('a', { class: 'double' })
     },
@@ -998,9 +998,9 @@ describe('children', () => {
   })
   test.each([
     ['an undeclared port of a child', 1, /^job \d+ \(double\) does not have in port none$/],
-    ['a class that nobody has registered', 1, /^class unheard of is not registered for queue default$/],
+    ['an unregistered class', 1, /^class unheard of is not registered for queue default$/],
     ['a child that is not there', 2, /nobody/],
-    ['the name of a child that is there', 2, / a /],
+    ['the name of an existing child', 2, / a /],
   ])('%s fails the run, and nothing of it is kept', async (what, attempts, why) => {
     const id = await kit.make('overreaching', { args: JSON.stringify(what), inputs: { in: ['1'] } })
     await kit.rest(id, 'failed')
@@ -1022,7 +1022,7 @@ describe('a job that runs away', () => {
       return job.again()
     },
   })
-  test('is stopped after 600 runs in a minute, and the log says why', async () => {
+  test('is stopped after 600 runs in a minute, and the log has the reason', async () => {
     const { now } = await kit.store.overview()
     await kit.advance(MINUTE - (now % MINUTE))
     const id = await kit.make('runaway')
@@ -1093,7 +1093,7 @@ describe('isolated workers', () => {
     }
   })
 
-  test('run like all others where there is no such invocation', async () => {
+  test('run like all other runs without such an invocation', async () => {
     const own = await startKit({ workers: [isolated] })
     try {
       await own.rest(await own.make('heavy'), 'completed')

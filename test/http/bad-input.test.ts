@@ -26,7 +26,7 @@ test('there are enough rows, and each name is there once', () => {
   expect(new Set(badInputs.map(({ name }) => name)).size).toBe(badInputs.length)
 })
 
-test('an error that nobody expected tells the operator, and the caller only that it happened', async () => {
+test('an unexpected error shows details to the operator, and only its occurrence to the caller', async () => {
   const fault = new TypeError('redis://user:secret@host refused')
   const { ask, reported } = setUp({
     stats: {
@@ -55,7 +55,7 @@ test('an error says in a header when to try again', async () => {
   expect(await answer.json()).toMatchObject({ error: { code: 'LIMITED', retryAfter: 1.2 } })
 })
 
-test('an error comes in the format that was asked for', async () => {
+test('an error has the requested format', async () => {
   const { ask } = setUp()
   const answer = await ask({ method: 'GET', path: '/v1/nothing', headers: { accept: 'application/x-msgpack' } })
   expect(answer.headers.get('content-type')).toBe('application/vnd.msgpack')

@@ -1,4 +1,4 @@
-// The typed client against the real routes and an engine that remembers: what is sent, what comes back, what is repeated.
+// The typed client against the real routes and a recording engine: requests, answers, repeats.
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { ApiError, createClient } from '../../src/client/index.ts'
@@ -61,7 +61,7 @@ describe('the input of a call is sent where its route reads it', () => {
   })
 })
 
-test('the key that a call makes for its repeats says so, and one that is given stays', async () => {
+test('a key created for retries is marked, and a given key is unchanged', async () => {
   const { client, requests } = setUp()
   await client.jobs.enqueue({ class: 'zip' })
   await client.jobs.enqueue({ class: 'zip' }, { idempotencyKey: 'mine' })
@@ -70,7 +70,7 @@ test('the key that a call makes for its repeats says so, and one that is given s
   expect(mine).toBe('mine')
 })
 
-test('one job gives one answer, many give a list, and the types say so', async () => {
+test('one job returns one answer, a list returns a list, and the types agree', async () => {
   const { client } = setUp()
   const one = await client.jobs.enqueue({ class: 'zip', args: { any: 'thing' }, wait: '5m' })
   const many = await client.jobs.enqueue([{ class: 'zip' }, { class: 'zip' }])
@@ -132,7 +132,7 @@ test('a call whose network fails is made again with the same key, three times at
   await expect(client.jobs.enqueue({ class: 'zip' })).rejects.toThrow('network')
 })
 
-test('an answer that breaks off is asked for again', async () => {
+test('an interrupted answer is requested again', async () => {
   let broken = 1
   const { client, requests } = setUp({}, (fetch) => async (request) => {
     const answer = await fetch(request)
@@ -188,7 +188,7 @@ test('a call that its caller gave up is not made again', async () => {
   expect(requests).toHaveLength(1)
 })
 
-test('every route but those of QStash is a method of the client', () => {
+test('every route except QStash’s is a method of the client', () => {
   const { client } = setUp()
   const methods = Object.entries(client).flatMap(([resource, verbs]) =>
     Object.keys(verbs).map((verb) => `${resource}.${verb}`),

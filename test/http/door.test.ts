@@ -1,4 +1,4 @@
-// The door: how much each key may ask for, who is written down, and how long a stream stays open.
+// The gateway: rate limits of keys, the audit, and the lifetime of streams.
 
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { dashboard } from '../../src/dashboard/index.ts'
@@ -28,7 +28,7 @@ function keyed(known: Partial<KnownKey>, verbs: Parameters<typeof fakeEngine>[0]
 afterEach(() => vi.useRealTimers())
 
 describe('how much', () => {
-  test('a key that asks for more than its limit is told when the next request is free', async () => {
+  test('a key beyond its limit learns when the next request is free', async () => {
     vi.useFakeTimers()
     const { ask } = keyed({ limits: { requestsPerSecond: 2 } })
     for (let i = 0; i < 4; i++) expect((await ask(get('/v1/queues'))).status).toBe(200)
@@ -144,7 +144,7 @@ describe('how much', () => {
 })
 
 describe('who', () => {
-  test('what an admin changes, and what is forced, is written down before it is done', async () => {
+  test('admin changes and forced actions are recorded before they happen', async () => {
     const written: AuditEntry[] = []
     const { ask, calls } = keyed({}, { audit: { write: async (entry) => void written.push(entry) } })
     await ask(post('/v1/keys', '{"name":"x","scopes":["read"]}'))
@@ -158,13 +158,13 @@ describe('who', () => {
     expect(calls.map(({ verb }) => verb)).toEqual(['keys.add', 'jobs.remove', 'jobs.remove', 'audit.read'])
   })
 
-  test('what cannot be written down is not done', async () => {
+  test('an action that cannot be recorded does not happen', async () => {
     const { ask, calls } = keyed({}, { audit: { write: () => Promise.reject(new Error('no Redis')) } })
     expect((await ask(post('/v1/keys', '{"name":"x","scopes":["read"]}'))).status).toBe(500)
     expect(calls).toEqual([])
   })
 
-  test('the engine is told which key asks, and what that may have waiting', async () => {
+  test('the engine receives the key and its quota', async () => {
     const about = async (known: object) => {
       const { ask, calls } = keyed(known)
       await ask(post('/v1/jobs', '{"class":"zip"}'))
@@ -177,7 +177,7 @@ describe('who', () => {
 })
 
 describe('a stream', () => {
-  /** A stream that nobody says anything on; what it has sent so far. */
+  /** A silent stream, and the bytes it has sent so far. */
   async function listening(knows: () => Promise<boolean>) {
     vi.useFakeTimers()
     const { engine } = fakeEngine({
@@ -208,7 +208,7 @@ describe('a stream', () => {
     expect(await text).toBe(': here\n\n: here\n\n')
   })
 
-  test('goes on while nobody can say whether its key is known', async () => {
+  test('continues while the key cannot be verified', async () => {
     const { isOver } = await listening(() => Promise.reject(new Error('no Redis')))
     await vi.advanceTimersByTimeAsync(60_000)
     expect(isOver()).toBe(false)
@@ -224,7 +224,7 @@ describe('a stream', () => {
 })
 
 describe('every answer', () => {
-  test('says that its type is what it says, and that nobody keeps it', async () => {
+  test('names its type, and forbids caching', async () => {
     const { ask } = setUp()
     for (const path of [
       '/v1/queues',
@@ -244,7 +244,7 @@ describe('every answer', () => {
     }
   })
 
-  test('over https says that it stays so', async () => {
+  test('over https forbids plain http', async () => {
     const { app } = setUp()
     expect((await app.request('https://jobs.example.com/health')).headers.get('strict-transport-security')).toContain(
       'max-age',

@@ -1,4 +1,4 @@
-// An engine that does nothing but remember what it was asked and give answers of the right shape.
+// A fake engine that records its calls and returns answers of the right shape.
 
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { SidejobError } from '../../src/core/errors.ts'

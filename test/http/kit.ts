@@ -1,4 +1,4 @@
-// What the tests of the doors share: an app with a remembering engine, and signatures as QStash makes them.
+// Kit for the HTTP tests: an app with a recording engine, and signatures like QStash's.
 
 import type { Downloads } from '../../src/core/files.ts'
 import type { Engine } from '../../src/engine/index.ts'
@@ -13,7 +13,7 @@ export const signingKeys = { current: 'sig_current', next: 'sig_next', wrong: 's
 export const publicUrl = 'https://jobs.example.com'
 export const NOW = 1_800_000_000_000
 
-/** The one file there is: that of job 7. */
+/** The only file, stored by job 7. */
 export const FILE = 'AAAAAAAAAAAAAH'
 
 const stored = { size: 13, type: 'text/plain', etag: '"e"', storedAt: NOW, metadata: {} }
@@ -69,7 +69,7 @@ export const asRequest = async ({ method, path, as = 'admin', headers, body, sig
   const sent = typeof body === 'function' ? body() : body
   const asked = path.replace('JOB', '7')
   if (sign) made.set('upstash-signature', await signature({ body: String(sent), path: asked, ...sign }))
-  // The host is not the public one, as behind a proxy: only what is configured may count.
+  // The host differs from the public one, as behind a proxy: only the configuration may count.
   return new Request(`http://inside.test${asked}`, { method, headers: made, body: sent as BodyInit })
 }
 

@@ -1,4 +1,4 @@
-// What Prometheus reads: of a real engine, and every line in its format.
+// Metrics for Prometheus from a real engine, with every line in its format.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { facades } from '../../src/facades/index.ts'
@@ -42,7 +42,7 @@ test('queues, what happened and limits are there, line by line', async () => {
   expect(lines).toContain('sidejob_limit_running{limit="two \\"at\\" once"} 0')
 })
 
-test('a bucket of a histogram holds those of the buckets before it', () => {
+test('a bucket of a histogram includes the buckets before it', () => {
   const none = { queues: [], total: {}, waits: {}, classes: [], limits: [], groups: [] }
   const text = metrics({ ...none, waits: { q: [3, 0, 2, 0, 0, 0, 0, 0, 1] } })
   expect([...text.matchAll(/le="(.*?)"\} (\d+)/g)].map(([, end, n]) => `${end}: ${n}`)).toEqual([
@@ -69,7 +69,7 @@ test('names cannot break out of their quotes', () => {
   expect(text.split('\n')[2]).toBe('sidejob_events_total{queue="a\\"\\\\\\n",event="runs"} 1')
 })
 
-test('a wrong method says which ones there are', async () => {
+test('a wrong method lists the right ones', async () => {
   const answer = await ask('/v1/jobs', { method: 'PUT' })
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
   expect(await answer.json()).toEqual({

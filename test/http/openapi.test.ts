@@ -24,7 +24,7 @@ test('every route is an operation, and nothing else is', () => {
   expect(ids.sort()).toEqual(all.map(({ resource, verb }) => `${resource}.${verb}`).sort())
 })
 
-test('the document says what it is and where it is served', () => {
+test('the document states its version and its address', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'sidejob' }, servers: [{ url: publicUrl }] })
 })
 
@@ -42,7 +42,7 @@ test('every reference leads somewhere, and every shape is used', () => {
   expect(text).not.toContain('$defs')
 })
 
-test('every operation says who may, answers something, and describes its errors', () => {
+test('every operation names its scope, its answers and its errors', () => {
   for (const { operation } of operations) {
     expect(operation.security.length <= 1).toBe(true)
     expect(Object.keys(operation.responses)).toContain('default')

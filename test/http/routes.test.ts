@@ -30,7 +30,7 @@ type Case = [
   request: BadRequest,
   status: number,
   answer: unknown,
-  /** The verb of the engine, and what it was given. */
+  /** Called verb of the engine, and its arguments. */
   ...reached: unknown[],
 ]
 
@@ -1226,7 +1226,7 @@ describe('who may', () => {
     if (status >= 400) expect(calls).toEqual([])
   })
 
-  test('whoever has a key may ask whose it is, and hears its name and scopes', async () => {
+  test('any key can read its own name and scopes', async () => {
     for (const [name, scopes] of Object.entries(scopesOf)) {
       const answer = await setUp({
         keys: { authenticate: async () => ({ id: `id-${name}`, name, scopes }) },
@@ -1349,7 +1349,7 @@ describe('statuses that say more', () => {
     ])
   })
 
-  test('a result that was taken is null, one that is not there yet is 202', async () => {
+  test('a taken result is null, an unfinished one is 202', async () => {
     const request = ask('GET', '/v1/jobs/7/result')
     expect(
       await answerOf(
@@ -1547,20 +1547,20 @@ describe('listening', () => {
     )
   })
 
-  test('who comes back is told that something may have been missed', async () => {
+  test('a reconnecting client learns of possible gaps', async () => {
     const { ask: send } = setUp()
     const answer = await send({ ...ask('GET', '/v1/subscribe/a'), headers: { 'last-event-id': '17-3' } })
     expect(await answer.text()).toContain('event: gap\ndata: {"after":"17-3"}\n\n')
   })
 
-  test('no channel, too many, and one that is none are refused', async () => {
+  test('none, too many and invalid channels are refused', async () => {
     const { ask: send } = setUp()
     const many = Array.from({ length: 21 }, (_, n) => `channel=c${n}`).join('&')
     for (const query of ['', `?${many}`, '?channel=', '?channel=a&other=1', '?channel=a&token=t'])
       expect((await send(ask('GET', `/v1/subscribe${query}`))).status).toBeGreaterThanOrEqual(400)
   })
 
-  test('a token in the query opens a stream where there is no header, and nothing else', async () => {
+  test('a token in the query opens a stream without a header, and nothing else', async () => {
     const asked: string[][] = []
     const opens = (scopes: Scope[]) =>
       setUp({

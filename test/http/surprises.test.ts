@@ -1,4 +1,4 @@
-// What people met who had read nothing but the README: each was a surprise, told here at the door where they stood.
+// Surprises of readers of only the README, at the level of HTTP.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -76,7 +76,7 @@ test('unique cannot be patched, and is not offered', async () => {
   await settle()
 })
 
-test('a tree that is cut off says so', async () => {
+test('a truncated tree is marked', async () => {
   const id = await make({ class: 'nop' })
   for (const name of ['a', 'b', 'c']) await make({ class: 'nop', parent: id, name })
   const cut = (await ask('GET', `/v1/jobs/${id}/tree?limit=2`)).body
@@ -97,7 +97,7 @@ test('why speaks of one attempt and one value as of one', async () => {
 })
 
 describe('ports that come into being by *', () => {
-  test('one that nobody has written to yet is empty, and has the default of *', async () => {
+  test('an unwritten port is empty, and has the default of *', async () => {
     const id = await make({ queue: 'core', class: 'broken', in: { '*': { default: 7 } } })
     expect(await ask('GET', `/v1/jobs/${id}/in/later`)).toEqual({
       status: 200,
@@ -150,7 +150,7 @@ describe('graphs', () => {
     await settle()
   })
 
-  test('a flow that fails says what its node said', async () => {
+  test('a failed flow shows the error of its node', async () => {
     const node = { queue: 'core', class: 'broken', inports: { n: { init: [1] } } }
     const id = await flow({ nodes: { printer: node } })
     const { status, error } = (await ask('GET', `/v1/jobs/${id}`)).body
@@ -158,7 +158,7 @@ describe('graphs', () => {
   })
 })
 
-describe('what GET gives, PUT takes: a second is a second on both ways', () => {
+describe('PUT accepts the output of GET: a second is a second in both directions', () => {
   const retry = { max: 3, backoff: { base: 0.5, factor: 2, cap: 3600, jitter: 0, delays: [0.25, 90] } }
   const worker = {
     pull: true,

@@ -42,7 +42,7 @@ describe('each route, with each key, at each address', () => {
   const deps = { ...home, tenants: { open: async (name: string) => places[name], tick: () => home.engine.tick() } }
   const admit = createDoor(deps, createGate({}))
 
-  /** What the rule says: the name of a place, or the code of an error. */
+  /** Expected namespace, or the code of an error. */
   function expected(route: Route, key: { tenant?: string; scope: Scope } | undefined, address?: string): string {
     const there = address === undefined ? 'home' : places[address] ? address : 'NOT_FOUND'
     if (route.scope === 'open' || route.scope === 'signed') return there
@@ -90,7 +90,7 @@ describe('each route, with each key, at each address', () => {
           ])
     })
 
-  describe('with a session in the place of a key, in the API below the pages', () => {
+  describe('with a session instead of a key, in the API of the pages', () => {
     const door = createSessionDoor()
     const sessionOf = (tenant: string | undefined, scope: Scope): Seen => {
       const place = tenant === undefined ? home : places[tenant]!
@@ -225,7 +225,7 @@ describe('two tenants on one Redis', () => {
     return id
   }
 
-  test('names of one stand for its own, whatever the other calls the same', async () => {
+  test('names are separate for each tenant', async () => {
     const [mine, other] = [await fill('acme', 1), await fill('globex', 2)]
     expect(mine).toBe(other)
     for (const [tenant, priority] of [
@@ -246,7 +246,7 @@ describe('two tenants on one Redis', () => {
     }
   })
 
-  test('nothing of a tenant is seen or touched from beside it', async () => {
+  test('data of a tenant can be neither seen nor changed from outside', async () => {
     const { body } = await ask(key.acme!, 'POST /v1/jobs', { class: 'double', alias: ['mine'] })
     const { id } = body as { id: number }
     for (const as of [key.globex!, 'dev']) {
@@ -284,7 +284,7 @@ describe('two tenants on one Redis', () => {
     expect((await ask(key.acme!, `GET /v1/jobs/${id}/result`)).body).toMatchObject({ result: 42 })
   })
 
-  test('who is shut out is refused, and finds everything as it was when let in again', async () => {
+  test('a locked-out tenant is refused, and finds everything unchanged afterwards', async () => {
     expect((await ask('dev', 'DELETE /v1/tenants/globex')).status).toBe(200)
     expect((await ask(key.globex!, 'GET /v1/jobs')).status).toBe(401)
     expect((await ask('dev', 'GET /t/globex/v1/jobs')).status).toBe(404)

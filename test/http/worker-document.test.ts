@@ -1,4 +1,4 @@
-// The document for push workers is valid, and says what push.ts does.
+// The document for push workers is valid and matches push.ts.
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -64,7 +64,7 @@ const snapshot = (): Snapshot => ({
   children: {},
 })
 
-/** One call of a worker that answers so; what it was sent, and what came of it. */
+/** Calls a worker with this answer; returns the request and the outcome. */
 async function call(status: number, body: string | null = null) {
   let request: Request | undefined
   const { changes } = await push({ url: 'https://w.example.com/zip' }, snapshot(), {
@@ -103,7 +103,7 @@ test('a call has the headers and the body that the document names', async () => 
   expect(sent.safeParse({ run: {} }).success).toBe(false)
 })
 
-test('a refusal is tried again where the document says so, and only there', async () => {
+test('a refusal is retried only for the documented statuses', async () => {
   const responses = post.responses as Record<string, { description: string }>
   for (const status of [301, 307, 400, 401, 404, 408, 410, 422, 425, 429, 500, 502, 503, 504]) {
     const { description } = responses[status] ?? responses[`${Math.floor(status / 100)}XX`]!
@@ -114,7 +114,7 @@ test('a refusal is tried again where the document says so, and only there', asyn
   expect((await call(202)).changes).toBe('later')
 })
 
-test('what fits the document is taken, what does not is refused', async () => {
+test('valid answers are accepted, invalid ones refused', async () => {
   const isTaken = async (body: unknown) => {
     const { changes } = await call(200, JSON.stringify(body))
     return changes !== 'later' && !changes.error?.message.startsWith('the worker’s answer'.replace('’', "'"))

@@ -1,4 +1,4 @@
-// The document for push workers as a check: what is sent and what is answered, by its schemas.
+// Checks requests and answers of push workers against the schemas of their document.
 
 import * as z from 'zod'
 import { workerDocument } from '../../src/http/worker-document.ts'

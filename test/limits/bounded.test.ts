@@ -20,7 +20,7 @@ const defOf = (schema: z.ZodType): Def => schema._zod.def as unknown as Def
 
 type Part = { path: string; type: string; takes: (value: unknown) => boolean }
 
-/** All parts of a shape that hold a caller's text, number, list or map; whatever stands around one may bound it, too. */
+/** All parts of a shape that hold a caller's text, number, list or map; an enclosing part may bound it, too. */
 function* partsOf(schema: z.ZodType, path: string, around: z.ZodType[] = [], depth = 0): Generator<Part> {
   if (depth > 12) return
   const def = defOf(schema)
@@ -66,9 +66,9 @@ const tooMuch: Record<string, unknown[]> = {
 const PLAIN = [
   /\.(job|parent)( |$)/, // the id of a job
   /^body\.(n|reads\{\}\.(cursor|count)|ops\[\]\.cursor)$/, // which commit it is, and what a run has seen
-  /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/, // what a number in args must be
+  /^body\.match\.args\{\}(\.(equals|in\[\]|min|max))?$/, // condition on a number in args
   /^body\.(nodes\{\}\.init|ids\[\])$/, // the id of a job
-  /^body\.counts\{\}$/, // a sum is a double, whatever is added
+  /^body\.counts\{\}$/, // a sum is a double, for any addend
 ]
 const CUT = ['body.error.message', 'body.error.stack']
 

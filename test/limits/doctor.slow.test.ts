@@ -1,4 +1,5 @@
-// The check of a hundred thousand jobs: others are served between its slices, each of which holds Redis for less than 50 ms.
+// The check of a hundred thousand jobs: other calls are served between its slices, and each slice takes less than 50 ms
+// of Redis.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findServer } from '../../infra/redis.ts'

@@ -1,5 +1,5 @@
-// Every number, text, list and map that a route takes, at its worst and one after the other, among neighbours that go on:
-// no answer is 500 or 503, nobody holds Redis for long, and nothing is left that is not as it must be.
+// Every number, text, list and map of every route, at its worst, one after the other, with other calls in between: no
+// answer is 500 or 503, no call holds Redis for long, and all data stay sound.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type * as z from 'zod'
@@ -75,7 +75,7 @@ function sample(schema: z.ZodType, depth = 0): unknown {
   }
 }
 
-/** What is worst at a place: itself spoilt, then each of its members with the rest as it should be. */
+/** The worst values of a place: the value itself spoilt, then each of its members with the rest valid. */
 function* worst(schema: z.ZodType, depth = 0): Generator<unknown> {
   const def = defOf(schema)
   if (depth > 5) return
@@ -110,7 +110,7 @@ function* worst(schema: z.ZodType, depth = 0): Generator<unknown> {
   }
 }
 
-// What lasts by design, ends the clock, or is the tests' own.
+// Routes that last by design, end the clock, or belong to the tests.
 const LEFT_OUT = new Set(['/v1/subscribe/:channel', '/v1/test/clock', '/tick', '/dispatch/:queue', '/v1/doctor'])
 const asked = list.filter(({ path, only, scope }) => !LEFT_OUT.has(path) && !only && scope !== 'signed') as Route[]
 

@@ -1,4 +1,4 @@
-// What routes beside the API take at most: those of other systems, and of files.
+// Limits of routes outside the API: routes of other systems, and of files.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { limits } from '../../src/core/limits.ts'

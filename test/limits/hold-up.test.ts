@@ -1,4 +1,4 @@
-// What one caller sent and everybody waited for: numbers, names and sizes that a script went by.
+// Input that once held up all callers: numbers, names and sizes that a script loops over.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -86,7 +86,7 @@ test.each(SUFFIXES)('a group called like another one and :%s takes nothing from 
     expect(await doors.ask('GET', path)).toMatchObject({ status: 200 })
 })
 
-test('a family of 1,500 is ended and deleted by one call each, and nobody waits for it', {
+test('a family of 1,500 is ended and deleted by one call each without delaying other calls', {
   timeout: 60_000,
 }, async () => {
   const wait = '10h'
@@ -114,7 +114,7 @@ test('a family of 1,500 is ended and deleted by one call each, and nobody waits 
 
 const values = (n: number) => Array.from({ length: n }, () => 1)
 
-test('one write of 10,000 values holds nobody up, however many channels its port says them on', {
+test('one write of 10,000 values delays no other call, whatever the number of channels of its port', {
   timeout: 60_000,
 }, async () => {
   const wait = '10h'
@@ -144,7 +144,7 @@ test('10,000 values that are connected to 1,000 ports go five at a time, also wh
   expect(JSON.parse((await doors.ask('GET', `/v1/jobs/${to}/in/p0`)).text)).toMatchObject({ size: 5_005 })
 })
 
-test('a message to 500 listeners, or by the relay to more, holds nobody up', { timeout: 60_000 }, async () => {
+test('a message to 500 listeners, or by the relay to more, delays no other call', { timeout: 60_000 }, async () => {
   const job = { class: 'quick', wait: '10h', in: { in: { channels: ['/crowd'] } } }
   for (let n = 0; n < 4; n++)
     expect(await doors.ask('POST', '/v1/jobs', Array(250).fill(job))).toMatchObject({ status: 201 })
@@ -152,7 +152,9 @@ test('a message to 500 listeners, or by the relay to more, holds nobody up', { t
   expect(JSON.parse(text)).toEqual({ subscribers: 1_000 })
 })
 
-test('claims that wait for worst globs, and jobs of worst names, hold nobody up', { timeout: 60_000 }, async () => {
+test('waiting claims with the worst globs, and jobs with the worst names, delay no other call', {
+  timeout: 60_000,
+}, async () => {
   await doors.ask('PATCH', '/v1/queues/globbed', { mode: 'pull' })
   const globs = Array.from({ length: 20 }, (_, i) => `${'*a'.repeat(28)}*b${i}`)
   const job = (i: number) => ({ queue: 'globbed', class: `${'a'.repeat(240)}${i}`, priority: -1 })

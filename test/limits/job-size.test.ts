@@ -1,5 +1,5 @@
-// One job held more than could be read: it, and every page that it stood on, was answered with 503. What a job holds is
-// bounded in all, and so are its ports, fields and aliases; what would be too much is refused, and nothing else notices.
+// One job held more than could be read: it, and every page that it stood on, was answered with 503. The size of a job
+// is bounded in total, and so are its ports, fields and aliases; excess is refused without side effects.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -84,7 +84,7 @@ test('room that was given back is there again, however often a value is replaced
   expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
-test('what waits at ports counts as well, and no longer when it has been read', { timeout: 60_000 }, async () => {
+test('values waiting at ports count as well, until they are read', { timeout: 60_000 }, async () => {
   const id = await make({ class: 'sleeper', wait: '10h', in: { in: {}, other: {} } })
   const write = (port: string) => doors.ask('POST', `/v1/jobs/${id}/in/${port}`, { value: large('v') })
   for (let i = 0; i < 7; i++) expect(await write(i % 2 ? 'in' : 'other')).toMatchObject({ status: 200 })
@@ -105,7 +105,7 @@ test('a full port of 100,000 small values is counted without holding anybody up'
   expect(await doors.ask('POST', `/v1/jobs/${id}/in/other`, { value: large('v') })).toMatchObject({ status: 413 })
 })
 
-test('a job that listens misses the message that it has no room for, and whoever says it does not notice', {
+test('a full listener misses the message, and the publisher is not affected', {
   timeout: 60_000,
 }, async () => {
   const full = await make({ class: 'sleeper', wait: '10h', in: { in: { channels: ['/size'] } } })
@@ -139,7 +139,7 @@ test('a job has at most 1,000 fields of state, 1,000 ports of a side and 100 ali
   timeout: 60_000,
 }, async () => {
   const some = (from: number, n: number) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`n${from + i}`, 1]))
-  const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {} } }) // Two of its inputs are `*` and that of its class.
+  const id = await make({ class: 'sleeper', wait: '10h', in: { '*': {} } }) // Two of its inputs are `*` and the input of its class.
   expect(await setState(id, some(0, 600))).toMatchObject({ status: 200 })
   expect(await setState(id, some(600, 401))).toMatchObject({ status: 413 })
   expect(await setState(id, some(600, 400))).toMatchObject({ status: 200 })

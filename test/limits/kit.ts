@@ -1,14 +1,14 @@
-// What the tests of limits share: the whole app over a real Redis, and how long its scripts took.
+// Kit for the tests of limits: the whole app over a real Redis, with the durations of its scripts.
 
 import { createApp } from '../../src/http/app.ts'
 import { type KitOptions, kind, rawCommand, startKit } from '../kit/index.ts'
 
-/** So long, in milliseconds, may one call hold Redis: on the machine that this was measured on, when it is idle. */
+/** Maximum milliseconds that one call may hold Redis, on the idle reference machine. */
 export const HOLD = 50
 
 /**
- * Scripts, and how long they take there: one makes many small texts, one copies large ones. A machine that is slower now takes longer
- * for these too, and others that use its memory slow the second one alone.
+ * Scripts, and how long they take there: one makes many small texts, one copies large ones. A slower machine takes
+ * longer for both, and memory load slows the second one alone.
  */
 const yardsticks = [
   { ms: 20, script: "local t = {} for i = 1, 20000 do t[i % 1000] = tostring(i) .. ':' .. i end return #t" },
@@ -47,14 +47,14 @@ export async function startDoors(options: KitOptions = {}) {
   const server = (options.on ?? kind) === 'server'
   if (server) await raw('CONFIG', 'SET', 'slowlog-log-slower-than', String(HOLD * 1_000))
 
-  /** How long the one thread that runs scripts has worked, in milliseconds: time in which others waited counts, load does not. */
+  /** CPU time of the thread that runs scripts, in milliseconds: unlike wall time, it excludes load. */
   async function worked(): Promise<number> {
     const info = await raw('INFO', 'cpu')
     const seconds = (name: string) => Number(new RegExp(`${name}:([\\d.]+)`).exec(info)![1])
     return (seconds('used_cpu_user_main_thread') + seconds('used_cpu_sys_main_thread')) * 1_000
   }
 
-  /** How much slower than that machine this one is now. */
+  /** Slowness of this machine relative to the reference. */
   async function slowness(): Promise<number> {
     const factors = [1]
     for (const { script, ms } of yardsticks) {
@@ -78,7 +78,8 @@ export async function startDoors(options: KitOptions = {}) {
       0,
       ...[...calls.matchAll(/\*6\r\n:\d+\r\n:\d+\r\n:(\d+)\r\n/g)].map(([, us]) => Number(us) / 1_000),
     )
-    // By the clock the longest call also waited for others of this machine; Redis did not work longer than on all of them.
+    // The wall time of the longest call includes waits for other processes, so the CPU time of all calls bounds it.
+    // Redis did not work longer than on all of them.
     const took = Math.min(all, longest)
     if (took < HOLD) return done
     const factor = await slowness()
@@ -95,7 +96,7 @@ export async function startDoors(options: KitOptions = {}) {
       watched(`${method} ${path}`, () => ask(method, path, body, headers)),
     watched,
     raw,
-    /** What has held Redis for too long since this was asked last; the embedded Redis does not tell. */
+    /** Calls that held Redis for too long since the last check; the embedded Redis has no such log. */
     slow: () => slow.splice(0),
   }
 }

@@ -1,6 +1,7 @@
-// Ten clients at all their limits, requests a second, jobs and bytes, and an eleventh that works beside them in a queue of
-// its own: enqueue until completed, and a look at a job, against the same while nobody else is there. The two take turns,
-// so that what else this machine does weighs on both. SIDEJOB_TEST_LOAD=300 has the load stand for five minutes.
+// Ten clients at all their limits (requests a second, jobs and bytes), and an eleventh in a queue of its own, compared
+// with the eleventh alone: enqueue until completed, and a look at a job. Both take turns, so that load of the machine
+// affects both. SIDEJOB_TEST_LOAD=300 keeps the
+// load for five minutes.
 
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, request } from 'node:http'
@@ -12,11 +13,11 @@ import { kind } from '../kit/index.ts'
 
 const SECONDS = Number(process.env.SIDEJOB_TEST_LOAD ?? 15)
 const ROUND = 5_000
-/** Others load the machine: what was slow once is looked at again before it is believed. */
+/** The machine may be loaded, so a slow result is measured again. */
 const TRIES = 3
 const CLIENTS = 10
 const limits = { requestsPerSecond: 2, jobs: 60, bytes: 1_000_000 }
-/** A client asks so many times as often as it may, and heeds no Retry-After. */
+/** Factor by which a client exceeds its rate; it ignores Retry-After. */
 const EAGER = 2.5
 
 let workerd: Workerd
@@ -30,7 +31,7 @@ afterAll(async () => {
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<{ status: number; text: string }>
 
-/** Lets a connection go that nobody has used for 2 s: workerd does so after 5, and a request sent just then would fail. */
+/** Closes a connection unused for 2 s: workerd closes it after 5, and a request sent just then would fail. */
 const agent = new Agent({ keepAlive: true, timeout: 2_000 })
 
 const asking =
@@ -43,7 +44,7 @@ const asking =
     return { status: answer.statusCode!, text: await text(answer) }
   }
 
-/** What each refusal says; that of bytes speaks of jobs too. */
+/** Words of each refusal; refusals of bytes mention jobs too. */
 const limitsHit = { 'requests with this API key': 0, 'bytes of jobs': 0, 'jobs that have not ended': 0 }
 type Limit = keyof typeof limitsHit
 const seen = { let: 0, refused: { ...limitsHit }, other: [] as string[] }
@@ -58,7 +59,7 @@ function note({ status, text }: { status: number; text: string }): void {
   else seen.other.push(`${status} ${text}`.slice(0, 300))
 }
 
-/** A client near its limits of jobs and bytes, and what it goes on to ask for. */
+/** A client near its limits of jobs and bytes, and its further requests. */
 async function startClient(place: number) {
   const made = await asking(workerd.stack.apiKey)('POST', '/v1/keys', {
     name: `client ${place}`,
@@ -75,7 +76,7 @@ async function startClient(place: number) {
     () => ask('POST', '/v1/jobs', Array(25).fill({ class: 'noop' })),
   ]
   const pace = 1_000 / limits.requestsPerSecond / EAGER
-  /** Asks in its pace, whether or not what it asked before has been answered; not in step with the others. */
+  /** Sends at its own pace without waiting for answers; not in step with the other clients. */
   return async (until: number) => {
     await sleep((pace * place) / CLIENTS)
     const open: Promise<void>[] = []
@@ -116,7 +117,7 @@ const quantile = (all: number[], q: number) => all.toSorted((a, b) => a - b)[Mat
 const told = (all: number[]) =>
   `${all.length} times, p50 ${quantile(all, 0.5).toFixed(0)} ms, p99 ${quantile(all, 0.99).toFixed(0)} ms`
 
-/** What was let through before has ended. */
+/** Waits until earlier requests have ended. */
 const quiet = () =>
   expect
     .poll(
@@ -136,9 +137,9 @@ type Pair = { idle: Times; loaded: Times }
 const times = (): Times => ({ work: [], look: [] })
 
 /**
- * The eleventh alone and beside the ten, in turns; how often its p99 beside them is that of the idle system. What counts is
- * the p99 of all turns together; the middle one of the pairs is told beside it, for what else the machine does for some
- * seconds is in both of a pair, or in few of them.
+ * Measures the eleventh client alone and next to the ten, in turns; returns the ratio of the p99s. The p99 of all turns
+ * together counts; the median of the pairs is logged too, because load of the machine hits both of a pair, or few
+ * pairs.
  */
 async function measure(clients: Client[], ask: Ask) {
   const pairs: Pair[] = []
@@ -158,14 +159,14 @@ async function measure(clients: Client[], ask: Ask) {
     )
     const pooled = quantile(loaded!, 0.99) / quantile(idle!, 0.99)
     const both = `${pooled.toFixed(2)} times, ${paired.toFixed(2)} in the middle of ${pairs.length} pairs`
-    console.log(`${part}: idle ${told(idle!)}; beside ten ${told(loaded!)}; p99 ${both}`)
+    console.log(`${part}: idle ${told(idle!)}; with ten ${told(loaded!)}; p99 ${both}`)
     return pooled
   })
   return Math.max(...ratios)
 }
 
 test.skipIf(kind !== 'server')(
-  'ten clients at their limits: the p99 of an eleventh stays within twice that of an idle system',
+  'ten clients at their limits: the p99 of an eleventh stays within twice the idle p99',
   { timeout: TRIES * SECONDS * 5_000 + 120_000 },
   async () => {
     const clients = await Promise.all(Array.from({ length: CLIENTS }, (_, place) => startClient(place)))

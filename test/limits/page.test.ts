@@ -1,4 +1,4 @@
-// The page of limits says what the code does: a row for each, made from the one list of them.
+// The page of limits matches the code: a row for each, from the one list.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'

@@ -1,5 +1,5 @@
-// A batch of a hundred runs, one of which does what cannot be carried out: it fails with its reason, after its attempts,
-// and the others do not notice.
+// A batch of a hundred runs with one impossible run: it fails with its reason after its attempts, and the other runs
+// are not affected.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,13 +14,13 @@ const nested = (depth: number): unknown => JSON.parse(`${'['.repeat(depth)}1${']
 
 type Poison = {
   perform?: (job: Job) => unknown
-  /** What the job is made with, beside its class. */
+  /** Options of the job besides its class. */
   input?: object
   /** Done to the job before it is run. */
   before?: (doors: Doors, id: number) => Promise<unknown>
-  /** How it is left, where that is neither failed nor completed. */
+  /** Final status, unless failed or completed. */
   ends?: string
-  /** What its error says; absent where the job is no trouble at all. */
+  /** Its error; absent if the job succeeds. */
   says?: RegExp
   push?: true
 }
@@ -76,7 +76,7 @@ const poisons: Record<string, Poison> = {
   },
 }
 
-/** As long as real work: what a fault adds to a batch is small beside it. */
+/** As long as real work, so that the cost of a fault is small in comparison. */
 const quick = defineWorker({ class: 'quick', perform: () => new Promise((resolve) => setTimeout(resolve, 900)) })
 const workers = Object.entries(poisons)
   .filter(([, { push }]) => !push)
@@ -106,7 +106,7 @@ afterEach(() => expect(doors.slow()).toEqual([]))
 
 const GOOD = 99
 
-/** Runs a batch with this job in its middle; answers the milliseconds until the last of the others had ended. */
+/** Runs a batch with this job in its middle; returns the milliseconds until all other jobs have ended. */
 async function batch(name?: string) {
   await doors.engine.queues.update('default', { paused: true })
   const make = async (n: number) =>
@@ -127,9 +127,11 @@ async function batch(name?: string) {
 }
 
 describe.each(Object.keys(poisons))('one with %s', (name) => {
-  test('fails with its reason after its attempts, and 99 others do not notice', { timeout: 60_000 }, async () => {
+  test('fails with its reason after its attempts, and the 99 other runs are not affected', {
+    timeout: 60_000,
+  }, async () => {
     let ratio = Number.POSITIVE_INFINITY
-    // Others load the machine: a batch that was slow once is looked at again before it is believed.
+    // The machine may be loaded, so a slow batch is measured again.
     for (let tries = 0; tries < 5 && ratio > 2; tries++) {
       const clean = await batch()
       const { odd, took, views } = await batch(name)

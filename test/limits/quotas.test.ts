@@ -1,5 +1,5 @@
-// One API key could fill Redis for all others. What a key has waiting is bounded: jobs, and their bytes; another key does
-// not notice. What has ended counts no longer, and commands that it costs are none.
+// One API key must not fill Redis for all keys. What a key has waiting is bounded: jobs, and their bytes; another key
+// does not notice. Ended jobs do not count, and counting costs no commands.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -24,7 +24,7 @@ const failing = defineWorker({
   class: 'failing',
   retry: { max: 0 },
   perform() {
-    // How many bytes a stack has depends on where this file is.
+    // The bytes of a stack depend on the path of this file.
     throw Object.assign(new Error('no'), { stack: undefined })
   },
 })
@@ -39,7 +39,7 @@ afterEach(async () => {
   expect(await doors.engine.doctor.verify()).toEqual([])
 })
 
-/** Whatever is asked for with a key of its own. */
+/** Sends requests with a key of its own. */
 async function keyed(limits: object) {
   const { id, key } = await doors.engine.keys.add({ name: 'client', scopes: ['write', 'read'], limits })
   const headers = { authorization: `Bearer ${key}` }
@@ -61,7 +61,7 @@ const waiting = async (id: string) => {
 
 const job = { class: 'quick', wait: '10h' }
 
-test('a key has so many jobs waiting, is told when to come again, and another key does not notice', async () => {
+test('a key has a quota of waiting jobs, learns when to retry, and does not affect another key', async () => {
   const [one, other] = [await keyed({ jobs: 10 }), await keyed({ jobs: 10 })]
   expect(await one.ask('POST', '/v1/jobs', Array(10).fill(job))).toMatchObject({ status: 201 })
   const more = await one.ask('POST', '/v1/jobs', job)
@@ -83,7 +83,7 @@ test('a key has so many jobs waiting, is told when to come again, and another ke
   ])
 })
 
-test('jobs that have ended count no longer, however they ended; those that begin again do', async () => {
+test('ended jobs do not count, however they ended; restarted jobs count', async () => {
   const key = await keyed({ jobs: 6 })
   const [plain, tagged, failed, ended, gone] = [
     await key.make({ class: 'quick' }),
@@ -107,7 +107,7 @@ test('jobs that have ended count no longer, however they ended; those that begin
   expect(await waiting(key.id)).toEqual([0, 0])
 })
 
-test('a key has so many bytes waiting, also those that are written to its jobs later', async () => {
+test('a key has a quota of waiting bytes, including later writes to its jobs', async () => {
   const [key, other] = [await keyed({ bytes: 100_000 }), await keyed({})]
   const id = await key.make({ ...job, args: 'x'.repeat(50_000) })
   expect(await key.ask('POST', '/v1/jobs', { ...job, args: 'x'.repeat(50_000) })).toMatchObject({ status: 429 })
@@ -126,7 +126,7 @@ test('a key has so many bytes waiting, also those that are written to its jobs l
   await key.make({ ...job, args: 'x'.repeat(90_000) })
 })
 
-test('what is kept after its end counts, until it is deleted', async () => {
+test('kept data of ended jobs count until deletion', async () => {
   const key = await keyed({ bytes: 100_000 })
   const kept = { class: 'quick', retain: 'forever', args: 'x'.repeat(40_000) }
   const made = [await key.make(kept), await key.make(kept)]
@@ -194,7 +194,7 @@ test('a run of a pull worker may not listen to the root of all channels', async 
   expect(JSON.parse(shown.text)).toMatchObject({ status: 'failed', error: { message: expect.stringContaining('"/"') } })
 })
 
-counted('what jobs and their ends cost in commands is the same with and without limits', async () => {
+counted('jobs and their ends cost the same commands with and without limits', async () => {
   const key = await keyed({ jobs: 1_000 })
   const of = async (ask: (method: string, path: string, body?: unknown) => Promise<unknown>) => {
     const cost = await costOf(doors, async () => {

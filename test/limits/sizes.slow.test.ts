@@ -1,5 +1,5 @@
-// Values of size, on redis-server and on the strict stand-in, which refuses a request of more than 10 MB and a record of more
-// than 100 MB: what is asked for is done or refused with a reason, and the queue goes on.
+// Large values, on redis-server and on the strict stand-in, which refuses requests above 10 MB and records above 100
+// MB: each is stored, or refused with a reason, and the queue continues.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { findServer } from '../../infra/redis.ts'
@@ -32,7 +32,7 @@ describe.each(kinds)('on %s', (on, isThere) => {
   const counts = async () =>
     (await doors.engine.queues.list()).queues.find(({ name }) => name === 'sizes')!.counts as Record<string, number>
 
-  /** A job made now is done: the queue goes on. */
+  /** Asserts that a new job completes: the queue continues. */
   async function goesOn() {
     const { jobs } = await doors.engine.jobs.enqueue([{ queue: 'sizes', class: 'small', retain: 600_000 }])
     await doors.rest(jobs[0]!.id, 'completed', 60_000)

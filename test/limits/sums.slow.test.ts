@@ -35,7 +35,7 @@ const KNOWN: Record<string, unknown> = { queue: 'default', class: 'quick', end: 
 const TRIED = 12_345
 const leaves = new WeakMap<z.ZodType, (i: number) => unknown>()
 
-/** Different numbers or texts that a schema accepts, or the same one if it accepts no others. */
+/** Different numbers or texts that a schema accepts, or the same one if it accepts only one. */
 function leafOf(schema: z.ZodType): (i: number) => unknown {
   const known = leaves.get(schema)
   if (known) return known

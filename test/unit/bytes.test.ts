@@ -5,7 +5,10 @@ import { readUpTo } from '../../src/core/bytes.ts'
 
 const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes)
 
-/** Streams that give these chunks: of bytes, as requests are, and such as anybody can make. `taken`: how many were asked for. */
+/**
+ * Streams that give these chunks: of bytes, as requests are, and such as anybody can make. `taken` counts the chunks
+ * read.
+ */
 function streams(chunks: string[]) {
   const made = (type?: 'bytes') => {
     const told = { taken: 0, isCancelled: false }
@@ -43,7 +46,7 @@ test.each(kinds)('a stream %s is read whole', async (kind) => {
   expect(await readUpTo(streams([])[kind].stream, 6)).toEqual(new Uint8Array())
 })
 
-test.each(kinds)('of a stream %s that is too long nothing comes, and not all of it is read', async (kind) => {
+test.each(kinds)('an overlong stream %s returns nothing and is not read to the end', async (kind) => {
   const { stream, told } = streams(Array.from({ length: 100 }, () => '0123456789'))[kind]
   expect(await readUpTo(stream, 15, { readOn: 50 })).toBeUndefined()
   expect(told.isCancelled).toBe(true)
@@ -51,14 +54,14 @@ test.each(kinds)('of a stream %s that is too long nothing comes, and not all of 
   expect(await readUpTo(streams(['0123456789', 'x'])[kind].stream, 10, { readOn: 50 })).toBeUndefined()
 })
 
-test.each(kinds)('a stream %s is read whole, whatever its sender says of its length', async (kind) => {
+test.each(kinds)('a stream %s is read whole, whatever length is announced', async (kind) => {
   for (const said of [-1, 1, 6, 7, 1e15]) {
     expect(text(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 6, { said }))).toBe('abcdef')
     expect(await readUpTo(streams(['ab', 'c', 'def'])[kind].stream, 5, { said })).toBeUndefined()
   }
 })
 
-test('no more room is made for what a sender says than for what may come', async () => {
+test('memory grows with received bytes, not with the announced length', async () => {
   const asked: number[] = []
   const stream = new ReadableStream({
     type: 'bytes',

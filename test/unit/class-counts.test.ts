@@ -1,4 +1,4 @@
-// What is counted by class, as its text says it.
+// Counts by class, parsed from their text.
 
 import { describe, expect, test } from 'vitest'
 import { classCountsOf, classEnds } from '../../src/core/class-counts.ts'
@@ -12,13 +12,13 @@ const line = (name: string, counts: number[], waited: number[] = [], took: numbe
 }
 
 describe('counts by class', () => {
-  test('an event that never happened is none, and where nothing ran there is no time', () => {
+  test('an absent event counts zero, and without runs there is no time', () => {
     expect(classCountsOf([`7\n${line('resize', [2, 0, 0, 1])}`], 7)).toEqual([
       { class: 'resize', counts: { ...events, made: 2, completed: 1 }, waited: null, took: null },
     ])
   })
 
-  test('of several texts those of the day are added up', () => {
+  test('texts of the same day are added up', () => {
     const texts = [
       `7\n${line('b', [1])}${line('', [4])}`,
       `7\n${line('b', [2, 1])}${line('a', [1])}`,

@@ -1,4 +1,4 @@
-// The command line: where it sends a key, what it keeps of one, and what a terminal gets to see.
+// The command line: the target of a key, its storage, and terminal output.
 
 import { chmodSync, mkdirSync, mkdtempSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -71,7 +71,7 @@ test('the file of profiles is private, also if it was not before', async () => {
   expect(statSync(file).mode & 0o777).toBe(0o600)
 })
 
-test('control characters of others are shown, not obeyed, and JSON stays JSON', () => {
+test('foreign control characters are shown, not executed, and JSON stays JSON', () => {
   const printed: string[] = []
   const spy = vi.spyOn(process.stdout, 'write').mockImplementation((text) => Boolean(printed.push(String(text))))
   const value = { error: 'a\u001b]0;PWNED\u0007\u009b2J\r\tb\nc' }

@@ -1,4 +1,4 @@
-// The clock that a test moves is that of the Worker and that of QStash's stand-in, or of neither.
+// The clock that a test moves applies to both the Worker and QStash's stand-in.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ async function standIn(status: number) {
   }
 }
 
-test('a clock moves as far as that of QStash has been moved', async () => {
+test('a clock moves together with QStash’s clock', async () => {
   const { env, close } = await standIn(200)
   const clock = createClock()
   await clock.advance(env, 3_000)
@@ -22,7 +22,7 @@ test('a clock moves as far as that of QStash has been moved', async () => {
   await close()
 })
 
-test('where the clock of QStash stands, the Worker’s does not move alone', async () => {
+test('the Worker’s clock does not move while QStash’s clock is stopped', async () => {
   const { env, close } = await standIn(404)
   const clock = createClock()
   await expect(clock.advance(env, 3_000)).rejects.toThrow(/started without SIDEJOB_TEST_CLOCK=1/)

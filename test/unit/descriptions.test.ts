@@ -1,4 +1,4 @@
-// Every option says what it means: that is what OpenAPI and the pages made from it show.
+// Every option has a description, which OpenAPI and the generated pages show.
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -6,7 +6,7 @@ import { jobInput, jobPatch, worker } from '../../src/core/schemas.ts'
 
 type Described = { description?: string; properties?: Record<string, { description?: string }> }
 
-/** As OpenAPI has it: an option that is left out or that is read from a text keeps what is said of it. */
+/** As in OpenAPI: an optional option, or an option parsed from text, keeps its description. */
 const silentIn = (schema: z.ZodType): string[] => {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Described
   expect(Object.keys(properties).length).toBeGreaterThan(5)

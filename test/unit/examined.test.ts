@@ -1,4 +1,4 @@
-// What the doctor has found so far, from one look at a slice to the next.
+// Findings of the doctor, from one look at a slice to the next.
 
 import { expect, test } from 'vitest'
 import { afterLook, type Examined, examinedView, type Look } from '../../src/core/examined.ts'
@@ -17,32 +17,32 @@ const after = (slices: Slice[], known: Examined | null = null, from = NOW): Exam
     return afterLook(before, look, from + i * 1_000) ?? before
   }, known)
 
-test('who looks at everything and finds nothing is known to have looked', () => {
+test('a full look without findings is recorded', () => {
   expect(examinedView(after([first(), middle(), last()])!)).toEqual({
     ...{ at: NOW + 2_000, whole: true, faults: {}, since: null, cursor: null },
   })
 })
 
-test('a slice in the middle where nothing is found, and was not before, is no news', () => {
+test('a clean slice in the middle changes nothing', () => {
   const { faults: _, ...look } = middle()
   expect(afterLook(after([first()]), { ...look, faults: [] }, NOW)).toBeUndefined()
 })
 
-test('faults are counted by what they are at, in all slices together, since the first of them', () => {
+test('faults are counted by kind, in all slices together, since the first of them', () => {
   const found = after([first('job', 'queue'), middle('job'), last()])!
   expect(examinedView(found)).toEqual({
     ...{ at: NOW + 2_000, whole: true, faults: { job: 2, queue: 1 }, since: NOW, cursor: '10' },
   })
 })
 
-test('a look at one slice says nothing of the others', () => {
+test('a look at one slice does not affect the findings of another', () => {
   const found = after([first(), middle('job'), last()])
   expect(examinedView(after([first()], found, NOW + 60_000)!)).toMatchObject({
     ...{ whole: false, faults: { job: 1 }, since: NOW + 1_000, cursor: '5010' },
   })
 })
 
-test('what is still found is found since it was found first, and what is not found any more is gone', () => {
+test('a lasting fault keeps its first time, and a repaired fault is removed', () => {
   const found = after([first('job'), middle('queue'), last()])
   const again = after([first('job'), middle()], found, NOW + 60_000)!
   expect(examinedView(again)).toMatchObject({ faults: { job: 1 }, since: NOW })

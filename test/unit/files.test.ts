@@ -115,7 +115,7 @@ describe('types', () => {
     expect(mimeFault(patterns, type) === undefined).toBe(fits)
   })
 
-  test('what is none is refused in the words that callers know', () => {
+  test('invalid values are refused with the known messages', () => {
     for (const empty of ['[]', '[]a]', '[!]', '[!]a]', '[z-a]'])
       expect(() => mimePatterns(empty)).toThrow(`Invalid MimeType Pattern, "${empty}"`)
     expect(() => mimePatterns('image/[')).toThrow('Invalid MimeType Pattern, "image/["')

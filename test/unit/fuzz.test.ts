@@ -1,5 +1,5 @@
-// Decoders against random input: what is written is read back, and anything else is refused with an error of ours, in time.
-// SIDEJOB_TEST_FUZZ=<n> tries n times as many inputs.
+// Decoders against random input: written values are read back, and anything else is refused with one of our errors, in
+// bounded time. SIDEJOB_TEST_FUZZ=<n> multiplies the number of inputs by n.
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
@@ -26,7 +26,7 @@ const holds = <T>(arbitrary: fc.Arbitrary<T>, is: (value: T) => void, runs = 300
     { numRuns: runs * times, interruptAfterTimeLimit: BUDGET, markInterruptAsFailure: false },
   )
 
-/** Whatever a decoder throws is an error for the caller. */
+/** Every exception of a decoder is an error for the caller. */
 function readOrRefused<T>(read: () => T): { value: T } | undefined {
   try {
     return { value: read() }
@@ -195,14 +195,14 @@ describe('pieces', () => {
     .map((given) => itemText(given))
   const vaults = [createVault(), createVault({ keys: [new Uint8Array(32).fill(7)] })]
 
-  test('an item is what it was made of, sealed or not', () => {
+  test('an item is read back unchanged, sealed or not', () => {
     holds(fc.tuple(closed, fc.string({ maxLength: 20 })), ([data, channel]) => {
       const made = { data, ...(/[\r\n]/.test(channel) || !channel ? {} : { channel }) }
       for (const { sealItem, open } of vaults) expect(itemOf(open.item(sealItem(itemText(made))))).toEqual(made)
     })
   })
 
-  test('args and values of jobs that wait together are each what they were', () => {
+  test('args and values of packed jobs are each read back unchanged', () => {
     holds(fc.tuple(closed, fc.array(item, { minLength: 1, maxLength: 3 })), ([args, items]) => {
       for (const vault of vaults) {
         const own = ownOf({ inputs: { in: items } }, vault.sealSame(args, 'args'), vault)

@@ -1,16 +1,16 @@
-// Whether it is worth while to wait a moment for more.
+// Decides if a short wait for more calls is worthwhile.
 
 import { expect, test } from 'vitest'
 import { createGathering } from '../../src/core/gathering.ts'
 
-/** Something that has come so many times, this far apart. */
+/** A caller that called `times` times at this interval. */
 function start(apart: number, times = 40) {
   const gathering = createGathering(6, 0)
   for (let i = 1; i <= times; i++) gathering.note(i * apart)
   return gathering
 }
 
-/** Of so many moments that bring nothing, those that somebody waits. */
+/** Number of waits among `times` empty moments. */
 const inVain = (gathering: ReturnType<typeof createGathering>, times: number): number[] =>
   Array.from({ length: times }, (_, i) => {
     if (gathering.wait() === 0) return -1
@@ -18,12 +18,12 @@ const inVain = (gathering: ReturnType<typeof createGathering>, times: number): n
     return i
   }).filter((i) => i >= 0)
 
-test('nobody waits for what comes now and then, nor for the first that comes', () => {
+test('rare calls do not wait, nor does the first call', () => {
   expect(start(20).wait()).toBe(0)
   expect(createGathering(6).wait()).toBe(0)
 })
 
-test('where it comes often each waits, as long as that brings some', () => {
+test('frequent calls wait as long as waiting gathers some', () => {
   const gathering = start(2)
   for (let i = 0; i < 100; i++) {
     expect(gathering.wait()).toBe(6)
@@ -31,7 +31,7 @@ test('where it comes often each waits, as long as that brings some', () => {
   }
 })
 
-test('who does one thing after the other waits ever more seldom, and again at once when others are there', () => {
+test('a sequential caller waits less and less, and again immediately with concurrent callers', () => {
   const gathering = start(2)
   expect(inVain(gathering, 300)).toEqual([0, 1, 3, 6, 11, 20, 37, 70, 135, 200, 265])
   gathering.brought(1)

@@ -1,4 +1,4 @@
-// Graphs: what is one, and what is said about what is none.
+// Graphs: valid ones, and the errors of invalid ones.
 
 import { describe, expect, test } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
@@ -11,7 +11,7 @@ test('all parts may be left out', () => {
   expect(readGraph('{}')).toEqual({ nodes: {}, edges: [], inports: {}, outports: {} })
 })
 
-test('a node is in queue default unless it says otherwise, and keeps what editors add', () => {
+test('a node is in queue default unless it names one, and keeps members of editors', () => {
   expect(readGraph('{"nodes":{"a":{"class":"x","name":"A","view":{"x":1}}}}').nodes.a).toEqual({
     queue: 'default',
     class: 'x',
@@ -76,7 +76,7 @@ const faults: [name: string, text: string, message: string, path: (string | numb
     ['outports', 'y', 'node'],
   ],
   [
-    'what adopts is the id of a job',
+    'adopt takes the id of a job',
     '{"nodes":{"a":{"class":"x","init":0}}}',
     'nodes.a.init: expected',
     ['nodes', 'a', 'init'],
@@ -84,7 +84,7 @@ const faults: [name: string, text: string, message: string, path: (string | numb
   ['a word that is no part of a graph', '{"node":{}}', 'node: unknown member', ['node']],
 ]
 
-describe('what is wrong is named, with node and port', () => {
+describe('errors name the node and the port', () => {
   test.each(faults)('%s', (_name, text, message, path) => {
     const wrong = expect.objectContaining({ code: 'BAD_REQUEST', path, message: expect.stringContaining(message) })
     expect(() => readGraph(text)).toThrow(wrong)

@@ -1,4 +1,4 @@
-// JSON: what is closed comes out as it came, what is open is read strictly, and what is wrong is said with its place.
+// JSON: closed values stay unchanged, open ones are read strictly, and errors have a position.
 
 import { expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../src/core/codec/base64.ts'
@@ -83,7 +83,7 @@ test('a whole text can be closed', () => {
   expect(parseJson('\ufeff \t\r\n{"a":1} ', CLOSED)).toBe('{"a":1}')
 })
 
-test('names that are inherited properties are names like others', () => {
+test('names of inherited properties are ordinary names', () => {
   const text = '{"__proto__":{"admin":true},"constructor":1,"toString":2}'
   const read = parseJson(text, job) as Record<string, unknown>
   expect(Object.keys(read)).toEqual(['__proto__', 'constructor', 'toString'])
@@ -256,7 +256,7 @@ test(`a text that ends early is refused wherever it ends (seed ${seed})`, () => 
   }
 })
 
-/** Objects as lists of jobs hold them: mostly those of the same kind behind each other. */
+/** Jobs as in typical lists: mostly runs of the same kind. */
 const jobs = (n: number): string[] => {
   const kinds = [
     () => `{"class":"A","args":${inSpace(json(3))}}`,
@@ -280,7 +280,7 @@ test(`objects that are alike in a list are read as each by itself (seed ${seed})
   }
 })
 
-test('what is alike in a list is each one its own object', () => {
+test('similar list items are separate objects', () => {
   const [one, other] = parseJson('[{"a":{},"args":1},{"a":{},"args":1}]', oneOrMany(job)) as { a: object }[]
   expect(one).not.toBe(other)
   expect(one!.a).not.toBe(other!.a)
@@ -289,7 +289,7 @@ test('what is alike in a list is each one its own object', () => {
   )
 })
 
-test(`a list of objects that are alike is refused where it is damaged (seed ${seed})`, () => {
+test(`a list of similar objects is refused if it is damaged (seed ${seed})`, () => {
   for (let n = 0; n < 2_000; n++) {
     const whole = `[${jobs(2 + random(20)).join(',')}]`
     const at = random(whole.length)

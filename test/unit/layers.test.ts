@@ -81,7 +81,7 @@ test('every folder of src is in the table', () => {
   expect(folders.map(({ name }) => `src/${name}`).filter((folder) => !(folder in table))).toEqual([])
 })
 
-test('what is deployed has none of the examples, which anybody with a key could let run for hours', () => {
+test('deployed code contains no examples, which any key could run for hours', () => {
   const reached = new Set<string>()
   const follow = (file: string): void => {
     if (reached.has(file)) return
@@ -93,7 +93,9 @@ test('what is deployed has none of the examples, which anybody with a key could 
   expect([...reached].filter((file) => file.startsWith('examples/'))).toEqual([])
 })
 
-/** The rooms of the engine, from the top floor down: each may import those after it, and the files beside them types. */
+/**
+ * The folders of the engine, from top to bottom: each may import later ones, and from the files in the root only types.
+ */
 const rooms = ['api', 'lane', 'run', 'remote', 'jobs']
 
 test.each(rooms)('engine/%s imports only rooms below it', (room) => {

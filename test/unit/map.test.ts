@@ -20,7 +20,7 @@ function headOf(file: string): string {
   const head: string[] = []
   for (const line of lines.slice(start)) {
     const text = line.slice(mark.length).trim()
-    // A script goes on with its signature.
+    // A script continues with its signature.
     if (!line.startsWith(mark) || text === '' || text.startsWith('keys:')) break
     head.push(text)
   }
@@ -30,11 +30,11 @@ function headOf(file: string): string {
     .replace(/ Made apart: [^.]*\./, '')
 }
 
-test('every file of src begins with what it is', () => {
+test('every file of src begins with its purpose', () => {
   expect(files.filter((file) => headOf(file).length < 10)).toEqual([])
 })
 
-test('what the map names is there', () => {
+test('files named on the map exist', () => {
   const page = readFileSync(join(src, 'README.md'), 'utf8')
   const table = page.slice(page.indexOf('## The map'), page.indexOf('`functions/` are the workers'))
   const missing = table
@@ -50,7 +50,7 @@ test('what the map names is there', () => {
   expect(missing).toEqual([])
 })
 
-test('the walks name files that are there, and none of them twice', () => {
+test('the walks name existing files, each once', () => {
   const page = readFileSync(join(src, 'README.md'), 'utf8')
   const walks = page
     .slice(page.indexOf('## The two walks'), page.indexOf('## Words'))

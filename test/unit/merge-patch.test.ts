@@ -1,4 +1,4 @@
-// Data that Bedrock's clients merge: as RFC 7396 says, and so deep that no data makes others wait.
+// Merge patches of Bedrock's clients: RFC 7396, with a depth limit so that no data delays other calls.
 
 import { expect, test } from 'vitest'
 import { mergePatch } from '../../src/facades/bedrock/data.ts'
@@ -10,7 +10,7 @@ test('members below members are merged', () => {
   expect(mergePatch(nested(30, '{"old":1}'), nested(30, '{"new":2}'))).toBe(nested(30, '{"old":1,"new":2}'))
 })
 
-test('below 32 levels a patch takes the place of what was there: each level would read its text anew', () => {
+test('below 32 levels a patch replaces the old value, because each level would read its text again', () => {
   expect(mergePatch(nested(150, '{"old":1}'), nested(150, '{"new":2}'))).toBe(nested(150, '{"new":2}'))
 })
 

@@ -1,4 +1,4 @@
-// Merge patches of trees: what is given takes the place of what was, and null takes it away.
+// Merge patches of trees: given members replace old ones, and null removes them.
 
 import { expect, test } from 'vitest'
 import { differing, patched } from '../../src/core/merge-patch.ts'
@@ -14,14 +14,14 @@ test('members below members are merged, lists and texts are replaced, and null t
   expect(patched({ retry: 'none' }, { retry: { max: 1 }, gone: null })).toEqual({ retry: { max: 1 } })
 })
 
-test('a member that is called as what every object has is one like others', () => {
+test('a member with the name of an inherited property is an ordinary member', () => {
   const of = JSON.parse('{"in":{"__proto__":{"default":"1"},"n":{}}}') as Record<string, unknown>
   const merged = patched(of, JSON.parse('{"in":{"__proto__":{"schema":"2"},"constructor":{}}}') as typeof of)
   expect(JSON.stringify(merged)).toBe('{"in":{"__proto__":{"default":"1","schema":"2"},"n":{},"constructor":{}}}')
   expect(differing({}, merged)).toEqual(['in'])
 })
 
-test('what differs is named by the way to it', () => {
+test('differences are named by their path', () => {
   const [one, other] = [
     { timeout: 1, in: { url: { default: '1' }, n: {} }, limits: [1] },
     { in: { url: { default: '2' }, n: {} }, limits: [1], pull: true },

@@ -147,7 +147,7 @@ test('a name twice in an open map is refused, in a closed value it is kept', () 
   )
 })
 
-test('__proto__ is a name like others', () => {
+test('__proto__ is an ordinary name', () => {
   const read = parseMsgpack(writeMsgpack(JSON.parse('{"__proto__":{"admin":true}}'))) as Record<string, unknown>
   expect(Object.getPrototypeOf(read)).toBe(Object.prototype)
   expect(Object.keys(read)).toEqual(['__proto__'])
@@ -289,7 +289,7 @@ test(`random bytes are read or refused, and nothing else happens (seed ${seed})`
   }
 })
 
-test(`another implementation reads what is written, and is read (seed ${seed})`, () => {
+test(`another implementation reads our output, and we read theirs (seed ${seed})`, () => {
   const leaf = () =>
     pick([
       null,

@@ -1,4 +1,4 @@
-// What a caller asks for, before it is made.
+// Requests for jobs before their creation.
 
 import { expect, test } from 'vitest'
 import { newJobs } from '../../src/engine/jobs/new-job.ts'

@@ -1,4 +1,4 @@
-// Slots that went by: which they were, and what stands for them.
+// Missed slots, and the runs that replace them.
 
 import { describe, expect, test } from 'vitest'
 import { type Passed, passedBy, passedOf, passedText, slotsFrom } from '../../src/core/repeat/passed.ts'
@@ -19,17 +19,17 @@ function passed(missed: string, { scheduled, started, now, isSkipped = false, ca
 }
 
 describe.each(['run', 'last', 'skip'])('missed: %s', (missed) => {
-  test('a run in time lets no slot go by', () => {
+  test('a run in time misses no slot', () => {
     expect(passed(missed, { scheduled: 9, started: 9, now: 9.2 })).toBeUndefined()
     expect(passed(missed, { scheduled: 9, started: 9.01, now: 9.99 })).toBeUndefined()
   })
 })
 
 test.each<[string, string, Run, unknown]>([
-  ['last', 'a run four hours late stands for all of them', { scheduled: 9, started: 12.2, now: 12.5 }, [9, 12, 'one']],
+  ['last', 'a run four hours late replaces all of them', { scheduled: 9, started: 12.2, now: 12.5 }, [9, 12, 'one']],
   [
     'last',
-    'a run of three hours: the next stands for what went by',
+    'a run of three hours: the next one replaces the missed slots',
     { scheduled: 9, started: 9, now: 12.5 },
     [10, 12, 'one'],
   ],
@@ -47,23 +47,23 @@ test.each<[string, string, Run, unknown]>([
     [9, 12, 'none'],
   ],
   ['skip', 'left out while a run was under way', { scheduled: 9, started: 9, now: 12.5 }, [10, 12, 'none']],
-  ['skip', 'left out before the one that was run', { scheduled: 9, started: 12.02, now: 12.03 }, [9, 11, 'none']],
+  ['skip', 'left out before the slot that ran', { scheduled: 9, started: 12.02, now: 12.03 }, [9, 11, 'none']],
   ['run', 'a run late: each has its own', { scheduled: 9, started: 12.2, now: 12.3 }, [9, 12, 'each']],
   ['run', 'a run long: those behind it have their own', { scheduled: 9, started: 9, now: 12.3 }, [10, 12, 'each']],
 ])('missed: %s, %s', (missed, _, run, found) => expect(passed(missed, run)).toEqual(found))
 
-test('while slots are made up for, what is told of them begins with the first, and grows', () => {
+test('the report of missed slots begins with the first, and grows while they are run', () => {
   const catchingUp = { from: hour(9), to: hour(12), made: 'each' as const }
   expect(passed('run', { scheduled: 10, started: 12.3, now: 12.4, catchingUp })).toBeUndefined()
   expect(passed('run', { scheduled: 10, started: 12.3, now: 13.4, catchingUp })).toEqual([9, 13, 'each'])
 })
 
-test('what is kept is read as it was', () => {
+test('stored data are read back unchanged', () => {
   const one = { from: hour(1), to: hour(2), made: 'each' as const }
   expect(passedOf(passedText(one))).toEqual(one)
 })
 
-test('slots from one on end at a moment, at a number, and where a repeat stands still', () => {
+test('slots end at a moment, at a number, and when a repeat stops', () => {
   const { next } = hourly('run')
   expect(slotsFrom({ next }, hour(1), hour(3), 100)).toEqual([hour(1), hour(2), hour(3)])
   expect(slotsFrom({ next }, hour(1), hour(9), 2)).toEqual([hour(1), hour(2)])

@@ -1,4 +1,4 @@
-// What a plan says for a flow as it is and a graph as it should be.
+// Plans for a flow's current state and its graph.
 
 import { expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -38,13 +38,13 @@ test('wires have names, in the order in which they deliver', () => {
   expect(wiresOf(graph).map(({ id }) => id)).toEqual(['x>a.in', 'a.out>b.in', 'a.out>b.in#2', 'a.out>y'])
 })
 
-test('nothing has to be done for a flow that is as its graph says', () => {
+test('nothing to do for a flow that matches its graph', () => {
   const graph = graphOf({ a: { init: true }, b: {} }, [edge('a.out', 'b.in')])
   const laid = at('a', 'out', 'out', 0, [{ job: 12, dir: 'in', port: 'in' }])
   expect(planGraph(graph, graph, factsOf(['a', 'b'], [laid])).ops).toEqual([])
 })
 
-test('a value at an output starts who it is wired to, and nobody further on', () => {
+test('a value at an output starts its direct targets only', () => {
   const graph = graphOf({ a: {}, b: {}, c: {} }, [edge('a.out', 'b.in'), edge('b.out', 'c.in')])
   const { start, ops } = planGraph(graph, graph, factsOf(['a'], [at('a', 'out', 'out', 1, 'call')]))
   expect(start).toEqual(['b'])
@@ -68,7 +68,7 @@ test('a loop starts nothing by itself', () => {
   expect(planGraph(graph, undefined, factsOf([])).ops).toEqual([])
 })
 
-test('a node that is replaced hands on what waits at its wires; the rest is told', () => {
+test('a replaced node hands on the values waiting at its wires; other values are reported', () => {
   const [before, after] = ['x', 'y'].map((name) => graphOf({ a: {}, b: { class: name } }, [edge('a.out', 'b.in')]))
   const plan = planGraph(after!, before, factsOf(['a', 'b'], [at('b', 'in', 'in', 2), at('b', 'in', 'aside', 3)]))
   expect(plan).toMatchObject({
@@ -79,12 +79,12 @@ test('a node that is replaced hands on what waits at its wires; the rest is told
   expect(plan.ops.map(({ op }) => op)).toEqual(['disown', 'spawn', 'connect', 'wire', 'terminate'])
 })
 
-test('what others have put below the flow is let go and goes on', () => {
+test('jobs that other callers put below the flow are detached and continue', () => {
   const graph = graphOf({})
   expect(planGraph(graph, graph, factsOf(['stranger'])).ops).toEqual([{ op: 'disown', child: 'stranger' }])
 })
 
-test('only what has changed about a port is changed', () => {
+test('only changed options of a port are changed', () => {
   const [before, after] = [1, 2].map((value) =>
     graphOf({ a: { inports: { same: { default: 0 }, other: { default: value } } } }),
   )

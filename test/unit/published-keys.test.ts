@@ -1,4 +1,4 @@
-// Keys of the development stack are published: no Worker that others can reach serves with them.
+// Keys of the development stack are public: no Worker reachable from outside accepts them.
 
 import { expect, test } from 'vitest'
 import { development } from '../../src/development.ts'

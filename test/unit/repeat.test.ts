@@ -1,4 +1,4 @@
-// Repeats: the slots that Bedrock's words and cron patterns give, and what is refused with which words.
+// Repeats: slots of Bedrock's words and cron patterns, and messages of refusals.
 
 import { expect, test } from 'vitest'
 import {
@@ -76,7 +76,7 @@ test.each(rows)('$row', ({ cells }) => {
   expect(shown(nextSlot({ bedrock: repeat, missed: 'skip' }, moments, moments.finished))).toBe(skip)
 })
 
-test('45: a scheduled time that nobody can read gives no slot', () => {
+test('45: an unreadable scheduled time gives no slot', () => {
   const moments = { ...allAt(at('2026-03-11 02:05:00')), scheduled: Number.NaN }
   expect(() => nextSlot('SCHEDULED, +1 MINUTES', moments, 0)).toThrow(/the job has no scheduled time to count from/)
 })
@@ -162,7 +162,7 @@ test.each<[Repeat, RegExp]>([
   [{ cron: '61 * * * *' }, /fields that cron knows \(.*minute: 61\)/],
   [{ cron: '0 0 31 2 *' }, /a date that exists, got "0 0 31 2 \*"/],
   [{ cron: '0 0 * * *', tz: 'Mars/Base' }, /a time zone like "Europe\/Berlin" \(.*\), got "Mars\/Base"/],
-])('the refusal of %j says what is wrong', (repeat, words) => {
+])('the refusal of %j names the fault', (repeat, words) => {
   expect(() => parseRepeat(repeat)).toThrow(words)
 })
 
@@ -181,7 +181,7 @@ test.each([
   expect(shown(nextSlot(repeat, allAt(now), now))).toBe(slot)
 })
 
-test('options come with either kind, and are run and go on when nothing is said', () => {
+test('options work with either kind; by default missed slots run and the repeat continues', () => {
   expect(parseRepeat('DAILY')).toMatchObject({ base: 'finished', missed: 'run', stopOnFail: false })
   expect(parseRepeat({ bedrock: 'scheduled, +1 day', stopOnFail: true })).toMatchObject({
     source: { bedrock: 'SCHEDULED, +1 DAY', stopOnFail: true },
@@ -199,7 +199,7 @@ test('a slot beyond the year 9999 is refused', () => {
   expect(() => nextSlot({ cron: '0 * * * *' }, allAt(late), late)).toThrow(/no slot follows/)
 })
 
-test('slots missed in years are skipped in one step, and those of odd rules in a bounded number of steps', () => {
+test('slots missed in years are skipped in one step, and odd rules in a bounded number of steps', () => {
   const [from, now] = [at('2016-01-01 00:00:03'), at('2026-03-11 13:00:00')]
   const skipped = (bedrock: string) => shown(nextSlot({ bedrock, missed: 'skip' }, { scheduled: from }, now))
   expect(skipped('SCHEDULED, +7 SECONDS')).toBe('2026-03-11 13:00:03')
@@ -224,7 +224,7 @@ test.each([
   expect(shown(shift(delay, at('2026-03-11 13:00:00.900')))).toBe(to)
 })
 
-test('a preview goes on until the repeat stands still or ends', () => {
+test('a preview continues until the repeat stops or ends', () => {
   const from = at('2026-03-11 13:00:00.250')
   const preview = (repeat: Repeat, n = 3) => nextTimes(repeat, from, n).map(shown)
   expect(preview('HOURLY')).toEqual(['2026-03-11 14:00:00', '2026-03-11 15:00:00', '2026-03-11 16:00:00'])
@@ -247,7 +247,7 @@ test('cron catches up slot by slot, with one run for all, or skips to the first 
   expect(slot('skip')).toBe('2026-03-11 17:00:00')
 })
 
-test('a run that comes late stands for the last slot that went by, or for its own where all are run', () => {
+test('a late run replaces the last missed slot, or runs its own slot if all are run', () => {
   const [scheduled, started] = [at('2026-03-11 13:00:00'), at('2026-03-11 16:20:00.500')]
   const stands = (repeat: Repeat) => shown(slotOfRun(repeat, scheduled, started))
   expect(stands({ cron: '0 * * * *' })).toBe('2026-03-11 16:00:00')
@@ -259,7 +259,7 @@ test('a run that comes late stands for the last slot that went by, or for its ow
   expect(stands('DAILY')).toBe('2026-03-11 13:00:00')
 })
 
-test('the last slot of a pattern is the one that its preview ends with', () => {
+test('the last slot of a pattern ends its preview', () => {
   const from = at('2026-01-01 00:00:00')
   const patterns = ['*/9 * 2 * * *', '*/37 * * * *', '30 2 * * *', '0 0 29 2 *', '15 4 * * SUN', '0 */5 * * *']
   for (const cron of patterns) {

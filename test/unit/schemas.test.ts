@@ -1,4 +1,4 @@
-// The shapes: what they accept and make of it, where their closed values are, and how fast many jobs are checked.
+// Schemas: accepted input, output, positions of closed values, and the speed of bulk checks.
 
 import { expect, test } from 'vitest'
 import * as z from 'zod'
@@ -122,7 +122,7 @@ test('1,000 jobs of 100 bytes are checked in milliseconds', () => {
   expect(Math.min(...took)).toBeLessThan(50)
 })
 
-test('only what has ended is sorted by ends, and with a cursor of that order', () => {
+test('only ended jobs are sorted by ends, and with a cursor of that order', () => {
   const sorted = (query: object) => jobQuery.safeParse({ sort: 'ended', ...query })
   expect(sorted({ status: 'failed,completed', queue: 'q', cursor: '1800000000000.7.0' }).success).toBe(true)
   expect(jobQuery.safeParse({ sort: 'made', status: 'running', cursor: '7' }).success).toBe(true)

@@ -12,7 +12,7 @@ test('a point is what happened from one mark to the next, the last one up to now
   ])
 })
 
-test('what is too long ago is left out', () => {
+test('old points are left out', () => {
   expect(pointsOf({ before, latest }, { step: 1_000, since: 11_000 })).toMatchObject([{ at: 12_000 }])
   expect(pointsOf({ before: [], latest }, { step: 1_000, since: 0 })).toEqual([])
   expect(pointsOf({ before, latest }, { step: 1_000, since: 0, to: 12_000 })).toMatchObject([{ at: 10_000, made: 2 }])

@@ -1,4 +1,4 @@
-// Durations and times: what is read, and what is refused with which words.
+// Durations and times: accepted forms, and messages of refusals.
 
 import { expect, test } from 'vitest'
 import { duration, iso, time } from '../../src/core/time.ts'

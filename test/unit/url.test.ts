@@ -1,4 +1,4 @@
-// Which addresses may be called for others: none inside our own network, in whatever way it is written.
+// Addresses that we may call for users: none inside our own network, in any notation.
 
 import { describe, expect, test } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
@@ -131,7 +131,7 @@ describe('called', () => {
     expect(allowed('http://[::1]:99/', 'downloads', 'downloads=[::1]:99')).toBe('99')
   })
 
-  test('the error says what was refused, and how it can be allowed', () => {
+  test('the error names the refused address, and how to allow it', () => {
     expect(() => callable('http://10.0.0.1/secret', [], 'downloads')).toThrow(
       '10.0.0.1 is inside our own network; SIDEJOB_ALLOW_HOSTS',
     )

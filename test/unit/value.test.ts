@@ -67,11 +67,11 @@ test.each([
   [undefined, 'undefined'],
   [() => 1, 'function'],
   [Symbol('x'), 'symbol'],
-])('%o is no value, and the error says what came', (value, came) => {
+])('%o is no value, and the error shows the received value', (value, came) => {
   expect(() => encodeValue(value)).toThrow(new TypeError(`expected a value that JSON can hold, like null, got ${came}`))
 })
 
-test('what is nested too deep to be read again is not closed', () => {
+test('a value nested too deep to be read again is not closed', () => {
   const deep = (levels: number, leaf: unknown): unknown => (levels ? [deep(levels - 1, leaf)] : leaf)
   expect(decodeValue(encodeValue(deep(200, 1n)))).toEqual(deep(200, 1))
   expect(() => encodeValue(deep(201, 1))).toThrow(JsonError)

@@ -31,7 +31,7 @@ function targetsOf(faults: readonly Fault[]): Target[] {
 
 const wireFault = (id: number, what: string): Fault => ({
   ...{ kind: 'flow', who: String(id), what },
-  remedy: 'they are laid as the graph of the flow says; what waits there goes on',
+  remedy: 'they are laid according to the graph of the flow; waiting values continue',
 })
 
 const linked = (fault: Fault) => ({ ...fault, link: linkOf(fault) })

@@ -25,7 +25,7 @@ export const mistakes = {
       call: (client) => client.jobs.enqueue({ class: 'nobody', inputs: { n: [1] } }),
     },
     'values that are no list': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: 1 } } as never) },
-    'a member that there is not': { call: (client) => client.jobs.enqueue({ clas: 'typed', class: 'typed' } as never) },
+    'an unknown member': { call: (client) => client.jobs.enqueue({ clas: 'typed', class: 'typed' } as never) },
     'a time that is none': { call: (client) => client.jobs.enqueue({ class: 'typed', at: 'tomorrow' }) },
     'a repeat in words': { call: (client) => client.jobs.enqueue({ class: 'typed', repeat: 'every day' }) },
   } as Record<string, { call: (client: Client) => Promise<unknown> }>,

@@ -1,4 +1,4 @@
-// What it costs to bring a value through a flow: round trips to Redis, as the gateway counts them, everything included.
+// Cost of passing a value through a flow: all round trips to Redis, counted by the gateway.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

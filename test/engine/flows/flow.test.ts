@@ -1,4 +1,4 @@
-// What a flow does, in every order in which its nodes may run.
+// Behaviour of a flow, in every order of its nodes.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -33,7 +33,7 @@ const scenarios: Record<string, Scenario> = {
     expect(await flow.take('out')).toEqual([20])
     expect(await flow.status()).toBe('completed')
   },
-  async 'an output can be seen from outside and go on'(order) {
+  async 'an output is visible from outside and passes on'(order) {
     const flow = await startFlow(
       kit,
       {
@@ -48,7 +48,7 @@ const scenarios: Record<string, Scenario> = {
     expect([await flow.take('once'), await flow.take('twice')]).toEqual([[20], [40]])
     expect(Object.keys(await flow.children())).toHaveLength(3)
   },
-  async 'S39: defaults go along the wires; a node that leaves the graph is stopped and keeps what it has'(order) {
+  async 'S39: defaults pass along the wires; a node removed from the graph is stopped and keeps its values'(order) {
     const flow = await startFlow(
       kit,
       {
@@ -101,7 +101,7 @@ const scenarios: Record<string, Scenario> = {
     await flow.settle()
     expect(await flow.take('out')).toEqual([10])
   },
-  async 'the same graph again gives its first values to nobody'(order) {
+  async 'the same graph again does not repeat its first values'(order) {
     const graph = {
       nodes: { double: node('double', { inports: { in: { init: [1] } } }) },
       outports: { out: outOf('double.out') },
@@ -123,7 +123,7 @@ const scenarios: Record<string, Scenario> = {
       createdBy: `job:${flow.id}`,
     })
   },
-  async 'a value goes to everybody that it is wired to, twice where it is wired twice'(order) {
+  async 'a value goes along every wire, twice along a double wire'(order) {
     const flow = await startFlow(
       kit,
       {
@@ -138,7 +138,7 @@ const scenarios: Record<string, Scenario> = {
     expect(await flow.take('b')).toEqual([8, 10])
     expect((await flow.take('c')).sort()).toEqual([10, 10, 8, 8])
   },
-  async 'S43: a failed node fails the flow by name, and one that is mended revives it'(order) {
+  async 'S43: a failed node fails the flow by name, and repairing it revives the flow'(order) {
     const flow = await startFlow(
       kit,
       {
@@ -171,7 +171,7 @@ const scenarios: Record<string, Scenario> = {
     expect(await flow.status()).toBe('suspended')
     expect(await kit.engine.ports.get(await flow.child('wait'), 'in', 'in')).toMatchObject({ size: 1 })
   },
-  async 'a class that is not registered fails the flow, and what it was given waits'(order) {
+  async 'an unregistered class fails the flow, and its values wait'(order) {
     const flow = await startFlow(kit, { nodes: { a: node('nobody') }, inports: { x: inOf('a.in') } }, order)
     await flow.run({ x: [1] })
     expect(await flow.status()).toBe('failed')
@@ -191,7 +191,7 @@ const scenarios: Record<string, Scenario> = {
     expect((await flow.view()).in.x!.size).toBe(1)
     expect(await flow.children()).toEqual({})
   },
-  async 'S42: a job becomes a node when it is as the node says, and nobody’s'(order) {
+  async 'S42: a job becomes a node if it matches the node and is free'(order) {
     const adopt = async (job: object, wanted: { class?: string; args?: unknown }, parent?: string) => {
       const id = await kit.make('double', { queue: 'core', ...job, ...(parent ? { parent, name: 'x' } : {}) })
       const flow = await startFlow(
@@ -242,7 +242,7 @@ const scenarios: Record<string, Scenario> = {
     await flow.run({ in: [[3]] })
     expect(await flow.take('out')).toEqual([6, 6])
   },
-  async 'a graph comes while values wait: nodes that stay keep their jobs and values, new wires carry what is there'(
+  async 'a graph changes while values wait: remaining nodes keep their jobs and values, new wires carry the values'(
     order,
   ) {
     const flow = await startFlow(
@@ -278,7 +278,7 @@ const scenarios: Record<string, Scenario> = {
     expect((await kit.engine.jobs.get(old)).status).toBe('terminated')
     expect(await flow.status()).toBe('completed')
   },
-  async 'what a default has become outlasts a new graph'(order) {
+  async 'a changed default survives a new graph'(order) {
     const graph = (more: object): Graph => ({
       nodes: { s: node('set_default'), add: node('add'), ...more },
       edges: [edge('s.out', 'add.x')],
@@ -302,8 +302,8 @@ describe.each(orders)('%s', (_name, order) => {
   for (const [name, scenario] of Object.entries(scenarios)) test(name, () => scenario(order))
 })
 
-// Those of the reference in all orders, the others in 20 at most.
-describe('in orders by chance', () => {
+// The reference graphs in all orders, the rest in 20 at most.
+describe('in random orders', () => {
   for (const [name, scenario] of Object.entries(scenarios))
     test(name, { timeout: 120_000 }, async () => {
       for (let seed = 0; seed < (/^S\d/.test(name) ? SEEDS : Math.min(SEEDS, 20)); seed++) await scenario({ seed })

@@ -1,4 +1,4 @@
-// Flows through the API: graphs that change while they run, what is at their wires, and graphs that are stored.
+// Flows through the API: graphs that change while they run, values at their wires, and stored graphs.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
@@ -8,7 +8,7 @@ import { type Kit, startKit } from '../../kit/index.ts'
 import { costOf } from '../../redis/commandstats.ts'
 import { chain, edge, type Graph, inOf, node, outOf, startFlow, workers } from './kit.ts'
 
-/** What a list of flows asks beside the jobs of its flows: two scripts and what they look at. */
+/** Commands of a list of flows, besides the jobs of its flows: two scripts and their reads. */
 const LIST = 21
 
 let kit: Kit
@@ -24,7 +24,7 @@ afterAll(async () => {
   await kit.close()
 })
 
-/** x → a → ask, which keeps what it gets. */
+/** x → a → ask, which keeps its values. */
 const asking: Graph = {
   nodes: { a: node('connect'), ask: node('asker') },
   edges: [edge('a.out', 'ask.in')],
@@ -44,7 +44,7 @@ const wiresOf = async (id: number) => {
 }
 
 describe('a graph changes while it runs', () => {
-  test('a preview tells of values that wait and that a new wire would bring where they do not fit', async () => {
+  test('a preview reports waiting values that would not fit the target of a new wire', async () => {
     const schema = '{"type":"object","properties":{"n":{"type":"integer"}}}' as never
     await kit.engine.workers.register('core', 'typed', { pull: true, in: { in: { schema } } })
     const open: Graph = { nodes: { a: node('connect') }, edges: [], inports: { x: inOf('a.in') } }
@@ -60,7 +60,7 @@ describe('a graph changes while it runs', () => {
     expect(await client.flows.setGraph(flow.id, next)).not.toHaveProperty('unfit')
   })
 
-  test('a preview says what would start, stop, be rewired and left behind, and does nothing', async () => {
+  test('a preview reports nodes to start and stop, new wires and orphaned values, and changes nothing', async () => {
     const flow = await running(asking, { x: [1, 2] })
     const ask = Number(await flow.child('ask'))
     const next: Graph = {
@@ -87,7 +87,7 @@ describe('a graph changes while it runs', () => {
     expect(await kit.engine.ports.get(String(ask), 'in', 'in')).toMatchObject({ size: 2 })
   })
 
-  test('it is in force as soon as it is answered: jobs and values stay, new wires carry what waits, nothing is given twice', async () => {
+  test('it is in force once it is answered: jobs and values stay, new wires carry waiting values, initial values are not repeated', async () => {
     const first: Graph = {
       nodes: { a: node('connect', { inports: { in: { init: [0] } } }), ask: node('asker') },
       edges: [edge('a.out', 'ask.in')],
@@ -160,7 +160,7 @@ describe('a graph changes while it runs', () => {
     expect([await flow.status(), await flow.take('z')]).toEqual(['completed', [2]])
   })
 
-  test('only a flow has a graph, and one that has ended takes no other', async () => {
+  test('only a flow has a graph, and an ended flow accepts no other', async () => {
     const id = await kit.make('double', { queue: 'core' })
     await expect(client.flows.setGraph(id, {})).rejects.toMatchObject({ code: 'REFUSED' })
     await expect(client.flows.graph(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
@@ -181,7 +181,7 @@ describe('a graph changes while it runs', () => {
 })
 
 describe('wires', () => {
-  test('say how many values wait, the oldest, and how many pass in a minute', async () => {
+  test('report the number of waiting values, the oldest, and the number passing in a minute', async () => {
     const flow = await running(asking, { x: [[1], 2, 3] })
     const wires = await wiresOf(flow.id)
     expect(wires['x>a.in']).toMatchObject({
@@ -226,7 +226,7 @@ describe('wires', () => {
     expect(await flow.take('y')).toEqual([10])
   })
 
-  test('what waits at one can be moved to another', async () => {
+  test('values waiting at one wire can be moved to another', async () => {
     const two: Graph = {
       ...asking,
       nodes: { ...asking.nodes, other: node('asker') },
@@ -239,7 +239,7 @@ describe('wires', () => {
     expect([wires['a.out>ask.in']!.size, wires['ask.out>other.in']!.size]).toEqual([0, 3])
   })
 
-  test('one that is not in the graph is not found', async () => {
+  test('an unknown wire is not found', async () => {
     const flow = await running(asking)
     await expect(client.flows.drain(flow.id, 'a.out>nobody.in', {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
@@ -311,7 +311,7 @@ describe('flows are seen from outside', () => {
     await expect(client.flows.get(await flow.child('a'))).rejects.toMatchObject({ code: 'REFUSED' })
   })
 
-  test('who changed the graph, and when, is known for as long as it can be undone', async () => {
+  test('the author and the time of a change are kept while it can be undone', async () => {
     const flow = await running(asking)
     await client.flows.setGraph(flow.id, chain(1))
     await client.flows.setGraph(flow.id, chain(2))
@@ -331,7 +331,7 @@ describe('flows are seen from outside', () => {
     ])
   })
 
-  test('a preview of an undo says what it would do, and does nothing', async () => {
+  test('a preview of an undo reports its effects, and changes nothing', async () => {
     const flow = await running(chain(1), { x: [1] })
     await client.flows.setGraph(flow.id, chain(2))
     const { hash } = await client.flows.get(flow.id)
@@ -342,7 +342,7 @@ describe('flows are seen from outside', () => {
     expect((await client.flows.get(flow.id)).hash).toBe(hash)
   })
 
-  test('of two editors the second is told, with both hashes, and changes nothing', async () => {
+  test('the second of two editors is refused, with both hashes, and changes nothing', async () => {
     const flow = await running(chain(1))
     const seen = (await client.flows.get(flow.id)).hash!
     await client.flows.setGraph(flow.id, chain(2), { ifMatch: seen })
@@ -381,7 +381,7 @@ describe('a flow that is made with a wire to nowhere', () => {
     await expect(made).rejects.toMatchObject({ code: 'REFUSED', message })
   })
 
-  test('is made where nobody knows the class yet', async () => {
+  test('is created even if its class is still unknown', async () => {
     const graph: Graph = { ...wrong, nodes: { ...wrong.nodes, ask: node('comes-later') } }
     expect(await client.jobs.enqueue({ queue: 'core', class: 'flow', inputs: { __graph: [graph] } })).toHaveProperty(
       'id',

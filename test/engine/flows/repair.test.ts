@@ -1,5 +1,5 @@
-// Wires of a flow that were damaged by hand: found, named with the remedy, laid as the graph says; what goes over them comes
-// once, and other flows go on meanwhile.
+// Damaged wires of a flow: found, reported with the remedy, repaired according to the graph; each value passes once,
+// and other flows continue.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Kit, rawCommand, startKit } from '../../kit/index.ts'
@@ -71,7 +71,7 @@ test.each(damages)(
     else await spoil(flow.id, 'wi:in', become)
     const fault = {
       ...{ kind: 'flow', who: String(flow.id), what },
-      remedy: 'they are laid as the graph of the flow says; what waits there goes on',
+      remedy: 'they are laid according to the graph of the flow; waiting values continue',
       link: `/v1/flows/${flow.id}`,
     }
     // To look changes nothing.
@@ -87,7 +87,7 @@ test.each(damages)(
   },
 )
 
-test('a graph that was changed after the look is the one that is followed', async () => {
+test('a graph changed after the check is followed', async () => {
   const flow = await startFlow(kit, sumDouble)
   await flow.run({ in: [[1, 2]] })
   expect(await flow.take('out')).toEqual([6])

@@ -42,7 +42,7 @@ const make = async (n: number, input: object = {}) => {
   return ids
 }
 
-test('jobs run oldest first, newest first, or by chance, the same for the same seed', async () => {
+test('jobs run oldest first, newest first, or in a random order that repeats for the same seed', async () => {
   const [a, b, c] = await make(3)
   await drain(kit)
   expect(performed.splice(0)).toEqual([a, b, c])
@@ -59,7 +59,7 @@ test('jobs run oldest first, newest first, or by chance, the same for the same s
   expect(new Set([...orders].map((order) => order.slice(3))).size).toBeGreaterThan(2)
 })
 
-test('what is more urgent runs first in every order, and keeps its priority', async () => {
+test('urgent jobs run first in every order, and keep their priority', async () => {
   const [late] = await make(1, { priority: 5 })
   const [soon] = await make(1, { priority: -5 })
   const [next] = await make(1)
@@ -96,7 +96,7 @@ test('a run that fails stops the draining, or is listed', async () => {
   ])
 })
 
-test('what waits for a later time runs when the clock has been moved', async () => {
+test('later jobs run when the clock is moved', async () => {
   await make(1, { wait: 3_600_000 })
   expect(await drain(kit)).toEqual([])
   clock.advance('59m')
@@ -110,7 +110,7 @@ test('a job that never stops is stopped by the limit', async () => {
   await expect(drain(kit, { limit: 20 })).rejects.toThrow('1 jobs are still ready after 20 runs')
 })
 
-test('runInline performs one job, whatever is before it and whatever its status', async () => {
+test('runInline performs one job, whatever its place in the queue and its status', async () => {
   const [, , id] = await make(3)
   expect(await runInline(kit, id!)).toMatchObject({ id, status: 'completed' })
   expect(await runInline(kit, id!)).toMatchObject({ id, status: 'completed' })

@@ -48,7 +48,7 @@ describe('call', () => {
     expect(unread).toEqual({ left: [1, 'two'], right: ['a', 'b'] })
   })
 
-  test('what Redis would refuse fails here too, and nothing of it stays', async () => {
+  test('writes that Redis would refuse fail here too, without effect', async () => {
     const wrong = defineWorker({
       class: 'wrong',
       out: { out: port() },
@@ -103,7 +103,7 @@ describe('sandbox', () => {
     expect(job.state.runs).toBe(2)
   })
 
-  test('time stands still until it is moved', async () => {
+  test('time is frozen until it is moved', async () => {
     const job = sandbox(delay, { in: { delay: { default: 10 } }, now: 0 })
     job.write('in', 'hello')
     await job.settle()
@@ -114,7 +114,7 @@ describe('sandbox', () => {
     expect([job.status, job.runAt, job.take('out')]).toEqual(['completed', undefined, ['hello']])
   })
 
-  test('what a checkpoint has done stays, whatever comes after', async () => {
+  test('effects of a checkpoint stay, whatever happens later', async () => {
     const careful = defineWorker({
       class: 'careful',
       in: { in: port() },
@@ -174,7 +174,7 @@ describe('sandbox', () => {
     expect(seen).toEqual(['startup', 'perform', 'startup', 'perform', 'perform'])
   })
 
-  test('a parent sees what becomes of its children', async () => {
+  test('a parent sees the outcome of its children', async () => {
     const sum = defineWorker({
       class: 'sum',
       in: { n: port(z.number()) },
@@ -197,7 +197,7 @@ describe('sandbox', () => {
     expect(job.take('sum')).toEqual([20])
   })
 
-  test('who waits for children is not woken before they have ended', async () => {
+  test('a parent waiting for children is not woken before they have ended', async () => {
     const waiting = defineWorker({
       class: 'waiting',
       perform(job) {
@@ -232,7 +232,7 @@ describe('sandbox', () => {
     expect(job.status).toBe('failed')
   })
 
-  test('a function that waits goes on when what it waits for has come', async () => {
+  test('a waiting function continues when its value has come', async () => {
     const order = defineWorker({
       class: 'order',
       in: { paid: port(z.number()) },

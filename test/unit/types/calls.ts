@@ -1,5 +1,5 @@
-// What whoever calls a class may give, and what he gets. The compiler is the test: each line below a `@ts-expect-error`
-// must not compile, all others must (`npm run types`). Nothing of this is run.
+// Types for callers of a class: arguments and results. The compiler is the test: each line below a `@ts-expect-error`
+// must not compile, all other lines must (`npm run types`). Nothing of this is run.
 
 import * as z from 'zod'
 import { createClient } from '../../../src/client/index.ts'
