@@ -1,14 +1,17 @@
-// What scripts answer, as records: these tables name what stands where, for both sides. Lua says
-// `return reply.made { jobs = …, rings = … }` and `row_of.ring { queue = …, bell = … }`, which the build (infra/lua-answers.ts)
-// turns into lists in this order; here `answerOf` gives them their names back.
+// Answers of scripts. These tables name the position of each value for both sides: Lua writes `return reply.made {
+// jobs = …, rings = … }` and `row_of.ring { queue = …, bell = … }`, which the build turns into lists in this order;
+// `answerOf` restores the names.
 
-/** Rows, of which answers have many. */
+/** Rows of lists. */
 export const rows = {
-  /** Whom the caller must ring: the queue, under which bell, and at which moment if not now. */
+  /** A bell that the caller must ring: the queue, the bell, and the time if it is not now. */
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
   // ---- what a run gets to see
-  /** Of many there is the document alone; of a piece its text, and its number. `fault`: code and message, why nothing else is there. */
+  /**
+   * `document` alone for plain jobs; the text and number of a piece. `fault`: code and message if nothing else could
+   * be read.
+   */
   lent: {
     document: 'text',
     inputs: 'input[]',
@@ -22,11 +25,14 @@ export const rows = {
     fault: 'text',
     piece: 'some',
   },
-  /** What waits at an input. */
+  /** Values at an input. */
   input: { port: 'text', items: 'texts' },
-  /** A child that has ended: how, what it was given, and what it left. */
+  /** An ended child: how it ended, its args, and its result or error. */
   heir: { name: 'text', id: 'number', class: 'text', how: 'text', args: 'some', left: 'some' },
-  /** A port of a follower (child '') or its child, and where its wires lead; seen closely, also its oldest value and what left it. */
+  /**
+   * A port of a job that follows its children (child '') or of a child, and the targets of its wires. In detail also
+   * its oldest value and its counts.
+   */
   wiring: {
     child: 'text',
     side: 'text',
@@ -37,17 +43,17 @@ export const rows = {
     oldest: 'some',
     left: 'some',
   },
-  /** A job that is to be tagged anew. */
+  /** A job that needs new tags. */
   stale: { id: 'number', document: 'text', side: 'texts' },
-  /** What a script could not do for a job. */
+  /** What a script could not do, and for which job. */
   fault: { job: 'text', what: 'text' },
 
   // ---- what has been made
-  /** Jobs whose ids follow each other, or one that was there. */
+  /** Jobs with consecutive ids, or an existing one. */
   made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
 
   // ---- what is looked at
-  /** The job that tells of an end. */
+  /** The job that sends a callback. */
   told: { document: 'text', error: 'some' },
   listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
   facts: {
@@ -61,9 +67,9 @@ export const rows = {
     limit: 'some',
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
-  /** Of one port; empty where there is none. */
+  /** Values of one port; empty if there is none. */
   waiting: { taken: 'number', items: 'texts', default: 'some', more: 'number' },
-  /** `word`: 'flow' | 'refused' | 'later' (it would have been too many children with those before it). */
+  /** `word`: 'flow' | 'refused' | 'later' (too many children together with the earlier flows). */
   flow: {
     word: 'text',
     id: 'number',
@@ -135,9 +141,9 @@ export const rows = {
   found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
 } as const satisfies Record<string, Record<string, string>>
 
-/** Answers, each with its name as its first word. */
+/** Answers. The first word is the name. */
 export const replies = {
-  /** `wait`: after how many seconds to try again. `which` of the jobs, and what of it. */
+  /** `wait`: seconds until a retry. `which` job, and which member of it. */
   refused: { code: 'text', message: 'text', wait: 'some', which: 'some', member: 'some' },
   none: {},
 
@@ -161,25 +167,25 @@ export const replies = {
   },
   made: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
   again: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
-  /** The jobs were tagged by older constraints than these. */
+  /** The constraints that replace the ones in the request. */
   outdated: { constraints: 'text' },
-  /** `heard`: the jobs that got a message. */
+  /** `heard`: jobs that received a message. */
   done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
   repeated: { answer: 'texts' },
-  /** Of each token until when, with ! where its job is to end; '' where it is lost. */
+  /** The new end of the lease per token, with ! if the job must end; '' if the run is lost. */
   extended: { ends: 'texts', told: 'some' },
   ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },
-  /** A queue as it was set before: 0 as usual. */
+  /** Earlier settings of a queue; 0 is the default. */
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
-  /** What a class is now, in the place of what its caller has read. */
+  /** The current definition, which differs from the one that the caller read. */
   overtaken: { definition: 'text' },
   repaired: { rings: 'ring[]' },
   told: {},
   breaker: { state: 'text', till: 'moment', failures: 'number' },
 
-  /** `ahead`: how many are in front of it in its queue. */
+  /** `ahead`: number of jobs before it in its queue. */
   job: {
     id: 'number',
     document: 'text',
@@ -249,9 +255,8 @@ type Value<K> = K extends keyof Plain
         ? Row<R> | undefined
         : never
 
-/** A row with its names. */
 export type Row<R extends keyof Rows> = { -readonly [N in keyof Rows[R]]: Value<Rows[R][N]> }
-/** An answer with its names; its own name is its `is`. */
+/** `is` is the name of the answer. */
 export type Reply<A extends keyof Replies> = { is: A } & { -readonly [N in keyof Replies[A]]: Value<Replies[A][N]> }
 
 type Raw = readonly unknown[]
@@ -266,7 +271,6 @@ const readers: Record<keyof Plain, Read> = {
   texts: (value) => value ?? [],
 }
 
-/** One list of values of a shape, with their names. */
 function record(shape: readonly (readonly [string, Read])[], values: Raw, from = 0): Record<string, unknown> {
   const named: Record<string, unknown> = {}
   for (let at = 0; at < shape.length; at++) named[shape[at]![0]] = shape[at]![1](values[from + at])
@@ -295,7 +299,7 @@ function readerOf(kind: string): Read {
 }
 
 /**
- * An answer with its names, one of those that the script has.
+ * Names the values of an answer, which must be one of the script's answers.
  *
  * @example answerOf(['set', [['q', 'bell1', '']]], 'set', 'refused') // { is: 'set', rings: [{ queue: 'q', … }], … }
  */
@@ -305,6 +309,5 @@ export function answerOf<A extends keyof Replies>(raw: unknown, ...names: A[]): 
   return { is, ...record(shapeOf(replies[is]), raw as Raw, 1) } as { [N in A]: Reply<N> }[A]
 }
 
-/** A row with its names, of an answer that has them as they came. */
 export const rowOf = <R extends keyof Rows>(name: R, raw: unknown): Row<R> =>
   record(shapeOf(rows[name]), raw as Raw) as Row<R>

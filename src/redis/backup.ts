@@ -1,5 +1,5 @@
-// A namespace as lines of JSON, and back: every key with its values as they are. Straight from and into Redis, for a copy is
-// wanted just when no deployment answers, and no door of ours should give away all keys and values at once.
+// Backup of a namespace as lines of JSON, and restore. It uses Redis directly, because a copy is needed when no
+// deployment answers, and no API route should return all keys and values.
 
 import type { Redis } from '@upstash/redis'
 import { SidejobError } from '../core/errors.ts'
@@ -7,29 +7,29 @@ import type { Client } from './client.ts'
 import { IMPORTING } from './faults.ts'
 import { pairsOf } from './flat.ts'
 
-/** Pairs are field and value, member and score, id and entry. */
+/** Field and value, member and score, or id and entry. */
 type Pairs = [string, string][]
 type Kind = 'string' | 'list' | 'set' | 'hash' | 'zset' | 'stream'
-/** A key, without its namespace, or a piece of one; `from` is how many of it came before. */
+/** A key without its namespace, or a part of one. `from` is the number of earlier values. */
 export type KeyLine = { key: string; type: Kind; from?: number; value: string | string[] | Pairs; until?: number }
 export type Line =
   | { sidejob: 1; namespace: string; at: number }
   | KeyLine
-  /** Where to go on: everything before this line is whole. */
+  /** Everything before this line is complete. */
   | { cursor: string }
   | { end: { keys: number } }
 
 type Place = { client: Client; namespace: string; now?: () => number }
 
 const PAGE = 200
-/** What one request asks for or sends, about; the vendor takes and gives 10 MB. */
+/** Approximate size of a request. The vendor allows 10 MB. */
 const BYTES = 1_048_576
 const MOST = 1_000
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
 
 const escaped = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
-/** How many values to ask for next, by the size of those that came. */
+/** Chooses the number of values per request by the size of earlier ones. */
 function createPace() {
   let step = 8
   return {
@@ -43,7 +43,7 @@ function createPace() {
   }
 }
 
-/** Everything that a script may have written, a page of keys at a time; begins again behind a cursor. */
+/** Yields everything that scripts may have written, a page of keys at a time, from a cursor on. */
 export async function* exported(
   { client, namespace, now = Date.now }: Place,
   { cursor: begun = '', keys = 0 }: { cursor?: string; keys?: number } = {},
@@ -125,7 +125,7 @@ const scans: Partial<Record<Kind, (key: string) => Scan>> = {
   zset: (key) => (redis, cursor, count) => redis.zscan(key, cursor, { count }),
 }
 
-/** The values of a key in pieces, none much larger than a request should be. */
+/** Yields values in parts of about one request. */
 async function* valuesOf(client: Client, key: string, type: Kind, pace: ReturnType<typeof createPace>) {
   if (type === 'list') {
     for (let from = 0, size = 1; size > 0; from += size) {
@@ -160,13 +160,13 @@ async function* entriesOf(client: Client, key: string, pace: ReturnType<typeof c
   }
 }
 
-// Back
+// Restore
 
 type Pipeline = ReturnType<Redis['pipeline']>
 
 const writes: Record<Kind, (pipeline: Pipeline, key: string, line: KeyLine) => unknown> = {
   string: (pipeline, key, { value }) => pipeline.set(key, value as string),
-  // The same piece again is there once.
+  // Writing the same part twice stores it once.
   list: (pipeline, key, { value, from = 0 }) => {
     if (from) pipeline.ltrim(key, 0, from - 1)
     pipeline.rpush(key, ...(value as string[]))
@@ -189,12 +189,12 @@ function write(pipeline: Pipeline, key: string, line: KeyLine): void {
   if (line.until) pipeline.pexpireat(key, line.until)
 }
 
-/** How far an import is: of which file, whether all that was there is gone, and what was given before. */
+/** Position of an import: which file, whether old data are deleted, and what was written. */
 type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last: number; times: number }
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
 
-/** Removes everything of the namespace, but for the mark and the schema that keeps others away. */
+/** Deletes the namespace except for the mark and the schema that blocks isolates. */
 async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
@@ -207,7 +207,7 @@ async function clear({ client, namespace }: Place): Promise<void> {
   }
 }
 
-/** Where an import begins: anew, or behind what an interrupted one has done. */
+/** Starts an import or continues an interrupted one. */
 async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   const { client, namespace } = place
   const [mark, last, epoch] = await client.ask((redis) =>
@@ -229,7 +229,7 @@ async function begin(place: Place, at: number, over: boolean): Promise<Mark> {
   return { ...fresh, isClear: true }
 }
 
-/** The last act: ids that the data before had given are not given again, and everybody can read which are lost. */
+/** Last step: reserves the ids of the earlier data, and records which are lost. */
 async function conclude(
   { client, namespace, now = Date.now }: Place,
   { schema, last, times }: Mark,
@@ -249,7 +249,7 @@ async function conclude(
   return last > given ? { from: given + 1, to: last } : null
 }
 
-/** Writes lines, and with them how far it has come. */
+/** Writes lines and the position in one request. */
 async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[], mark: Mark): Promise<void> {
   await client.ask((redis) => {
     const pipeline = redis.pipeline()
@@ -260,8 +260,8 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
 }
 
 /**
- * Puts an export into a namespace that is empty, or over what is there. Whoever serves that namespace answers 503 meanwhile.
- * Interrupted, the same call goes on behind what was done. Answers how many keys there are, and which ids are lost.
+ * Imports a backup into an empty namespace, or over existing data. Isolates answer 503 meanwhile. The same call
+ * continues an interrupted import. Returns the number of keys and the lost ids.
  *
  * @example const { keys } = await imported({ client, namespace: 'sidejob:' }, lines)
  */

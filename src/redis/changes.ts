@@ -1,4 +1,4 @@
-// What a run did, as the words that its commit takes.
+// Turns the changes of a run into ops for its commit.
 
 import { Buffer } from 'node:buffer'
 import { type Encoded, encodeValue } from '../core/codec/value.ts'
@@ -9,30 +9,30 @@ import { jobArguments, type NewJob } from './new-job.ts'
 import { ops, type Words } from './ops.ts'
 import { stateField, type Vault } from './vault.ts'
 
-/** A run's end as the engine has decided it: what the worker said, with times and retries worked out. */
+/** The decided end of a run, with times and retries computed. */
 export type RunOutcome = {
   token: string
   n: number
   end: Changes['end'] | 'released' | 'skipped'
   words: Words
-  /** The next slot of its schedule, where this run used one up; it is among the words. */
+  /** The next slot of its schedule, if this run used one; it is also in `words`. */
   slot?: number
-  /** Why it failed, as JSON; it is among the words. */
+  /** The error as JSON; it is also in `words`. */
   error?: string
-  /** Words that follow the error of a run which cannot be committed: when it is tried again. */
+  /** Ops that follow the error of a run that cannot be committed: its retry. */
   again?: () => Words
-  /** The log entries of the run, which are kept even if its commit is refused. */
+  /** Log entries, which are kept even if the commit is refused. */
   logs?: () => Words[]
-  /** The largest part of the changes, for the error of a run that is too large. */
+  /** The largest part of the changes, for the error of an oversized run. */
   largest?: () => Part | undefined
-  /** Milliseconds from the request that lent the run to its beginning, by the clock of the lane. */
+  /** Milliseconds from the claim request to the start of the run, by the clock of the lane. */
   late?: number
 }
 
-/** A part of what a run changes, by its name: `state field "x"`. */
+/** A part of the changes and its name, such as `state field "x"`. */
 export type Part = { name: string; bytes: number }
 
-/** The same as data, which can be sent to another invocation. */
+/** The same without functions, so that it can be sent to another invocation. */
 export type SentOutcome = Omit<RunOutcome, 'again' | 'logs' | 'largest'> & {
   again?: Words
   logs?: Words[]
@@ -85,8 +85,8 @@ const publishedItem = (channel: string, data: Encoded, vault: Vault, context?: E
   vault.sealItem(itemText({ data, context, channel }))
 
 /**
- * A call's message. `keep`: 1 keeps it as the channel's last one, 0 forgets what is kept; that comes first, so that the
- * script reads it with who listens.
+ * Words of a publish. `keep`: 1 keeps the message as the channel's last, 0 deletes the kept one. This comes first, so
+ * that the script reads it together with the listeners.
  */
 export function publishedWords(
   channel: string,
@@ -103,7 +103,7 @@ export function publishedWords(
 export const defineWords = (side: 'in' | 'out', specs: PortOptions, vault: Vault, of?: JobRef): Words =>
   ops.ports({ of, side, specs: sealedSpecs(specs, vault) })
 
-// Of an entry that is too large only its size is sent, so that a run does not fail for what it logs.
+// Only the size of an oversized log entry is sent, so that logging does not fail a run.
 const keptEntry = (entry: Encoded): Encoded =>
   entry.length <= limits.logBytes.most
     ? entry
@@ -112,7 +112,6 @@ const keptEntry = (entry: Encoded): Encoded =>
         $size: entry.length,
       })
 
-/** A line of the log. */
 export const logWords = (entry: Encoded, vault: Vault): Words =>
   ops.log({ level: 'info', entry: vault.seal(keptEntry(entry), 'log') })
 
@@ -150,7 +149,7 @@ const encoders: Omit<Encoder, 'spawn'> = {
   inherit: ({ child }) => ops.inherit({ child }),
 }
 
-/** One op as words; a spawn needs its class looked up first, so it comes as a NewJob. */
+/** Returns the words of an op. A spawn needs its class first, so it comes as a NewJob. */
 export const opWords = (op: Exclude<Op, { op: 'spawn' }>, vault: Vault, context?: Encoded): Words =>
   (encoders[op.op] as (op: Op, vault: Vault, context?: Encoded) => Words)(op, vault, context)
 
@@ -167,7 +166,6 @@ export const stateWords = ({ set = {}, unset = [] }: NonNullable<Changes['state'
   ...unset.flatMap((field) => ops.unset({ field })),
 ]
 
-/** The arguments of one run in a commit. */
 export const runArguments = ({ token, n, end, words, late = 0 }: RunOutcome): string[] => [
   token,
   String(n),

@@ -1,4 +1,4 @@
-// Claimed jobs, as the scripts answer them.
+// Claimed jobs, decoded from the answers of scripts.
 
 import { SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'
@@ -35,11 +35,11 @@ export function lentOf(
 
 const HEX = 16
 const SEQUENCE = 13
-/** The two last digits of a sequence, and how many there are of those. */
+/** Number of values of the last two hexadecimal digits of a sequence. */
 const LOW = 256
 const lowDigits = Array.from({ length: LOW }, (_, n) => n.toString(HEX).padStart(2, '0'))
 
-/** The sequences of a piece's jobs, from that of the first: a number that is written anew for each is dear. */
+/** Computes the sequences of a piece from the first, because formatting a number for each is slow. */
 function sequencesFrom(first: string): (place: number) => string {
   const since = Number.parseInt(first, HEX)
   const low = since % LOW
@@ -48,7 +48,7 @@ function sequencesFrom(first: string): (place: number) => string {
   return (place) => (low + place < LOW ? here : next) + lowDigits[(low + place) % LOW]
 }
 
-/** The jobs of a piece, each as it is lent; see lib/runtime/pieces.lua for the lines of its text. */
+/** Decodes the jobs of a piece. lib/runtime/pieces.lua describes the lines of its text. */
 function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const [mask, first, state, common, args, more] = text.split('\n') as [string, string, string, string, string, string?]
   const record = decodeRecord(`{"n":"${first}",${state}${common}}`)
@@ -76,7 +76,7 @@ function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
 
 const bare = (id: number) => ({ id, inputs: {}, children: [], steps: [], childCount: 0, family: [], wires: [] })
 
-/** A job of a piece with its values as they were before they were sealed, and what waits at its ports. */
+/** Opens the sealed values and inputs of a job of a piece. */
 function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
   try {
     const document = openedRecord(job.document, vault.open)
@@ -86,11 +86,10 @@ function opened(job: ClaimedJob, vault: Vault): ClaimedJob {
   }
 }
 
-/** The jobs of a row that was lent: one, or those of a piece. */
 const lentJobs = (row: Row<'lent'>, vault: Vault): ClaimedJob[] =>
   row.piece === undefined ? lentOrFault(row, vault) : readablePiece(row.document, row.piece, vault)
 
-/** A piece that is damaged is left to the end of its lease, which sets it aside. */
+/** A damaged piece stays until its lease ends, which sets it aside. */
 function readablePiece(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const jobs = readable(() => packedOf(text, piece, vault))
   if (!jobs) console.error(`sidejob: piece ${piece} cannot be read: sidejob doctor says more`)
@@ -104,7 +103,7 @@ function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']
     : { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
 }
 
-/** What cannot be read is that job's fault alone. */
+/** Turns an unreadable job into a fault of that job only. */
 function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   try {
     return [lentOf(row, vault)]
@@ -118,7 +117,7 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   }
 }
 
-/** A job of which there is nothing but its document. */
+/** A job without anything beside its document. */
 export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
   lentOrFault(
     {
@@ -128,7 +127,7 @@ export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
     vault,
   )
 
-/** What was lent, and those of it of which something stands beside the record. */
+/** Returns the claimed jobs, and those that have data beside the record. */
 export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJob[]; withSide: ClaimedJob[] } {
   const jobs = rows.map((row) => lentJobs(row, vault))
   return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }

@@ -1,4 +1,4 @@
-// Calls Redis over HTTP: scripts by their sha, one retry policy, errors without what was sent.
+// Redis over HTTP: scripts by sha, one retry policy, errors without the data that was sent.
 
 import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
@@ -9,42 +9,43 @@ import { argumentsOf, type Evaluate, inSources, type Script } from './script.ts'
 export type RedisOptions = {
   url: string
   token: string
-  /** Milliseconds for one request. */
+  /** Timeout of one request in milliseconds. */
   timeout?: number
-  /** How often a request is sent when the network fails. */
+  /** Number of attempts if the network fails. */
   attempts?: number
 }
 
 export type Client = {
   evaluate: Evaluate
-  /** What is published on a Redis channel, as long as the signal lets it; first '', when the subscription stands. */
+  /** Yields messages of a Redis channel until the signal aborts; first '' when the subscription is active. */
   listen: (channel: string, signal: AbortSignal) => AsyncIterable<string>
-  /** A plain command: `ask((redis) => redis.hget(key, field))`. */
+  /** Sends a plain command: `ask((redis) => redis.hget(key, field))`. */
   ask: <T>(command: (redis: Redis) => Promise<T>) => Promise<T>
-  /** Why the last call was not answered; nothing when it was. */
+  /** The error of the last call, if it failed. */
   fault?: () => SidejobError | undefined
 }
 
 type Sending = {
-  /** Sent again after a timeout. */
+  /** May be sent again after a timeout. */
   isSafe?: boolean
-  /** A call of a script by its sha: NOSCRIPT is thrown unchanged, so that the caller sends the script. */
+  /** A call by sha: NOSCRIPT is thrown unchanged, so that the caller sends the script. */
   isSha?: boolean
-  /** Names the places of a script's lines in the sources. */
+  /** Maps lines of a script to places in the sources. */
   placed?: (text: string) => string
 }
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-// These arguments identify a call: Redis answers a repeated call as it answered the first one.
+// These arguments identify a call, and Redis answers a repeat with the first answer.
 const named = ['once', 'lane'] as const
 const isNamed = (args: object): boolean => named.some((name) => (args as Record<string, unknown>)[name])
 
 /**
- * A client over the vendor's. Every script is safe to send twice, so a request whose answer was lost is sent again; one
- * that has timed out only if it says which call it is, for Redis may still be at it.
+ * Creates a client over the vendor's. Scripts are safe to send twice, so a request without an answer is sent again.
+ * After a timeout this requires an argument that identifies the call, because Redis may still be executing it.
  *
- * @example const { evaluate } = createClient({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN })
+ * @example const { evaluate } = createClient({ url: env.UPSTASH_REDIS_REST_URL, token: env.UPSTASH_REDIS_REST_TOKEN
+ * })
  */
 export function createClient({ url, token, timeout = 20_000, attempts = 3 }: RedisOptions): Client {
   const redis = new Redis({
@@ -108,7 +109,7 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
   return { evaluate, listen, ask: (command) => send(() => command(redis), { isSafe: true }), fault: () => fault }
 }
 
-/** The data of Server-Sent Events, one text each. */
+/** Yields the data of Server-Sent Events. */
 async function* events(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   let rest = ''
   for await (const chunk of body.pipeThrough(new TextDecoderStream() as never) as unknown as AsyncIterable<string>) {

@@ -1,5 +1,5 @@
-// Commits so that a fault of one run is that run's: what cannot be carried out is looked for by halves and fails as a
-// run does, with its attempts; what is too much for one request is sent in several.
+// Commits in which a fault of one run affects only that run: a failing batch is halved until the run is found, which
+// then fails with its attempts; oversized batches are sent in parts.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
@@ -16,12 +16,12 @@ import { type Sealed, sizeBefore } from './vault.ts'
 type Commit = (request: CommitRequest) => Promise<CommitAnswer>
 type Keep = (job: string, words: Words[], once: Once) => Promise<unknown>
 
-// A short word is not counted to the byte: most are, and there are many.
+// Short words, which are the most, are counted by characters instead of bytes.
 const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wireSize(word as Encoded))
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
 
-/** Why no commit can take what a run brought; undefined if it can be sent. */
+/** Returns why no commit can take the run, or undefined. */
 function excess({ words, largest }: RunOutcome): string | undefined {
   if (words.length === 0) return undefined
   if (words.length > limits.runWords.most)
@@ -33,7 +33,7 @@ function excess({ words, largest }: RunOutcome): string | undefined {
   if (sum !== undefined) return sum
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
-  // A word of an item also carries its context and channel, which do not count as its value.
+  // A word also holds the context and channel of an item, which do not count as its value.
   if (bytes <= limits.valueBytes.most + BESIDE) return undefined
   const part = largest?.() ?? { name: 'a value', bytes }
   return `${part.name}: expected at most ${limits.valueBytes.most} bytes, got ${part.bytes}`
@@ -45,7 +45,7 @@ const largestOf = (largest: RunOutcome['largest']): string => {
   return part ? `; the largest is ${part.name} with ${part.bytes}` : ''
 }
 
-/** The same work at the same size fails again: such a run is not retried. */
+/** The same work at the same size fails again, so the run is not retried. */
 const isFinal = (code: string): boolean => code === 'TOO_LARGE'
 
 const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: string): RunOutcome => ({
@@ -65,13 +65,13 @@ const checked = (run: RunOutcome): RunOutcome => {
   return why === undefined ? run : failed(run, 'TOO_LARGE', `the run brought too much: ${why}`)
 }
 
-/** What stands before the words of a run in a commit, about: its number, its end and the like. */
+/** Approximate bytes of a run in a commit before its ops. */
 const HEAD = 32
 
-/** Units that a run costs beside what it did. */
+/** Units of a run beside its ops. */
 const RUN = 10
 
-/** Cuts a batch where it would be too large for one request, or exceed the budget of a call; a run is never cut. */
+/** Splits a batch that is too large for one request or exceeds the budget of a call. Runs are never split. */
 function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
   const cut: RunOutcome[][] = [[]]
   let [bytes, units] = [0, 0]
@@ -93,7 +93,7 @@ const blamed: ReadonlySet<string> = new Set(['INTERNAL', 'TOO_LARGE'])
 
 const isBlamed = (error: unknown): error is SidejobError => error instanceof SidejobError && blamed.has(error.code)
 
-/** The answer for a run of which nothing can be committed, not even that it failed: its lease ends, and it is lost. */
+/** The answer for a run that cannot even be committed as failed: its lease ends and it is lost. */
 const uncommitted: CommitAnswer = {
   ...{ word: 'ok', answers: ['lost'], version: '', failed: 0 },
   ...{ lent: [], rings: [], stale: [] },
@@ -101,7 +101,7 @@ const uncommitted: CommitAnswer = {
 
 const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entry as Sealed })
 
-/** A commit that is sent again writes its entries once. */
+/** A repeated commit writes its entries once. */
 const onceFor = ({ token, n }: RunOutcome): Once => ({ key: `log ${token} ${n}`, period: 60_000, fingerprint: '' })
 
 const report = (error: unknown): void => {
@@ -110,8 +110,8 @@ const report = (error: unknown): void => {
 }
 
 /**
- * Wraps a commit so that it isolates faults. `keep` writes to a job without its run: log entries of runs that
- * were refused, and why a run could not be committed at all.
+ * Wraps a commit so that it isolates faults. `keep` writes to a job without its run: log entries of refused runs, and
+ * why a run could not be committed.
  *
  * @example const commit = isolating(plain, keep); const { answers } = await commit({ queue: '', runs })
  */
@@ -125,7 +125,7 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     }
   }
 
-  /** By their tokens alone, without a lane: one by one, or together, they have the same effect. */
+  /** Commits by tokens, without a lane. The effect is the same one by one or together. */
   async function alone(runs: RunOutcome[]): Promise<CommitAnswer> {
     try {
       return await commit({ queue: '', runs })
@@ -135,7 +135,7 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     }
   }
 
-  /** Fails a run that cannot be committed: with its attempts, then without anything that it brought. */
+  /** Fails a run that cannot be committed: first with its attempts, then without any of its data. */
   async function asFailed(run: RunOutcome, error: SidejobError): Promise<CommitAnswer> {
     const reason = reasonOf(error)
     const { again: _, logs: __, error: own, ...bare } = run
@@ -159,7 +159,7 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     return joined(first, second)
   }
 
-  /** Some did not fit into what one script does: they are committed with the next, until none is left. */
+  /** Commits runs that did not fit into one script with the next one, until none is left. */
   async function finished(runs: RunOutcome[], answer: CommitAnswer): Promise<CommitAnswer> {
     const late = runs.filter((_, i) => answer.answers[i] === 'later')
     if (late.length === 0) return answer
@@ -191,13 +191,11 @@ export function isolating(commit: Commit, keep: Keep): Commit {
   }
 }
 
-/** Two commits of runs, as if they had been one. */
 const joined = (first: CommitAnswer, second: CommitAnswer): CommitAnswer => ({
   ...behind(first, second),
   lent: [...first.lent, ...second.lent],
 })
 
-/** What was committed before a request, and what that answered. */
 const behind = (done: { answers: string[]; rings: Ring[] }, answer: CommitAnswer): CommitAnswer => ({
   ...answer,
   answers: [...done.answers, ...answer.answers],

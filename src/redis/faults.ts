@@ -1,17 +1,17 @@
-// Translates refusals of Redis into errors that name the remedy.
+// Translates errors of Redis into errors that name the remedy.
 
 import { type Code, SidejobError } from '../core/errors.ts'
 
-/** Schema of a namespace during an import: no version reads it, so no isolate changes the data. */
+/** Schema of a namespace during an import. No version reads it, so no isolate changes the data. */
 export const IMPORTING = '9999'
 
 type Meaning = { when: RegExp; code: Code; message: string; retryAfter?: number }
 
 const TOKEN = 'UPSTASH_REDIS_REST_TOKEN'
-/** Characters of an error's text that are shown and kept as its cause. */
+/** Maximum number of characters of an error that are shown and kept as its cause. */
 const MAX_SHOWN = 200
 
-// The first that fits. The vendor's texts are those of its troubleshooting pages; the rest is redis-server's.
+// The first match counts. Texts are from the vendor's troubleshooting pages and from redis-server.
 const meanings: readonly Meaning[] = [
   {
     when: /WRONGPASS|NOAUTH|unauthorized/i,
@@ -59,8 +59,8 @@ const meanings: readonly Meaning[] = [
 ]
 
 /**
- * The words of Redis. The vendor's client appends the whole command with its arguments, which are users' data: they are neither
- * shown nor searched for the words of an error.
+ * The text of Redis. The vendor's client appends the whole command with users' data, which is neither shown nor
+ * matched.
  */
 const saidOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!
@@ -72,7 +72,7 @@ export const isAnswer = (error: unknown): boolean => error instanceof Error && e
 
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
-/** The error for data of a schema that the script does not read, see lib/runtime/cache.lua. */
+/** Error for data of another schema; see lib/runtime/cache.lua. */
 function schemaError(text: string): SidejobError | undefined {
   const [, found, oldest, newest] = /SCHEMA (\S+), expected (\d+) to (\d+);/.exec(text) ?? []
   if (found === undefined) return undefined
@@ -90,8 +90,8 @@ function schemaError(text: string): SidejobError | undefined {
 }
 
 /**
- * A refusal of Redis, or its silence, as an error for callers. What a script says of itself is kept as the cause, for
- * the log: it names our lines, as `placed` finds them in the sources, and may hold a user's data.
+ * Turns a refusal or silence of Redis into an error for callers. The text of a script is kept as the cause, for the
+ * log: it names lines, which `placed` maps to the sources, and may hold user data.
  *
  * @example throw faultOf(error, 20_000)
  */
@@ -111,7 +111,7 @@ export function faultOf(error: unknown, timeout: number, placed = (text: string)
 const REASON_LENGTH = 300
 
 /**
- * The reason of a refusal for the error of a job, in one line. Only short identifiers remain in quotes.
+ * Returns the reason for the error of a job, in one line. Only short identifiers remain in quotes.
  *
  * @example reasonOf(error) // 'A script failed in Redis: ERR lib/runtime/numbers.lua:14: table index is NaN'
  */

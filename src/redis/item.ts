@@ -1,13 +1,13 @@
-// A value on its way through a port: closed, with its context, original channel and options beside it.
+// Items: a value with its context, original channel and options.
 
 import type { Encoded } from '../core/codec/value.ts'
 
-/** `at`: when it came over a wire, to the second. */
+/** `at`: arrival over a wire, in seconds. */
 export type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: false; at?: number }
 
 const oneLine = (text: string): string => text.replace(/[\r\n]/g, ' ')
 
-/** `=value` when there is nothing beside it, else `@context\nchannel\nflags\nvalue`. */
+/** `=value` for a plain value, otherwise `@context\nchannel\nflags\nvalue`. */
 export const itemText = ({ data, context, channel, log }: PortItem): string =>
   context === undefined && channel === undefined && log !== false
     ? `=${data}`
@@ -30,10 +30,12 @@ export function itemOf(text: string): PortItem {
   }
 }
 
-/** The last message of a channel, with its bytes as it is kept; without it where it was too long. `counted`: see core/minutes.ts. */
+/**
+ * The last message of a channel and its size; without the message if it was too long. `counted`: see core/minutes.ts.
+ */
 export type LastMessage = { at: number; size: number; counted: string; message?: Encoded; context?: Encoded }
 
-/** As lib/port/kept.lua keeps it; `show` opens what is sealed. */
+/** Decodes the form of lib/port/kept.lua. `show` opens sealed values. */
 export function lastMessageOf(text: string, show: (item: string) => string): LastMessage {
   const end = text.indexOf('\n')
   const [at, size, counted] = text.slice(0, end).split(',') as [string, string, string]
@@ -46,7 +48,7 @@ export function lastMessageOf(text: string, show: (item: string) => string): Las
   }
 }
 
-/** What a reader sees: the channel is part of the context, as SideJob has it. */
+/** Adds the channel to the context, as in SideJob. */
 export function shownItem(text: string): { data: Encoded; context?: Encoded } {
   const { data, context, channel } = itemOf(text)
   if (!channel) return context === undefined ? { data } : { data, context }

@@ -1,6 +1,6 @@
-// The names of everything in Redis: keys, and the short names that the fields of records have there.
+// Names in Redis: keys, and short names of record fields.
 
-/** The keys that TypeScript names itself; scripts build the others the same way. */
+/** Keys that TypeScript names. Scripts build theirs the same way. */
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   highestId: `${ns}jobs:highest`,
@@ -31,7 +31,7 @@ export const keysOf = (ns: string) => ({
   lastBell: `${ns}rung`,
   examined: `${ns}examined`,
   unreadable: `${ns}unreadable`,
-  /** Never exists: to delete it lets a script write although Redis is full. */
+  /** Never exists. Deleting it lets a script write although Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
   flows: `${ns}flows`,
@@ -62,17 +62,17 @@ export const keysOf = (ns: string) => ({
   messages: `${ns}messages`,
   message: (channel: string) => `${ns}message:${channel}`,
   live: (name: string) => `${ns}live:${name}`,
-  /** Where a claim that waits is called. */
+  /** Channel that calls a waiting claim. */
   calls: (waiter: string) => `${ns}call:${waiter}`,
   ended: (job: string) => `${ns}ended:${job}`,
 })
 
 export type Keys = ReturnType<typeof keysOf>
 
-/** At 34 calls a second each shelf has five answers of the last ten minutes, and room for fifteen more. */
+/** At 34 calls a second each shelf holds five answers of the last ten minutes, and has room for fifteen more. */
 const SHELVES = 4_096
 
-/** The shelf of a key: any that the same key finds again will do (FNV-1a). */
+/** FNV-1a, so that the same key has the same shelf. */
 const slotOf = (key: string): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
@@ -80,12 +80,15 @@ const slotOf = (key: string): number => {
 }
 
 /**
- * One field of a record as it stands in Redis: its short name there, what it says, and whether it is a number, or a text that
- * somebody chose, in which `^` is no mark of a value beside the record.
+ * A record field: its short name, its meaning, and whether it is a number, or a text of a user, in which `^` does not
+ * mark a value beside the record.
  */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
-/** The fields of a job's record: long names in TypeScript and in the sources of scripts, short ones in Redis, where every waiting job pays for them. */
+/**
+ * Fields of a job's record: long names in TypeScript and Lua sources, short ones in Redis, where every waiting job
+ * pays for them.
+ */
 export const jobFields = {
   sequence: ['n', 'sequence: microseconds of becoming ready, 13 hex digits'],
   createdAt: ['t', 'createdAt; absent as long as the sequence says it', 'number'],
@@ -237,7 +240,7 @@ export const jobFields = {
   lastCommit: ['cm', 'last commit: token|n|answer'],
 } as const satisfies Record<string, Field>
 
-/** Fields of a job's record of which there is one for each port or each field of its state. */
+/** Fields that exist per port or per state field. */
 export const namedFields = {
   'i:<port>': 'input port: pushed,taken[,d when dropped]',
   'o:<port>': 'output port: pushed,taken[,d when dropped]',
@@ -255,7 +258,7 @@ export const namedFields = {
   's:<field>': 'state, a closed value',
 } as const
 
-/** The fields of a queue's record. */
+/** Fields of a queue's record. */
 export const queueFields = {
   mode: ['m', 'pull, or absent: lanes serve it'],
   pulledClasses: ['pc', 'its classes that pull workers serve'],
@@ -301,20 +304,20 @@ export const queueFields = {
   pullsUntil: ['pw', 'until when claims of pull workers wait'],
 } as const satisfies Record<string, Field>
 
-/** What a lane was answered last, so that the same request again gets the same answer; its number stands before it. */
+/** The last answer of a lane, so that a repeated request gets the same one. Its number precedes it. */
 export const laneFields = {
   word: ['w', 'what became of the lane'],
   answers: ['a', 'what became of each run'],
   tokens: ['t', 'the runs that it was lent'],
 } as const satisfies Record<string, Field>
 
-/** What a queue counted on a day that is over. */
+/** Counts of a queue on a past day. */
 export const dayFields = {
   counts: ['c', 'what happened how often'],
   waits: ['w', 'how many runs had been ready for how long'],
 } as const satisfies Record<string, Field>
 
-/** The fields of a limit's record; the turns that groups have had stand beside them, as `turn:<tier>,<limit>`. */
+/** Fields of a limit's record. Turns of groups are beside them, as `turn:<tier>,<limit>`. */
 export const limitFields = {
   concurrency: ['c', 'so many at once'],
   rate: ['r', 'so many in a period'],

@@ -1,4 +1,4 @@
-// Which part of a run's changes is the largest, for the error of a run that is too large.
+// Finds the largest part of a run's changes, for the error of an oversized run.
 
 import { type Encoded, wireSize } from '../core/codec/value.ts'
 import type { Changes, Op, PortRef } from '../core/run.ts'
@@ -35,7 +35,7 @@ function valuesOf(op: Op): Value[] {
 }
 
 /**
- * The largest value of a run's changes, by its name.
+ * Returns the largest part and its name.
  *
  * @example largestPart({ end: 'completed', result }) // { name: 'the result', bytes: 2097154 }
  */

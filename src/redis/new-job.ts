@@ -1,4 +1,4 @@
-// A job that is to be made, as the scripts take it: the fields of its record, and what else is asked for it.
+// New jobs in the form that scripts take: record fields and options.
 
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
@@ -9,7 +9,10 @@ import type { Sealed, Vault } from './vault.ts'
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/** A limit that a job counts against; `first`: the first to name it sets it, `set`: every time, absent: set elsewhere. */
+/**
+ * A limit of a job. `first`: the first job that names it sets it; `set`: every job sets it; absent: it is set
+ * elsewhere.
+ */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'
@@ -17,14 +20,14 @@ export type LimitKey = {
   rate?: { limit: number; period: number }
 }
 
-/** What an API key (`key:<id>`) may have waiting: jobs that have not ended, and their bytes. */
+/** Maximum number and bytes of unfinished jobs of an API key (`key:<id>`). */
 export type Quota = { by: string; jobs: number; bytes: number }
 
-/** A job as it is to be made: everything that the worker's definition says is already in it. */
+/** A job to create. The definition of its class is already applied. */
 export type NewJob = {
   queue: string
   class: string
-  /** The class is one that the caller knows to be registered. */
+  /** The caller knows that the class is registered. */
   known: boolean
   args?: Encoded
   at?: number
@@ -40,41 +43,44 @@ export type NewJob = {
   timeout?: number
   keepResult?: number
   retain?: number
-  /** How many of its runs it keeps. */
+  /** Number of runs in its history. */
   history?: number
-  /** `held`: until deleted, not only until ended; `hit` says what a job that holds it does to this one. */
+  /** `held`: until deleted instead of ended. `hit`: the effect of a job that holds the key. */
   unique?: {
     key: string
     period?: number
     held?: 'deleted' | 'started'
     hit?: 'same parent' | 'ignored'
-    /** A hit while it waits moves it to `wait` from then, with the newest args; at most to so long after it was made. */
+    /**
+     * A hit while the job waits delays it by `wait` from then, with the newest args, for at most this long after its
+     * creation.
+     */
     debounce?: { max?: number }
   }
-  /** A child for the run that its parent is in: it is held until that run has ended. */
+  /** A child for the current run of its parent: it is held until that run ends. */
   joins?: boolean
-  /** To whom it goes when nobody answers: after so long to somebody else, so often until it fails. */
+  /** A run without an answer goes to another worker after this time, until the job fails. */
   redeliver?: { after: string; ms?: number; max?: number }
-  /** What of its values is shown as a mark. */
+  /** Masked values. */
   redact?: readonly string[]
-  /** After so many runs in a row that were lost it fails. */
+  /** Number of consecutive lost runs after which it fails. */
   maxLost?: number
   tag?: string
   group?: string
   limits?: LimitKey[]
-  /** The version of the constraints that the limits come from. */
+  /** Version of the constraints that its limits come from. */
   constraints?: string
   repeat?: Encoded
   slot?: number
   aliases?: string[]
   createdBy?: string
-  /** The key of the API that asked for it. */
+  /** API key that requested it. */
   by?: string
-  /** What that key may have waiting. */
+  /** Quota of that key. */
   quota?: Quota
-  /** The slot of a schedule that it is made for. */
+  /** Slot of the schedule that it is created for. */
   scheduledFor?: number
-  /** `host`: whom its calls share a breaker and slots with. */
+  /** `host`: shares a breaker and slots with calls to this host. */
   callback?: { spec: string; host: string }
   shutdown?: boolean
   quiet?: boolean
@@ -82,7 +88,7 @@ export type NewJob = {
 
 const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
 
-/** What is in the record itself, by the names of fields in Redis, and what the script is to do beside that. */
+/** Record fields by their short names, and the options of the script. */
 type Parts = { fields: Record<string, string>; options: string[]; count: number }
 
 type Field = keyof typeof jobFields
@@ -117,7 +123,7 @@ const hits = { 'same parent': 'p', ignored: 'c' } as const
 const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string =>
   `${held ? held[0] : ''}${hit ? hits[hit] : ''}`
 
-/** A limit's key, how it is set, and to what. */
+/** The key, how it is set, and its values. */
 export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] => [
   key,
   how ?? '',
@@ -126,7 +132,7 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
   text(rate?.period),
 ]
 
-/** What stands in the record: a field, what of the job it holds, and whether jobs that have it may wait in pieces. */
+/** Record fields: the value of each, and whether jobs that have it may wait in pieces. */
 const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => string | undefined, 'plain'?])[] = [
   ['queue', (job) => job.queue, 'plain'],
   ['class', (job) => job.class, 'plain'],
@@ -156,17 +162,17 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
   ['maxDeliveries', (job) => text(job.redeliver?.max)],
 ]
 
-/** Fields of a job that runs, and then is done: nobody is told, and nothing is kept but itself. */
+/** Fields of jobs that only run and complete, without callbacks or kept data. */
 const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name]) => jobFields[name][0]))
 
-/** Ports that are named and listen to nothing, with their defaults: what waits there is each job's own. */
+/** Named ports without channels, with their defaults. Values that wait there belong to each job. */
 const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 
 /** See lib/runtime/pieces.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
-/** What stands beside the record, but for values: ports, keys, limits and names. */
+/** Adds options beside the record: ports, keys, limits and aliases, without values. */
 function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   putPorts(parts, 'i', job.in, vault)
   putPorts(parts, 'o', job.out, vault)
@@ -176,19 +182,19 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.unique?.debounce) add(parts, 'debounce', text(job.unique.debounce.max))
   for (const limit of job.limits ?? []) add(parts, 'limit', ...limitWords(limit))
   for (const alias of job.aliases ?? []) add(parts, 'alias', alias)
-  // A repeat's first slot is a timer, and a tag says who is to be asked: only the long way sees them.
+  // A repeat's first slot is a timer and a tag asks for new limits, which only the general path handles.
   if (job.slot !== undefined && parts.count === 0) add(parts, 'value', jobFields.nextSlot[0], String(job.slot))
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
 
-/** Args that stand beside the record, and what waits at ports. */
+/** Adds args beside the record and values at ports. */
 function addOwn(parts: Parts, args: Sealed | '', { inputs = {} }: NewJob, { sealItem }: Vault): void {
   if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
   for (const [port, items] of Object.entries(inputs))
     add(parts, 'input', port, String(items.length), ...items.map(sealItem))
 }
 
-/** What jobs that differ only in their args and inputs have in common: what is in their record, and what else is asked for. */
+/** Returns what jobs share that differ only in args and inputs. */
 function partsOf(job: NewJob, vault: Vault): Parts {
   const parts: Parts = { fields: {}, options: [], count: 0 }
   for (const [name, of] of recordFields) put(parts, name, of(job, vault))
@@ -196,20 +202,19 @@ function partsOf(job: NewJob, vault: Vault): Parts {
   return parts
 }
 
-/** The same as lib/job/create.lua takes it. */
+/** The form that lib/job/create.lua takes. */
 const specWords = (job: NewJob, { fields, options, count }: Parts): string[] => [
   ...[job.queue, job.class, job.known ? '1' : '', text(job.at), text(job.wait), String(job.priority ?? 0)],
   ...[JSON.stringify(fields), String(count), ...options],
 ]
 
-/** Args as they are kept, sealed once for all that is asked of them; '' where there are none. */
+/** Seals args once; '' if there are none. */
 const sealedArgs = ({ args }: NewJob, { sealSame }: Vault): Sealed | '' =>
   args === undefined ? '' : sealSame(args, 'args')
 
-/** Args that are part of the document; '' where there are none, or they stand beside it. */
+/** Returns args that are part of the document, otherwise ''. */
 const ownArgs = (args: Sealed | ''): string => (isBig(args) ? '' : args)
 
-/** The arguments of one new job. */
 export function jobArguments(job: NewJob, vault: Vault): string[] {
   const args = sealedArgs(job, vault)
   const parts = partsOf(job, vault)
@@ -217,14 +222,14 @@ export function jobArguments(job: NewJob, vault: Vault): string[] {
   return [...specWords(job, parts), ownArgs(args)]
 }
 
-/** Where those end that are like the one at `from` but for their args, and whose args are part of the document. */
+/** Finds the end of the jobs that differ from the one at `from` only in args that are part of the document. */
 function endOfAlike(jobs: readonly NewJob[], args: readonly string[], from: number): number {
   let to = from
   while (to < jobs.length && isAlikeBut(['args'], jobs[from]!, jobs[to]!) && !isBig(args[to]!)) to++
   return to
 }
 
-/** The jobs from `from` on that wait in pieces, as words; undefined where those are fewer than that. */
+/** Returns words of jobs in pieces, or undefined if they are fewer than the minimum. */
 function packedWords(
   [jobs, args]: [readonly NewJob[], readonly (Sealed | '')[]],
   from: number,
@@ -244,8 +249,8 @@ function packedWords(
 }
 
 /**
- * The arguments of many: jobs in a row that differ only in their args, or in what waits at their ports, say once what they
- * share, and wait in pieces where they are `packedFrom` or more.
+ * Returns the arguments of many jobs. Consecutive jobs that differ only in args or values share one description, and
+ * wait in pieces if there are `packedFrom` or more.
  */
 export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom: number): string[] {
   const words: string[] = []
@@ -268,9 +273,9 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
   return [String(groups), ...words]
 }
 
-/** Where its words say how much is asked for of a job beside its record. */
+/** Position of the number of options in the words of a job. */
 const OPTIONS = 8
 
-/** Whether these jobs, in these words, are a single one whose record is all there is of it. */
+/** True for a single job without data beside its record. */
 export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

@@ -1,22 +1,22 @@
-// What can be asked of a job, and what a run says of itself: this table is the one place that says what each verb takes, in
-// which order, and how each of it is written. `ops.run({ force: true })` are its words; the functions of
-// redis/lua/lib/run/ops/*.lua name what they take, and the build (infra/lua-words.ts) makes them read it as it stands here.
+// Ops of jobs and runs. This table alone says what each verb takes, in which order and how it is written. `ops.run({
+// force: true })` returns its words; the functions in redis/lua/lib/run/ops name what they take, and the build makes
+// them read it from this table.
 
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'
 import { jobFields } from './keys.ts'
 import { type LimitKey, limitWords } from './new-job.ts'
 import type { Sealed } from './vault.ts'
 
-/** Words of one op: its name, then its arguments. */
+/** An op: its name, then its arguments. */
 export type Words = string[]
 
-/** A field of a job's record by its long name, or one of its state: `state:graph`. */
+/** A field of a job's record by its long name, or of its state: `state:graph`. */
 export type FieldName = keyof typeof jobFields | `state:${string}`
 
-/** Fields with what they are to be, as texts; '' clears one. */
+/** New values of fields; '' clears one. */
 export type Fields = { [F in FieldName]?: F extends 'args' ? Sealed | '' : string }
 
-/** Another job by its place in the family or by its id; nothing of both is the job itself. */
+/** Another job by its place in the family or by its id. An empty object is the job itself. */
 type Target = JobRef | PortRef | Record<never, never>
 
 const targetOf = (of: Target): string => {
@@ -37,7 +37,6 @@ const portWords = (of: PortRef): Words => ('in' in of ? [targetOf(of), 'i', of.i
 /** How each kind of argument is written. */
 export const kinds = {
   text: (value: string): Words => [value],
-  /** A value as it is kept. */
   value: (value: Sealed): Words => [value],
   values: (value: readonly Sealed[]): Words => counted(value, (one) => [one]),
   flag: (value?: boolean): Words => [value ? '1' : ''],
@@ -49,7 +48,7 @@ export const kinds = {
   /** A text that may be empty, or nothing. */
   maybe: (value?: string): Words => (value === undefined ? ['0', ''] : ['1', value]),
   list: (value: readonly string[] = []): Words => counted(value, (one) => [one]),
-  /** Names, each with a number. */
+  /** Names with a number each. */
   counts: (value: Record<string, number> = {}): Words =>
     counted(Object.entries(value), ([name, n]) => [name, String(n)]),
   /** The job itself, unless another is named. */
@@ -65,7 +64,7 @@ export const kinds = {
       ...kinds.maybe(given && `=${given}`),
       ...kinds.list(channels),
     ]),
-  /** How values are written: `quiet` wakes nobody, `setDefault` leaves the last one as the port's default. */
+  /** `quiet` wakes no job; `setDefault` makes the last value the port's default. */
   writing: ({ quiet, setDefault }: { quiet?: boolean; setDefault?: boolean }): Words => [
     `${quiet ? 'q' : ''}${setDefault ? 'd' : ''}`,
   ],
@@ -73,14 +72,14 @@ export const kinds = {
   field: (value: FieldName): Words => [shortOf(value)],
   fields: (value: Fields): Words =>
     counted(Object.entries(value), ([field, text = '']) => [shortOf(field as FieldName), text]),
-  /** The words of a new job: see jobArguments. */
+  /** Words of a new job: see jobArguments. */
   job: (value: Words): Words => value,
 }
 
 export type Kind = keyof typeof kinds
 type Table = Record<string, Record<string, Kind>>
 
-/** What a run says of itself beside what it did. */
+/** Ops about the run itself. */
 export const sayings = {
   retry: { after: 'text' },
   error: { error: 'text' },
@@ -102,7 +101,7 @@ export const sayings = {
   deaf: {},
 } as const satisfies Table
 
-/** What runs and callers may ask of a job. */
+/** Ops of runs and callers. */
 export const verbs = {
   spawn: { name: 'text', job: 'job' },
   forget: {},
@@ -138,7 +137,7 @@ export const verbs = {
   record: { keep: 'moment' },
 } as const satisfies Table
 
-/** What callers alone may ask: no run's commit carries it, so its script has none of it. */
+/** Ops of callers only. The script of commits does not contain them. */
 export const calls = {
   cancel: { of: 'target' },
   retry: { of: 'target' },
@@ -167,7 +166,7 @@ type Value<K extends Kind> = Parameters<(typeof kinds)[K]>[0]
 type Optional<T> = { [N in keyof T as undefined extends T[N] ? N : never]?: T[N] } & {
   [N in keyof T as undefined extends T[N] ? never : N]: T[N]
 }
-/** What a verb is given: all that it takes, but flags, moments and targets only where they are meant. */
+/** Flags, times and targets are optional. */
 type Given<Args> = Optional<{ -readonly [N in keyof Args]: Value<Args[N] & Kind> }>
 type Encoder<Args> =
   Record<never, never> extends Given<Args> ? (given?: Given<Args>) => Words : (given: Given<Args>) => Words
@@ -187,14 +186,14 @@ const encodersOf = <T extends Table>(table: T): Encoders<T> =>
   ) as Encoders<T>
 
 /**
- * The words of what a run says of itself.
+ * Words of ops about the run.
  *
  * @example says.count({ name: 'pages', n: 3 }) // ['count', 'pages', '3']
  */
 export const says = encodersOf(sayings)
 
 /**
- * The words of each verb.
+ * Words of ops.
  *
  * @example ops.patch({ fields: { priority: '5' } }) // ['patch', '1', 'p', '5']
  */

@@ -1,35 +1,34 @@
-// Jobs of one call that wait in pieces, as they are sent: what each has of its own is its args, and what waits at its ports.
-// See lib/runtime/pieces.lua.
+// Jobs of one call that wait in pieces. Each has its own args and port values. See lib/runtime/pieces.lua.
 
 import { isAlikeBut } from '../core/alike.ts'
 import type { Sealed, Vault } from './vault.ts'
 
-/** As many as there are in a piece at most. */
+/** Maximum number of jobs in a piece. */
 export const PIECE = 100
-/** Bytes: what is larger stands beside the record, so that a change of the record does not write it again. */
+/** Bytes. A larger value is stored beside the record, so that a change of the record does not write it again. */
 const BIG = 512
-/** Args and values of one job together: in a piece they are written seldom, but with those of a hundred others. */
+/**
+ * Bytes of args and values of one job. In a piece they are written seldom, but together with those of a hundred jobs.
+ */
 const MOST = 1_024
 
-/** Whether a text has more bytes than so many. */
 const isOver = (value: string, most: number): boolean =>
   value.length > most / 3 && new TextEncoder().encode(value).length > most
 
-/** Whether a value, or what waits at a port, stands beside the record. */
+/** Whether a value is stored beside the record. */
 export const isBig = (value: string): boolean => isOver(value, BIG)
 
-/** What waits at one port of one job: how many values, and as its document has them. */
+/** Values at one port of one job: their number and text. */
 type Waiting = { port: string; n: number; text: string }
 
-/** A job that is to be made, as far as it differs from others like it. */
+/** The part of a new job that may differ within a piece. */
 type Made = { args?: unknown; inputs?: Record<string, string[]> }
 
-/** What one job has of its own. */
 export type Own = { args: Sealed | ''; waiting: readonly Waiting[] }
 
 const nothing: readonly Waiting[] = []
 
-/** What a job has of its own where that can be in a piece, with args as they are kept. */
+/** Returns what the job has of its own, or undefined if it does not fit in a piece. */
 export function ownOf({ inputs }: Made, args: Sealed | '', { sealItem }: Vault): Own | undefined {
   if (!inputs) return isOver(args, MOST) ? undefined : { args, waiting: nothing }
   const waiting: Waiting[] = []
@@ -51,7 +50,7 @@ const isAlike = (one: Own, other: Own): boolean =>
 
 const BUT = ['args', 'inputs'] as const
 
-/** What each of the jobs from `from` on has of its own, as far as they are like the first but for that. */
+/** Does the same for consecutive jobs that differ only in that part. */
 export function ownOfAlike(
   jobs: readonly Made[],
   args: readonly (Sealed | '')[],
@@ -68,7 +67,7 @@ export function ownOfAlike(
   return all as [Own, ...Own[]] | []
 }
 
-/** The ports of a record with what waits there from the first; undefined where it has none of that name yet. */
+/** Adds waiting values to the ports of a record. Returns undefined if the record lacks a port. */
 export function withWaiting(
   fields: Readonly<Record<string, string>>,
   { waiting }: Own,
@@ -81,7 +80,7 @@ export function withWaiting(
   return filled
 }
 
-/** What each of them has of its own, a text for the args of each piece, and one for the values. */
+/** One text for the args of each piece, one for the values. */
 export function ownWords(all: readonly Own[]): string[] {
   const words: string[] = []
   for (let from = 0; from < all.length; from += PIECE) {

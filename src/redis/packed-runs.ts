@@ -1,5 +1,4 @@
-// The runs of a commit as they are sent: those of one piece that have completed and done nothing else, or the same to their
-// ports, as one.
+// Runs of a commit: those of one piece that only completed, or did the same to their ports, are sent as one.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'
@@ -7,20 +6,20 @@ import { type Ported, portedBy, portWords } from './ported.ts'
 
 const DIGITS = 2
 const ZERO = 48
-/** So many are worth a word of their own. */
+/** Minimum number of runs that are sent as one. */
 const FEWEST = 2
 
-/** Jobs whose tokens begin with the number of their piece, and end alike; `dot` is where the id ends. */
+/** Jobs whose tokens begin with the number of their piece and have the same end. `dot` is the end of the id. */
 type Packed = {
   piece: string
   token: string
   dot: number
   n: number
   size: number
-  /** What each has done to its ports; undefined where they have done nothing. */
+  /** The ports and counts of their reads and writes; undefined if they have none. */
   shape: string | undefined
   ported: (Ported | undefined)[]
-  /** Where each stands among all runs, by its place in the piece, which is the end of its id. */
+  /** Position of each run, by its place in the piece, which is the end of its id. */
   runs: (number | undefined)[]
 }
 
@@ -29,7 +28,7 @@ const maskOf = ({ runs }: Packed): string => {
   return Array.from({ length: last + 1 }, (_, place) => (runs[place] === undefined ? '0' : '1')).join('')
 }
 
-/** Whether a run is of the same piece, and has done the same. Compared in place: texts that are cut out and looked up cost workerd a microsecond each. */
+/** Compares in place, because cutting and looking up texts costs workerd a microsecond each. */
 const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: Ported | undefined): boolean =>
   run.n === n &&
   shape === ported?.shape &&
@@ -38,11 +37,10 @@ const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: 
   run.token.startsWith('.', dot) &&
   run.token.endsWith(token)
 
-/** The place of a job in its piece: the last two digits of its id. */
 const placeOf = (token: string, dot: number): number =>
   (token.charCodeAt(dot - 2) - ZERO) * 10 + token.charCodeAt(dot - 1) - ZERO
 
-/** The runs that may go together, by their pieces. Those of one mostly come one after the other. */
+/** Groups runs by piece. Runs of one piece are mostly consecutive. */
 function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   const groups: Packed[] = []
   let group: Packed | undefined
@@ -63,7 +61,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Of each piece the largest group: a piece ends only if all that are still in it do, and the others leave it. */
+/** Chooses the largest group per piece: a piece ends only with all jobs still in it, and the others leave it. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>
@@ -72,7 +70,7 @@ const largest = (groups: readonly Packed[]): Packed[] =>
       ),
   )
 
-/** A group that begins with a run; undefined for one that is of no piece. */
+/** Starts a group, or returns undefined for a run of no piece. */
 function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | undefined {
   const dot = token.indexOf('.')
   if (dot <= DIGITS) return undefined
@@ -82,7 +80,7 @@ function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | u
 }
 
 /**
- * Runs as a commit takes them. Jobs of a piece have tokens that differ in their ids only, and no two runs of others do.
+ * Packs the runs of a commit. Tokens of jobs of a piece differ only in their ids.
  *
  * @example const sent = packedRuns(runs, true); sent.words(); sent.answers(['completed']) // an answer for each run
  */
@@ -103,10 +101,7 @@ export function packedRuns(runs: readonly RunOutcome[], ofLane: boolean) {
         return [`p${piece}.${token}`, String(n), 'completed', '0', String(1 + words.length), maskOf(packed), ...words]
       }),
     ],
-    /**
-     * The answers of all runs, in their order: one for all of a piece, or one for each, in the order of their ids. A request
-     * that came too late has none.
-     */
+    /** Returns an answer per run, from one per piece or one per job in the order of ids. A late request has none. */
     answers(given: readonly string[]): string[] {
       if (given.length === 0) return []
       const all: string[] = new Array(runs.length)

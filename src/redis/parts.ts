@@ -1,4 +1,4 @@
-// What the verbs of the state are made of: the connection, the keys, what every script is told, and how it answers.
+// Parts that all verbs of the store share: connection, keys, common arguments.
 
 import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
@@ -14,9 +14,9 @@ import type { Opening, Vault } from './vault.ts'
 export type Parts = {
   client: Client
   keys: Keys
-  /** What every script begins with. */
+  /** First arguments of every script. */
   base: () => { ns: string; clock: string; seed: string }
-  /** The seed of a lane's tokens: whose lane a run is in shows in its token. */
+  /** Seed of a lane's tokens, which show their lane. */
   markedBy: (lane: string) => { seed: string }
   ids: HighestId
   moments: RedisClock
@@ -24,7 +24,7 @@ export type Parts = {
   packedFrom: number
 }
 
-/** The highest id that we were told of: when Redis has given none as high, it has gone back to older data. */
+/** The highest id seen. If Redis has not given one as high, it has returned to older data. */
 export type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
 
 export function highestId(): HighestId {
@@ -39,10 +39,10 @@ export function highestId(): HighestId {
   }
 }
 
-/** What Redis' clock says, without asking: as answers have shown. */
+/** Redis' clock, estimated from its answers without a request. */
 export type RedisClock = { now: () => number; saw: (moment: number | undefined) => void }
 
-/** An answer that came late, or twice, shows less than there is; a clock that was set shows more than this. */
+/** Late answers show an earlier time; only a changed clock is ahead by more than this. */
 const STEP = 5_000
 
 export function redisClock(ours: () => number): RedisClock {
@@ -70,10 +70,10 @@ export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?
       })) ?? {})
     : {}
 
-/** A fault that a script met at a job, queue or limit; it has done the rest of the call. */
+/** A fault at a job, queue or limit. The script has done the rest of the call. */
 export type ScriptFault = Row<'fault'>
 
-/** With the places of script lines in the sources. */
+/** Maps script lines to the sources. */
 export const faultsOf = (
   faults: readonly ScriptFault[],
   script: Pick<Script<never>, 'name' | 'lines'>,
@@ -86,16 +86,16 @@ type Refusal = Pick<Reply<'refused'>, 'code' | 'message'> & Partial<Reply<'refus
 export const refusalOf = ({ code, message, wait }: Refusal, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path, ...(wait ? { retryAfter: Number(wait) } : {}) })
 
-/** An answer that is no refusal; a refusal is thrown. */
+/** Throws a refusal. */
 export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: 'refused' }> {
   if (answer.is === 'refused') throw refusalOf(answer as never)
   return answer as Exclude<T, { is: 'refused' }>
 }
 
-/** Values that are read at once: each has up to 1 MiB, and twice that as part of an answer. */
+/** Maximum number of values read at once: each has up to 1 MiB, and twice that in an answer. */
 const AT_ONCE = 3
 
-/** Reads the values of records that scripts have left out because there were too many; most have none. */
+/** Reads values that scripts left out of records because there were too many. Most records have none. */
 export const filling =
   ({ client, keys }: Parts, opening: Opening) =>
   async (jobs: readonly { id: number; document: JobRecord }[]): Promise<void> => {

@@ -1,4 +1,4 @@
-// What runs of a piece did to their ports, where it is the same for all: read what waited, and written to others. They are
+// Runs of a piece that did the same to their ports: read everything that waited and wrote to others. They are
 // committed as one; see lib/run/packed.lua.
 
 import type { Words } from './ops.ts'
@@ -6,20 +6,20 @@ import { isBig } from './packed-jobs.ts'
 
 const NAME = /^\w{1,100}$/
 
-/** What one run did to its ports; `shape` is the same for runs of which only the values differ. */
+/** Changes of one run to its ports. `shape` is the same for runs that differ only in values. */
 export type Ported = { shape: string; fields: Words; written: ReadonlyMap<string, readonly string[]> }
 
-/** A read of all that waits: its field, before and after. */
+/** A read of all waiting values: the field before and after. */
 const readFields = (port: string, count: string): Words => [
   `"i:${port}":"${count},0"`,
   `"i:${port}":"${count},${count}"`,
 ]
 const writtenFields = (port: string, count: number): Words => [`"o:${port}":"0,0"`, `"o:${port}":"${count},0"`]
 
-/** The words of a run, read from a place on. */
+/** Position in the words of a run. */
 type Reader = { words: Words; at: number; fields: Words; written: Map<string, string[]> }
 
-/** `consume`, target, side, port, cursor, count: nothing may have been read before. */
+/** `consume`, target, side, port, cursor, count. Nothing may have been read before. */
 function takeRead(reader: Reader): boolean {
   const [, target, side, port, cursor, count] = reader.words.slice(reader.at, reader.at + 6)
   if (target !== '' || side !== 'i' || cursor !== '0' || !NAME.test(port!)) return false
@@ -28,7 +28,7 @@ function takeRead(reader: Reader): boolean {
   return true
 }
 
-/** `write`, target, side, port, how, how many, each. */
+/** `write`, target, side, port, options, number, values. */
 function takeWrite(reader: Reader): boolean {
   const { words, at, written } = reader
   const [, target, side, port, how, count] = words.slice(at, at + 6)
@@ -40,13 +40,13 @@ function takeWrite(reader: Reader): boolean {
 }
 
 /**
- * What a run did to its ports, by its words; undefined where it did anything else, or too much.
+ * Returns the changes of a run to its ports, or undefined if it did anything else or too much.
  *
  * @example portedBy(['consume', '', 'i', 'n', '0', '1', 'write', '', 'o', 'n', '', '1', '=7'])
  */
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
-  // Whom it may name, and when it is tried again if it is refused: then it comes by itself, with all of its words.
+  // `reach`, and the retry after a refusal: a refused run is sent again with all of its words.
   while (words[reader.at] === 'reach' || words[reader.at] === 'retry') reader.at += 2
   while (reader.at < words.length) {
     const word = words[reader.at]
@@ -61,7 +61,7 @@ export function portedBy(words: Words): Ported | undefined {
   return { shape: fields.join(), fields, written }
 }
 
-/** What all of them did, by their places in their piece: fields before and after, and the values that each has then. */
+/** Returns the changes of all, by their places in the piece: fields before and after, and the values of each. */
 export function portWords(ported: readonly (Ported | undefined)[]): Words {
   const one = ported.find((each) => each !== undefined)!
   const lists = [...one.written.keys()].map((port) => {

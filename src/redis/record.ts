@@ -1,4 +1,4 @@
-// A job's record as TypeScript reads it: decoded once, with its long names.
+// A job's record, decoded once, with long names.
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { Status } from '../core/job.ts'
@@ -13,8 +13,8 @@ type Always = 'sequence' | 'queue' | 'class'
 type ValueOf<F extends keyof Fields> = Fields[F] extends readonly [string, string, 'number'] ? number : string
 
 /**
- * A job's record. What is absent is not so, none, or the default. Ports, defaults, channels, wires and state stand in it
- * under names with a colon, which the functions below read.
+ * A job's record. An absent field is false, none or the default. Ports, defaults, channels, wires and state have
+ * names with a colon, which the functions below read.
  */
 export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fields, Always>]?: ValueOf<F> } & {
   [named: `${string}:${string}`]: string
@@ -22,7 +22,7 @@ export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fi
 
 type Stored = Record<string, unknown>
 
-/** What a field of a record is, from how Redis has it: names that are in no table, like `a:b`, stay as they are. */
+/** Renames fields and converts numbers. Names with a colon stay. */
 function naming(fields: Readonly<Record<string, readonly [short: string, note: string, kind?: 'number' | 'text']>>) {
   const byShort = new Map(Object.entries(fields).map(([name, [short, , kind]]) => [short, { name, kind }]))
   return (record: Stored, short: string, value: unknown): void => {
@@ -41,18 +41,18 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
   return record
 }
 
-/** How each field is opened that users' values are in. State and ports have names with a colon. */
+/** How to open fields with user data. Names with a colon are not listed. */
 const sealedFields: Record<string, (text: string, opening: Opening) => string> = {
   args: (text, { value }) => value(text, 'args'),
   progress: (text, { value }) => value(text, 'progress'),
   callback: (text, { value }) => value(text, 'callback'),
   lastError: (text, { error }) => error(text),
   lastRun: (text, { error }) => error(text),
-  // A result is sealed as a whole, an error in its members.
+  // A result is sealed as a whole, an error member by member.
   callbackResult: (text, { value, error }) => (text.startsWith('{') ? error(text) : value(text, 'result')),
 }
 
-/** Opens a field of a record; the values of a port are a list of items. */
+/** Opens a field. The values of a port are a list of items. */
 export function openedField(name: string, text: string, opening: Opening): string {
   if (!isSealed(text)) return text
   const { value, item } = opening
@@ -63,8 +63,7 @@ export function openedField(name: string, text: string, opening: Opening): strin
 }
 
 /**
- * The record of a job from its text in Redis; `beside` are values that are kept beside it, as a flat list. `opening` is how
- * what is sealed is opened.
+ * Decodes a record. `beside` is a flat list of values stored beside it; `opening` opens sealed values.
  *
  * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
  */
@@ -75,7 +74,6 @@ export function decodeRecord(text: string, beside: string[] = [], opening?: Open
   return openedRecord(record as JobRecord, opening)
 }
 
-/** A record with its values as they were before they were sealed. */
 export function openedRecord(record: JobRecord, opening: Opening): JobRecord {
   const opened: Stored = { ...record }
   for (const [name, value] of Object.entries(record))
@@ -83,14 +81,14 @@ export function openedRecord(record: JobRecord, opening: Opening): JobRecord {
   return opened as JobRecord
 }
 
-/** The fields of a record whose values stand beside it and have not been read: by their names here, and in Redis. */
+/** Fields whose values are beside the record and have not been read, by long and short name. */
 export const leftOut = (record: JobRecord): [name: string, short: string][] =>
   Object.entries(record)
     .filter(([, value]) => value === '^')
     .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields] : [name]] as const)
     .flatMap(([name, [short, , kind]]) => (kind === 'text' ? [] : [[name, short]]))
 
-/** A queue's record, as far as TypeScript reads it. */
+/** The part of a queue's record that TypeScript reads. */
 export type QueueRecord = {
   mostLanes?: number
   calledClasses?: Record<string, true>
@@ -98,32 +96,31 @@ export type QueueRecord = {
   paused?: boolean
   mode?: string
   ageing?: number
-  /** Counts of the day that `day` says, and of all days before. */
+  /** Counts of the day in `day`, and of all days before. */
   counts?: Record<string, number>
   earlierCounts?: Record<string, number>
   day?: number
-  /** How many wait at limits, and how many are asked to terminate. */
+  /** Number of jobs at limits, and of jobs that must terminate. */
   atLimits?: number
   ending?: number
-  /** How many runs of that day had waited for how long. */
+  /** Number of runs of that day by waiting time. */
   waits?: number[]
 } & { [F in keyof typeof queueFields]?: unknown }
 
 /** @example decodeQueue('{"ml":8,"m":"pull"}') // { mostLanes: 8, mode: 'pull' } */
 export const decodeQueue = (text: string): QueueRecord => renamed(nameQueue, JSON.parse(text) as Stored)
 
-/** A limit's record: numbers and marks, and the turns of its groups under names with a colon. */
+/** Numbers and marks. Turns of groups have names with a colon. */
 export type LimitRecord = { [F in keyof typeof limitFields]?: number }
 
 /** @example decodeLimit('{"c":8,"a":2}') // { concurrency: 8, promised: 2 } */
 export const decodeLimit = (text: string): LimitRecord => renamed(nameLimit, JSON.parse(text) as Stored) as LimitRecord
 
-/** What a queue counted on one day. */
 export type DayRecord = { counts: Record<string, number>; waits?: number[] }
 
 const nameDay = naming(dayFields)
 
-/** Queue → what it counted on a day, as `~days` has it. */
+/** Counts of a day by queue, as stored in `~days`. */
 export const decodeDay = (text: string): Record<string, DayRecord> =>
   Object.fromEntries(
     Object.entries(JSON.parse(text) as Record<string, Stored>).map(([queue, day]) => [
@@ -134,23 +131,22 @@ export const decodeDay = (text: string): Record<string, DayRecord> =>
 
 const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
 
-/** The status follows from the place, as in lib/job/states.lua. */
+/** Derives the status from the place, as lib/job/states.lua does. */
 export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ?? (record.terminating ? 'terminating' : record.place === 'l' ? 'running' : 'queued')
 
-/** Whether it has ports, state or whatever else stands under a name with a colon: of jobs that come in numbers few do. */
+/** Whether it has ports, state or other fields with a colon. Few of many jobs do. */
 export function hasNamed(record: JobRecord): boolean {
   for (const name in record) if (name.includes(':')) return true
   return false
 }
 
-/** The names in a record that begin with this, and a colon. */
 const namedOf = (record: JobRecord, kind: string): `${string}:${string}`[] =>
   Object.keys(record).filter((name): name is `${string}:${string}` => name.startsWith(`${kind}:`))
 
 export type PortRecord = { port: string; pushed: number; taken: number }
 
-/** The declared ports of one side, `*` left out. */
+/** Declared ports of one side, without `*`. */
 export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
   const ports: PortRecord[] = []
   for (const field of namedOf(record, dir)) {
@@ -161,9 +157,9 @@ export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
   return ports
 }
 
-/** Input port → the items that wait there, of those ports whose values are in the document itself. */
+/** Items by input port, for ports whose values are in the document. */
 export function ownInputsOf(record: JobRecord): Record<string, string[]> {
-  // A port may be called `__proto__`.
+  // A port may be named `__proto__`.
   const inputs: Record<string, string[]> = Object.create(null)
   for (const field of namedOf(record, 'vi')) inputs[field.slice(3)] = readList(record[field])
   return inputs
@@ -187,10 +183,10 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
   return state
 }
 
-/** What is told besides of a run of a job with a history: behind its error, which may have lines of its own. */
+/** Details of a run with history. They follow its error, which may have several lines. */
 const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
-/** Ends that are no commit of the run. */
+/** Ends of runs without a commit. */
 const uncommitted: ReadonlySet<string> = new Set(['lost', 'conflict', 'released', 'requeued'])
 
 const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => ({
@@ -199,7 +195,7 @@ const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => (
   commits: Number(checkpoints) + (uncommitted.has(run.outcome) ? 0 : 1),
 })
 
-/** A run as `lr` has it, or one of the list of those that are kept. */
+/** Decodes a run from `lr` or from the history. */
 export function pastRunOf(text: string): PastRun {
   const told = TOLD.exec(text)
   const own = told ? text.slice(0, told.index) : text
@@ -218,7 +214,7 @@ export function pastRunOf(text: string): PastRun {
   }
 }
 
-/** What a kept run did, as lib/run/did.lua notes it: what it was, of what → how many. */
+/** Decodes what a run did, as noted by lib/run/did.lua: numbers by kind and name. */
 export function deedsOf(text: string): RunDeeds {
   const did = TOLD.exec(text)?.[4]
   const deeds: RunDeeds = { reads: [], writes: [], published: [], made: [], more: 0 }
@@ -243,9 +239,9 @@ export function deedsOf(text: string): RunDeeds {
 
 export type Child = { id: number; status: Status; class: string }
 
-/** A children hash, flat as Redis gives it. */
+/** Decodes a flat hash of children. */
 export function childrenOf(flat: string[]): Record<string, Child> {
-  // A child may be called `__proto__`.
+  // A child may be named `__proto__`.
   const children: Record<string, Child> = Object.create(null)
   for (let i = 0; i < flat.length; i += 2) {
     const [, id, status, className] = /^(\d+),(\w+),([\s\S]*)$/.exec(flat[i + 1]!)!
@@ -254,7 +250,7 @@ export function childrenOf(flat: string[]): Record<string, Child> {
   return children
 }
 
-/** Only a job that has lost its first sequence has to keep the time apart. */
+/** The first sequence holds the time of creation. Only a job that lost it stores the time. */
 export const createdAtOf = (record: JobRecord): number =>
   record.createdAt === undefined ? Math.floor(Number.parseInt(record.sequence, 16) / 1000) : record.createdAt
 
@@ -263,7 +259,7 @@ export const parentOf = (record: JobRecord): { id: number; name: string } | null
 
 export const aliasesOf = (record: JobRecord): string[] => readList(record.aliases)
 
-/** What of its values nobody is to see who only looks. */
+/** Paths of masked values. */
 export const redactedPathsOf = (record: JobRecord): string[] => readList(record.redacts)
 
 export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] | null =>
@@ -275,11 +271,10 @@ export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] |
         ? 'children'
         : readList(record.waitsFor)
 
-/** One field of its state. */
 export const stateFieldOf = (record: JobRecord, field: string): Encoded | undefined =>
   record[`s:${field}`] as Encoded | undefined
 
-/** How many values were written to a declared port and how many were taken; undefined where there is no such port. */
+/** Numbers of written and taken values of a port, or undefined if it is not declared. */
 export function countsOf(
   record: JobRecord,
   dir: 'i' | 'o',

@@ -1,16 +1,16 @@
-// How a script is called: by its sha, with its arguments by name; and where in the sources a line of it stands.
+// Calls of scripts by sha with named arguments, and the source places of their lines.
 
-/** A Lua script as built: `args` are the names of its first arguments, in order. */
+/** A built script. `args` are the names of its first arguments in order. */
 export type Script<Args> = {
   name: string
   sha: string
   args: (keyof Args & string)[]
   text: string
-  /** Where its lines stand in the sources: for each piece of it the file, the first line, and the step from each to the next. */
+  /** Source places: for each part the file, the first line, and the step from each line to the next. */
   lines: string
 }
 
-/** Whoever can evaluate scripts: the client of client.ts, or a test's own connection. */
+/** Evaluates scripts: the client of client.ts, or a connection of a test. */
 export type Evaluate = <Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]) => Promise<unknown>
 
 export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string[]): string[] => [
@@ -18,10 +18,10 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
   ...rest,
 ]
 
-/** Some lines of a script: of a file, or put there by the builder. */
+/** Lines from one file, or from the builder. */
 export type Piece = { text: string; file?: string; lines?: string }
 
-/** Those of a module's pieces that are at these places: `0-3 5`. */
+/** Selects parts of a module: `0-3 5`. */
 export const picked = (pieces: readonly { text: string; lines: string }[], module: string, places: string): Piece[] =>
   places.split(' ').flatMap((run) => {
     const [from, to = from] = run.split('-').map(Number)
@@ -31,7 +31,6 @@ export const picked = (pieces: readonly { text: string; lines: string }[], modul
 const linesOf = ({ text, file = '', lines = `1 ${'0'.repeat(text.split('\n').length - 2)}` }: Piece): string =>
   `${file} ${lines}`
 
-/** A script from its pieces. */
 export function made<Args>({
   pieces,
   ...script
@@ -47,7 +46,7 @@ export function made<Args>({
   }
 }
 
-/** Where a line of a script stands in the sources; undefined where nobody wrote it. */
+/** Returns undefined for lines of the builder. */
 function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | undefined {
   let left = line - 1
   for (const piece of script.lines.split('\n')) {
@@ -62,7 +61,7 @@ function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | u
 }
 
 /**
- * What an engine says of a script, with the places of its lines in the sources.
+ * Replaces script lines in an error by places in the sources.
  *
  * @example inSources('user_script:212: attempt to …', commit) // 'lib/job/places.lua:74: attempt to …'
  */

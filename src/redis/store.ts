@@ -1,4 +1,4 @@
-// The state, as a list of verbs: each is one script, one round trip, one atomic step.
+// The store: each verb is one script, one round trip, one atomic step.
 
 import { NAMESPACE } from '../core/tenant.ts'
 import type { Client } from './client.ts'
@@ -14,7 +14,7 @@ import { createQueues } from './verbs/queues.ts'
 import { createRuns } from './verbs/runs.ts'
 import { createUpkeep } from './verbs/upkeep.ts'
 
-/** So many characters of a lane's name are in the tokens of its runs. */
+/** Number of characters of a lane's name in the tokens of its runs. */
 export const LANE_MARK = 6
 
 const PACKED_FROM = 10
@@ -24,17 +24,17 @@ const randomText = (): string => crypto.randomUUID().replaceAll('-', '').slice(0
 export type StoreOptions = {
   client: Client
   namespace?: string
-  /** Milliseconds added to Redis's clock: tests of long times. */
+  /** Milliseconds added to Redis' clock, for tests of long times. */
   clock?: () => number
   random?: () => string
-  /** Seals users' values; without one they lie in Redis as they came. */
+  /** Seals user values. Without it they are stored as they are. */
   vault?: Vault
-  /** So many jobs that are alike wait in pieces; fewer are better off alone, for a piece takes a hundred ids. */
+  /** Minimum number of similar jobs for a piece, because a piece reserves a hundred ids. */
   packedFrom?: number
 }
 
 /**
- * The verbs of the state.
+ * Creates the store.
  *
  * @example
  * const store = createStore({ client })
@@ -61,7 +61,7 @@ export function createStore({
     keys,
     vault,
     namespace,
-    /** What Redis' clock says, without asking it: near enough for slots of schedules. */
+    /** Redis' clock without a request: exact enough for slots of schedules. */
     now: moments.now,
     ...jobs,
     ...createRuns(parts, jobs.change),

@@ -1,10 +1,10 @@
-// What the words of a call sum up to: read as the scripts read them, by the same table of verbs, so that no verb is left out.
+// Sum of a call: counts its words with the table of verbs that scripts use, so that no verb is missed.
 
 import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
 import { isBig } from './packed-jobs.ts'
 
-/** Words, and how far they have been read. */
+/** Words and the position in them. */
 type Reading = { words: readonly string[]; at: number; sum: Sum }
 
 function next(reading: Reading): string {
@@ -23,7 +23,7 @@ function value(reading: Reading): void {
   if (isBig(next(reading))) add(reading.sum, 'large', 1)
 }
 
-/** A list as long as its first word says. */
+/** Reads a list whose first word is its length. */
 function list(reading: Reading, part: Part, size = 1): number {
   const n = nextCount(reading)
   add(reading.sum, part, n)
@@ -31,7 +31,7 @@ function list(reading: Reading, part: Part, size = 1): number {
   return n
 }
 
-/** What can be asked of a new job beside its record, by its word; see lib/job/specs.lua. */
+/** Options of a new job by word; see lib/job/specs.lua. */
 const options: Record<string, (reading: Reading) => void> = {
   parent(reading) {
     add(reading.sum, 'parents', 1)
@@ -66,13 +66,13 @@ const options: Record<string, (reading: Reading) => void> = {
   },
 }
 
-/** What precedes the options of a new job: its queue, class, times, priority, and its record as JSON. */
+/** Words before the options of a new job: queue, class, times, priority, and its record as JSON. */
 const HEAD = 7
 
 /** Ports in the record of a new job: `"i:in":"0,0"`. */
 const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
 
-/** One kind of new jobs; answers how many ports they have values for if they wait in pieces. */
+/** Reads one kind of new jobs. Returns the number of ports with values if they wait in pieces. */
 function newJob(reading: Reading): { ports: number; packed?: number } {
   skip(reading, HEAD - 1)
   const ports = portsIn(next(reading))
@@ -86,7 +86,7 @@ function newJob(reading: Reading): { ports: number; packed?: number } {
   return { ports, packed }
 }
 
-/** As many of a piece as have one text for their args, and one for their values. */
+/** Maximum number of jobs with one text for args and one for values. */
 const PIECE = 100
 
 /** Sums up new jobs as `jobsArguments` writes them. */
@@ -103,7 +103,7 @@ export function sumOfJobs(words: readonly string[], sum: Sum = new Map()): Sum {
   return sum
 }
 
-/** How each kind of argument is read; see `kinds` in ops.ts, which writes them. */
+/** Reads each kind of argument; `kinds` in ops.ts writes them. */
 const readers: Record<Kind, (reading: Reading) => void> = {
   text: next,
   value,
@@ -146,7 +146,7 @@ const readers: Record<Kind, (reading: Reading) => void> = {
   },
 }
 
-/** Which part a verb is; the others are plain ops. */
+/** The part of verbs that are more than plain ops. */
 const partOf: Record<string, Part> = {
   spawn: 'spawns',
   publish: 'messages',
@@ -166,7 +166,7 @@ const partOf: Record<string, Part> = {
   tag: 'acts',
 }
 
-/** Lists that are not of plain names. */
+/** Lists of other things than names. */
 const listOf: Record<string, Part> = {
   channels: 'channels',
   listen: 'channels',
@@ -177,11 +177,11 @@ const listOf: Record<string, Part> = {
 
 const table: Record<string, Record<string, Kind>> = { ...verbs, ...calls, ...sayings }
 
-/** How many channels a message goes to: its own and those above. */
+/** Number of channels that a message reaches: its own and its ancestors. */
 const levelsOf = (channel: string): number => channel.split('/').filter(Boolean).length + 1
 
 /**
- * Sums up the words of ops, by the table of verbs.
+ * Sums up the words of ops with the table of verbs.
  *
  * @example sumOfOps(ops.publish({ channel: '/a', item: '=1' })).get('messages') // 1
  */

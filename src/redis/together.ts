@@ -1,34 +1,33 @@
-// Calls that come while one of their kind is under way: those go together, as one. Nobody waits where calls come now and then.
+// Joins calls that arrive while one of their kind is in progress. A single call never waits.
 
 import { createGathering } from '../core/gathering.ts'
 import { sleep } from '../core/sleep.ts'
 
-/** Who waits for the call that is under way. */
 type Waiting<Call, Answer> = { call: Call; tell: (said: Said<Answer>) => void }
 
-/** It is to lead those that wait; it has been answered; or it has to ask by itself. */
+/** The caller must lead the waiting calls, was answered, or must ask by itself. */
 type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by yourself'
 
 export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
-  /** All of them or none; undefined: each has to ask by itself. */
+  /** All or nothing. Returns undefined if each call must ask by itself. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
-  /** Whether a call can go with those. */
+  /** Whether a call can join the others. */
   suits: (call: Call, others: readonly Call[]) => boolean
-  /** Milliseconds after which nobody counts any more on who leads: an invocation may end in the middle. */
+  /** Milliseconds after which waiting calls give up on the leader, because its invocation may have ended. */
   patience?: number
   elapsed?: () => number
 }
 
 const PATIENCE = 2_000
-/** As many as a lane that waits is lent with one call. */
+/** The maximum that one call gives to a waiting lane. */
 const MOST = 16
-/** Where calls come often, who leads waits for so many milliseconds from when it came: so one script is for several. */
+/** If calls are frequent, the leader waits this many milliseconds for more. */
 const GATHERING = 6
 
 /**
- * Whether a request may wait for what another one has asked. workerd wakes it in its own invocation from compatibility date
- * 2024-10-14 on; before, it went on in that of the other and could not send anything any more.
+ * Whether a request may wait for the answer of another one. Since compatibility date 2024-10-14 workerd wakes it in
+ * its own invocation; before, it continued in the other one and could not send requests.
  *
  * @example mayWaitForOthers({ Cloudflare: { compatibilityFlags: {} } }) // false
  */
@@ -53,18 +52,18 @@ export function createTogether<Call, Answer>({
 }: TogetherOptions<Call, Answer>): (call: Call) => Promise<Answer> {
   type One = Waiting<Call, Answer>
   let line: One[] = []
-  /** Since when one is under way. */
+  /** Start of the call in progress. */
   let since = Number.NEGATIVE_INFINITY
   const gathering = createGathering(GATHERING)
 
-  /** The first of the line is to lead. */
+  /** The first waiting call becomes the leader. */
   function handOver(): void {
     const first = line.shift()
     since = first ? elapsed() : Number.NEGATIVE_INFINITY
     first?.tell('lead')
   }
 
-  /** Those of the line that suit it, from now on not in line any more. */
+  /** Removes the calls that suit it from the line. */
   function taken(own: Call): One[] {
     const calls = [own]
     const others: One[] = []
@@ -97,7 +96,6 @@ export function createTogether<Call, Answer>({
     }
   }
 
-  /** What it is told while it waits. */
   async function told(call: Call): Promise<Said<Answer>> {
     const { promise, resolve } = Promise.withResolvers<Said<Answer>>()
     const own: One = { call, tell: resolve }

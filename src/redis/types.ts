@@ -1,4 +1,4 @@
-// What the verbs of the state take and answer.
+// Types of the store.
 
 import type { Encoded } from '../core/codec/value.ts'
 import type { FaultKind } from '../core/faults.ts'
@@ -7,23 +7,23 @@ import type { Row } from './answers.ts'
 import type { RunOutcome } from './changes.ts'
 import type { Child, JobRecord, QueueRecord } from './record.ts'
 
-/** A bell to ring: now, or at a moment. */
+/** A bell to ring, now or at a time. */
 export type Ring = { queue: string; bell: string; at?: number }
 
-/** The key under which an answer is kept, for how long, and what it was the answer to. */
+/** Key of a stored answer, for how long, and of which request. */
 export type Once = { key: string; period: number; fingerprint?: string }
 
-/** Queues and jobs that a change is likely to reach. */
+/** Queues and jobs that a change probably reaches. */
 export type Near = { queues?: readonly string[]; jobs?: readonly string[] }
 
 export type Made = { id: number; status: Status; existing?: true }
 
-/** A lane that begins with the jobs that are made, where nothing was ready before them. */
+/** A lane that starts with the new jobs if none was ready before. */
 export type LaneStart = { id: string; max: number; lease: number; begun: number }
 
 export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
 
-/** A job lent to a run: the document as it was, and what stands beside it. */
+/** A claimed job: its document and the data beside it. */
 export type ClaimedJob = {
   id: number
   document: JobRecord
@@ -31,16 +31,16 @@ export type ClaimedJob = {
   children: string[]
   steps: string[]
   childCount: number
-  /** Children that have ended, of a parent that has waited for them. */
+  /** Ended children, if the job waited for them. */
   family: EndedChild[]
   wires: Row<'wiring'>[]
-  /** There are more steps than are told unasked. */
+  /** The snapshot does not hold all steps. */
   moreSteps?: true
-  /** Why there is nothing beside the document: code and message. */
+  /** Code and message if nothing beside the document could be read. */
   fault?: { code: string; message: string }
 }
 
-/** An ended child: how it ended, its arguments, and its result or error. */
+/** An ended child: how it ended, its args, and its result or error. */
 export type EndedChild = {
   id: number
   name: string
@@ -50,33 +50,33 @@ export type EndedChild = {
   left: Encoded | null
 }
 
-/** `oldest`: the item that waits longest; `passed`: minute:count:count of the minute before. */
+/** `oldest`: the oldest item; `passed`: minute:count:count of the last minutes. */
 export type FlowState = {
   id: number
   document: JobRecord
   children: Record<string, Child>
-  /** `left`: how many values left the port in each of the last minutes, as minute:count:count. */
+  /** `left`: number of values that left the port in the last minutes, as minute:count:count. */
   ports: Row<'wiring'>[]
-  /** By name, of those that have been started. */
+  /** Started nodes by name. */
   nodes: ReadonlyMap<string, FlowNode>
   now: number
 }
 
-/** The job of a node, as far as a flow shows it. */
+/** The job of a node, as a flow shows it. */
 export type FlowNode = {
   queue: string
   ranAt: number | null
   lastRun: string
-  /** The limit that it waits at. */
+  /** The limit it waits at. */
   limit: string | null
   leaseUntil: number | null
-  /** When it may go on, of one that waits for a moment. */
+  /** End of its wait for a time. */
   until: number | null
 }
 
 export type ClaimRequest = {
   max: number
-  /** How many there may be where they are in pieces, which are lent as a whole; none beyond `max` without it. */
+  /** Maximum number for pieces, which are claimed as a whole; without it no more than `max`. */
   wide?: number
   lease: number
   begun?: number
@@ -85,22 +85,22 @@ export type ClaimRequest = {
   tags?: string[]
   /** Only jobs of this priority. */
   priority?: number
-  /** How many members of the queue to pass over. */
+  /** Number of members of the queue to skip. */
   skip?: number
-  /** Who is to be called when this claim finds nothing, for how long. */
+  /** Called if this claim finds nothing, for this long. */
   waiter?: { id: string; wait: number }
-  /** How many of classes whose runs call others; any number without it. */
+  /** Maximum number of jobs whose runs call other services. */
   calls?: number
-  /** The name of the program that asks. */
+  /** Name of the pull worker. */
   process?: string
-  /** Only this job, and for the whole lease that is asked for. */
+  /** Only this job, for the whole requested lease. */
   only?: number
 }
 
-/** What a program that asks for work can be told: to take no new jobs, or to stop. */
+/** Signals for pull workers: take no new jobs, or stop. */
 export type Signal = 'quiet' | 'stop'
 
-/** Who is at work: lanes, programs that ask under a name, and the runs under way. */
+/** Lanes, named pull workers, and runs in progress. */
 export type AtWork = {
   lanes: { queue: string; lane: string; until: number }[]
   processes: { name: string; since: number; heard: number; signal: Signal | null; queues: string[] }[]
@@ -113,27 +113,27 @@ export type AtWork = {
     leaseUntil: number
     process?: string
   }[]
-  /** There are more runs than are shown. */
+  /** The list is longer. */
   more: boolean
   now: number
 }
 
-/** What is not as it must be, and what a repair does about it. */
+/** A fault and how a repair treats it. */
 export type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
 
-/** What a lane says of itself. */
+/** Parameters of a lane's request. */
 export type LaneRequest = {
   id: string
   seq: number
-  /** The tokens of what it was lent with calls, since it last asked. */
+  /** Tokens received with calls since the last request. */
   heard?: readonly string[]
-  /** The bell that woke it. */
+  /** The bell that started it. */
   bell?: string
-  /** It leaves; `next`: and work keeps coming, so that the next one is to be called, whether or not something is ready. */
+  /** It leaves. `next`: work continues, so the next lane must be called even if nothing is ready. */
   leave?: boolean | 'next'
-  /** For how long it still looks by itself for what comes, when there is nothing and it has left. */
+  /** Milliseconds for which it still polls after it left an empty queue. */
   waits?: number
-  /** For how long it would stay and wait to be called, when there is nothing. */
+  /** Milliseconds for which it would wait for a call. */
   warm?: number
 }
 
@@ -145,54 +145,57 @@ export type CommitRequest = {
 }
 
 export type CommitAnswer = {
-  /** `warm`: there is nothing, and the lane is called when there is. */
+  /** `warm`: nothing is ready, and the lane will be called. */
   word: 'ok' | 'empty' | 'warm' | 'more' | 'full' | 'stale'
-  /** One word for each run: its job's new status, 'lost', 'conflict' or 'refused:CODE why', or 'later': not committed yet. */
+  /**
+   * One word per run: the new status of its job, 'lost', 'conflict', 'refused:CODE why', or 'later' (not committed
+   * yet).
+   */
   answers: string[]
   lent: ClaimedJob[]
   rings: Ring[]
   nextDue?: number
-  /** The same in milliseconds from now on, by Redis' clock. */
+  /** The same in milliseconds from now, by Redis' clock. */
   dueIn?: number
-  /** Jobs that wait, tagged by older constraints than these. */
+  /** Waiting jobs with tags of older constraints. */
   stale: { id: number; document: JobRecord }[]
   version: string
-  /** How many jobs the claim failed instead of lending them. */
+  /** Number of jobs that failed instead of being claimed. */
   failed: number
-  /** How far the claim has looked, when not to the end. */
+  /** Position of the claim, unless it reached the end. */
   seen?: number
-  /** What the process that asks was told. */
+  /** Signal for the pull worker. */
   signal?: Signal
 }
 
-/** The job that tells of another's last end: its document and its last error. */
+/** The callback job of another job's last end: its document and last error. */
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
 /**
- * A page of jobs. `total`: number of matches, if an index knows it; `newest`: the newest id, if the page continues by ids, so
- * that the cursor shows the progress of the search.
+ * A page of jobs. `total`: number of matches, if an index knows it; `newest`: the newest id, if the page continues by
+ * ids, so that the cursor shows the progress of a search.
  */
 export type Listed = {
   jobs: { id: number; document: JobRecord; callback?: CallbackJob }[]
   cursor: string | null
   total?: number
   newest?: number
-  /** How many were looked through for a text. */
+  /** Number of jobs searched for a text. */
   looked?: number
 }
 
-/** What is set of a limit; `reserved`: slots that are promised to jobs that are ready, `jobs`: of a group, those not at rest. */
+/** Settings of a limit. `reserved`: slots promised to ready jobs. `jobs`: jobs of a group that are not at rest. */
 export type KeptLimit = {
   concurrency: number | null
   rate: { limit: number; period: number } | null
   paused: boolean
-  /** Nobody is let through before. */
+  /** No job starts before this time. */
   shutUntil: number | null
   reserved: number
   jobs: number | null
 }
 
-/** A limit from near: who holds its slots, soonest end first, and who waits, in order. */
+/** A limit with its holders, soonest expiry first, and its waiting jobs in order. */
 export type Room = {
   settings: KeptLimit
   running: number
@@ -212,7 +215,7 @@ export type Room = {
   now: number
 }
 
-/** When a host that keeps failing is left alone, and for how long: milliseconds. */
+/** When a breaker opens, and for how many milliseconds. */
 export type BreakerSettings = { threshold: number; base: number; cap: number; probing: number }
 export type BreakerState = { state: 'closed' | 'open' | 'probe'; failures: number; until?: number }
 
@@ -223,22 +226,21 @@ export type Inspection = {
   children: string[]
   childCount: number
   items: string[]
-  /** How many are before it in its queue, when it is ready. */
+  /** Number of jobs before it in its queue, if it is ready. */
   ahead: number | null
   queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
-  /** When the limit that it waits at has room by itself. */
+  /** When its limit has room without a run ending. */
   limitFree: number | null
-  /** The limit that it waits at. */
+  /** The limit it waits at. */
   limit?: KeptLimit
-  /** The limit of its worker's own concurrency. */
+  /** The limit of its class's concurrency. */
   ownLimit?: string
   now: number
 }
 
-/** A job that is ready: since when, as its sequence says, how urgently, and how many are before it. */
+/** A ready job: since when, its priority, and the number of jobs before it. */
 export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
 
-/** A queue as it is counted. */
 export type QueueRow = {
   name: string
   settings: QueueRecord
@@ -254,7 +256,7 @@ export type QueueRow = {
   oldest: number | null
 }
 
-/** A queue from near: its lanes and bells, the runs under way, the claims that wait, and who is next. */
+/** A queue in detail: lanes and bells, runs in progress, waiting claims and the next jobs. */
 export type NearQueue = {
   lanes: { lane: string; until: number }[]
   runs: {
@@ -269,5 +271,5 @@ export type NearQueue = {
   next: { job: number; class: string; priority: number; since: number; group: string | null; pull: boolean }[]
 }
 
-/** Requests in a row that QStash has not taken, and why it did not take the last one. */
+/** Consecutive requests that QStash refused, and the reason of the last refusal. */
 export type BellTrouble = { refused: number; why: string }

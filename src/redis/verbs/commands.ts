@@ -1,4 +1,4 @@
-// What one command of Redis answers, without a script.
+// Verbs that are one plain command.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { isFull } from '../../core/errors.ts'
@@ -12,28 +12,28 @@ import { type DayRecord, decodeDay } from '../record.ts'
 import type { BellTrouble, Ready } from '../types.ts'
 import { processIn } from './looks.ts'
 
-/** How many steps, and how many children, are looked through in one command. */
+/** Maximum number of steps, and of children, per command. */
 const STEPS = 2_000
 const CHILDREN = 1_000
 const ALIAS_PAGES = 5
-/** Channels on a page. */
+/** Channels per page. */
 const CHANNELS = 1_000
-/** Listeners that are named: of one channel, and of all on a page. */
+/** Maximum number of listed listeners of one channel, and of a page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
-/** How many acts of admins are remembered. */
+/** Maximum number of audit entries. */
 const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
-/** So long what QStash has refused is told: 15 minutes. */
+/** How long a refusal of QStash is reported: 15 minutes. */
 const TROUBLE = 900_000
 
-/** The ports of an audience, as lib/port/audience.lua keeps it; undefined where they are too many to be named. */
+/** Returns undefined if the ports of the audience are too many to list; see lib/port/audience.lua. */
 function listedIn(audience: string | null): string[] | undefined {
   const [head = '0', ...ports] = (audience ?? '0').split(' ')
   return ports.length === Number.parseInt(head, 10) ? ports : undefined
 }
 
-/** That Redis has gone back to older data: how often, when it was noticed, and the ids that were given before and are lost. */
+/** Redis returned to older data: how often, when it was noticed, and the lost ids. */
 export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
 
 function restoreOf(text: string | null): Restore | null {
@@ -42,40 +42,37 @@ function restoreOf(text: string | null): Restore | null {
   return { times, noticedAt, lost: { from, to } }
 }
 
-/** A member next to the deployments: the database has tenants. */
+/** Marks in the index that the database has tenants. */
 const THERE_ARE_TENANTS = 'd:tenants'
-/** Deployments, and behind them what is due first. */
+/** Deployments, and after them the first due entries. */
 const LOOKED_AT = 50
 
-/** Sources of ticks. */
 export type Heart = 'cron' | 'qstash'
 
-/** How it stands with Redis, QStash and who wakes us; moments are null where there was none. */
+/** State of Redis, QStash and ticks. Times are null if there was none. */
 export type HowItStands = {
   restored: Restore | null
   trouble: BellTrouble | null
   tickAt: number | null
-  /** The source of that tick; undefined unless asked for. */
+  /** Undefined unless requested. */
   tickBy?: Heart | null
   bellAt: number | null
-  /** What the doctor has found. */
+  /** Findings of the doctor. */
   examined: Examined | null
-  /** Keys of records that could not be read. */
+  /** Keys of unreadable records. */
   unreadable: string[]
 }
 
-/** The texts that say how it stands. */
 export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
   ...[epoch, bells, lastTick, lastBell, examined, unreadable],
 ]
 
-/** A full Redis refuses XADD as the first write of a script, and accepts it after a write that needs no memory. */
+/** A full Redis refuses XADD as the first write of a script, but accepts it after a write that needs no memory. */
 const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
 return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
 
 const examinedOf = (text: string | null | undefined): Examined | null => readObject<Examined>(text) ?? null
 
-/** How it stands, by these texts. */
 export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by]: readonly (
   | string
   | null
@@ -89,7 +86,7 @@ export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by
   ...(by === undefined ? {} : { tickBy: by as Heart | null }),
 })
 
-/** What stands at the head of the index that ticks go by. */
+/** Head of the index that ticks read. */
 export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
 
 const standingIn = (members: string[]): Standing => {
@@ -101,7 +98,7 @@ const standingIn = (members: string[]): Standing => {
   }
 }
 
-/** Time, duration and run of a stored step; null if the record has none. */
+/** Time, length and run of a stored step; null if the record has none. */
 export type StepKept = { at: number | null; ms: number | null; run: number | null }
 
 const STEP = /^@(\d*),(\d*),(\d*)\n/
@@ -113,7 +110,7 @@ function keptOf(text: string): StepKept {
 
 const globText = (text: string): string => text.replace(/[*?[\]\\^-]/g, (c) => `\\${c}`)
 
-/** A glob for names with a text in them, whatever its case. @example anyCase('a1') // '*[aA]1*' */
+/** Returns a glob that ignores case. @example anyCase('a1') // '*[aA]1*' */
 const anyCase = (text: string): string => {
   const letters = [...text].map((c) => {
     const [lower, upper] = [c.toLowerCase(), c.toUpperCase()]
@@ -122,25 +119,24 @@ const anyCase = (text: string): string => {
   return `*${letters.join('')}*`
 }
 
-/** Builds of which the places of their files are kept. */
+/** Number of builds whose places are kept. */
 const KEPT_BUILDS = 5
 
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
-  /** A hash: a list in a transaction, an object by itself, nothing where there is none. */
+  /** A hash is a list in a transaction, an object otherwise, and nothing if it is missing. */
   const hashOf = async (key: string): Promise<Record<string, string>> => {
     const found = await ask<unknown>((redis) => redis.hgetall(key))
     return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
   }
 
   return {
-    /** class → definition as JSON text, with its sealed members. */
+    /** Definitions as JSON with sealed members, by class. */
     definitions: (queue: string) => hashOf(keys.workers(queue)),
-    /** The same for one class. */
     async definition(queue: string, name: string): Promise<string | null> {
       const text = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
       return typeof text === 'string' ? text : null
     },
-    /** The ready jobs of a queue in the order in which they are served, the first thousand. */
+    /** The first thousand ready jobs, in the order of service. */
     async ready(queue: string): Promise<Ready[]> {
       const rows = await ask<string[]>((redis) =>
         redis.zrange(`${keys.queue(queue)}:ready`, 0, 999, { withScores: true }),
@@ -152,7 +148,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     },
     queueNames: () => ask((redis) => redis.smembers(keys.queues)),
     limitNames: () => ask<string[]>((redis) => redis.smembers(keys.limits)),
-    /** Aliases that begin with a text, and whose they are: of the first ten thousand or so of very many. */
+    /** Aliases that begin with a text, and their jobs, among the first ten thousand or so. */
     async aliasesLike(text: string, most: number): Promise<{ alias: string; id: string }[]> {
       const match = `${globText(text)}*`
       const found: { alias: string; id: string }[] = []
@@ -167,14 +163,14 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }
       return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
     },
-    /** A page of the channels: how many ports listen, and the id of the relay; the cursor of the last page is '0'. */
+    /** A page of channels: number of listening ports and id of the relay. The last cursor is '0'. */
     async channels(cursor: string): Promise<{ channels: Record<string, string>; cursor: string }> {
       const [next, flat] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.channels, cursor, { count: CHANNELS }) as Promise<[string, string[]]>,
       )
       return { channels: fieldsOf(flat), cursor: String(next) }
     },
-    /** Channels in whose names a text stands, whatever its case: of the first ten thousand or so of very many. */
+    /** Channels whose name contains a text in any case, among the first ten thousand or so. */
     async channelsLike(text: string): Promise<string[]> {
       const found: string[] = []
       let cursor = '0'
@@ -189,7 +185,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }
       return found
     },
-    /** Who listens to each of these channels, as id:port; of very many the first thousand, and so many of all together. */
+    /** Listeners of these channels, as id:port, up to the maximum per channel and page. */
     async subscribers(channels: string[]): Promise<string[][]> {
       if (channels.length === 0) return []
       const audiences = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.audience)))
@@ -204,26 +200,26 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         }),
       )
     },
-    /** The channels whose last message is kept. */
+    /** Channels with a kept message. */
     keptChannels: () => ask<string[]>((redis) => redis.zrange(keys.messages, 0, -1)),
-    /** The last message of each of these channels, where it is kept. */
+    /** The kept messages of these channels. */
     async lastMessages(channels: string[]): Promise<(LastMessage | undefined)[]> {
       if (channels.length === 0) return []
       const texts = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.message)))
       return texts.map((text) => (text === null ? undefined : lastMessageOf(text, show.item)))
     },
-    /** id → what is known of an API key, and `used:<id>` → when it was last used. */
+    /** API keys by id, and `used:<id>` with the time of the last use. */
     apiKeys: () => hashOf(keys.apiKeys),
     apiKey: (id: string) => ask<string | null>((redis) => redis.hget(keys.apiKeys, id)),
     removeApiKey: (id: string) => ask<number>((redis) => redis.hdel(keys.apiKeys, id, usedField(id))),
     usedApiKey: (id: string, at: number) => ask((redis) => redis.hset(keys.apiKeys, { [usedField(id)]: String(at) })),
-    /** The hash of the key that a session is one of, with a 1 before it where it is good once. */
+    /** The hash of the session's key, with a prefix if the name is valid once. */
     session: (hash: string) => ask<string | null>((redis) => redis.get(keys.session(hash))),
     addSession: (hash: string, text: string, life: number) =>
       ask((redis) => redis.set(keys.session(hash), text, { px: life })),
-    /** Answers whether it was there. */
+    /** Returns whether it existed. */
     removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
-    /** Writes down who asks for what; the oldest of very many go. */
+    /** Adds an audit entry and trims the oldest. */
     audit: (entry: string) =>
       ask<unknown>((redis) =>
         redis.xadd(keys.audit, '*', { e: entry }, { trim: { type: 'MAXLEN', comparison: '~', threshold: AUDITED } }),
@@ -233,7 +229,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }),
     readAudit: (before: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
-    /** What was counted on each of these days: queue → counts and waits. */
+    /** Counts of these days by queue. */
     async days(days: number[]): Promise<(Record<string, DayRecord> | null)[]> {
       const kept = await ask<unknown>((redis) => redis.hmget(keys.days, ...days.map(String)))
       return ((kept as (string | null)[] | null) ?? []).map((text) =>
@@ -242,7 +238,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
-    /** Answers whether it is new. That there are any stands where ticks look anyway. */
+    /** Returns whether it is new. Also sets the mark that ticks read. */
     async addTenant(name: string, about: string): Promise<boolean> {
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: THERE_ARE_TENANTS }))
       return (await ask<number>((redis) => redis.hsetnx(keys.tenants, name, about))) === 1
@@ -251,13 +247,13 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     views: () => hashOf(keys.views),
     setView: (name: string, text: string) => ask((redis) => redis.hset(keys.views, { [name]: text })),
     removeView: (name: string) => ask<number>((redis) => redis.hdel(keys.views, name)),
-    /** Kind of errors → who has muted it, as JSON. */
+    /** Kind of error → mute as JSON. */
     mutes: () => hashOf(keys.muted),
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
-    /** Places of the files of a build, as JSON; null if they are not kept. */
+    /** Places of a build as JSON; null if they are not kept. */
     sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
-    /** Keeps the places of a build, and of the four builds before it. Names of later builds sort behind earlier ones. */
+    /** Keeps the places of this build and of the four before it. Later builds have names that sort later. */
     async keepSources(build: string, text: string): Promise<void> {
       const names = await ask<string[]>((redis) => redis.hkeys(keys.sources))
       const gone = names
@@ -267,19 +263,19 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       if (gone.length > 0) await ask((redis) => redis.hdel(keys.sources, ...gone))
       await ask((redis) => redis.hset(keys.sources, { [build]: text }))
     },
-    /** What a lane or the key of a claim was answered is known no more. */
+    /** Forgets the last answer of a lane or claim key. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
-    /** The runs that a job has kept, newest first. */
+    /** The kept runs of a job, newest first. */
     runs: async (id: number) =>
       (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(show.error).reverse(),
 
-    /** One of them, behind so many that are newer; null where it is not kept. */
+    /** The run behind that many newer ones; null if it is not kept. */
     runBehind: async (id: number, behind: number) => {
       const text = await ask<string | null>((redis) => redis.lindex(keys.runs(id), -1 - behind))
       return text === null ? null : show.error(text)
     },
 
-    /** What the last run that took from its inputs took there, by port; empty where that was too much to be kept. */
+    /** Inputs of the last run that took any, by port; empty if they were too large to keep. */
     async keptInputs(id: number): Promise<Record<string, Encoded[]> | null> {
       const text = await ask<string | null>((redis) => redis.get(keys.inputs(id)))
       if (text === null) return null
@@ -288,7 +284,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return Object.fromEntries(Object.entries(of).map(([port, items]) => [port, values(items)]))
     },
 
-    /** What steps have kept, a page of them; the cursor of the last is '0'. */
+    /** A page of stored steps. The last cursor is '0'. */
     async steps(
       id: number,
       cursor: string,
@@ -305,7 +301,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         cursor: String(next),
       }
     },
-    /** A page of a job's children, flat; the cursor of the last is '0'. */
+    /** A page of children as a flat list. The last cursor is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
       const [next, children] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.children(id), cursor, { count: CHILDREN }) as Promise<[string, string[]]>,
@@ -313,38 +309,34 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return { children, cursor: String(next) }
     },
     graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
-    /** Graphs by their names, as they are asked for; null for one that there is not any more. */
+    /** Graphs in the order of the names; null for a missing one. */
     async graphs(names: string[]): Promise<(Encoded | null)[]> {
       const kept = await ask<unknown>((redis) => redis.hmget(keys.flows, ...names))
       return (kept as (Encoded | null)[] | null) ?? []
     },
     graphNames: () => ask<string[]>((redis) => redis.hkeys(keys.flows)),
-    /** What a flow has done, newest first, and oldest first. */
+    /** Recorded events of a flow, newest first, or oldest first. */
     recordBack: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
     recordOn: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrange(keys.record(job), from, to, count)),
-    /** Entries of the log, newest first; of a job that keeps its history, those of its own. */
+    /** Log entries, newest first. A job with a history has its own log. */
     readLog: (before: string, count: number, job?: number) =>
       ask<unknown>((redis) => redis.xrevrange(job === undefined ? keys.log : keys.jobLog(job), before, '-', count)),
     flag: async (name: string) => (await ask<number>((redis) => redis.sismember(keys.flags, name))) === 1,
     async setFlag(name: string, on: boolean): Promise<void> {
       await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
     },
-    /** The newest job's id. */
     lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
-    /**
-     * When Redis was last seen to have gone back to older data, and what QStash has refused of late, as some isolate has
-     * told; when a tick and a bell came last; what the doctor has found. That it answers says that Redis can be reached.
-     */
+    /** State of Redis, QStash, ticks, bells and the doctor. An answer shows that Redis is reachable. */
     async standing(): Promise<HowItStands> {
       return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart)))
     },
-    /** What each deployment has announced last: its id and a hash. It is at the head of the index that ticks read anyway. */
+    /** Id and hash of the last announcement of each deployment, from the head of the index that ticks read. */
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
     /**
-     * Returns whether anything may be due at a moment, by a clock that need not be Redis', and all that a tick needs. `came`
-     * notes a tick in the same request.
+     * Returns whether anything may be due at a time by any clock, and everything else that a tick needs. `came`
+     * records a tick in the same request.
      */
     async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
       const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
@@ -364,21 +356,21 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
           return read()
         })
     },
-    /** When a program that asks for work under a name was last heard, by the queues that it asks. */
+    /** Last request of named pull workers, by queue. */
     async lastHeard(): Promise<Map<string, number>> {
       const heard = new Map<string, number>()
       for (const process of Object.values(await hashOf(keys.processes)).map(processIn))
         for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
       return heard
     },
-    /** What all deployments have announced, by their ids, as JSON. */
+    /** Announcements of all deployments by id, as JSON. */
     deployments: () => hashOf(keys.deployed),
     async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {
       await ask((redis) => redis.hset(keys.deployed, { [id]: text }))
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
-    /** The next isolates of these deployments announce their classes again. */
+    /** Makes these deployments announce their classes again. */
     async forgetAnnounced(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return
       const all = await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))

@@ -1,4 +1,4 @@
-// How everything stands, in one look.
+// Overview in one read.
 
 import { answerOf } from '../answers.ts'
 import type { Parts } from '../parts.ts'
@@ -12,9 +12,9 @@ type Most = { queues: number; limits: number; runs: number }
 
 export function createGlance({ client: { evaluate }, keys, base }: Parts) {
   /**
-   * What the looks of these names answer, for one: of series those of the first so many queues; of limits those at which jobs
-   * wait. With `kind` '' queues and limits alone. `hasSchedules`: whether any job repeats; `hasMutes`: whether kinds of errors
-   * are muted, where any job has failed or `kind` is not ''.
+   * Answers several looks in one call: series of the first queues, and limits at which jobs wait. With `kind` '' only
+   * queues and limits. `hasSchedules`: whether any job repeats; `hasMutes`: whether errors are muted, if any job
+   * failed or `kind` is not ''.
    */
   async function glance(kind: 'm' | 'h' | '', most: Most) {
     const args = { ...base(), kind, most_queues: most.queues, most_limits: most.limits, most_runs: most.runs }

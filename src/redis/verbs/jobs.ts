@@ -1,4 +1,4 @@
-// Jobs: making them, and whatever else is done to one that is not its run's.
+// Creates and changes jobs outside of runs.
 
 import { addLists, BUDGET, checkSum, type Sum, unitsOf } from '../../core/budget.ts'
 import { isOutage } from '../../core/errors.ts'
@@ -14,7 +14,7 @@ import { sumOfJobs, sumOfOps } from '../sums.ts'
 import { createTogether, mayWaitForOthers } from '../together.ts'
 import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 
-/** What the API key may have waiting that asks for these jobs; all of a call are asked for by one. */
+/** One API key requests all jobs of a call. */
 const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
 
 const quotaArgs = (jobs: readonly NewJob[]) => {
@@ -44,7 +44,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** One small job, in words: it can be made in one script with others. */
+/** The words of one small job, which one script can create with others. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -53,7 +53,7 @@ function checkLists(jobs: readonly NewJob[]): void {
   checkSum(sum)
 }
 
-/** Whether what two calls say to all of a script is the same. */
+/** Whether two calls have the same common arguments. */
 const beginsAs = (one: Making, other: Making): boolean =>
   one.tagged === other.tagged && JSON.stringify(quotaArgs(one.jobs)) === JSON.stringify(quotaArgs(other.jobs))
 
@@ -69,17 +69,17 @@ export function createJobs(parts: Parts) {
   })
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
-  /** What is kept for minutes stands on a shelf: ids, which tell nobody anything. */
+  /** Answers that are kept for minutes are on a shelf. They are ids, which reveal nothing. */
   const shelfOf = (once?: Once): string => (once && once.period <= RETRY_FOR ? keys.shelf(once.key) : '')
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
   const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
 
-  /** What a script is likely to read: the queues and limits of the jobs, and what all scripts begin with. */
+  /** Keys that a script probably reads: queues and limits of the jobs, and common keys. */
   function keysFor(jobs: readonly NewJob[], onces: (Once | undefined)[], lane?: LaneStart): string[] {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
     let last: NewJob | undefined
     for (const job of jobs) {
-      // Of many jobs most are of the queue and with the limits of the one before.
+      // Most jobs have the queue and limits of the previous one.
       if (job.queue !== last?.queue) queues.add(job.queue)
       if (job.limits !== last?.limits) for (const { key } of job.limits ?? []) limits.add(key)
       last = job
@@ -98,7 +98,7 @@ export function createJobs(parts: Parts) {
     ]
   }
 
-  /** What becomes of the jobs of the first call, and of those that go with it: the words of all, in their order. */
+  /** Sends the jobs of the first call and of those that join it. Returns the words of all in order. */
   async function send({ jobs, once, tagged, lane }: Making, words: string[], beside: readonly Slight[] = []) {
     const others = beside.flatMap(({ once }) => Object.values(shelvedArgs(once)))
     const raw = await evaluate(
@@ -131,7 +131,7 @@ export function createJobs(parts: Parts) {
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 
-  /** All of them at once, with the bells for whoever comes first; where anything is refused each is to ask by itself. */
+  /** Sends all at once. The first call rings. After a refusal each call must ask by itself. */
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
     const words = [String(calls.length), ...calls.flatMap(({ words }) => words.slice(1))]
     try {
@@ -159,8 +159,8 @@ export function createJobs(parts: Parts) {
   const slight = mayWaitForOthers() ? together : byItself
 
   /**
-   * Makes jobs, all or none. `again` when the same key had made them before; `lent` what a lane may begin with. One small
-   * job that is asked for while another one is being made goes with those that wait as well.
+   * Creates all jobs or none. `again`: the same key had created them before; `lent`: jobs for the eager lane. A small
+   * job joins calls that wait while another call is in progress.
    */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     checkLists(jobs)
@@ -171,7 +171,7 @@ export function createJobs(parts: Parts) {
     return alone({ jobs, once, tagged, lane }, words)
   }
 
-  /** One job's verbs, or a channel's; all or none. `near`: who is likely to hear of it, read beforehand. */
+  /** Applies ops of one job or channel, all or none. `near`: keys to read in advance. */
   async function change(
     job: string,
     ops: Words[],

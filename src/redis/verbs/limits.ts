@@ -1,4 +1,4 @@
-// Limits, and the constraints that put jobs under them.
+// Limits and constraints.
 
 import { answerOf, type Row } from '../answers.ts'
 import { granted, type Parts, ringsOf } from '../parts.ts'
@@ -6,7 +6,6 @@ import { decodeLimit } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { KeptLimit, Ring, Room } from '../types.ts'
 
-/** A limit's record as Redis has it. */
 export function limitSettingsOf(text: string): KeptLimit {
   const { concurrency, rate, period, paused, shut, promised, jobs } = decodeLimit(text)
   return {
@@ -19,7 +18,6 @@ export function limitSettingsOf(text: string): KeptLimit {
   }
 }
 
-/** A limit as Redis has it. */
 type Found = {
   key: string
   concurrency: number | null
@@ -30,7 +28,7 @@ type Found = {
   waiting: number
   ready: number
   jobs: number | null
-  /** Told where so many starts are asked for. */
+  /** Present if start times are requested. */
   fullSince: number | null
   started: number
   starts: number[]
@@ -49,11 +47,11 @@ export function limitRow({ key, document, held, waiting, since, started, starts 
   }
 }
 
-/** Limits that are looked at at once, and in all. */
+/** Limits per slice, and in total. */
 const [SLICE, MOST_LIMITS] = [500, 10_000]
 
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
-  /** The limits there are, up to so many or a few more, or one; looked at in slices, since a caller's groups are among them. */
+  /** Lists limits, about `most` of them, or one. Reads in slices, because callers create groups. */
   async function limits(key = '', most = MOST_LIMITS, starts = 0): Promise<Found[]> {
     const found = new Map<string, Found>()
     for (let cursor = '0'; cursor !== '' && found.size < most; ) {
@@ -65,7 +63,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     return [...found.values()]
   }
 
-  /** One limit from near, with so many of those who hold its slots and of those who wait; undefined where there is none. */
+  /** Returns one limit with some holders and waiting jobs, or undefined. */
   async function room(key: string, most: { holders: number; waiting: number }): Promise<Room | undefined> {
     const args = { ...base(), key, most_holders: most.holders, most_waiting: most.waiting }
     const found = answerOf(await evaluate(scripts.room, [], args, []), 'room', 'none')
@@ -84,11 +82,11 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     concurrency?: number | null
     rate?: { limit: number; period: number } | null
     paused?: boolean
-    /** Of `shut`: nobody is let through before. */
+    /** For `shut`: no job starts before this time. */
     until?: number
   }
 
-  /** null removes a setting, undefined leaves it. */
+  /** `null` removes a setting, undefined leaves it. */
   async function limit(
     key: string,
     act: 'set' | 'change' | 'shut' | 'remove',
@@ -114,7 +112,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     return ringsOf(granted(answerOf(raw, 'set', 'refused')).rings)
   }
 
-  /** The constraints there are, as text; setting one, or removing it with null, answers them too. */
+  /** Returns the constraints as text. Sets one first, or removes it with `null`. */
   async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
     const raw = await evaluate(
       scripts.constraint,
@@ -129,7 +127,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   return {
     limits,
     room,
-    /** How many have started after a moment, as far as the limit still knows. */
+    /** Number of starts after a time, as far as the limit remembers. */
     startedSince: (key: string, moment: number) =>
       ask<number>((redis) => redis.zcount(keys.limitWindow(key), `(${moment}`, '+inf')),
     limit,

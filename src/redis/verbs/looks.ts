@@ -1,4 +1,4 @@
-// What is looked at without being changed: jobs, their trees, what waits at their ports, flows.
+// Reads: jobs, trees, port values, flows.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
@@ -20,20 +20,19 @@ type ListFilter = {
   class?: string
   group?: string
   tag?: string
-  /** How its callback goes. */
+  /** State of its callback. */
   callback?: string
-  /** Made from and before these moments. */
+  /** Created from and before these times. */
   since?: number
   until?: number
-  /** Whose run takes, or took, longer. */
+  /** Its run takes or took longer. */
   longer?: number
-  /** What they wait for. */
+  /** What it waits for. */
   waits?: 'limit' | 'retry'
   before?: string
   limit: number
 }
 
-/** Who is at work, as scripts answer it. */
 export const atWorkOf = ({
   lanes,
   processes,
@@ -60,7 +59,7 @@ const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now
   nodes: new Map(nodes.map((node) => [node.name, flowNodeOf(node)])),
 })
 
-/** What is kept of a program that asks for work under a name: since,heard,signal, and the queues that it asks, a line each. */
+/** Decodes the record of a named pull worker: since,heard,signal, then its queues, one per line. */
 export function processIn(record: string): { since: number; heard: number; signal: Signal | null; queues: string[] } {
   const [head, ...queues] = record.split('\n')
   const [since, heard, signal] = head!.split(',')
@@ -163,7 +162,7 @@ export function createLooks(parts: Parts) {
     }
   }
 
-  /** The waiting values of several ports at once, behind `skip` of them, none taken; null where there is no such port. */
+  /** Reads waiting values of several ports without taking them, after `skip`; null if a port does not exist. */
   async function peek(
     of: { id: number; dir: 'i' | 'o'; port: string }[],
     limit: number,
@@ -179,8 +178,8 @@ export function createLooks(parts: Parts) {
   }
 
   /**
-   * Flows as they are: each its document, its children, and its ports and theirs. A row says where there is none, and `later`
-   * where that would be more than `most` nodes with those before it.
+   * Reads flows with documents, children and ports. An item is an error for a missing flow, and `later` if there
+   * would be more than `most` nodes with the earlier ones.
    */
   async function flows(jobs: readonly string[], most: number): Promise<(FlowState | SidejobError | 'later')[]> {
     const words = [String(jobs.length), ...jobs]
@@ -199,28 +198,25 @@ export function createLooks(parts: Parts) {
     return found as FlowState
   }
 
-  /** Who is at work, and on what: at most so many runs. */
+  /** Reads lanes, pull workers and at most that many runs. */
   async function atWork(most: number): Promise<AtWork> {
     return atWorkOf(answerOf(await evaluate(scripts.processes, [], { ...base(), most }, []), 'atWork'))
   }
 
-  /** What a queue, or each of the first so many, has counted: as it was written down, and as it is now. */
+  /** Reads the series of a queue, or of the first queues: the stored part and the current one. */
   async function series(queue: string, kind: 'm' | 'h', mostQueues: number) {
     const args = { ...base(), queue_name: queue, kind, most_queues: mostQueues }
     const { queues, more, now } = answerOf(await evaluate(scripts.series, [], args, []), 'series')
     return { rows: queues, more, now }
   }
 
-  /**
-   * What was counted by class, of a queue or of each of the first so many, as the texts in which it is kept; of the first ones
-   * also by the hour, in about so many bytes of texts.
-   */
+  /** Reads counts by class as stored texts, of a queue or of the first queues; by hour in about `hourBytes` of text. */
   async function classes(queue: string, mostQueues: number, hourBytes = 0) {
     const args = { ...base(), queue_name: queue, most_queues: mostQueues, most_bytes: hourBytes }
     return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
   }
 
-  /** Tells a process something; null: to go on. False: nobody has that name. */
+  /** Signals a pull worker; `null` clears the signal. Returns false for an unknown name. */
   async function signal(name: string, word: Signal | null): Promise<boolean> {
     const raw = await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])
     return answerOf(raw, 'told', 'none').is === 'told'
@@ -237,7 +233,7 @@ export function createLooks(parts: Parts) {
     peek,
     flow,
     flows,
-    /** Values of a port from an offset on, none taken. */
+    /** Values of a port from an offset, none taken. */
     values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
       peek([{ id, dir: dir === 'in' ? 'i' : 'o', port }], n, from).then(([row]) => row?.items ?? []),
   }

@@ -1,4 +1,4 @@
-// Queues: their settings and classes, how they stand, and the sweep over all of them.
+// Queues: settings, classes, details, and the sweep of all.
 
 import { isInternal } from '../../core/errors.ts'
 import { answerOf, type Row } from '../answers.ts'
@@ -7,7 +7,7 @@ import { decodeQueue } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { NearQueue, QueueRow, Ring } from '../types.ts'
 
-/** null: as usual. `ageing` in milliseconds. */
+/** `null` restores the default. `ageing` in milliseconds. */
 export type QueueSettings = {
   lanes: number | null
   batch: number | null
@@ -16,7 +16,7 @@ export type QueueSettings = {
   ageing: number | null
 }
 
-/** A class as it is to be known. `replaces`: the definition as it is kept, which this one was made of. */
+/** A class to register. `replaces`: the stored definition that this one was based on. */
 export type NamedClass = {
   name: string
   definition: string | null
@@ -76,7 +76,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     return { queues: queues.map(queueRow), now }
   }
 
-  /** One queue from near, with so many of each kind; undefined where there is none. */
+  /** Reads one queue in detail, or undefined. */
   async function near(queue: string, most: number): Promise<NearQueue | undefined> {
     const raw = await evaluate(scripts.queue, [], { ...base(), queue_name: queue, most }, [])
     const found = answerOf(raw, 'queue', 'none')
@@ -92,7 +92,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     }
   }
 
-  /** Sets what is said, and leaves the rest; answers what was in force. */
+  /** Sets the given settings. Returns the earlier ones. */
   async function settings(
     queue: string,
     { lanes, batch, paused, mode, ageing }: Partial<QueueSettings>,
@@ -122,8 +122,8 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
   }
 
   /**
-   * Writes definitions (null removes). `whole`: the local classes among them are all there are. `overtaken`: nothing was
-   * written, because a class is now this, and not what it was to replace.
+   * Writes definitions (null removes). `whole`: the local classes in it are all that exist. `overtaken`: nothing was
+   * written, because a class is no longer what it was to replace.
    */
   async function register(
     queue: string,

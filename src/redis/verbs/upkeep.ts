@@ -1,17 +1,17 @@
-// What holds whatever happens: the check of all that is kept, its repair, and the breakers of hosts that fail.
+// Maintenance: the check of all data, its repair, and circuit breakers.
 
 import { answerOf } from '../answers.ts'
 import { type Parts, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
 import type { BreakerSettings, BreakerState, Fault, Ring } from '../types.ts'
 
-/** Jobs of one look at a time: so that none holds Redis for more than some milliseconds. */
+/** Jobs per check, so that none holds Redis for more than some milliseconds. */
 const VERIFIED_AT_ONCE = 50
 const PHASES = 10
 const FIRST_POSITION = PHASES
 
 export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
-  /** Looks at a slice of everything; a position is where a phase goes on, with the number of the phase as its last digit. */
+  /** Checks one slice. A position is where a phase continues, with the number of the phase as its last digit. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
     const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')
@@ -24,7 +24,7 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     return ringsOf(answerOf(await evaluate(scripts.repair, [], base(), rest), 'repaired').rings)
   }
 
-  /** What is known of a host, and what a call to it has shown. */
+  /** Returns the state of a host after it recorded the result of a call. */
   async function breaker(
     host: string,
     word: 'ask' | 'failed' | 'probe failed' | 'succeeded',
@@ -40,7 +40,7 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     return { state: state as BreakerState['state'], failures, ...(till === undefined ? {} : { until: till }) }
   }
 
-  /** The hosts whose breakers are open, the one that was opened last first: how often each has failed, and until when. */
+  /** Hosts with open breakers, the newest first, with their failures and end. */
   async function openBreakers(most: number): Promise<{ host: string; failures: number; until: number }[]> {
     const hosts = await ask<string[]>((redis) => redis.zrange(keys.breakers, 0, most - 1, { rev: true }))
     if (hosts.length === 0) return []
