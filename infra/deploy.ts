@@ -4,8 +4,8 @@
 //   npm run deploy -- destroy --name sidejob-staging
 
 import { parseArgs } from 'node:util'
-import { deploy, destroy } from './deploy/index.ts'
-import { describe, planOf } from './deploy/settings.ts'
+import { deploy, destroy } from '../src/deploy/index.ts'
+import { describe, planOf } from '../src/deploy/settings.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

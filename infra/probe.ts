@@ -4,10 +4,10 @@
 //   npm run probe -- --rules
 
 import { parseArgs } from 'node:util'
-import { plans } from './plan.ts'
 import { probe } from './probe/index.ts'
 import { probeRules } from './probe/rules.ts'
 import type { Verdict } from './probe/verdict.ts'
+import { plans } from './stand-ins/plan.ts'
 
 const { values } = parseArgs({
   options: { record: { type: 'boolean', default: false }, rules: { type: 'boolean', default: false } },

@@ -1,6 +1,6 @@
 // `npm start`: the whole stack, until this process is told to end or whoever started it is gone.
 
-import { type Stack, startStack } from './stack.ts'
+import { type Stack, startLocalStack } from './stack.ts'
 
 const { env } = process
 
@@ -49,7 +49,7 @@ const parent = process.ppid
 setInterval(() => process.ppid !== parent && end(0), 250).unref()
 
 try {
-  stack = await startStack({
+  stack = await startLocalStack({
     dir: env.SIDEJOB_DIR || '.sidejob',
     port: portOf(env.PORT || '8787'),
     apiKey: env.SIDEJOB_API_KEY || undefined,

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '../../src/client/index.ts'
-import { noteOf, type StackNote, startStack } from '../stack.ts'
+import { noteOf, type StackNote, startLocalStack } from '../stack.ts'
 import { type Counted, countWords, patientClient } from './count.ts'
 import { differences, directCount } from './direct.ts'
 import { type Reading, read, spent } from './meter.ts'
@@ -115,7 +115,7 @@ function noteFor(url: string): StackNote | undefined {
 async function ownStack(): Promise<Target> {
   console.log('No sidejob is running here: starting one')
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-demo-'))
-  const stack = await startStack({ dir, persist: false, say: console.log })
+  const stack = await startLocalStack({ dir, persist: false, say: console.log })
   console.log(stack.redis.describe)
   return {
     url: stack.url,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '../../src/client/index.ts'
 import { createSidejob } from '../../src/index.ts'
-import { type Stack, startStack } from '../stack.ts'
+import { type Stack, startLocalStack } from '../stack.ts'
 import { countWords, patientClient } from './count.ts'
 import { differences, directCount } from './direct.ts'
 import { progress } from './progress.ts'
@@ -17,7 +17,7 @@ const LEASE = '3s'
 const BATCH = 4
 
 const dir = mkdtempSync(join(tmpdir(), 'sidejob-kill-'))
-const stack = await startStack({ dir, persist: false, vars: { SIDEJOB_LANE_LEASE: LEASE }, say: console.log })
+const stack = await startLocalStack({ dir, persist: false, vars: { SIDEJOB_LANE_LEASE: LEASE }, say: console.log })
 const ticking = setInterval(() => stack.tick().catch(() => {}), 1_000)
 try {
   await demonstrate(stack)

@@ -1,8 +1,8 @@
 // What a piece of work has cost: runs by sidejob's own counts, the rest as the stack beneath it has seen it.
 
 import type { Client } from '../../src/client/index.ts'
-import { connect, text } from '../resp.ts'
 import type { StackNote } from '../stack.ts'
+import { connect, text } from '../stand-ins/resp.ts'
 
 export type Reading = { runs: number; lost: number; trips?: number; billed?: number; messages?: number }
 

@@ -1,8 +1,8 @@
 // The account and the clocks: plan and eviction by Upstash's developer API, and the time that each vendor has.
 
-import { databaseOf } from '../deploy/database.ts'
-import type { Env } from '../deploy/settings.ts'
-import type { Where } from '../tick.ts'
+import { databaseOf } from '../../src/deploy/database.ts'
+import type { Env } from '../../src/deploy/settings.ts'
+import type { Where } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
 export function databaseQuestion(env: Env): Question {

@@ -1,7 +1,7 @@
 // The first hour with a real account: what our stand-ins do is asked of the platforms themselves.
 
 import { randomBytes } from 'node:crypto'
-import type { Env } from '../deploy/settings.ts'
+import type { Env } from '../../src/deploy/settings.ts'
 import { clockQuestion, databaseQuestion } from './account.ts'
 import { questionsOfJobs } from './jobs.ts'
 import { questionsOfQstash } from './qstash.ts'

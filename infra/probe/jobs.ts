@@ -1,7 +1,7 @@
 // Times of jobs from end to end, and the precision of delays: with an API key. The jobs are deleted afterwards.
 
 import { createClient } from '../../src/client/index.ts'
-import type { Where } from '../tick.ts'
+import type { Where } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
 export type JobsPlace = Where & {

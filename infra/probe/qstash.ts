@@ -1,6 +1,6 @@
 // What we rely on at QStash, and what it has of this deployment.
 
-import { clientFor, tickUrl } from '../tick.ts'
+import { clientFor, tickUrl } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
 export type QstashPlace = {

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Env } from '../deploy/settings.ts'
-import { undoing } from '../deploy/undo.ts'
+import type { Env } from '../../src/deploy/settings.ts'
+import { undoing } from '../../src/deploy/undo.ts'
 import { questionsOfRedis } from './redis.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

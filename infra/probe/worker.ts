@@ -1,8 +1,8 @@
 // What we rely on at Cloudflare, as far as it can be seen from outside.
 
+import { checkHealth, checkSignature, checkTick } from '../../src/deploy/checks.ts'
+import { clientFor, type Where } from '../../src/deploy/tick.ts'
 import { bellUrl } from '../../src/engine/lane/bells.ts'
-import { checkHealth, checkSignature, checkTick } from '../deploy/checks.ts'
-import { clientFor, type Where } from '../tick.ts'
 import { is, type Question, refusalOf, unknown } from './verdict.ts'
 
 export type WorkerPlace = Where & {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { claimPort } from '../../infra/ports.ts'
+import { claimPort } from '../../src/dev/ports.ts'
 import { program, startBrowser } from './browser.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { connect } from '../../infra/resp.ts'
+import { connect } from '../../infra/stand-ins/resp.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { findings, program, startBrowser } from './browser.ts'

@@ -2,7 +2,7 @@
 
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
-import type { Address } from '../../infra/resp.ts'
+import type { Address } from '../../infra/stand-ins/resp.ts'
 
 /** Of each script, by its sha, the first words of the keys that it has read and written. */
 export type Touched = Map<string, { reads: Set<string>; writes: Set<string> }>

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { core } from '../../functions/core.ts'
-import { lineOf } from '../../infra/dev/lines.ts'
+import { lineOf } from '../../src/dev/lines.ts'
 import { defineWorker } from '../../src/index.ts'
 import { startReceiver } from '../kit/receiver.ts'
 import { blockAt } from './blocks.ts'

@@ -15,7 +15,7 @@ const sources: Record<string, string> = {
   'sidejob/client': 'src/client/index.ts',
   'sidejob/testing': 'src/testing/index.ts',
   'sidejob/dashboard': 'src/dashboard/index.ts',
-  'sidejob/dev': 'infra/dev/index.ts',
+  'sidejob/dev': 'src/dev/index.ts',
   'sidejob/facades': 'src/facades/index.ts',
   'sidejob/functions': 'functions/core.ts',
   'sidejob/functions/download': 'functions/download.ts',

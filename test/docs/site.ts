@@ -4,7 +4,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
-import { development, startQstash } from '../../infra/qstash.ts'
+import { development, startQstash } from '../../infra/stand-ins/qstash.ts'
 import { createClient } from '../../src/client/index.ts'
 import { createWorker } from '../../src/cloudflare/node.ts'
 import type { Worker } from '../../src/core/worker.ts'

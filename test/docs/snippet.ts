@@ -12,7 +12,7 @@ const modules: Record<string, string> = {
   'sidejob/cloudflare': 'src/cloudflare/node.ts',
   'sidejob/client': 'src/client/index.ts',
   'sidejob/testing': 'src/testing/index.ts',
-  'sidejob/dev': 'infra/dev/index.ts',
+  'sidejob/dev': 'src/dev/index.ts',
   'sidejob/functions': 'functions/core.ts',
   './jobs/index.ts': '.sidejob/snippets-run/jobs/index.ts',
   './jobs/double.ts': '.sidejob/snippets-run/jobs/double.ts',

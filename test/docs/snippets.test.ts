@@ -42,7 +42,7 @@ const tsconfig = {
       'sidejob/testing': ['../../src/testing/index.ts'],
       'sidejob/dashboard': ['../../src/dashboard/index.ts'],
       'sidejob/facades': ['../../src/facades/index.ts'],
-      'sidejob/dev': ['../../infra/dev/index.ts'],
+      'sidejob/dev': ['../../src/dev/index.ts'],
       'sidejob/functions': ['../../functions/core.ts'],
       'sidejob/functions/*': ['../../functions/*.ts'],
     },

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { startStack } from '../../infra/stack.ts'
+import { startLocalStack } from '../../infra/stack.ts'
 import { createClient } from '../../src/client/index.ts'
 
 const dir = mkdtempSync(join(tmpdir(), 'sidejob-alone-'))
@@ -12,7 +12,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 test('it runs jobs, and ends with its stack', async () => {
   const vars = { SIDEJOB_LANE_WARM: '10s', ODD: 'a "quote", a \\ and a line\n\u0001' }
-  const stack = await startStack({ dir, persist: false, alone: true, plan: 'off', vars })
+  const stack = await startLocalStack({ dir, persist: false, alone: true, plan: 'off', vars })
   const client = createClient({ url: stack.url, key: stack.apiKey })
   const { id } = await client.jobs.enqueue({ class: 'noop' })
   // It keeps nothing of itself: once it has run there is none.

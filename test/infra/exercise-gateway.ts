@@ -6,8 +6,8 @@
 import { createHash } from 'node:crypto'
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Gateway, startGateway } from '../../infra/gateway.ts'
-import type { RunningRedis } from '../../infra/redis.ts'
+import { type Gateway, startGateway } from '../../infra/stand-ins/gateway.ts'
+import type { RunningRedis } from '../../infra/stand-ins/redis.ts'
 
 export const LOCKING = '#!lua flags=allow-key-locking\n'
 

@@ -1,9 +1,9 @@
 // The gateway in front of each Redis that this machine has, and its life: start, restart of Redis, close.
 
 import { describe, expect, test } from 'vitest'
-import { startGateway } from '../../infra/gateway.ts'
-import { findServer, startRedis } from '../../infra/redis.ts'
-import { connect } from '../../infra/resp.ts'
+import { startGateway } from '../../infra/stand-ins/gateway.ts'
+import { findServer, startRedis } from '../../infra/stand-ins/redis.ts'
+import { connect } from '../../infra/stand-ins/resp.ts'
 import { clients, exercise, LOCKING, sha1 } from './exercise-gateway.ts'
 
 exercise('embedded', () => startRedis({ force: 'embedded', persist: false }))

@@ -2,7 +2,7 @@
 
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startQstash } from '../../infra/qstash.ts'
+import { startQstash } from '../../infra/stand-ins/qstash.ts'
 import { startState } from '../kit/index.ts'
 
 let state: Awaited<ReturnType<typeof startState>>

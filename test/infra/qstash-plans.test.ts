@@ -2,8 +2,8 @@
 
 import { Client } from '@upstash/qstash'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type PlanName, planOf, plans } from '../../infra/plan.ts'
-import { type Qstash, startQstash } from '../../infra/qstash.ts'
+import { type PlanName, planOf, plans } from '../../infra/stand-ins/plan.ts'
+import { type Qstash, startQstash } from '../../infra/stand-ins/qstash.ts'
 
 const DAY = 86_400_000
 const url = 'https://jobs.example.com/tick'

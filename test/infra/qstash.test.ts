@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Client, QstashDailyRatelimitError, QstashError, Receiver } from '@upstash/qstash'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { development, startQstash } from '../../infra/qstash.ts'
+import { development, startQstash } from '../../infra/stand-ins/qstash.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND

@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { findServer, startRedis } from '../../infra/redis.ts'
-import { type Address, ConnectionLost, connect, RespError, text } from '../../infra/resp.ts'
+import { findServer, startRedis } from '../../infra/stand-ins/redis.ts'
+import { type Address, ConnectionLost, connect, RespError, text } from '../../infra/stand-ins/resp.ts'
 
 let dir: string
 beforeEach(() => {
@@ -293,7 +293,7 @@ async function until(isTrue: () => Promise<boolean>) {
 /** A process like `npm start`, which can be killed. */
 async function startInOtherProcess(dir: string) {
   const script = `
-    const { startRedis } = await import(${JSON.stringify(new URL('../../infra/redis.ts', import.meta.url).href)})
+    const { startRedis } = await import(${JSON.stringify(new URL('../../infra/stand-ins/redis.ts', import.meta.url).href)})
     const { host, port } = await startRedis({ force: 'server', dir: ${JSON.stringify(dir)} })
     console.log(JSON.stringify({ host, port }))
     setInterval(() => {}, 1_000)`

@@ -1,7 +1,7 @@
 // What notices that a function never lets go of the isolate.
 
 import { expect, test } from 'vitest'
-import { cpuOf, createWatchdog } from '../../infra/watchdog.ts'
+import { cpuOf, createWatchdog } from '../../src/dev/watchdog.ts'
 
 function watched() {
   const state = { pid: 7 as number | undefined, cpu: 0, alive: true, ended: [] as number[] }

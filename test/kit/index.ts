@@ -3,9 +3,9 @@
 
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { startGateway } from '../../infra/gateway.ts'
-import { startQstash } from '../../infra/qstash.ts'
-import { findServer, startRedis } from '../../infra/redis.ts'
+import { startGateway } from '../../infra/stand-ins/gateway.ts'
+import { startQstash } from '../../infra/stand-ins/qstash.ts'
+import { findServer, startRedis } from '../../infra/stand-ins/redis.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import { createEngine, type EngineOptions } from '../../src/engine/index.ts'
 import type { LaneOptions } from '../../src/engine/lane/dispatcher.ts'

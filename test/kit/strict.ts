@@ -1,5 +1,5 @@
 // Before tests on the strict Redis: its program is built once, and not by whichever test is first.
 
-import { strictBinary } from '../../infra/strict/index.ts'
+import { strictBinary } from '../../infra/stand-ins/strict/index.ts'
 
 export default async (): Promise<void> => void (await strictBinary())

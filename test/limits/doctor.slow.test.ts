@@ -2,7 +2,7 @@
 // of Redis.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { findServer } from '../../infra/redis.ts'
+import { findServer } from '../../infra/stand-ins/redis.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 

@@ -2,8 +2,8 @@
 // MB: each is stored, or refused with a reason, and the queue continues.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { findServer } from '../../infra/redis.ts'
-import { canBuild } from '../../infra/strict/index.ts'
+import { findServer } from '../../infra/stand-ins/redis.ts'
+import { canBuild } from '../../infra/stand-ins/strict/index.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { type Doors, startDoors } from './kit.ts'
 

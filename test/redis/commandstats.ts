@@ -1,9 +1,9 @@
 // What a piece of work costs: the commands that Redis itself has counted, those inside of scripts too, the requests
 // that reached the gateway, and the messages that QStash took.
 
-import type { Gateway } from '../../infra/gateway.ts'
-import type { Qstash } from '../../infra/qstash.ts'
-import { type Address, connect, text } from '../../infra/resp.ts'
+import type { Gateway } from '../../infra/stand-ins/gateway.ts'
+import type { Qstash } from '../../infra/stand-ins/qstash.ts'
+import { type Address, connect, text } from '../../infra/stand-ins/resp.ts'
 
 export type Cost = {
   /** Round trips: requests over HTTP. */

@@ -3,7 +3,7 @@
 
 import * as fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { decode, elements } from '../../infra/resp.ts'
+import { decode, elements } from '../../infra/stand-ins/resp.ts'
 import { lenient, OPEN, parseJson } from '../../src/core/codec/json.ts'
 import { writeJson } from '../../src/core/codec/json-writer.ts'
 import { parseMsgpack } from '../../src/core/codec/msgpack-reader.ts'

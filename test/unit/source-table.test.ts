@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { build, type PluginBuild } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tableOf, tableText } from '../../infra/source-table.ts'
 import { isForeign, kindOf } from '../../src/core/fingerprint.ts'
 import { mappedStack } from '../../src/core/source-table.ts'
+import { tableOf, tableText } from '../../src/deploy/source-table.ts'
 
 const SHOP = [
   "import { run } from 'lib'",

@@ -13,6 +13,6 @@ export const configIn = (folder: string): string | undefined =>
 export async function workerNameIn(folder: string): Promise<string | undefined> {
   const config = configIn(folder)
   if (!config) return undefined
-  const reader = await import('../../../infra/deploy/config.ts').catch(() => undefined)
+  const reader = await import('../../deploy/config.ts').catch(() => undefined)
   return reader?.readProject(config).raw.name
 }

@@ -8,7 +8,7 @@ import { configIn, configNames } from './config.ts'
 async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
   const config = configIn(folder)
   if (!config) throw new UsageError(`expected ${configNames.join(', ')} in ${folder}; sidejob create makes a project`)
-  const { readProject } = await import('../../../infra/deploy/config.ts')
+  const { readProject } = await import('../../deploy/config.ts')
   return { config, name: readProject(config).raw.name }
 }
 
@@ -38,14 +38,14 @@ export const deploy: Command = {
   },
   async run(_client, given, { print }, [folder = '.']) {
     const options = await optionsOf(given, folder, print)
-    const { describe, planOf } = await import('../../../infra/deploy/settings.ts')
+    const { describe, planOf } = await import('../../deploy/settings.ts')
     const plan = planOf(options.env, options.name, options.source)
     const isIncomplete = plan.missing.length > 0 || plan.refused.length > 0
     if (given['dry-run'] || isIncomplete) {
       for (const line of describe(plan)) print(line)
       return isIncomplete ? 1 : 0
     }
-    const infra = await import('../../../infra/deploy/index.ts')
+    const infra = await import('../../deploy/index.ts')
     await infra.deploy({ ...options, cron: given.cron !== false })
     return 0
   },
@@ -62,7 +62,7 @@ export const destroy: Command = {
       note(`${options.name} would be taken down; --yes does it`)
       return 1
     }
-    const infra = await import('../../../infra/deploy/index.ts')
+    const infra = await import('../../deploy/index.ts')
     await infra.destroy(options)
     return 0
   },

@@ -40,7 +40,7 @@ export const dev: Command = {
     memory: { type: 'boolean', does: 'keep no data after the end' },
   },
   async run(_client, given, { print, note }, [project = '.']) {
-    const { startDev } = await import('../../../infra/dev/index.ts')
+    const { startDev } = await import('../../dev/index.ts')
     const { signal, stopped } = stopping()
     const starting = startDev({
       project,

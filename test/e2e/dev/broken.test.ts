@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stack, startDev } from '../../../infra/dev/index.ts'
 import { createClient } from '../../../src/client/index.ts'
+import { type Stack, startDev } from '../../../src/dev/index.ts'
 import { makeProject } from './project.ts'
 
 const root = new URL('../../..', import.meta.url).pathname

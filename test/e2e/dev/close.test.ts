@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { startDev } from '../../../infra/dev/index.ts'
+import { startDev } from '../../../src/dev/index.ts'
 import { kind } from '../../kit/index.ts'
 import { makeProject } from './project.ts'
 

@@ -1,8 +1,8 @@
 // A Worker of one's own under development: beside an app, built anew as its files change, told of line by line.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stack, startDev } from '../../../infra/dev/index.ts'
 import { createClient } from '../../../src/client/index.ts'
+import { type Stack, startDev } from '../../../src/dev/index.ts'
 import { kind } from '../../kit/index.ts'
 import { double, makeProject } from './project.ts'
 

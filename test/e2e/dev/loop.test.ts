@@ -1,8 +1,8 @@
 // An endless loop under development: its job is named and fails after one run, and the stack continues.
 
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { type Stack, startDev } from '../../../infra/dev/index.ts'
 import { type Client, createClient } from '../../../src/client/index.ts'
+import { type Stack, startDev } from '../../../src/dev/index.ts'
 import { kind } from '../../kit/index.ts'
 import { double, makeProject } from './project.ts'
 

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stack, startDev } from '../../../infra/dev/index.ts'
 import { type ApiError, createClient } from '../../../src/client/index.ts'
+import { type Stack, startDev } from '../../../src/dev/index.ts'
 import { kind } from '../../kit/index.ts'
 import { makeMistakes, mistakes } from './mistakes.ts'
 

@@ -4,8 +4,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { startDev } from '../../../infra/dev/index.ts'
 import { createClient } from '../../../src/client/index.ts'
+import { startDev } from '../../../src/dev/index.ts'
 import { makeProject } from './project.ts'
 
 const root = resolve(import.meta.dirname, '../../..')

@@ -1,6 +1,6 @@
 // Holds a running deployment against the table of bad input.
 
-import { development } from '../../../infra/qstash.ts'
+import { development } from '../../../infra/stand-ins/qstash.ts'
 import type { BadRequest, Signing } from '../../http/bad-input.ts'
 import { base64url, mac } from '../../http/kit.ts'
 import type { Workerd } from './kit.ts'

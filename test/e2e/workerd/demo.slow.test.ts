@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { claimPort } from '../../../infra/ports.ts'
+import { claimPort } from '../../../src/dev/ports.ts'
 import { kind } from '../../kit/index.ts'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))

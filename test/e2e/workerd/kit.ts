@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type StackOptions, startStack } from '../../../infra/stack.ts'
+import { type StackOptions, startLocalStack } from '../../../infra/stack.ts'
 import { createClient } from '../../../src/client/index.ts'
 
 /** A folder that is gone after the test. */
@@ -20,7 +20,7 @@ export function temporaryFolder() {
 export async function startWorkerd(options: Partial<StackOptions> = {}) {
   const { dir, remove } = temporaryFolder()
   const printed: string[] = []
-  const stack = await startStack({
+  const stack = await startLocalStack({
     dir,
     persist: false,
     vars: { SIDEJOB_TEST_CLOCK: '1' },

@@ -1,9 +1,9 @@
 // What Cloudflare allows an invocation of a Worker, and an isolate: the host on one's own machine refuses what is more.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { configOf } from '../../../infra/dev/index.ts'
-import type { PlanName } from '../../../infra/plan.ts'
-import { type Stack, startStack } from '../../../infra/stack.ts'
+import { type Stack, startLocalStack } from '../../../infra/stack.ts'
+import type { PlanName } from '../../../infra/stand-ins/plan.ts'
+import { configOf } from '../../../src/dev/index.ts'
 import { kind } from '../../kit/index.ts'
 import { type Receiver, startReceiver } from '../../kit/receiver.ts'
 import { makeProject } from '../dev/project.ts'
@@ -99,7 +99,7 @@ const printed: string[] = []
 let stack: Stack
 let receiver: Receiver
 const start = (plan: PlanName) =>
-  startStack({
+  startLocalStack({
     dir: project.dir,
     config: configOf(project.dir),
     redis: kind,

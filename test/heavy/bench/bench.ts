@@ -1,6 +1,6 @@
 // `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) beside BullMQ over TCP, on one
 // Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash stand-in.
-// `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/strict), with Redis 2 ms and QStash 50 ms away.
+// `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/stand-ins/strict), with Redis 2 ms and QStash 50 ms away.
 // `--write` puts the figures into README.md and docs/benchmarks.md.
 // `--node` runs the app in the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of
 // that process; `--jobs`, `--rounds` change the size.
@@ -9,8 +9,8 @@ import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startRedis } from '../../../infra/redis.ts'
-import { connect, text } from '../../../infra/resp.ts'
+import { startRedis } from '../../../infra/stand-ins/redis.ts'
+import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { measureBullmq } from './bullmq.ts'
 import { type Cpu, stopwatch } from './cpu.ts'
 import { writeFigures } from './figures.ts'

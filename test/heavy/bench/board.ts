@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Browser, Page } from 'playwright-core'
-import { startStack } from '../../../infra/stack.ts'
+import { startLocalStack } from '../../../infra/stack.ts'
 import { createClient } from '../../../src/client/index.ts'
 import { logIn, startBrowser } from '../../dashboard/browser.ts'
 import { usedBy } from './cpu.ts'
@@ -51,7 +51,7 @@ function rowsOf(rows: number, long: number) {
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'sidejob-board-'))
-const stack = await startStack({ dir, apiKey: KEY, persist: false })
+const stack = await startLocalStack({ dir, apiKey: KEY, persist: false })
 const client = createClient({ url: stack.url, key: KEY })
 
 /** Feeds the rows twice a second, and takes what comes out, until it is told to stop. */

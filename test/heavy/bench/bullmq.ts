@@ -1,7 +1,7 @@
 // BullMQ on the same Redis, measured as it is meant to be used: TCP, one long-lived worker, its bulk call.
 
 import { Queue, Worker } from 'bullmq'
-import type { RunningRedis } from '../../../infra/redis.ts'
+import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'
 import { inTurns } from './load.ts'
 
 const QUEUE = 'bench'

@@ -7,7 +7,7 @@
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { workerdBelow } from '../../../infra/workerd-pid.ts'
+import { workerdBelow } from '../../../src/dev/workerd-pid.ts'
 import { usedBy } from './cpu.ts'
 
 const root = resolve(import.meta.dirname, '../../..')

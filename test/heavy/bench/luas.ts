@@ -2,10 +2,10 @@
 
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import { startGateway } from '../../../infra/gateway.ts'
-import { startRedis } from '../../../infra/redis.ts'
-import { type Address, connect, text } from '../../../infra/resp.ts'
-import { startStrict } from '../../../infra/strict/index.ts'
+import { startGateway } from '../../../infra/stand-ins/gateway.ts'
+import { startRedis } from '../../../infra/stand-ins/redis.ts'
+import { type Address, connect, text } from '../../../infra/stand-ins/resp.ts'
+import { startStrict } from '../../../infra/stand-ins/strict/index.ts'
 
 export const luas = ['server', 'strict', 'embedded'] as const
 export type Lua = (typeof luas)[number]

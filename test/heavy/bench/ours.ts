@@ -1,6 +1,6 @@
 // sidejob, measured: jobs made over HTTP in chunks, run through bells, and looked at in Redis itself.
 
-import { connect, text } from '../../../infra/resp.ts'
+import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { type Cost, costOf, isQuiet } from '../../redis/commandstats.ts'
 import { inTurns, lone as oneByOne } from './load.ts'
 import { hearRemovals } from './removals.ts'

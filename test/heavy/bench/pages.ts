@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startStack } from '../../../infra/stack.ts'
+import { startLocalStack } from '../../../infra/stack.ts'
 import { createClient } from '../../../src/client/index.ts'
 import { callerOf, seed, worker } from '../../dashboard/seed.ts'
 import { inTurns } from './load.ts'
@@ -24,7 +24,7 @@ const KEY = 'dev'
 const [CHUNK, CALLERS] = [1_000, 4]
 
 const dir = mkdtempSync(join(tmpdir(), 'sidejob-pages-'))
-const stack = await startStack({ dir, apiKey: KEY, persist: false })
+const stack = await startLocalStack({ dir, apiKey: KEY, persist: false })
 const client = createClient({ url: stack.url, key: KEY })
 const call = callerOf(stack.url, KEY)
 

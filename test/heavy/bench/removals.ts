@@ -1,6 +1,6 @@
 // Hears from Redis what it removes: to ask again and again would keep it busy, and tell late.
 
-import { type Address, connect, decode } from '../../../infra/resp.ts'
+import { type Address, connect, decode } from '../../../infra/stand-ins/resp.ts'
 
 /** @example await (await hearRemovals(redis)).of('sidejob:job:7') */
 export async function hearRemovals(redis: Address) {

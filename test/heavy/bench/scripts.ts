@@ -8,7 +8,7 @@
 import { cpus, loadavg } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { canBuild, registersOf } from '../../../infra/strict/index.ts'
+import { canBuild, registersOf } from '../../../infra/stand-ins/strict/index.ts'
 import type { Script } from '../../../src/redis/script.ts'
 import { functionsMade } from './functions-made.ts'
 import { type Lua, luas, startLua } from './luas.ts'

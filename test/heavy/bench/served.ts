@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { examples } from '../../../examples/functions/index.ts'
 import { workers } from '../../../functions/index.ts'
-import { type Gateway, startGateway } from '../../../infra/gateway.ts'
-import { development, type Qstash, startQstash } from '../../../infra/qstash.ts'
-import type { Address } from '../../../infra/resp.ts'
-import { startStack } from '../../../infra/stack.ts'
+import { startLocalStack } from '../../../infra/stack.ts'
+import { type Gateway, startGateway } from '../../../infra/stand-ins/gateway.ts'
+import { development, type Qstash, startQstash } from '../../../infra/stand-ins/qstash.ts'
+import type { Address } from '../../../infra/stand-ins/resp.ts'
 import { createEngine } from '../../../src/engine/index.ts'
 import { deploymentOf } from '../../../src/environment.ts'
 import { createApp } from '../../../src/http/app.ts'
@@ -33,7 +33,7 @@ function moveAway(gateway: Gateway, qstash: Qstash): void {
 
 async function inWorkerd(redis: Address, warm: string) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-bench-'))
-  const { url, gateway, qstash, worker, close } = await startStack({
+  const { url, gateway, qstash, worker, close } = await startLocalStack({
     dir,
     apiKey: KEY,
     redis: `redis://${redis.host}:${redis.port}`,

@@ -1,7 +1,7 @@
 // BullMQ doing the same work: one queue, one long-lived worker with a hundred runs at once, its bulk call and its flows.
 
 import { FlowProducer, type Job, Queue, Worker } from 'bullmq'
-import type { RunningRedis } from '../../../infra/redis.ts'
+import type { RunningRedis } from '../../../infra/stand-ins/redis.ts'
 import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import type { Side } from './workloads.ts'
 

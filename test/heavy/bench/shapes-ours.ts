@@ -1,6 +1,6 @@
 // sidejob doing work of many shapes, over HTTP; when it is done is looked up in Redis itself.
 
-import { connect, text } from '../../../infra/resp.ts'
+import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { commandStats } from '../../redis/commandstats.ts'
 import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import { type Measured, until } from './stack.ts'

@@ -4,7 +4,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Client, Receiver } from '@upstash/qstash'
-import { development, startQstash } from '../../../infra/qstash.ts'
+import { development, startQstash } from '../../../infra/stand-ins/qstash.ts'
 import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import { ALL, latency } from './served.ts'
 import type { Side } from './workloads.ts'

@@ -3,7 +3,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { Address } from '../../../infra/resp.ts'
+import type { Address } from '../../../infra/stand-ins/resp.ts'
 import { createClient } from '../../../src/client/index.ts'
 import type { Counts } from '../../redis/commandstats.ts'
 import type { HostMessage, HostOptions } from './host.ts'

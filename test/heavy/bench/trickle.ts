@@ -3,8 +3,8 @@
 // leaves them where they are. `--rate 12 --seconds 60` change the load; `--lanes wait` and `--lanes leave` measure one of the two.
 
 import { parseArgs } from 'node:util'
-import { startRedis } from '../../../infra/redis.ts'
-import { type Connection, connect, text } from '../../../infra/resp.ts'
+import { startRedis } from '../../../infra/stand-ins/redis.ts'
+import { type Connection, connect, text } from '../../../infra/stand-ins/resp.ts'
 import { lone, trickle } from './load.ts'
 import { hearRemovals } from './removals.ts'
 import { startMeasured } from './stack.ts'

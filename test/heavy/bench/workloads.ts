@@ -5,7 +5,7 @@
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type RunningRedis, startRedis } from '../../../infra/redis.ts'
+import { type RunningRedis, startRedis } from '../../../infra/stand-ins/redis.ts'
 import { startBullmq } from './shapes-bullmq.ts'
 import { startOurs } from './shapes-ours.ts'
 import { startDirect } from './shapes-qstash.ts'

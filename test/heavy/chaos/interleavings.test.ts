@@ -1,7 +1,7 @@
 // A slice of the random interleavings, the same in every run of the tests; `npm run chaos` plays others.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type RunningRedis, startRedis } from '../../../infra/redis.ts'
+import { type RunningRedis, startRedis } from '../../../infra/stand-ins/redis.ts'
 import { kind } from '../../kit/index.ts'
 import { type Played, play } from './interleavings.ts'
 import { directClient } from './redis.ts'

@@ -1,7 +1,7 @@
 // The way to Redis without HTTP between, for many thousands of calls, and a look at everything that a namespace holds.
 
 import { createHash } from 'node:crypto'
-import { type Address, connect, decode, type Reply, RespError } from '../../../infra/resp.ts'
+import { type Address, connect, decode, type Reply, RespError } from '../../../infra/stand-ins/resp.ts'
 import type { Client } from '../../../src/redis/client.ts'
 import { itemOf } from '../../../src/redis/item.ts'
 import { decodeRecord, type JobRecord } from '../../../src/redis/record.ts'

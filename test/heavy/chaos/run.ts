@@ -6,7 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { startRedis } from '../../../infra/redis.ts'
+import { startRedis } from '../../../infra/stand-ins/redis.ts'
 import { type Played, play } from './interleavings.ts'
 import { directClient } from './redis.ts'
 

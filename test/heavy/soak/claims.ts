@@ -1,7 +1,7 @@
 // Pull workers that stand in line: each job goes to one of them at once, and standing there costs next to nothing.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { connect, text } from '../../../infra/resp.ts'
+import { connect, text } from '../../../infra/stand-ins/resp.ts'
 import { atMost, defineShow, exactly, quantile, told } from './show.ts'
 import { type Soak, startSoak } from './stack.ts'
 

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type StackOptions, startStack } from '../../../infra/stack.ts'
+import { type StackOptions, startLocalStack } from '../../../infra/stack.ts'
 import { createClient } from '../../../src/client/index.ts'
 import { createSidejob } from '../../../src/index.ts'
 
@@ -18,7 +18,7 @@ const QUEUE = 'default'
  */
 export async function startSoak(options: Partial<StackOptions> = {}) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-soak-'))
-  const stack = await startStack({ dir, persist: false, redis: 'server', ...options })
+  const stack = await startLocalStack({ dir, persist: false, redis: 'server', ...options })
   const client = createClient({ url: stack.url, key: stack.apiKey, attempts: 15 })
   const { gateway, note } = stack
   const { url, token } = note.qstash

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type DeployOptions, deploy, destroy } from '../../../infra/deploy/index.ts'
+import { type DeployOptions, deploy, destroy } from '../../../src/deploy/index.ts'
 import { type Cloud, startCloud } from './cloud.ts'
 
 let cloud: Cloud

@@ -2,9 +2,9 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
+import { flagsFor, observability } from '../../../deploy/recommended.ts'
 import { UsageError } from '../../command.ts'
 import { ownVersion, packageFolder } from '../../version.ts'
-import { flagsFor, observability } from '../recommended.ts'
 import { hasSidejob, patched, type Style, styleOf } from './entry.ts'
 import { jsonAt, parsed, withItem, withValue } from './json.ts'
 import { tomlText, withTomlItem, withTomlMember } from './toml.ts'

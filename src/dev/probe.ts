@@ -1,7 +1,7 @@
 // Asks a Worker that has just started whether it works. Its settings and classes are checked at the first request, and a
 // mistake there would otherwise be the answer to every call.
 
-import { mountOf } from '../mount.ts'
+import { mountOf } from '../deploy/mount.ts'
 
 const PATIENCE_MS = 10_000
 

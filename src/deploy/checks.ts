@@ -1,10 +1,10 @@
 // Checks after a deployment: the Worker answers, refuses unsigned calls, and gets a tick.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { VERSION } from '../../src/engine/index.ts'
-import { type WellKnown, wellKnownOf } from '../mount.ts'
-import { askForTick, clientFor, tickUrl, type Where } from '../tick.ts'
+import { VERSION } from '../engine/index.ts'
 import { DeployFailure } from './failure.ts'
+import { type WellKnown, wellKnownOf } from './mount.ts'
+import { askForTick, clientFor, tickUrl, type Where } from './tick.ts'
 
 /** `redisMs`: milliseconds of one round trip from the Worker to Redis, as its header Server-Timing says. */
 export type Health = { ok: boolean; version?: string; redis: boolean; redisMs?: number }

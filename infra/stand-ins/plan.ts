@@ -1,10 +1,21 @@
 // What the vendors' plans allow of Redis, QStash and Workers: the stand-ins refuse what is more.
 
-import type { Bounds } from './workers/bounds.ts'
-
 const MB = 1024 * 1024
 const DAY = 86_400_000
 const NONE = Number.POSITIVE_INFINITY
+
+/** Of one invocation; what is absent is not bounded. */
+export type Bounds = {
+  /** Requests that wait for their headers at once; who comes later waits. */
+  connections?: number
+  /** Requests to other hosts, and those to the vendor's own services. */
+  subrequests?: number
+  services?: number
+  /** Calls of entrypoints of the same Worker, with the first. */
+  invocations?: number
+  /** Milliseconds that it goes on after its answer. */
+  kept?: number
+}
 
 export type Plan = {
   redis: { record: number; commandsASecond: number; commandsAMonth: number }

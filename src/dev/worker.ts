@@ -1,13 +1,12 @@
-// Runs a Worker in a process of its own, and starts it again when it ends by itself: the one of this repository, or one
-// under development.
+// Runs a Worker in a process of its own, and starts it again when it ends by itself.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Bounds } from './invocation/bounds.ts'
+import { createMemoryWatch } from './memory.ts'
 import { claimPort } from './ports.ts'
 import { createWatchdog } from './watchdog.ts'
-import type { Bounds } from './workers/bounds.ts'
-import { createMemoryWatch } from './workers/memory.ts'
 
 /** What the process of the Worker is told. It goes through a pipe: nothing of it shows in a list of processes. */
 export type HostOptions = {
@@ -16,8 +15,12 @@ export type HostOptions = {
   dir: string
   /** Folder for the data of KV, D1, R2 and Durable Objects; if omitted, the data ends with the process. */
   state?: string
-  /** The wrangler configuration of a Worker under development, which is built anew as its files change. */
-  config?: string
+  /** The wrangler configuration of the Worker. */
+  config: string
+  /** Its entry; by default `main` of the configuration. */
+  entry?: string
+  /** The Worker is under development: it is built again after each change of a file, and a broken build is no end. */
+  isWatching?: boolean
   /** What an invocation of the Worker is held to; without them it is free. */
   bounds?: Bounds
   /** workerd serves the Worker alone, without what the tool of development puts around it. */
@@ -60,8 +63,7 @@ export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
 /** The program of the host: TypeScript here, JavaScript in the package. */
-const programOf = ({ config }: HostOptions): string =>
-  fileURLToPath(new URL(`${config ? 'dev/host' : 'worker-host'}${extname(import.meta.url)}`, import.meta.url))
+const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
 /** Whose CPU it is nobody says: below this it may as well be that of many short runs. */
@@ -111,7 +113,7 @@ export async function startWorker(all: WorkerOptions) {
   /** A session of its own, so that Ctrl-C ends it last; the channel ends it when this process is gone. */
   function launch() {
     starts.push(Date.now())
-    const started = fork(programOf(options), {
+    const started = fork(program, {
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     })
@@ -177,7 +179,7 @@ export async function startWorker(all: WorkerOptions) {
   }
 
   async function endLoop(pid: number, seconds: number): Promise<void> {
-    const running = given.config ? await runningJobs() : []
+    const running = given.isWatching ? await runningJobs() : []
     endFor(pid, `Worker exceeded CPU time limit. ${loopText(running, seconds)}`)
     onLoop?.(running, seconds)
   }

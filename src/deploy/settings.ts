@@ -1,11 +1,11 @@
 // What a deployment is given and what follows from its name: Worker, namespace, bucket and schedule of its own.
 
 import { createHash, randomBytes } from 'node:crypto'
-import { newKey } from '../../src/core/crypto.ts'
-import { encryptionKeysOf } from '../../src/environment.ts'
-import { settings } from '../../src/settings.ts'
-import { development } from '../qstash.ts'
-import { scheduleIdOf } from '../tick.ts'
+import { newKey } from '../core/crypto.ts'
+import { development } from '../development.ts'
+import { encryptionKeysOf } from '../environment.ts'
+import { settings } from '../settings.ts'
+import { scheduleIdOf } from './tick.ts'
 
 export type Env = Record<string, string | undefined>
 

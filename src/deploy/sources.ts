@@ -3,8 +3,8 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { buildName, keepTable, tableOf } from '../source-table.ts'
 import type { Env } from './settings.ts'
+import { buildName, keepTable, tableOf } from './source-table.ts'
 
 type Project = { root: string; raw: { no_bundle?: boolean; main?: string } }
 

@@ -2,10 +2,10 @@
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { startStack } from '../stack.ts'
 import { secretsIn } from './secrets.ts'
+import { startStack } from './stack.ts'
 
-export type { Stack } from '../stack.ts'
+export type { Stack } from './stack.ts'
 
 export type DevOptions = {
   /** The folder of the project, or its wrangler configuration itself. */
@@ -70,6 +70,9 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     ...options,
     port,
     config,
+    isWatching: true,
+    // The local state of wrangler: migrations that wrangler applies are found.
+    state: join(dirname(config), '.wrangler/state/v3'),
     loopAfter: LOOP_AFTER,
     dir: join(dirname(config), '.sidejob'),
     vars: {

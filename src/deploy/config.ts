@@ -3,10 +3,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { experimental_readRawConfig as readRawConfig } from 'wrangler'
-import { flags } from '../../src/cli/project/recommended.ts'
-import { EVERY_MINUTE } from '../tick.ts'
 import { DeployFailure } from './failure.ts'
+import { flags } from './recommended.ts'
 import type { Names } from './settings.ts'
+import { EVERY_MINUTE } from './tick.ts'
 import { withFile } from './undo.ts'
 
 type Bucket = { binding: string }

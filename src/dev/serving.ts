@@ -3,22 +3,20 @@
 
 import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
-import { keepTable, tableOf } from '../source-table.ts'
-import type { HostMessage, HostOptions, RunningJob } from '../worker.ts'
-import { workerdBelow } from '../workerd-pid.ts'
-import { boundsVar } from '../workers/bounds.ts'
+import { keepTable, tableOf } from '../deploy/source-table.ts'
 import type { Build } from './bundle.ts'
+import { boundsVar } from './invocation/bounds.ts'
 import { announcedIn, lineOf, type Started } from './lines.ts'
 import { probe } from './probe.ts'
 import { secretsIn } from './secrets.ts'
 import { readSettings } from './settings.ts'
 import { classPlace, type Locate, located, readMap } from './source-map.ts'
-
-export type DevOptions = HostOptions & { config: string }
+import type { HostMessage, HostOptions, RunningJob } from './worker.ts'
+import { workerdBelow } from './workerd-pid.ts'
 
 type Libraries = { wrangler: typeof import('wrangler'); miniflare: typeof import('miniflare') }
 
-export type ServingOptions = DevOptions &
+export type ServingOptions = HostOptions &
   Libraries & {
     tell: (message: HostMessage) => void
     /** Name under which the places of the project's files are kept. */
@@ -74,7 +72,7 @@ export function createServing(options: ServingOptions) {
 
   /** Stacks in pages, the API and the command line name the project's files. Without them they name places of the bundle. */
   async function keep(map: string): Promise<void> {
-    if (!map) return
+    if (!map || !options.isWatching) return
     const table = tableOf(map, { dir, root, bundle: 'worker.js' })
     await keepTable(options.vars, options.build, table).catch((error: Error) => tell({ said: error.message }))
   }
@@ -101,6 +99,7 @@ export function createServing(options: ServingOptions) {
         tell(before.good ? { reloaded: pid, ms: Math.round(performance.now() - began) } : { ready: pid })
       } catch (error) {
         const why = located(now.uncaught || (error as Error).message, now.locate).trim()
+        if (!options.isWatching) throw new Error(why)
         now.locate = before.locate
         if (before.good) {
           await use(before.good.options)

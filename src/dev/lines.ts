@@ -1,6 +1,6 @@
 // What a developer reads in the terminal: a line for a run, and what functions print with the job that printed it.
 
-import type { RunReport } from '../../src/engine/run/report.ts'
+import type { RunReport } from '../engine/run/report.ts'
 import { type Locate, located, ownPlace } from './source-map.ts'
 
 type Printed = { sidejob: 'console'; job: number; class: string; level: string; text: string }

@@ -6,6 +6,9 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import type { V4ModuleDefinition } from 'miniflare'
+import type { Build } from './bundle.ts'
+import { boundsVar } from './invocation/bounds.ts'
+import type { HostOptions } from './worker.ts'
 
 /** As the configuration of a Worker has it. */
 export type Compatibility = { compatibilityDate: string; compatibilityFlags: readonly string[] }
@@ -13,8 +16,6 @@ export type Compatibility = { compatibilityDate: string; compatibilityFlags: rea
 type Served = Compatibility & {
   port: number
   vars: Record<string, string>
-  /** Where the Worker was built. */
-  dir: string
   modules: readonly V4ModuleDefinition[]
 }
 
@@ -53,23 +54,38 @@ const sidejob :Workerd.Worker = (
 `
 }
 
-type Heard = { say: (line: string) => void; fail: (error: Error) => void }
+type Options = HostOptions & {
+  wrangler: typeof import('wrangler')
+  /** The program of workerd. */
+  workerd: string
+  say: (line: string) => void
+  onReady: (pid: number) => void
+  fail: (error: Error) => void
+}
 
 /**
- * Serves a Worker that was built, and answers the process of workerd once it listens; it ends with this process.
+ * Serves one build. workerd ends with this process.
  *
- * @example await startAlone('/path/to/workerd', { port, vars, dir, modules, compatibilityDate, compatibilityFlags }, { say, fail })
+ * @example await serveAlone({ ...options, wrangler, workerd, say, onReady, fail }).reload(build)
  */
-export async function startAlone(workerd: string, served: Served, { say, fail }: Heard): Promise<number> {
-  const file = join(served.dir, 'worker.capnp')
-  // The settings are secrets.
-  writeFileSync(file, configOf(served), { mode: 0o600 })
-  const child = spawn(workerd, ['serve', '--experimental', '--control-fd=3', file], {
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-  })
-  process.once('exit', () => child.kill('SIGKILL'))
-  for (const output of [child.stdout!, child.stderr!]) createInterface({ input: output }).on('line', say)
-  child.once('exit', (code, signal) => fail(new Error(`workerd ended with ${signal ?? code}`)))
-  await new Promise((resolve) => (child.stdio[3] as Readable).once('data', resolve))
-  return child.pid!
+export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, onReady, fail, ...options }: Options) {
+  const file = join(dir, 'worker.capnp')
+  const { workerOptions } = wrangler.unstable_getMiniflareWorkerOptions(config)
+  const { compatibilityDate, compatibilityFlags } = workerOptions as Compatibility
+  return {
+    running: () => [],
+    async reload({ modules }: Build): Promise<void> {
+      const vars = { ...options.vars, ...boundsVar(bounds) }
+      // The settings are secrets.
+      writeFileSync(file, configOf({ port, vars, modules, compatibilityDate, compatibilityFlags }), { mode: 0o600 })
+      const child = spawn(workerd, ['serve', '--experimental', '--control-fd=3', file], {
+        stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      })
+      process.once('exit', () => child.kill('SIGKILL'))
+      for (const output of [child.stdout!, child.stderr!]) createInterface({ input: output }).on('line', say)
+      child.once('exit', (code, signal) => fail(new Error(`workerd ended with ${signal ?? code}`)))
+      await new Promise((resolve) => (child.stdio[3] as Readable).once('data', resolve))
+      onReady(child.pid!)
+    },
+  }
 }

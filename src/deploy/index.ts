@@ -3,7 +3,6 @@
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { clientFor, EVERY_MINUTE, EVERY_TEN_MINUTES, scheduleTick } from '../tick.ts'
 import { askAgain, runAgain } from './again.ts'
 import { checkHealth, checkSignature, checkTick, type Found } from './checks.ts'
 import { type Cloudflare, createCloudflare } from './cloudflare.ts'
@@ -21,6 +20,7 @@ import { adviceFor, DeployFailure } from './failure.ts'
 import { keepKeys, readKeys, withSecrets } from './keys.ts'
 import { type Env, keyFileOf, make, type Names, namesOf, type Plan, planOf } from './settings.ts'
 import { withSources } from './sources.ts'
+import { clientFor, EVERY_MINUTE, EVERY_TEN_MINUTES, scheduleTick } from './tick.ts'
 import { createWrangler, type Wrangler } from './wrangler.ts'
 
 export type DeployOptions = {

@@ -1,4 +1,4 @@
-// A Worker under development as modules for workerd: bundled by the project's own esbuild after each change of a file.
+// A Worker as modules for workerd: bundled by the project's own esbuild, under development after each change of a file.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname } from 'node:path'
@@ -16,17 +16,22 @@ export type BundleOptions = {
   /** The entry of the Worker, and the constants that its configuration defines. */
   entry: string
   define?: Record<string, string>
+  /** Builds again after each change of a file. */
+  isWatching?: boolean
+  /** Leaves the entry as it is: its invocations are bounded by nothing. */
+  isAlone?: boolean
   onBuild: (build: Build) => void
   /** Gets the errors of a build that failed, formatted by esbuild. */
   onBroken: (errors: string) => void
 }
 
 /**
- * Builds now and after each change, until it is closed.
+ * Builds now and, while it watches, after each change until it is closed.
  *
  * @example const { close } = await bundle({ esbuild, root, dir, entry: '/home/ann/src/index.ts', onBuild, onBroken })
  */
-export async function bundle({ esbuild, root, dir, entry, define, onBuild, onBroken }: BundleOptions) {
+export async function bundle(options: BundleOptions) {
+  const { esbuild, root, dir, entry, isWatching = false, isAlone, onBuild, onBroken } = options
   const written = async (errors: Message[]) =>
     (await esbuild.formatMessages(errors, { kind: 'error', color: false })).join('').trim()
   const onEnd: Plugin = {
@@ -39,18 +44,20 @@ export async function bundle({ esbuild, root, dir, entry, define, onBuild, onBro
     },
   }
   const context = await esbuild.context({
-    ...forWorkerd(define),
-    entryPoints: { worker: HELD },
+    ...forWorkerd(options),
+    entryPoints: { worker: isAlone ? entry : HELD },
     outdir: dir,
     absWorkingDir: root,
-    plugins: [heldEntry(entry), onEnd],
+    plugins: [heldEntry(entry, isWatching), onEnd],
   })
-  await context.watch()
+  if (isWatching) await context.watch()
+  // Its errors go to onEnd as well.
+  else await context.rebuild().catch(() => undefined)
   return { close: () => context.dispose() }
 }
 
 /** How wrangler bundles for workerd. */
-const forWorkerd = (define: Record<string, string> = {}) =>
+const forWorkerd = ({ define, isWatching }: BundleOptions) =>
   ({
     bundle: true,
     write: false,
@@ -62,7 +69,11 @@ const forWorkerd = (define: Record<string, string> = {}) =>
     loader: { '.wasm': 'copy', '.bin': 'copy', '.txt': 'text', '.html': 'text', '.sql': 'text' },
     jsx: 'automatic',
     sourcemap: 'linked',
-    define: { 'navigator.userAgent': '"Cloudflare-Workers"', 'process.env.NODE_ENV': '"development"', ...define },
+    define: {
+      'navigator.userAgent': '"Cloudflare-Workers"',
+      'process.env.NODE_ENV': isWatching ? '"development"' : '"production"',
+      ...define,
+    },
     logLevel: 'silent',
   }) satisfies BuildOptions
 
@@ -73,27 +84,27 @@ function kept(files: OutputFile[]): Build {
 }
 
 const HELD = 'sidejob:held'
-const invocation = fileURLToPath(new URL(`../workers/invocation${extname(import.meta.url)}`, import.meta.url))
+const invocation = fileURLToPath(new URL(`invocation/invocation${extname(import.meta.url)}`, import.meta.url))
 
 /** The entry of the project, each invocation of which is held to its bounds. */
-const heldEntry = (main: string): Plugin => ({
+const heldEntry = (main: string, isAnnouncing: boolean): Plugin => ({
   name: 'held',
   setup(build) {
     build.onResolve({ filter: /^sidejob:held$/ }, () => ({ path: HELD, namespace: 'sidejob' }))
     build.onLoad({ filter: /.*/, namespace: 'sidejob' }, () => ({
-      contents: heldSource(JSON.stringify(main), /\bIsolate\b/.test(readFileSync(main, 'utf8'))),
+      contents: heldSource(JSON.stringify(main), /\bIsolate\b/.test(readFileSync(main, 'utf8')), isAnnouncing),
       resolveDir: dirname(main),
       watchFiles: [main],
     }))
   },
 })
 
-const heldSource = (main: string, hasIsolate: boolean): string =>
+const heldSource = (main: string, hasIsolate: boolean, isAnnouncing: boolean): string =>
   [
     `import { announceRuns, hold, holdEntrypoint, withCronRoute } from ${JSON.stringify(invocation)}`,
     `import worker${hasIsolate ? ', { Isolate as Own }' : ''} from ${main}`,
     `export * from ${main}`,
-    'announceRuns()',
+    ...(isAnnouncing ? ['announceRuns()'] : []),
     'export default hold(withCronRoute(worker))',
     ...(hasIsolate ? ['export const Isolate = holdEntrypoint(Own)'] : []),
   ].join('\n')

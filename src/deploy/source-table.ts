@@ -1,9 +1,9 @@
 // From the source map of a bundle to the table of places that a deployment keeps: the project's own files only.
 
 import { relative, resolve } from 'node:path'
-import type { SourceTable } from '../src/core/source-table.ts'
-import { createClient } from '../src/redis/client.ts'
-import { createStore } from '../src/redis/store.ts'
+import type { SourceTable } from '../core/source-table.ts'
+import { createClient } from '../redis/client.ts'
+import { createStore } from '../redis/store.ts'
 
 /** Characters of a table; a larger one is kept without its source lines, or not at all. */
 const MOST = 900_000

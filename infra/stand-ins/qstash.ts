@@ -2,7 +2,7 @@
 // can be moved.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { development } from '../src/development.ts'
+import { development } from '../../src/development.ts'
 import { refusedHost } from './local-host.ts'
 import { type PlanName, planOf, plans } from './plan.ts'
 import { createBroker } from './qstash/broker.ts'

@@ -13,7 +13,7 @@ const run = promisify(execFile)
 
 /** Where Debian's golang-github-yuin-gopher-lua-dev puts its sources. */
 const GOPATH = '/usr/share/gocode'
-const cache = join(import.meta.dirname, '../../node_modules/.cache/sidejob-strict')
+const cache = join(import.meta.dirname, '../../../node_modules/.cache/sidejob-strict')
 
 /** Whether this machine can build it. */
 export const canBuild = (): boolean =>

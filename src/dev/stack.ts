@@ -1,0 +1,345 @@
+// Everything that a Worker with sidejob needs on one machine: Redis, the gateway, QStash or its stand-in, and workerd.
+
+import { randomBytes, randomUUID } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startGateway } from '../../infra/stand-ins/gateway.ts'
+import { type PlanName, planOf, plans } from '../../infra/stand-ins/plan.ts'
+import { development, startQstash } from '../../infra/stand-ins/qstash.ts'
+import { type RunningRedis, startRedis } from '../../infra/stand-ins/redis.ts'
+import { mountOf } from '../deploy/mount.ts'
+import { askForTick, EVERY_MINUTE, scheduleTick } from '../deploy/tick.ts'
+import { LAST } from '../engine/jobs/outcome.ts'
+import type { Bounds } from './invocation/bounds.ts'
+import { claimPort } from './ports.ts'
+import { type RunningJob, startWorker } from './worker.ts'
+
+export type StackOptions = {
+  /** Where data, undelivered messages and the built Worker are kept. */
+  dir: string
+  /** 0 finds a free one. */
+  port?: number
+  /** By default a random key of this folder. */
+  apiKey?: string
+  webhookSecret?: string
+  /** `embedded`, `server` or a `redis://` address; without it as startRedis finds it. */
+  redis?: string
+  /** false: nothing outlives the stack. */
+  persist?: boolean
+  /** Folder for the data of KV, D1, R2 and Durable Objects; by default in `dir`. */
+  state?: string
+  /** A QStash of your own in the place of the stand-in. */
+  qstash?: { url: string } & Partial<Keys>
+  /** More of what the Worker is told, SIDEJOB_TEST_CLOCK for one. */
+  vars?: Record<string, string | undefined>
+  /** The wrangler configuration of the Worker. */
+  config: string
+  /** Its entry; by default `main` of the configuration. */
+  entry?: string
+  /** The Worker is under development: it is built again after each change of a file. */
+  isWatching?: boolean
+  /** The vendors' plan whose limits hold; as SIDEJOB_PLAN says. */
+  plan?: PlanName
+  /** Milliseconds of CPU after which a run that does not answer is ended; by default the CPU time of the plan. */
+  loopAfter?: number
+  /** Others for an invocation of the Worker than the plan's. */
+  bounds?: Bounds
+  /**
+   * Nothing stands around the Worker, as where it is deployed: no isolate before it that compresses and says where a request
+   * comes from, none behind it through which its own requests go, and no R2.
+   */
+  alone?: boolean
+  /** What the Worker prints. */
+  say?: (line: string) => void
+  /** A new build of a Worker under development is served. */
+  onReload?: (ms: number) => void
+  /** workerd was ended because the code of a run loops. */
+  onLoop?: () => void
+  /** Ends the stack, also while it starts. */
+  signal?: AbortSignal
+}
+
+type Keys = { token: string; currentSigningKey: string; nextSigningKey: string }
+
+export type Stack = Awaited<ReturnType<typeof startStack>>
+
+/** What a stack leaves in its folder for others on this machine while it runs. */
+export type StackNote = {
+  url: string
+  apiKey: string
+  pid: number
+  redis: { kind: RunningRedis['kind']; host: string; port: number; username?: string; password?: string; db?: number }
+  gateway: { url: string; token: string }
+  qstash: { url: string; token: string }
+}
+
+export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
+
+/** Signs calls to webhooks on this machine; not a secret. */
+const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
+
+/** In this order they are closed: a message that QStash cannot deliver, as the Worker is gone, would count as tried. */
+const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
+type Part = (typeof order)[number]
+type Close = () => unknown
+
+/** The parts that run. A part that is added after `close` is closed at once: a start may be aborted at any point. */
+function createRunning() {
+  const parts = new Map<Part, Close>()
+  let isClosed = false
+  return {
+    async add(part: Part, close: Close | undefined): Promise<void> {
+      if (!close) return
+      if (isClosed) await close()
+      else parts.set(part, close)
+    },
+    async close(): Promise<void> {
+      isClosed = true
+      for (const part of order) {
+        const close = parts.get(part)
+        parts.delete(part)
+        await close?.()
+      }
+    },
+  }
+}
+
+type Running = ReturnType<typeof createRunning>
+
+/**
+ * Starts everything, and answers once the Worker is healthy.
+ *
+ * @example const stack = await startStack({ config: 'wrangler.jsonc', dir: '.sidejob', port: 8787 })
+ */
+export async function startStack(options: StackOptions) {
+  const running = createRunning()
+  try {
+    options.signal?.throwIfAborted()
+    return await Promise.race([started(options, running), aborted(options.signal)])
+  } catch (error) {
+    await running.close()
+    throw error
+  }
+}
+
+/** Rejects when it is aborted. */
+const aborted = (signal?: AbortSignal) =>
+  new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
+
+async function started(options: StackOptions, running: Running) {
+  const { persist, webhookSecret = LOCAL_SECRET } = options
+  const folder = resolve(options.dir)
+  makePrivate(folder)
+  const apiKey = options.apiKey ?? secretIn(folder, 'api-key', () => `dev_${randomBytes(24).toString('hex')}`, persist)
+  const filesSecret = secretIn(folder, 'files-secret', () => randomUUID() + randomUUID(), persist)
+  const origin = `http://127.0.0.1:${await claimPort(options.port ?? 0, { setting: 'PORT' })}`
+  const services = await startServices(options, folder, running)
+  const { redis, gateway, qstash, standIn } = services
+  const gone = Promise.withResolvers<never>()
+  gone.promise.catch(() => {})
+  const tick: { at?: Ticking } = {}
+  const served: { url?: string } = {}
+  const vars = varsOf({ ...services, origin, apiKey, webhookSecret, filesSecret }, options.vars)
+  const worker = await startWorker({
+    ...hostOf(options),
+    port: Number(new URL(origin).port),
+    dir: join(folder, 'worker'),
+    ...(persist === false ? {} : { state: options.state ?? join(folder, 'state') }),
+    vars,
+    onReload(ms) {
+      options.onReload?.(ms)
+      // What a lane of the last build has left behind is found, and new classes are registered.
+      if (tick.at) void askForTick(tick.at).catch(() => undefined)
+    },
+    async onLoop(jobs, seconds) {
+      await failLooping({ url: served.url ?? origin, apiKey, jobs, seconds, say: options.say }).catch(() => undefined)
+      options.onLoop?.()
+    },
+    onGone: gone.reject,
+  })
+  await running.add('worker', worker.close)
+  await Promise.race([worker.ready, gone.promise])
+  options.signal?.throwIfAborted()
+  const url = `${origin}${await mountOf(origin)}`
+  served.url = url
+  await Promise.race([healthy(url), gone.promise])
+  const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
+  tick.at = ticking
+  // Nobody else ticks here: there is no cron trigger.
+  await scheduleTick(ticking, 'local', EVERY_MINUTE)
+  // The first tick tells Redis which workers there are.
+  await askForTick(ticking)
+  const note = noteFor(url, apiKey, services)
+  await running.add('note', keepNote(folder, note, options.say))
+
+  return {
+    ...{ url, apiKey, webhookSecret, redis, gateway, note, worker },
+    /** The stand-in; absent with a QStash of your own. */
+    qstash: standIn,
+    /** A link that logs in to the dashboard once; nothing where the Worker has none. */
+    login: () => loginLink(url, apiKey),
+    /** Asks for a tick now, as QStash does every minute. */
+    tick: () => askForTick(ticking),
+    /** Rejects when something ends that cannot be started again. */
+    gone: gone.promise,
+    close: running.close,
+  }
+}
+
+const WATCH_MS = 1_000
+
+/** Makes a folder that other users of this machine cannot read. */
+function makePrivate(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  chmodSync(folder, 0o700)
+}
+
+/** A random secret of a folder. Files, tokens and keys outlive the stack, so their secrets do too. */
+function secretIn(folder: string, name: string, create: () => string, persist = true): string {
+  const path = join(folder, name)
+  if (existsSync(path)) return readFileSync(path, 'utf8').trim()
+  const secret = create()
+  if (persist) writeFileSync(path, secret, { mode: 0o600 })
+  return secret
+}
+
+/** Writes the note for other programs, again after its folder was deleted; answers what removes it. */
+function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
+  const path = noteOf(folder)
+  const write = () => writeFileSync(path, JSON.stringify(note), { mode: 0o600 })
+  write()
+  const watching = setInterval(() => {
+    if (existsSync(path)) return
+    makePrivate(folder)
+    write()
+    say(`${folder} was deleted. Its data is in memory until this process ends, and lost afterwards.`)
+  }, WATCH_MS).unref()
+  return () => {
+    clearInterval(watching)
+    rmSync(path, { force: true })
+  }
+}
+
+type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
+
+/** Fails the run whose code loops. If several runs were under way, each is repeated alone, until the loop is found. */
+async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
+  const [job] = jobs
+  if (!job || jobs.length > 1) return
+  await healthy(url)
+  const message = `The code of this run loops: it used ${seconds} s of CPU without an answer${job.place ? ` (class at ${job.place})` : ''}`
+  const answer = await fetch(`${url}/v1/runs/${job.token}/commit`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ end: 'failed', n: LAST, error: { message, retry: false } }),
+  })
+  if (answer.ok) say(`✗ ${job.class} #${job.job} failed and is not retried: its code loops`)
+}
+
+type Ticking = Parameters<typeof askForTick>[0]
+type Services = Awaited<ReturnType<typeof startServices>>
+
+/** Redis with the gateway before it, and a QStash or its stand-in. */
+async function startServices(options: StackOptions, folder: string, running: Running) {
+  const { redis: force, persist = true, qstash: own, vars = {} } = options
+  const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
+  await running.add('redis', redis.close)
+  const gateway = await startGateway({ redis, token: randomUUID() })
+  await running.add('gateway', gateway.close)
+  const standIn = own ? undefined : await standInFor({ folder, persist, vars })
+  await running.add('qstash', standIn?.close)
+  return {
+    redis,
+    gateway,
+    standIn,
+    qstash: { ...development, ...defined(own ?? { token: standIn!.token }), url: own?.url ?? standIn!.url },
+  }
+}
+
+/** How the Worker is held to the limits of a plan, what is served, and who hears what it prints. */
+function hostOf({ plan = planOf(), bounds = {}, loopAfter, say = () => {}, ...options }: StackOptions) {
+  const { config, entry, isWatching, alone } = options
+  const { invocation, cpu, memory } = plans[plan].workers
+  return {
+    ...{ config, entry, isWatching, alone, say },
+    cpu: loopAfter ?? cpu,
+    memory,
+    bounds: plan === 'off' ? undefined : { ...invocation, ...bounds },
+  }
+}
+
+type Told = Pick<Services, 'gateway' | 'qstash'> & {
+  origin: string
+  apiKey: string
+  webhookSecret: string
+  filesSecret: string
+}
+
+/** The Worker's settings: where everything is, and what a caller of this stack says beside that. */
+const varsOf = (
+  { gateway, qstash, origin, apiKey, webhookSecret, filesSecret }: Told,
+  vars: StackOptions['vars'] = {},
+) =>
+  defined({
+    UPSTASH_REDIS_REST_URL: gateway.url,
+    UPSTASH_REDIS_REST_TOKEN: gateway.token,
+    QSTASH_URL: qstash.url,
+    QSTASH_TOKEN: qstash.token,
+    QSTASH_CURRENT_SIGNING_KEY: qstash.currentSigningKey,
+    QSTASH_NEXT_SIGNING_KEY: qstash.nextSigningKey,
+    PUBLIC_URL: origin,
+    SIDEJOB_API_KEY: apiKey,
+    SIDEJOB_WEBHOOK_SECRET: webhookSecret,
+    SIDEJOB_ALLOW_HOSTS: '127.0.0.1,localhost',
+    SIDEJOB_FILES_SECRET: filesSecret,
+    ...defined(vars),
+  })
+
+function noteFor(url: string, apiKey: string, { redis, gateway, qstash }: Services): StackNote {
+  const { kind, host, port, username, password, db } = redis
+  return {
+    ...{ url, apiKey, pid: process.pid },
+    redis: { kind, host, port, username, password, db },
+    gateway: { url: gateway.url, token: gateway.token },
+    qstash: { url: qstash.url, token: qstash.token },
+  }
+}
+
+type StandIn = { folder: string; persist: boolean; vars: NonNullable<StackOptions['vars']> }
+
+/** Messages outlive the process if the jobs do. */
+function standInFor({ folder, persist, vars }: StandIn) {
+  return startQstash({
+    ...(persist ? { file: join(folder, 'qstash.jsonl') } : {}),
+    control: vars.SIDEJOB_TEST_CLOCK === '1',
+    // A page that knows the token could publish calls to the Worker.
+    token: randomUUID(),
+  })
+}
+
+/** Where the Worker has a dashboard, the address at which this key is logged in once. */
+async function loginLink(url: string, apiKey: string): Promise<string | undefined> {
+  const headers = { authorization: `Bearer ${apiKey}` }
+  const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers }).catch(() => undefined)
+  if (answer?.status !== 201) return undefined
+  return ((await answer.json()) as { url: string }).url
+}
+
+/** Who accepts a connection and does not answer is asked again after so long. */
+const SILENT = 5_000
+
+async function healthy(url: string) {
+  for (let left = 100; ; left--) {
+    const answer = await fetch(`${url}/health`, { signal: AbortSignal.timeout(SILENT) }).catch((error: Error) => error)
+    if (answer instanceof Response && answer.ok) return
+    if (left === 0) {
+      const why = answer instanceof Response ? await answer.text() : answer.message
+      throw new Error(`the Worker does not become healthy: ${why}`)
+    }
+    await sleep(50)
+  }
+}
+
+const defined = (vars: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(vars).filter((entry): entry is [string, string] => !!entry[1]))
