@@ -123,7 +123,9 @@ type Now = {
 }
 
 /** While a build is served its lines go to the terminal; while it is checked, they explain why it fails. */
-function logging({ miniflare: { Log, LogLevel }, tell }: ServingOptions, now: Now) {
+function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOptions, now: Now) {
+  /** A developer reads sentences; other programs read the lines of the log as they are. */
+  const shown = (line: string) => (isWatching ? lineOf(line, now.locate) : line)
   class HostLog extends Log {
     override error(error: Error) {
       if (now.isServing) tell({ said: located(error.stack ?? error.message, now.locate) })
@@ -138,8 +140,8 @@ function logging({ miniflare: { Log, LogLevel }, tell }: ServingOptions, now: No
       if (run) return void now.running.delete(run.job)
       const thrown = /Uncaught .*/s.exec(message)
       if (thrown && !now.isServing) now.uncaught ||= thrown[0]
-      else if (now.isServing) tell({ said: lineOf(message, now.locate) })
-      else now.printed.push(lineOf(message, now.locate))
+      else if (now.isServing) tell({ said: shown(message) })
+      else now.printed.push(shown(message))
     },
   }
 }
