@@ -14,11 +14,11 @@ export const mistakes = {
     no_return: '`job.suspend()` is not returned',
     no_await: '`job.step()` is not awaited',
     write_first: 'it writes, and then sleeps',
-    calls_nobody: 'it calls a class that there is not',
+    calls_nobody: 'it calls an unregistered class',
   },
   calls: {
     'an input of another type': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: ['x'] } }) },
-    'an input port that there is not': {
+    'an unknown input port': {
       call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { m: [1] } }),
     },
     'a class that is not in the list': {
