@@ -85,7 +85,7 @@ export const sayings = {
   error: { error: 'text' },
   at: { moment: 'number' },
   wait: { ms: 'number' },
-  slot: { moment: 'text' },
+  slot: { moment: 'text', from: 'some' },
   catchup: {},
   passed: { slots: 'text' },
   result: { value: 'value' },

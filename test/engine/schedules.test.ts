@@ -22,9 +22,19 @@ const slots = defineWorker({
   perform: (job) => void seen.push(`${job.scheduledFor?.toISOString()} ${JSON.stringify(job.args)}`),
 })
 
+/** Ends the run of `held` that is under way. */
+let endRun: (() => void) | undefined
+const held = defineWorker({
+  class: 'held',
+  perform: () =>
+    new Promise<void>((resolve) => {
+      endRun = resolve
+    }),
+})
+
 let kit: Kit
 beforeAll(async () => {
-  kit = await startKit({ workers: [beat, failing, slots] })
+  kit = await startKit({ workers: [beat, failing, held, slots] })
 })
 afterAll(async () => {
   expect(await kit.engine.doctor.verify()).toEqual([])
@@ -86,6 +96,45 @@ test('a paused schedule has no slots, and continues with the first after now', a
   expect(paused).toBe(false)
   expect(next[0]).toBeGreaterThan(kit.now())
   expect(runs.length).toBe(before)
+})
+
+/** Acts while a run of a schedule is under way, then lets the run end. */
+async function duringRun(act: (id: string) => Promise<unknown>): Promise<number> {
+  const id = await kit.make('held', { repeat: 'SCHEDULED, +1 HOUR' })
+  await kit.until(() => endRun !== undefined)
+  await act(String(id))
+  endRun?.()
+  endRun = undefined
+  await kit.until(async () => (await kit.store.inspect(String(id))).document.lastRun !== undefined)
+  return id
+}
+
+test('a schedule that is paused during a run stays paused after it', async () => {
+  const id = await duringRun((job) => kit.engine.schedules.pause(job))
+  expect(await kit.engine.schedules.get(String(id))).toMatchObject({ paused: true, next: [] })
+  await kit.engine.jobs.terminate(String(id), {})
+})
+
+test('a schedule that is changed during a run goes on by its new pattern', async () => {
+  const id = await duringRun((job) => kit.engine.schedules.update(job, { repeat: { cron: '0 0 1 1 *' } }))
+  const { next } = await kit.engine.schedules.get(String(id))
+  expect(new Date(next[0]!).toISOString()).toMatch(/-01-01T00:00:00.000Z$/)
+  await kit.engine.jobs.terminate(String(id), {})
+})
+
+test('a schedule that is ended during a run completes with it', async () => {
+  const id = await duringRun((job) => kit.engine.schedules.end(job))
+  expect(await kit.statusOf(id)).toBe('completed')
+})
+
+test('a paused schedule that gets another pattern stays paused, and goes on by it', async () => {
+  const id = await kit.make('beat', hourly)
+  await kit.engine.schedules.pause(String(id))
+  const { paused, next } = await kit.engine.schedules.update(String(id), { repeat: { cron: '30 * * * *' } })
+  expect({ paused, next }).toEqual({ paused: true, next: [] })
+  const resumed = await kit.engine.schedules.resume(String(id))
+  expect(new Date(resumed.next[0]!).getUTCMinutes()).toBe(30)
+  await kit.engine.jobs.terminate(String(id), {})
 })
 
 test('schedules are listed by their next slot, until they end', async () => {

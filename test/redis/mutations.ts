@@ -769,7 +769,12 @@ const time: Mutation[] = [
   ...of(
     22,
     'lib/run/slots.lua',
-    ['if not run.slot then return end', 'if true then return end', 'every run is for the same slot'],
+    [
+      'if not run.slot or is_moved(doc, run) then return end',
+      'if true then return end',
+      'every run is for the same slot',
+    ],
+    [' or is_moved(doc, run) then return end', ' then return end', 'a run overwrites the slot that a caller set'],
     ['numbers.int(time.now + CATCH_UP)', 'numbers.int(time.now)', 'slots that are made up for come at once'],
     ['  cache.change(id, doc, fields.slot_missed, nil)\n', '', 'a slot that was missed marks those after it'],
     ['  if run.passed then cache.change', '  if false then cache.change', 'nobody knows which slots went by'],
@@ -1274,6 +1279,20 @@ const limited: Mutation[] = [
       'if #keys == #members and #members <= step then return #want.stale > 0, from end',
       'if #keys == #members and #members <= step then return false, from end',
       'a lane leaves what has to be tagged anew',
+    ],
+  ),
+  ...of(
+    28,
+    'lib/run/ops/on_records.lua',
+    [
+      '  cache.change(id, doc, fields.constraints_version, OUTDATED)\n',
+      '',
+      'a renamed job keeps the limits of its former class',
+    ],
+    [
+      'if field == fields.args and doc.constraints_version then',
+      'if false then',
+      'a job keeps the limits of its former args',
     ],
   ),
   ...of(28, 'lib/limit/assign.lua', [

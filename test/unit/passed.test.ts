@@ -88,3 +88,12 @@ test.each([
 ])('%s in %s is not', (cron, tz) => {
   expect(parseRepeat({ cron, tz }).moved?.(Date.parse('2026-10-01'))).toBeUndefined()
 })
+
+test('a slot that passed is noted although the first slot had milliseconds', () => {
+  const repeat = parseRepeat('SCHEDULED, +20 SECONDS')
+  const scheduled = hour(9) + 209
+  const [started, now] = [hour(9) + 18_000, hour(9) + 20_100]
+  const slot = nextSlot(repeat, { scheduled, started, finished: now }, now)
+  const noted = passedBy(repeat, { scheduled, started, slot, now, isSkipped: false })
+  expect(noted).toEqual({ from: hour(9) + 20_000, to: hour(9) + 20_000, made: 'each' })
+})

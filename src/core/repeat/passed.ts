@@ -18,6 +18,9 @@ export function passedOf(text: string): Passed {
   return { from: Number(from), to: Number(to), made }
 }
 
+/** The slot that follows another one. Only the first slot of a repeat has milliseconds, and no slot counts from them. */
+const following = ({ next }: ParsedRepeat, slot: number): number => next(Math.floor(slot / SECOND) * SECOND)
+
 type Used = {
   /** The slot of the run, when that began, and the slot that follows. */
   scheduled: number
@@ -40,7 +43,7 @@ function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingU
 /** One run replaces all of them: the late one, or the next one if this one took too long. */
 function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Passed | undefined {
   const own = slotOfRun(repeat, scheduled, started)
-  const after = repeat.next(own)
+  const after = following(repeat, own)
   if (slot > after) return { from: own > scheduled ? scheduled : after, to: slot, made: 'one' }
   return own > scheduled ? { from: scheduled, to: own, made: 'one' } : undefined
 }
@@ -48,7 +51,7 @@ function collapsed(repeat: ParsedRepeat, { scheduled, started, slot }: Used): Pa
 /** Slots before the run's slot, and slots missed during the run. */
 function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passed | undefined {
   const own = slotOfRun(repeat, scheduled, started)
-  const after = repeat.next(own)
+  const after = following(repeat, own)
   const from = own > scheduled ? scheduled : after
   if (after <= now) return { from, to: repeat.last(after, now), made: 'none' }
   return own > scheduled ? { from, to: repeat.last(scheduled, own - SECOND), made: 'none' } : undefined
@@ -64,7 +67,7 @@ export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
   const { scheduled, slot, isSkipped, now } = used
   if (repeat.base !== 'scheduled' || Number.isNaN(slot)) return undefined
   if (isSkipped) return { from: scheduled, to: repeat.last(scheduled, now), made: 'none' }
-  if (!(repeat.next(scheduled) <= now)) return undefined
+  if (!(following(repeat, scheduled) <= now)) return undefined
   if (repeat.missed === 'run') return made(repeat, used)
   return repeat.missed === 'last' ? collapsed(repeat, used) : leftOut(repeat, used)
 }

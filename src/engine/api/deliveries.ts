@@ -92,7 +92,8 @@ function slotWords(
     none: '',
   }
   const moment = moments[slot] ?? ''
-  return [...says.slot({ moment }), ...(end === 'again' && moment ? says.at({ moment: Number(moment) }) : [])]
+  const from = textOf(document.nextSlot)
+  return [...says.slot({ moment, from }), ...(end === 'again' && moment ? says.at({ moment: Number(moment) }) : [])]
 }
 
 function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): Fields {

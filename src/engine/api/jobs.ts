@@ -27,8 +27,9 @@ import type {
 } from '../engine.ts'
 import { announcedDefinition, checkArgs } from '../jobs/checks.ts'
 import { checkFlows } from '../jobs/graph-check.ts'
-import { newJobs, repeatOf } from '../jobs/new-job.ts'
+import { newJobs } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
+import { repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
@@ -120,15 +121,12 @@ export function createJobs({
     if (retry !== undefined) fields.retry = encodeValue(retry)
     if (timeout !== undefined) fields.timeout = String(timeout)
     if (runAt !== undefined) fields.notBefore = runAt === null ? '' : String(runAt)
-    if (repeat !== undefined) {
-      const next = repeat === null ? {} : repeatOf(repeat, store.now())
-      fields.repeats = next.repeat ?? ''
-      fields.nextSlot = next.slot === undefined ? '' : String(next.slot)
-    }
-    const { queue, class: name } = await checkTheirs(job)
+    const document = await checkTheirs(job)
+    const { queue, class: name } = document
+    if (repeat !== undefined) Object.assign(fields, repeatFields(document, repeat, store.now()))
     if (args !== undefined) checkArgs(await registry.find(queue, name), name, args)
     if (group) await regroup(job, group)
-    await change(job, [ops.patch({ fields })], call)
+    await change(job, repeat === undefined ? [ops.patch({ fields })] : repeatWords(document, fields), call)
     return view(job)
   }
 

@@ -9,13 +9,11 @@ import { ops } from '../../redis/ops.ts'
 import { aliasesOf, type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Call, JobInput, JobPatch, Ref, ScheduleRow, ScheduleView } from '../engine.ts'
+import { NEVER, repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
 import { shownError } from '../run/shown.ts'
 import { kindOfJob, mutesOf } from './errors.ts'
 import type { Jobs } from './jobs.ts'
 import { keptRunsOf, pastRunsOf } from './past-runs.ts'
-
-/** The slot of a paused schedule. */
-const NEVER = 8_640_000_000_000_000
 
 const PREVIEW = 5
 /** Maximum number of slots in a view and in a list. */
@@ -133,7 +131,7 @@ export function createSchedules(
   async function end(job: string, call?: Call): Promise<void> {
     const { id, document } = await look(job)
     const names = aliasesOf(document).map((alias) => ops.unalias({ name: alias }))
-    await change(String(id), [...names, ops.patch({ fields: { repeats: '', nextSlot: '' } })], call)
+    await change(String(id), [...names, ops.patch({ fields: repeatFields(document, null, now()) })], call)
   }
 
   async function make(alias: string, input: JobInput, print: string, call?: Call): Promise<ScheduleView> {
@@ -223,7 +221,8 @@ export function createSchedules(
     async pause(job: Ref, call?: Call): Promise<ScheduleView> {
       const { document } = await look(job)
       const next = document.nextSlot === NEVER ? document.repeatPaused : document.nextSlot
-      await change(job, [ops.patch({ fields: { nextSlot: String(NEVER), repeatPaused: String(next ?? 1) } })], call)
+      const fields = { nextSlot: String(NEVER), repeatPaused: String(next ?? 1) }
+      await change(job, repeatWords(document, fields), call)
       return schedule(job)
     },
 
@@ -235,7 +234,7 @@ export function createSchedules(
       const next = nextSlot(repeat, { scheduled: at, started: at, finished: at }, at)
       const passed = pausedFor(repeat, Number(document.repeatPaused ?? 0), at)
       const fields = { nextSlot: String(next), repeatPaused: '', ...(passed && { passedSlots: passedText(passed) }) }
-      await change(job, [ops.patch({ fields })], call)
+      await change(job, repeatWords(document, fields), call)
       return schedule(job)
     },
 

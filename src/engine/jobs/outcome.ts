@@ -79,7 +79,7 @@ function slotOf(
   return {
     slot,
     words: [
-      ...says.slot({ moment: String(slot) }),
+      ...says.slot({ moment: String(slot), from: String(scheduled) }),
       ...(catchesUp ? says.catchup() : []),
       ...(passed ? says.passed({ slots: passedText(passed) }) : []),
     ],

@@ -2,7 +2,7 @@
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
-import { outcomeOf } from '../../../src/engine/jobs/outcome.ts'
+import { outcomeOf, skipped } from '../../../src/engine/jobs/outcome.ts'
 import type { RunOutcome } from '../../../src/redis/changes.ts'
 import { type Child, childrenOf } from '../../../src/redis/record.ts'
 import type { ClaimedJob } from '../../../src/redis/types.ts'
@@ -18,6 +18,8 @@ export type Plan = {
   job: number
   key: string
   facts: Pick<Facts, 'must' | 'may' | 'read' | 'logs' | 'timed' | 'meddled' | 'wanted' | 'waits'>
+  /** When it was worked out what the run changes. */
+  planned: number
 }
 
 /** Ports of children as a run saw them when it began. */
@@ -350,13 +352,24 @@ export async function behave(
     logs: isPlain ? [] : ([[lent.id, log]] as [number, string][]),
     timed: timed ? [lent.id] : [],
   }
-  return { settled, job: lent.id, key: draft.tag, facts }
+  return { settled, job: lent.id, key: draft.tag, facts, planned: world.now }
 }
 
+const noPlanFacts = (wanted: number[]): Plan['facts'] => ({
+  ...{ must: [], may: [], read: [], logs: [], timed: [], waits: [], meddled: false, wanted },
+})
+
 /** A run that hands its job back as it was. */
-export const handBack = (lent: ClaimedJob, n: number): Plan => ({
+export const handBack = (lent: ClaimedJob, n: number, now: number): Plan => ({
   settled: { token: lent.document.token!, n, end: 'released', words: [] },
   job: lent.id,
   key: `${lent.document.token}#${n}`,
-  facts: { must: [], may: [], read: [], logs: [], timed: [], waits: [], meddled: false, wanted: [lent.id] },
+  facts: noPlanFacts([lent.id]),
+  planned: now,
 })
+
+/** A run whose slot was missed is given back with the next one; undefined where it is to be performed. */
+export function skip(lent: ClaimedJob, now: number): Plan | undefined {
+  const settled = skipped(lent.document, now)
+  return settled && { settled, job: lent.id, key: `${settled.token}#0`, facts: noPlanFacts([]), planned: now }
+}

@@ -25,9 +25,11 @@ import {
   renames,
   TAG,
 } from './classes.ts'
+import { argsWith, type ConstraintClients, HOSTS } from './constraints.ts'
 import { type Facts, portOf } from './judge.ts'
 import type { Ledger } from './ledger.ts'
 import { idOf, type SeenJob } from './redis.ts'
+import { createScheduleClients } from './schedules.ts'
 import type { World } from './world.ts'
 
 const MINUTE = 60_000
@@ -35,7 +37,7 @@ const hasEnded = (status: Status): boolean => ['completed', 'failed', 'terminate
 const atRest = ({ doc }: SeenJob): boolean => 'scfT'.includes(doc.place ?? '-')
 const MOST_JOBS = 14
 
-export function createClients(world: World, ledger: Ledger) {
+export function createClients(world: World, ledger: Ledger, constraints: ConstraintClients) {
   const { store, random } = world
   let made = 0
   let calls = 0
@@ -74,15 +76,19 @@ export function createClients(world: World, ledger: Ledger) {
 
   const isFull = (): boolean => [...world.view.jobs.values()].filter((job) => !isCallback(job)).length >= MOST_JOBS
 
-  function enqueue(): void {
+  function enqueueSome(): void {
     if (isFull()) return
     const asked: NewJob[] = []
     const must: string[] = []
     for (let n = random.chance(0.2) ? 3 : 1; n > 0; n--) asked.push(newJob(must))
+    enqueue(asked, must)
+  }
+
+  function enqueue(asked: NewJob[], must: string[]): void {
     const key = once()
     world.send({
       label: 'enqueue',
-      call: () => store.enqueue(asked, key),
+      call: () => constraints.enqueue(asked, key),
       facts: ({ made: jobs }) => {
         const ids = jobs.map(({ id }) => String(id))
         const first = ledger.isFirst(key.key, ids)
@@ -118,7 +124,7 @@ export function createClients(world: World, ledger: Ledger) {
     const key = once()
     world.send({
       label: 'pack',
-      call: () => store.enqueue(asked, key),
+      call: () => constraints.enqueue(asked, key),
       facts: ({ made: jobs }) => {
         const first = ledger.isFirst(
           key.key,
@@ -148,7 +154,7 @@ export function createClients(world: World, ledger: Ledger) {
     const key = once()
     world.send({
       label: 'trigger',
-      call: () => store.enqueue(asked, key),
+      call: () => constraints.enqueue(asked, key),
       facts: ({ made: jobs }) => {
         const ids = jobs.map(({ id }) => id)
         if (!ledger.isFirst(key.key, ids.map(String))) return {}
@@ -172,11 +178,7 @@ export function createClients(world: World, ledger: Ledger) {
     if (values.length) job.inputs = { [port!]: values.map((value) => itemText({ data: text(value) })) }
     if (random.chance(0.2)) job.wait = wait()
     if (unique) job.unique = { key: 'u' }
-    if (random.chance(0.07))
-      Object.assign(job, {
-        repeat: random.pick(['"FINISHED, +20 SECONDS"', '"SCHEDULED, +20 SECONDS"']),
-        slot: Math.round(world.now + random.between(0, 20_000)),
-      })
+    if (random.chance(0.3)) job.args = argsWith(random.pick(HOSTS))
     if (parent !== undefined) Object.assign(job, { parent: String(parent), name: `e${random.int(9)}` })
     if (parent !== undefined && random.chance(0.4)) job.joins = true
     if (random.chance(0.3)) job.callback = callback
@@ -419,7 +421,7 @@ export function createClients(world: World, ledger: Ledger) {
   const isFailed = ({ doc }: SeenJob): boolean => doc.place === 'f'
 
   const acts: { weight: number; act: () => void }[] = [
-    { weight: 16, act: enqueue },
+    { weight: 16, act: enqueueSome },
     { weight: 5, act: trigger },
     { weight: 5, act: pack },
     { weight: 22, act: write },
@@ -459,17 +461,32 @@ export function createClients(world: World, ledger: Ledger) {
     { weight: 1, act: tell('default', ({ doc }) => ['default', '', 'o', outputOf(doc.class) ?? 'out', '1', '=0']) },
   ]
 
+  const scheduleJob = (name: string): NewJob => ({
+    ...jobOf(random.pick(QUEUES), name, someGroup(0.2)),
+    ...(random.chance(0.5) ? { args: argsWith(random.pick(HOSTS)) } : {}),
+    ...(random.chance(0.3) ? { history: 1 + random.int(3) } : {}),
+  })
+  const schedules = createScheduleClients(world, { call, newJob: scheduleJob, enqueue: (job) => enqueue([job], []) })
+  const every = [...acts, ...schedules.acts, ...constraints.acts]
+
   return {
-    act: (): void => random.weighted(acts).act(),
+    act: (): void => random.weighted(every).act(),
+
+    hasSchedules: schedules.isAny,
 
     settle: (): void => {
       settle()
       // What was asked before may still arrive.
       world.after(MINUTE, settle)
     },
+
+    endSchedules: (): void => {
+      schedules.endAll()
+      world.after(MINUTE, schedules.endAll)
+    },
   }
 
-  /** What would go on for ever is told to end, and what was paused to go on. */
+  /** What was paused is told to go on. */
   function settle(): void {
     for (const queue of QUEUES) setPaused(queue, false)
     for (const queue of QUEUES) setBan(queue)
@@ -478,7 +495,5 @@ export function createClients(world: World, ledger: Ledger) {
       // One way or the other: by its own time, or before.
       if (random.chance(0.5)) shut(key)
     }
-    for (const { id, doc } of world.view.jobs.values())
-      if (doc.repeats) call('terminate', id, [['terminate', '', '']], () => ({ meddled: true }))
   }
 }

@@ -3,12 +3,14 @@
 
 import { classes, definitionIn, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
+import { createConstraintClients } from './constraints.ts'
 import { createLedger } from './ledger.ts'
 import type { Direct } from './redis.ts'
 import { createWorkers } from './workers.ts'
 import { createWorld, type Violation, type World } from './world.ts'
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
 const MONTH = 31 * 24 * HOUR
 /** Verify looks at every job and index; after this many steps is often enough. */
 const VERIFY_EVERY = 25
@@ -44,6 +46,11 @@ async function playOn(world: World, goesOn: () => boolean): Promise<void> {
   }
 }
 
+async function playFor(world: World, ms: number): Promise<void> {
+  const end = world.now + ms
+  await playOn(world, () => world.now < end)
+}
+
 const isAtRest = ({ view }: World): boolean =>
   [...view.jobs.values()].every(({ doc }) => doc.place && 'scfT'.includes(doc.place)) &&
   [...view.queues.values()].every(({ l }) => Object.keys(l).length === 0)
@@ -73,8 +80,9 @@ export async function play({ seed, redis }: { seed: number; redis: Direct }): Pr
   await forget(world, redis)
   await setUp(world, settings)
   const ledger = createLedger(world)
-  const workers = createWorkers(world, ledger, settings)
-  const clients = createClients(world, ledger)
+  const constraints = createConstraintClients(world)
+  const workers = createWorkers(world, { ledger, constraints, settings })
+  const clients = createClients(world, ledger, constraints)
   try {
     await storm(world, clients)
     await calm(world, clients)
@@ -112,7 +120,18 @@ async function storm(world: World, clients: Clients): Promise<void> {
 /** No more faults, nobody outside: everything has to come to rest by itself. */
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
+  // Longer than a slot may be late, so that every way with missed slots has something to do.
+  if (clients.hasSchedules() && world.random.chance(0.4)) {
+    world.isDown = true
+    await playFor(world, world.random.between(7, 16) * MINUTE)
+    world.isDown = false
+  }
   clients.settle()
+  if (clients.hasSchedules()) {
+    await playFor(world, 5 * MINUTE)
+    if (world.violations.length === 0) world.judge.caughtUp(world.view, world.now)
+  }
+  clients.endSchedules()
   const end = world.now + 3 * HOUR
   // Whatever is late has come by then.
   const settledBy = world.now + 70_000

@@ -2,6 +2,8 @@
 
 import { type JobRecord, statusOf } from '../../../src/redis/record.ts'
 import { DELIVERIES, isCallback, limits } from './classes.ts'
+import { createBoundsJudge } from './judge-constraints.ts'
+import { createSlotsJudge } from './judge-schedules.ts'
 import type { SeenJob, View } from './redis.ts'
 
 /** What a step was allowed and bound to do, as the answers of the scripts say. */
@@ -28,6 +30,10 @@ export type Facts = {
   waits: { job: number; names: string[] | 'children' }[]
   /** What debounced jobs have been told to do. */
   told: [number, string][]
+  /** Runs that have ended: when their changes were worked out, and whether they were given back for a missed slot. */
+  slots: { job: number; planned: number; isSkipped: boolean }[]
+  /** Jobs whose schedules were paused, resumed, changed or ended by a caller. */
+  rescheduled: number[]
   /** Queues that a lane has left, and whether it has looked for what was due. */
   left: { queue: string; looked: boolean }[]
   /** Somebody was told to run, to end or to go: causes are not followed further. */
@@ -47,22 +53,25 @@ export const noFacts = (): Facts => ({
   delayed: [],
   waits: [],
   told: [],
+  slots: [],
+  rescheduled: [],
   left: [],
   meddled: false,
 })
 
 export const portOf = (job: number, field: string): string => `${job}/${field}`
 
-type Step = { before: View; after: View; facts: Facts; no: number; now: number }
-type Report = (fault: string, detail: string) => void
+export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
+export type Report = (fault: string, detail: string) => void
 
 /** The scripts' clock is a little ahead of ours: that of the machine goes on. */
-const MARGIN = 1_000
+export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
 const hasEnded = (doc: JobRecord): boolean => ended.has(statusOf(doc))
 const hadEnded = (job: SeenJob | undefined): boolean => job !== undefined && hasEnded(job.doc)
-const isStopped = (doc: JobRecord): boolean => doc.terminating !== undefined || doc.place === 'f' || doc.place === 'T'
+export const isStopped = (doc: JobRecord): boolean =>
+  doc.terminating !== undefined || doc.place === 'f' || doc.place === 'T'
 
 const isHolding = ({ heldLimits = '', leaseUntil = 0 }: JobRecord, key: string, now: number): boolean =>
   heldLimits.split('\n').includes(key) && leaseUntil > now + MARGIN
@@ -130,6 +139,7 @@ export function createJudge(report: Report) {
   /** A time that is set while a job is at rest waits for its next run. */
   const idleTimes = new Map<number, number>()
   const startsOf = new Map<string, number[]>()
+  const slots = createSlotsJudge(report)
 
   function places({ after }: Step): void {
     if (after.entries !== after.jobs.size)
@@ -344,7 +354,7 @@ export function createJudge(report: Report) {
     for (const { id, doc } of after.jobs.values()) {
       if (doc.token === undefined || doc.token === before.jobs.get(id)?.doc.token) continue
       for (const key of doc.heldLimits?.split('\n') ?? []) {
-        const { concurrency = Number.POSITIVE_INFINITY, rate } = limits[key]!
+        const { concurrency = Number.POSITIVE_INFINITY, rate } = limits[key] ?? {}
         const holders = [...after.jobs.values()].filter(({ doc: other }) => isHolding(other, key, now)).length
         if (holders > concurrency) report('a limit was exceeded', `${key}: ${holders} at once`)
         const starts = [...(startsOf.get(key) ?? []), doc.ranAt!]
@@ -452,12 +462,16 @@ export function createJudge(report: Report) {
   const checks = [
     ...[places, values, logs, leases, stops, limited, times, waiting, lanes],
     ...[uniques, triggers, wishes, delays, left, patience, callbacks, wards],
+    ...[slots.step, createBoundsJudge(report)],
   ]
 
   return {
     step: (step: Step): void => {
       for (const check of checks) check(step)
     },
+
+    /** Reports schedules that are late. */
+    caughtUp: slots.caughtUp,
 
     /** Nothing may be left that still wants something. */
     rest({ jobs }: View): void {

@@ -72,7 +72,10 @@ export function createLedger(world: World) {
     if (settled.words.includes('retry') && settled.end === 'failed' && answer === 'queued') facts.delayed.push(job)
     if (answer !== 'running') facts.ended.push(settled.token)
     if (answer === 'conflict') return
-    if (settled.end !== 'checkpoint' && settled.end !== 'released') facts.committed.push(job)
+    const { end } = settled
+    if (end === 'skipped' || answer.startsWith('refused') || (end !== 'checkpoint' && end !== 'released'))
+      facts.slots.push({ job, planned: plan.planned, isSkipped: end === 'skipped' })
+    if (end !== 'checkpoint' && end !== 'released' && end !== 'skipped') facts.committed.push(job)
     if (answer.startsWith('refused') || settled.end === 'failed') return
     for (const [field, list] of Object.entries(plan.facts))
       if (Array.isArray(list)) (facts[field as 'must'] as unknown[]).push(...list)

@@ -71,7 +71,7 @@ for i = 3, #ARGV do
     for _ in pairs(cjson.decode(queues[ARGV[i]]).ls or {}) do entries = entries + 1 end
   end
 end
-return cjson.encode({ jobs = jobs, queues = queues, entries = entries })
+return cjson.encode({ jobs = jobs, queues = queues, entries = entries, constraints = redis.call('GET', ns .. 'constraints') or nil })
 `
 const lookSha = createHash('sha1').update(LOOK).digest('hex')
 
@@ -96,7 +96,9 @@ export async function directClient(address: Address) {
   const unused = () => {
     throw new Error('the simulator calls scripts only')
   }
-  const client: Client = { evaluate, listen: unused, ask: unused }
+  /** The only command that the engine sends without a script reads one key. */
+  const ask: Client['ask'] = (question) => question({ get: (key: string) => command('GET', key) } as never) as never
+  const client: Client = { evaluate, listen: unused, ask }
 
   /** Makes a call, and answers what its namespace holds right after it. */
   async function lookAfter<A>({ ns, queues, limits }: Where, call: () => Promise<A>): Promise<[Settled<A>, string]> {
@@ -134,9 +136,14 @@ export type View = {
   queues: Map<string, QueueDocument>
   /** How many entries all indexes have. */
   entries: number
+  constraints: Constraints
 }
 
-export const nothing: View = { jobs: new Map(), queues: new Map(), entries: 0 }
+/** By name, each as its text; their version as jobs name it. */
+export type Constraints = { version: string; list: Record<string, string> }
+
+const noConstraints: Constraints = { version: '', list: {} }
+export const nothing: View = { jobs: new Map(), queues: new Map(), entries: 0, constraints: noConstraints }
 
 /** The id that a value carries: all of ours are JSON strings. */
 export const idOf = (item: string): string => nameOf(itemOf(item).data)
@@ -160,14 +167,16 @@ const seenJob = (id: string, { text, lists, side, waiting }: RawJob): SeenJob =>
 
 /** Everything that a namespace holds. */
 export function viewOf(looked: string): View {
-  const { jobs, queues, entries } = JSON.parse(looked) as {
+  const { jobs, queues, entries, constraints } = JSON.parse(looked) as {
     jobs: Record<string, RawJob>
     queues: Record<string, string>
     entries: number
+    constraints?: string
   }
   return {
     jobs: new Map(Object.entries(jobs).map(([id, raw]) => [Number(id), seenJob(id, raw)])),
     queues: new Map(Object.entries(queues).map(([name, text]) => [name, JSON.parse(text) as QueueDocument])),
     entries,
+    constraints: constraints ? JSON.parse(constraints) : noConstraints,
   }
 }

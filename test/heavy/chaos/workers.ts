@@ -2,8 +2,9 @@
 
 import { childrenOf } from '../../../src/redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../../src/redis/types.ts'
-import { behave, handBack, outputOf, type Peeked, type Plan } from './behaviours.ts'
+import { behave, handBack, outputOf, type Peeked, type Plan, skip } from './behaviours.ts'
 import { classes, isPacked, QUEUES, type Setting, TAG } from './classes.ts'
+import type { ConstraintClients } from './constraints.ts'
 import type { Ledger } from './ledger.ts'
 import { idOf } from './redis.ts'
 import type { Process, World } from './world.ts'
@@ -15,7 +16,13 @@ const MINUTE = 60_000
 
 type Lane = Process & { queue: string; id: string; started: number; seq: number; open: Set<string>; warm: number }
 
-export function createWorkers(world: World, ledger: Ledger, settings: Record<string, Setting>) {
+type Parts = {
+  ledger: Ledger
+  constraints: ConstraintClients
+  settings: Record<string, Setting>
+}
+
+export function createWorkers(world: World, { ledger, constraints, settings }: Parts) {
   const { store, random, after } = world
   let minted = 0
 
@@ -41,12 +48,14 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   /** One run from its snapshot to its plan; `done` gets nothing when it was lost on the way. */
   function perform(by: Process, lent: ClaimedJob, n: number, done: (plan?: Plan) => void): void {
     after(20, async () => {
+      const passed = n === 0 && !by.dead && skip(lent, world.now)
+      if (passed) return done(passed)
       const peeked = await peek(lent)
       after(durationOf(), async () => {
         const often = isPacked(lent.document.class) ? 0.02 : 0.15
         const checkpoint = world.faulty && lent.document.terminating !== '2' && random.chance(often)
         if (by.dead) return
-        if (world.faulty && random.chance(0.04)) return done(handBack(lent, n))
+        if (world.faulty && random.chance(0.04)) return done(handBack(lent, n, world.now))
         const plan = await behave(world, lent, n, peeked, checkpoint)
         if (!checkpoint) return done(plan)
         commitAlone(by, plan, (answer) => {
@@ -100,6 +109,7 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
   // Lanes
 
   function dispatch(queue: string, bell: string): void {
+    if (world.isDown) return
     const warm = random.chance(0.5) ? 10_000 : 0
     ask({ queue, id: `L${++minted}`, started: world.now, seq: 0, open: new Set(), dead: false, warm }, [], bell)
   }
@@ -143,8 +153,10 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
     after(500, look)
   }
 
-  function goOn(lane: Lane, { word, lent, rings, nextDue }: CommitAnswer, left: boolean): void {
+  function goOn(lane: Lane, answer: CommitAnswer, left: boolean): void {
+    const { word, lent, rings, nextDue } = answer
     world.ring(rings)
+    constraints.retag(lane, answer)
     if (word === 'full' || word === 'stale' || left) return
     if (word === 'warm') {
       waitToBeCalled(lane, nextDue ?? Number.POSITIVE_INFINITY)
@@ -210,9 +222,10 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
         return { meddled: only !== undefined }
       },
       outcome: ({ word, lent }) => (lent.length ? 'some' : word),
-      got: ({ lent, rings }) => {
-        world.ring(rings)
-        for (const one of lent) performByHand(one)
+      got: (answer) => {
+        world.ring(answer.rings)
+        constraints.retag({ dead: false }, answer)
+        for (const one of answer.lent) performByHand(one)
       },
     })
   }
@@ -260,14 +273,14 @@ export function createWorkers(world: World, ledger: Ledger, settings: Record<str
 
   function ticks(): void {
     after(MINUTE, async () => {
-      if (!world.strikes('tick lost')) await tick()
+      if (!world.isDown && !world.strikes('tick lost')) await tick()
       ticks()
     })
   }
 
   function hands(): void {
     after(world.faulty ? random.between(2_000, 9_000) : 6_000, () => {
-      for (const queue of handsNeeded()) claimByHand(queue)
+      for (const queue of world.isDown ? [] : handsNeeded()) claimByHand(queue)
       hands()
     })
   }

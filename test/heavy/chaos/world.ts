@@ -5,6 +5,7 @@ import { SidejobError } from '../../../src/core/errors.ts'
 import { createStore } from '../../../src/redis/store.ts'
 import type { Ring } from '../../../src/redis/types.ts'
 import { CALLBACKS, limits, QUEUES } from './classes.ts'
+import { constraintKeys } from './constraints.ts'
 import { createJudge, type Facts, noFacts } from './judge.ts'
 import { seeded } from './random.ts'
 import { type Direct, nothing, type View, viewOf } from './redis.ts'
@@ -64,7 +65,7 @@ function linesOf({ at, line, before, after }: Entry): string[] {
 
 export function createWorld({ seed, redis }: WorldOptions) {
   const namespace = `chaos:${seed}:`
-  const where = { ns: namespace, queues: [...QUEUES, CALLBACKS], limits: Object.keys(limits) }
+  const where = { ns: namespace, queues: [...QUEUES, CALLBACKS], limits: [...Object.keys(limits), ...constraintKeys] }
   const random = seeded(seed)
   const chanceText = seeded(seed ^ 0x5eed)
   let now = BEGIN
@@ -200,6 +201,8 @@ export function createWorld({ seed, redis }: WorldOptions) {
     calm: () => {
       faulty = false
     },
+    /** True during an outage: bells and ticks do not arrive, and workers do not claim. */
+    isDown: false,
     get now() {
       return now
     },

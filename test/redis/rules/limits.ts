@@ -652,6 +652,16 @@ const rule28: Facts = {
     await constrain(world, 'd')
     expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id], version: '2' })
   },
+  async 'a job that gets another class or other args is tagged again before it runs'(world) {
+    const id = await world.make()
+    await constrain(world)
+    await retag(world, id, '1')
+    await world.change(id, 'rename', 'failing')
+    expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id] })
+    await retag(world, id, '1')
+    await world.change(id, 'patch', '1', 'a', '1')
+    expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id] })
+  },
   async 'what waits at a constraint that is changed is let go, to be tagged anew'(world) {
     const ids = await makeAll(world, 2, {})
     await constrain(world)

@@ -455,7 +455,7 @@ const rule22: Facts = {
     const before = await world.document(id)
     const run = await world.claimOne()
     const next = slot + 3 * HOUR
-    const words = ['slot', String(next)]
+    const words = ['slot', String(next), '']
     const skipped = { token: run.token, n: 0, end: 'skipped' as const, words }
     const { answers } = await world.store.commit({ queue: '', runs: [skipped] })
     expect(answers).toEqual(['queued'])
@@ -464,6 +464,15 @@ const rule22: Facts = {
       ...{ ranAt: before.ranAt, place: 't', nextSlot: next, runNumber: 1 },
       ...{ startedUp: undefined, lastRun: undefined, slotMissed: undefined },
     })
+  },
+  async 'a slot that a caller sets during a run stays after it'(world) {
+    const { id } = await hourly(world)
+    world.advance(3_000)
+    const run = await world.claimOne()
+    const later = world.now() + 5 * HOUR
+    await world.change(id, 'patch', '1', 'ns', String(later))
+    expect(await run.commit()).toBe('queued')
+    expect(await slotOf(world, id)).toBe(later)
   },
   async 'what the steps of one slot have done is not taken for the next'(world) {
     await hourly(world)

@@ -15,9 +15,12 @@ local time = require 'runtime/time'
 -- Slots that are made up for come one after the other at this distance, so that a long outage is no burst of runs.
 local CATCH_UP = 100
 
+-- A caller paused, changed or ended the schedule during the run: the slot that the run computed no longer counts.
+local function is_moved(doc, run) return run.slot_from and tonumber(run.slot_from) ~= tonumber(doc.next_slot) end
+
 function slots.set_times(id, doc, run)
   if run.at then cache.change(id, doc, fields.not_before, numbers.int(run.at)) end
-  if not run.slot then return end
+  if not run.slot or is_moved(doc, run) then return end
   cache.change(id, doc, fields.next_slot, run.slot ~= '' and run.slot or nil)
   cache.change(id, doc, fields.catch_up_at, run.catches_up and numbers.int(time.now + CATCH_UP) or nil)
   cache.change(id, doc, fields.slot_missed, nil)

@@ -19,6 +19,9 @@ local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local verbs = {}
 
+-- No version of the constraints: the next claim works out the limits of the job again.
+local OUTDATED = '-'
+
 -- Goes on only if a field of the state still is what was seen, as one of the texts that it may be kept as; a run that saw
 -- something else comes again.
 function verbs.expect_state(me, field, texts)
@@ -40,6 +43,7 @@ function verbs.rename(me, class)
   local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
   unique.let_go(id, doc)
   cache.change(id, doc, fields.class, class)
+  cache.change(id, doc, fields.constraints_version, OUTDATED)
   local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
   if doc.parent then cache.hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. (kin.status(doc.parent, doc.child_name) or states.of(doc)) .. ',' .. class) end
@@ -72,6 +76,7 @@ function verbs.patch(me, patched)
     local field, value = e[1], e[2]
     values.set_value(me.id, doc, field, value ~= '' and value or nil)
     if field == fields.repeats and value == '' then cache.zset(ns .. 'repeats', me.id, false) end
+    if field == fields.args and doc.constraints_version then cache.change(me.id, doc, fields.constraints_version, OUTDATED) end
     if field == fields.not_before then postponed = (tonumber(value) or 0) > time.now end
     if field == fields.not_before or field == fields.next_slot then moved = true end
   end

@@ -15,8 +15,8 @@ function says.at(run, moment) run.at = moment end
 
 function says.wait(run, ms) run.at = time.now + ms end
 
--- '': it has none any more.
-function says.slot(run, moment) run.slot = moment end
+-- The next slot, '' for none, and the slot from which the run counts it.
+function says.slot(run, moment, from) run.slot, run.slot_from = moment, from end
 
 -- Its next slot has gone by already, and is made up for.
 function says.catchup(run) run.catches_up = true end

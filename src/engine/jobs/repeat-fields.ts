@@ -1,0 +1,35 @@
+// The fields of a job that say when it repeats, as callers change them.
+
+import { type Fields, ops, type Words } from '../../redis/ops.ts'
+import type { JobRecord } from '../../redis/record.ts'
+import type { Sealed } from '../../redis/vault.ts'
+import type { JobInput } from '../engine.ts'
+import { repeatOf } from './new-job.ts'
+
+/** The next slot of a paused schedule: the last moment that a date can hold. */
+export const NEVER = 8_640_000_000_000_000
+
+/**
+ * The fields after a change of the repeat; null ends it. A paused schedule stays paused.
+ *
+ * @example repeatFields(document, { cron: '0 2 * * *' }, now).nextSlot // '1773194400000'
+ */
+export function repeatFields(document: JobRecord, repeat: JobInput['repeat'] | null, now: number): Fields {
+  if (repeat === null) return { repeats: '', nextSlot: '', repeatPaused: '' }
+  const { repeat: repeats = '', slot } = repeatOf(repeat, now)
+  const next = slot === undefined ? '' : String(slot)
+  if (document.repeatPaused === undefined) return { repeats, nextSlot: next }
+  return { repeats, nextSlot: String(NEVER), repeatPaused: next }
+}
+
+const was = (field: 'repeats' | 'repeatPaused', value = ''): Words => ops.was({ field, values: [value as Sealed] })
+
+/**
+ * A change of these fields, refused if another caller has paused, resumed or changed the schedule since it was read.
+ * Both fields are kept as plain text.
+ */
+export const repeatWords = ({ repeats, repeatPaused }: JobRecord, fields: Fields): Words[] => [
+  was('repeats', repeats),
+  was('repeatPaused', repeatPaused),
+  ops.patch({ fields }),
+]

@@ -1,0 +1,130 @@
+// What must be true of schedules: each slot runs at most once, and none is lost that its policy keeps. The judge counts
+// slots by the period of the series alone.
+
+import type { JobRecord } from '../../../src/redis/record.ts'
+import { isStopped, MARGIN, type Report, type Step } from './judge.ts'
+import type { View } from './redis.ts'
+import { type Series, seriesOf } from './schedules.ts'
+
+/** The slot of a schedule that is paused. */
+const NEVER = 8_640_000_000_000_000
+/** A slot that begins later than this is left out by `missed: 'skip'`. */
+const GRACE = 300_000
+/** A schedule that nothing holds up is this late at most, unless it runs and has missed slots to make up for. */
+const LATEST = 60_000
+const SECOND = 1_000
+
+const wholeSecond = (at: number): number => Math.floor(at / SECOND) * SECOND
+
+type Used = { due: number; began: number; planned: number }
+
+/** The last slot not later than a moment, of a series that counts from whole seconds. */
+const lastSlot = (from: number, period: number, moment: number): number =>
+  wholeSecond(from) + Math.floor((moment - wholeSecond(from)) / period) * period
+
+/** The slot that a run stands for: where missed slots are not all run, the last that was due as it began. */
+const ownSlot = ({ missed, period }: Series, { due, began }: Used): number =>
+  missed === 'run' ? due : Math.max(due, lastSlot(due, period, began))
+
+/** The slot that follows a run, and whether slots went by without one of their own. */
+function slotAfter(series: Series, used: Used): { next: number; passed: boolean } {
+  const { base, missed, period } = series
+  if (base !== 'scheduled')
+    return { next: wholeSecond(base === 'started' ? used.began : used.planned) + period, passed: false }
+  const own = ownSlot(series, used)
+  const next = wholeSecond(own) + period
+  if (next > used.planned) return { next, passed: own > used.due }
+  if (missed === 'run') return { next, passed: true }
+  const last = lastSlot(own, period, used.planned)
+  if (missed === 'skip') return { next: last + period, passed: true }
+  return { next: last, passed: own > used.due || last > next }
+}
+
+export function createSlotsJudge(report: Report) {
+  const usedBy = new Map<number, Set<number>>()
+
+  /** A slot counts as used once, whatever is done with it. */
+  function use(id: number, slot: number): void {
+    const used = usedBy.get(id) ?? new Set()
+    if (used.has(slot)) report('a slot was run twice', `${id}: ${slot}`)
+    usedBy.set(id, used.add(slot))
+  }
+
+  /** Only a run that began at its slot or later uses it up, and by its rule the next one follows. */
+  function move({ facts }: Step, id: number, was: JobRecord, is: JobRecord): void {
+    const end = facts.slots.find(({ job }) => job === id)
+    const series = seriesOf(was)
+    const [due, began] = [was.nextSlot!, was.ranAt!]
+    // A failed run that is retried keeps its slot.
+    const isUsed = end !== undefined && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)
+    if (!isUsed) {
+      if (is.nextSlot !== due) report('a slot was moved without a run of its own', `${id}: ${due} → ${is.nextSlot}`)
+      return
+    }
+    const used = { due, began, planned: end.planned }
+    const own = ownSlot(series, used)
+    const { next, passed } = slotAfter(series, used)
+    if (end.isSkipped && (series.missed !== 'skip' || began - own <= GRACE))
+      report('a slot was left out that was to run', `${id}: ${due}, begun ${began}`)
+    if (end.isSkipped ? is.nextSlot! <= end.planned : is.nextSlot !== next)
+      report('another slot follows than the rule says', `${id}: ${due} → ${is.nextSlot}, expected ${next}`)
+    if (passed && is.passedSlots === undefined) report('slots went by without a note', `${id}: ${due} → ${is.nextSlot}`)
+    if (!end.isSkipped) use(id, own)
+  }
+
+  function ends(id: number, { doc: is, was }: { doc: JobRecord; was: JobRecord }, { facts }: Step): void {
+    const end = facts.slots.find(({ job }) => job === id)
+    if (!end || was.terminating) return
+    const hasFailed = is.lastRun?.split(',')[2] === 'failed' && is.lastRun !== was.lastRun
+    if (hasFailed && is.place === 'f' && !seriesOf(was).stopOnFail)
+      report('a schedule stopped at a failure', `${id}: ${is.repeats}`)
+  }
+
+  /** Rules for every schedule after every step. */
+  function shape(id: number, doc: JobRecord): void {
+    if (doc.nextSlot && !doc.repeats) report('a schedule that has ended has a slot', `${id}: ${doc.nextSlot}`)
+    if (doc.repeatPaused && doc.repeats && doc.nextSlot && doc.nextSlot !== NEVER)
+      report('a schedule that is paused has a slot', `${id}: ${doc.nextSlot}`)
+    const rests = doc.place === 'c' || (doc.place === 's' && !doc.waitsFor && !doc.followed && !doc.held)
+    if (doc.repeats && doc.nextSlot && rests) report('a schedule rests', `${id}: ${doc.place} until ${doc.nextSlot}`)
+  }
+
+  /** A timer of a schedule that waits for nothing but its slot does not fire before it. */
+  function early({ before, facts, now }: Step, id: number, doc: JobRecord): void {
+    const was = before.jobs.get(id)?.doc
+    if (was?.place !== 't' || doc.place === 't' || !was.repeats || was.wantedEarly || was.notBefore || was.sleepUntil)
+      return
+    if (facts.meddled || isStopped(doc) || was.hasChildren || doc.hasChildren || wasFed(was, doc)) return
+    const moment = Math.max(was.backoffUntil ?? 0, was.lockUntil ?? 0, was.nextSlot ?? 0)
+    if (moment > now + MARGIN) report('a schedule ran before its slot', `${id}: ${moment} at ${now}`)
+  }
+
+  return {
+    step(step: Step): void {
+      const { before, after, facts } = step
+      for (const { id, doc } of after.jobs.values()) {
+        shape(id, doc)
+        early(step, id, doc)
+        const was = before.jobs.get(id)?.doc
+        if (!was?.repeats || !was.nextSlot || isStopped(doc)) continue
+        ends(id, { doc, was }, step)
+        if (facts.rescheduled.includes(id)) usedBy.delete(id)
+        else if (!facts.meddled || facts.slots.length > 0) move(step, id, was, doc)
+      }
+    },
+
+    /** Reports schedules that did not run a due slot, unless a failure or a child holds them up. */
+    caughtUp({ jobs }: View, now: number): void {
+      for (const { id, doc } of jobs.values()) {
+        const isHeldUp = isStopped(doc) || doc.place === 's' || doc.failures || doc.lostInARow || doc.backoffUntil
+        if (!doc.repeats || !doc.nextSlot || isHeldUp) continue
+        if (Math.max(doc.nextSlot, doc.ranAt ?? 0) < now - LATEST)
+          report('a slot that was due was not run', `${id}: ${doc.nextSlot} at ${now}`)
+      }
+    },
+  }
+}
+
+/** True if an input port of the job received a value. */
+const wasFed = (was: JobRecord, is: JobRecord): boolean =>
+  Object.entries(is).some(([field, value]) => field.startsWith('i:') && value !== was[field as 'i:in'])

@@ -1,0 +1,158 @@
+// Schedules: which repeats there are, and the callers that make, pause, resume, change and end them.
+
+import { type Missed, parseRepeat, type Repeat } from '../../../src/core/repeat.ts'
+import { createSchedules } from '../../../src/engine/api/schedules.ts'
+import type { Context } from '../../../src/engine/context.ts'
+import { repeatOf } from '../../../src/engine/jobs/new-job.ts'
+import { repeatFields, repeatWords } from '../../../src/engine/jobs/repeat-fields.ts'
+import type { NewJob } from '../../../src/redis/new-job.ts'
+import { ops, type Words } from '../../../src/redis/ops.ts'
+import type { JobRecord } from '../../../src/redis/record.ts'
+import type { Facts } from './judge.ts'
+import type { SeenJob } from './redis.ts'
+import type { World } from './world.ts'
+
+/** A repeat as the judge knows it: by its words alone, without the code that works out slots. */
+export type Series = {
+  repeat: Repeat
+  base: 'scheduled' | 'started' | 'finished'
+  period: number
+  missed: Missed
+  stopOnFail: boolean
+}
+
+const SECOND = 1_000
+
+const cron = (expression: string, seconds: number, missed: Missed = 'last', stopOnFail = false): Series => ({
+  repeat: { cron: expression, missed, ...(stopOnFail ? { stopOnFail } : {}) },
+  ...{ base: 'scheduled', period: seconds * SECOND, missed, stopOnFail },
+})
+
+const interval = (base: Series['base'], seconds: number, missed: Missed = 'run', stopOnFail = false): Series => ({
+  repeat: {
+    bedrock: `${base.toUpperCase()}, +${seconds} SECONDS`,
+    missed,
+    ...(stopOnFail ? { stopOnFail } : {}),
+  },
+  ...{ base, period: seconds * SECOND, missed, stopOnFail },
+})
+
+const all: Series[] = [
+  cron('*/20 * * * * *', 20, 'run'),
+  cron('*/20 * * * * *', 20, 'last'),
+  cron('*/30 * * * * *', 30, 'skip'),
+  cron('* * * * *', 60),
+  cron('*/2 * * * *', 120, 'skip'),
+  cron('*/10 * * * * *', 10, 'last', true),
+  interval('scheduled', 20),
+  interval('scheduled', 15, 'last'),
+  interval('scheduled', 25, 'skip', true),
+  // Periods beyond the grace of 5 minutes: only of those a slot can be left out.
+  cron('*/10 * * * *', 600, 'skip'),
+  interval('scheduled', 500, 'skip'),
+  interval('started', 30),
+  interval('finished', 20),
+]
+
+const known = new Map(all.map((series) => [JSON.stringify(parseRepeat(series.repeat).source), series]))
+
+/** The series of a job that repeats. */
+export const seriesOf = ({ repeats }: JobRecord): Series => {
+  const found = known.get(repeats!)
+  if (!found) throw new Error(`no series repeats like ${repeats}`)
+  return found
+}
+
+const MOST = 4
+/** Classes that repeat: with and without ports, limits, pull workers and redelivery. */
+const repeating = ['stream', 'plain', 'parent', 'timer', 'narrow', 'paced', 'hand', 'alike', 'ward']
+
+type Parts = {
+  call: (label: string, job: number | '', words: Words[], facts: () => Partial<Facts>) => void
+  enqueue: (job: NewJob) => void
+  newJob: (className: string) => NewJob
+}
+
+export function createScheduleClients(world: World, { call, enqueue, newJob }: Parts) {
+  const { store, random } = world
+  const schedules = (): SeenJob[] => [...world.view.jobs.values()].filter(({ doc }) => doc.repeats !== undefined)
+  let label = ''
+
+  /** The verbs of the engine. They read at once; their changes go over the network of this world. */
+  const verbs = createSchedules(
+    {
+      store,
+      now: () => Math.floor(world.now),
+      change: async (job: string, words: Words[]) => {
+        call(label, Number(job), words, () => ({ meddled: true, rescheduled: [Number(job)] }))
+        return { answer: [], rings: [] }
+      },
+    } as unknown as Context,
+    {} as Parameters<typeof createSchedules>[1],
+  )
+
+  const told = (name: string, verb: (id: string) => Promise<unknown>) => () => {
+    const found = schedules()
+    if (found.length === 0) return
+    const { id } = random.pick(found)
+    world.after(0, async () => {
+      label = name
+      // It may have ended, or gone, since it was seen.
+      await verb(String(id)).catch((error: { code?: string }) => {
+        if (error.code !== 'NOT_FOUND') throw error
+      })
+    })
+  }
+
+  function make(): void {
+    if (schedules().length >= MOST) return
+    const { repeat } = random.pick(all)
+    enqueue({ ...newJob(random.pick(repeating)), ...repeatOf(repeat, Math.floor(world.now)) })
+  }
+
+  function change(): void {
+    const found = schedules()
+    if (found.length === 0) return
+    const { id, doc } = random.pick(found)
+    const fields = repeatFields(doc, random.pick(all).repeat, Math.floor(world.now))
+    call('change schedule', id, repeatWords(doc, fields), () => ({ meddled: true, rescheduled: [id] }))
+  }
+
+  const remove = (id: number): void =>
+    call('delete schedule', id, [['delete', '', '1']], () => ({ meddled: true, rescheduled: [id] }))
+
+  const end = told('end schedule', verbs.end)
+
+  return {
+    acts: [
+      { weight: 6, act: make },
+      { weight: 3, act: told('pause schedule', verbs.pause) },
+      { weight: 4, act: told('resume schedule', verbs.resume) },
+      { weight: 2, act: change },
+      { weight: 1, act: end },
+      {
+        weight: 1,
+        act: () => {
+          const found = schedules()
+          if (found.length) remove(random.pick(found).id)
+        },
+      },
+    ],
+
+    /** True if any schedule repeats. */
+    isAny: (): boolean => schedules().length > 0,
+
+    /** Every schedule ends in one of three ways. */
+    endAll(): void {
+      for (const { id, doc } of schedules()) {
+        const way = random.int(3)
+        if (way === 0) call('terminate', id, [['terminate', '', '']], () => ({ meddled: true }))
+        else if (way === 1) remove(id)
+        else {
+          const words = ops.patch({ fields: repeatFields(doc, null, world.now) })
+          call('end schedule', id, [words], () => ({ meddled: true, rescheduled: [id] }))
+        }
+      }
+    },
+  }
+}
