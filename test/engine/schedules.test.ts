@@ -115,7 +115,7 @@ test('a schedule that is paused during a run stays paused after it', async () =>
   await kit.engine.jobs.terminate(String(id), {})
 })
 
-test('a schedule that is changed during a run goes on by its new pattern', async () => {
+test('a schedule that is changed during a run follows its new pattern', async () => {
   const id = await duringRun((job) => kit.engine.schedules.update(job, { repeat: { cron: '0 0 1 1 *' } }))
   const { next } = await kit.engine.schedules.get(String(id))
   expect(new Date(next[0]!).toISOString()).toMatch(/-01-01T00:00:00.000Z$/)
@@ -127,7 +127,7 @@ test('a schedule that is ended during a run completes with it', async () => {
   expect(await kit.statusOf(id)).toBe('completed')
 })
 
-test('a paused schedule that gets another pattern stays paused, and goes on by it', async () => {
+test('a paused schedule that gets another pattern stays paused until it is resumed', async () => {
   const id = await kit.make('beat', hourly)
   await kit.engine.schedules.pause(String(id))
   const { paused, next } = await kit.engine.schedules.update(String(id), { repeat: { cron: '30 * * * *' } })

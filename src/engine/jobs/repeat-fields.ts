@@ -1,4 +1,4 @@
-// The fields of a job that say when it repeats, as callers change them.
+// Changes of the fields that determine when a job repeats.
 
 import { type Fields, ops, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'

@@ -368,7 +368,7 @@ export const handBack = (lent: ClaimedJob, n: number, now: number): Plan => ({
   planned: now,
 })
 
-/** A run whose slot was missed is given back with the next one; undefined where it is to be performed. */
+/** Returns a run for a missed slot with the next slot; undefined if the run must be performed. */
 export function skip(lent: ClaimedJob, now: number): Plan | undefined {
   const settled = skipped(lent.document, now)
   return settled && { settled, job: lent.id, key: `${settled.token}#0`, facts: noPlanFacts([]), planned: now }

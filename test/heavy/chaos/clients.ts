@@ -486,7 +486,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     },
   }
 
-  /** What was paused is told to go on. */
+  /** Resumes every paused queue and limit. */
   function settle(): void {
     for (const queue of QUEUES) setPaused(queue, false)
     for (const queue of QUEUES) setBan(queue)

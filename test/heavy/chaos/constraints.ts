@@ -51,7 +51,7 @@ export const constraintKeys = [
 export function createConstraintClients(world: World) {
   const { store, random } = world
 
-  /** Two deployments, each with the constraints that it has heard of; what they say goes over the network of this world. */
+  /** Two deployments, each with its own knowledge of the constraints. Their changes go over the network of this world. */
   const isolates = [0, 1].map(() =>
     createConstraints(
       {

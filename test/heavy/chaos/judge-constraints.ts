@@ -1,5 +1,5 @@
-// What must be true of constraints: a run begins by the newest ones only, and never beyond them. The judge knows which
-// jobs each of them is about without the code that matches.
+// Rules for constraints: a run starts under their newest version only, and never exceeds them. The judge does not use
+// the code that matches jobs.
 
 import type { Constraint } from '../../../src/core/constraint.ts'
 import { kinds } from './constraints.ts'
@@ -9,7 +9,7 @@ import type { SeenJob } from './redis.ts'
 type Start = { key: string; at: number }
 
 export function createBoundsJudge(report: Report) {
-  /** By name: what has begun under the newest definition. */
+  /** The runs that started under the newest definition, by the name of the constraint. */
   const since = new Map<string, { text: string; tokens: Map<string, Start> }>()
 
   function learn({ after }: Step): void {
@@ -23,7 +23,7 @@ export function createBoundsJudge(report: Report) {
     if (key === undefined) return
     const { text, tokens } = since.get(name)!
     const { concurrency = Infinity, rate } = JSON.parse(text) as Constraint
-    if (!doc.heldLimits?.split('\n').includes(key)) report('a run is outside of a constraint', `${id}: ${key}`)
+    if (!doc.heldLimits?.split('\n').includes(key)) report('a constraint does not count a run', `${id}: ${key}`)
     tokens.set(doc.token!, { key, at: doc.ranAt! })
     const starts = [...tokens].filter(([, start]) => start.key === key)
     const open = new Set(
@@ -43,10 +43,10 @@ export function createBoundsJudge(report: Report) {
     for (const job of after.jobs.values()) {
       const { id, doc } = job
       if (doc.token === undefined || doc.token === before.jobs.get(id)?.doc.token) continue
-      // A claim of one job gives it beyond its limits, and a shutdown run needs no newer ones.
+      // A claim of one job by id ignores limits, and a shutdown run ignores new constraints.
       if (facts.meddled || doc.terminating) continue
       if ((doc.constraintsVersion ?? '') !== after.constraints.version)
-        report('a job was lent by former constraints', `${id}: ${doc.constraintsVersion}`)
+        report('a job was claimed under an earlier version of the constraints', `${id}: ${doc.constraintsVersion}`)
       for (const name of since.keys()) begins(step, name, job)
     }
   }

@@ -1,5 +1,5 @@
-// What must be true of schedules: each slot runs at most once, and none is lost that its policy keeps. The judge counts
-// slots by the period of the series alone.
+// Rules for schedules: each slot runs at most once, and no slot is lost if its policy keeps it. The judge computes
+// slots from the period of the series alone.
 
 import type { JobRecord } from '../../../src/redis/record.ts'
 import { isStopped, MARGIN, type Report, type Step } from './judge.ts'
@@ -22,7 +22,7 @@ type Used = { due: number; began: number; planned: number }
 const lastSlot = (from: number, period: number, moment: number): number =>
   wholeSecond(from) + Math.floor((moment - wholeSecond(from)) / period) * period
 
-/** The slot that a run stands for: where missed slots are not all run, the last that was due as it began. */
+/** The slot of a run: the last one due at its start, unless the policy runs every missed slot. */
 const ownSlot = ({ missed, period }: Series, { due, began }: Used): number =>
   missed === 'run' ? due : Math.max(due, lastSlot(due, period, began))
 
@@ -43,7 +43,7 @@ function slotAfter(series: Series, used: Used): { next: number; passed: boolean 
 export function createSlotsJudge(report: Report) {
   const usedBy = new Map<number, Set<number>>()
 
-  /** A slot counts as used once, whatever is done with it. */
+  /** Reports a slot that a second run uses. */
   function use(id: number, slot: number): void {
     const used = usedBy.get(id) ?? new Set()
     if (used.has(slot)) report('a slot was run twice', `${id}: ${slot}`)
