@@ -29,8 +29,6 @@ const written: Names = new Map(
     log: 'o',
     messages: 'm',
     records: 'r',
-    flat: 'f',
-    moves: 'm2',
   }),
 )
 /** What a claim has got so far. */

@@ -47,7 +47,7 @@ function listed(file: string, header: string, line: string): string[] {
 /**
  * `-- left to commit_verbs: run/ops, run/retry.release`: what the other script has, and this one never comes to.
  * `-- idle: port/hints.hears`: what it does come to, with nothing to be done there.
- * `-- here alone: run/lone`: what the other script never comes to; it has no line that ends so.
+ * `-- here alone: run/lone`: modules that the other script never reaches. Lines that end in `-- here alone` are left out of it.
  */
 function leftIn(file: string, header: string, text: string): Source['left'] {
   const to = /^-- left to (\w+): /m.exec(header)?.[1]

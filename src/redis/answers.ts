@@ -149,8 +149,8 @@ export const replies = {
 
   /**
    * `word`: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again) | 'full' (no lane free) |
-   * 'stale'. `answers`: of each run; `failed`: how many failed instead of being lent; `seen`: up to which member, where not to
-   * the end; `told`: what the process was told; `nextDue`: a moment, and how many milliseconds it is away.
+   * 'stale'. `answers`: of each run; `failed`: how many failed instead of being lent; `seen`: how many members the
+   * next claim may skip; `told`: what the process was told; `nextDue`: a moment, and how many milliseconds it is away.
    */
   committed: {
     word: 'text',

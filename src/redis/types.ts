@@ -162,7 +162,7 @@ export type CommitAnswer = {
   version: string
   /** Number of jobs that failed instead of being claimed. */
   failed: number
-  /** Position of the claim, unless it reached the end. */
+  /** The number of jobs that the next claim may skip; undefined if it would find no more than this claim. */
   seen?: number
   /** Signal for the pull worker. */
   signal?: Signal

@@ -386,7 +386,6 @@ const runs: Mutation[] = [
       'if not doc.lost_in_a_row then return end',
       'other jobs follow lost ones',
     ],
-    ['if want.lend and not got.room then', 'if want.lend then', 'lone jobs follow lost ones'],
     ["  if got.room then return 'stop' end\n", '', 'pieces follow lost ones'],
     ['or (got.n > 0 and not got.room) then', 'then', 'a claim mixes lost jobs with fresh ones'],
     ['if got.fresh_first or (', 'if (', 'lost jobs have every turn'],
@@ -396,7 +395,13 @@ const runs: Mutation[] = [
       'lost jobs wait as long as their turn was the last',
     ],
     ['got.n > 0 and served ~= serves', 'not served and served ~= serves', 'other jobs have every turn'],
-    ['more or #passed > 0', 'more', 'a claim that passed over lost jobs has seen everything'],
+    ['more, seen = true, want.skip end', 'end', 'a claim that passed over lost jobs has seen everything'],
+    [
+      '  return true, from - removed, removed\n',
+      '  return true, from, removed\n',
+      'a pull worker skips jobs that no claim has seen',
+    ],
+    ['or removed > 0) and seen', ') and seen', 'a claim that only removed jobs is the last one'],
   ),
   ...of(13, 'lib/run/retry.lua', [
     '  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end\n',
@@ -1276,8 +1281,8 @@ const limited: Mutation[] = [
       'a shutdown run waits to be tagged',
     ],
     [
-      'if #keys == #members and #members <= step then return #want.stale > 0, from end',
-      'if #keys == #members and #members <= step then return false, from end',
+      'if #keys == #members and #members <= step then return #want.stale > 0, from - removed, removed end',
+      'if #keys == #members and #members <= step then return false, from - removed, removed end',
       'a lane leaves what has to be tagged anew',
     ],
   ),
@@ -2787,46 +2792,6 @@ const ported: Mutation[] = [
   ]),
 ]
 
-const lone: Mutation[] = [
-  ...of(
-    131,
-    'lib/run/lone.lua',
-    ['mark and harmless[', 'harmless[', 'a job whose last words are a quote and a comma fails the script'],
-    ['    if not place then return false end\n', '    place = place or 0\n', 'whatever hangs on a job is passed over'],
-    [
-      "not (said[QUEUE] .. said[CLASS]):find('\\\\', 1, true)",
-      'true',
-      'names that are written with strokes are read as they stand',
-    ],
-    [" and not held:find('\\\\', 1, true)", '', 'keys that are written with strokes are read as they stand'],
-    ['if till <= time.now or not', 'if not', 'a run commits after its lease'],
-    ['    cache.raw[held] = false\n    cache.del(held)\n', '', 'the key of a job that has ended is held'],
-    [' else leases[#leases + 1] = id end', ' end', 'who has ended stands among those who run'],
-    ['if held_leases then held_leases[id] = false else', 'if not held_leases then', 'who has ended has a lease'],
-    ['  push_two(completed, keep, id)\n', '', 'who has ended is not among those who have'],
-    ['  ready[#ready + 1] = member\n', '', 'who has been lent stands among those who are ready'],
-    ['    push_two(leases, ends, id)\n', '', 'who has been lent has no lease'],
-    ['cache.raw[key] ~= text or', '', 'who commits twice at once is counted twice'],
-    [
-      '    places.soonest(want.queue, queue_fields.next_lease, moment)\n',
-      '',
-      'nobody looks when the lease of such a job ends',
-    ],
-    [
-      '    if keep > time.now then places.soonest(its_queue, queue_fields.next_removal, keep) end\n',
-      '',
-      'nobody looks when such a job is to go',
-    ],
-    [
-      '  if since[1] then counts.completed(its_queue, its_class, since, began) end\n',
-      '',
-      'the end of such a job is not counted',
-    ],
-    ['  if like ~= run[7] then', '  if not like then', 'all that end together are counted as the first'],
-  ),
-  ...of(131, 'scripts/commit.lua', ['not (queue_record.banned or', 'not (', 'a banned class runs']),
-]
-
 const marks: Mutation[] = [
   ...of(
     132,
@@ -3205,7 +3170,6 @@ export const mutations: Mutation[] = [
   ...keptInputs,
   ...pastRuns,
   ...packed,
-  ...lone,
   ...marks,
   ...ported,
   ...warm,

@@ -20,8 +20,8 @@ import { withoutMissed } from './missed-slots.ts'
 const literalSets = (name: string): string => name.replaceAll('[', '[[]')
 
 const CLAIM_LEASE = 60_000
-/** Maximum number of unwanted jobs that one claim skips. */
-const MOST_SEEN = 50_000
+/** A claim asks Redis at most this often for jobs that it may take. Redis looks at up to 1,000 jobs each time. */
+const MAX_LOOKS = 50
 
 type Look = Pick<ClaimRequest, 'max' | 'lease' | 'patterns' | 'tags' | 'process'> & {
   queue: string
@@ -130,7 +130,7 @@ export function createRuns({
   }
 
   /** Claims once, and again if the jobs found were not for this claim. */
-  async function look(request: Look, waiter?: Waiter, skip = 0): Promise<Snapshot[]> {
+  async function look(request: Look, waiter?: Waiter, skip = 0, looks = 1): Promise<Snapshot[]> {
     const { queue, lane, call, stop, ...claim } = request
     const answer = await store.commit({
       queue,
@@ -148,7 +148,7 @@ export function createRuns({
     // the first time.
     if (answer.stale.length || sound.length < answer.lent.length) return look(request, waiter, skip)
     if (answer.lent.length && !lane) return look(request, waiter, skip)
-    if (answer.seen !== undefined && answer.seen > skip && skip < MOST_SEEN) return look(request, waiter, answer.seen)
+    if (answer.seen !== undefined && looks < MAX_LOOKS) return look(request, waiter, answer.seen, looks + 1)
     return []
   }
 

@@ -145,7 +145,7 @@ export function createDeliveries(parts: Context) {
       if (lent.length || failed) return [{ ...answer, lent, failed }]
       if (answer.lent.length && !lane) continue
       if (answer.stale.length && ++tries < MOST_TRIES) continue
-      if (answer.seen === undefined || answer.seen <= skip) return []
+      if (answer.seen === undefined) return []
       skip = answer.seen
     }
   }

@@ -18,7 +18,6 @@ import { lanes } from './lanes.ts'
 import { limited } from './limits.ts'
 import { listening } from './listeners.ts'
 import { logged } from './logs.ts'
-import { lone } from './lone.ts'
 import { marks } from './marks.ts'
 import { oneTime } from './once.ts'
 import { pastRuns } from './past-runs.ts'
@@ -41,7 +40,6 @@ const files: Record<number, Facts>[] = [
   runs,
   places,
   packed,
-  lone,
   ported,
   time,
   families,

@@ -692,6 +692,23 @@ const rule13: Facts = {
     const { lent, seen } = await world.store.commit({ queue: 'q', claim })
     expect([lent.map(({ id }) => id), seen]).toEqual([[other], 0])
   },
+  async 'a pull worker finds the job behind 1,100 jobs at a limit that is full'(world) {
+    const pulling = (priority: number, concurrency?: number) => ({
+      ...{ pull: true, class: 'remote', priority },
+      ...(concurrency ? { limits: [{ key: 'full', how: 'set' as const, concurrency }] } : {}),
+    })
+    const first = await world.make(pulling(-2, 2_000))
+    const spec = { queue: 'q', known: true, shutdown: false, ...pulling(-1, 2_000) }
+    for (let i = 0; i < 11; i++) await world.store.enqueue(Array.from({ length: 100 }, () => spec))
+    expect((await world.claimOne({ pull: true, max: 1, lease: 600_000 })).id).toBe(first)
+    const last = await world.make(pulling(1))
+    await world.make({ ...pulling(2, 1) })
+    const claim = { max: 1, lease: LEASE, begun: 1, pull: true }
+    const { lent, seen } = await world.store.commit({ queue: 'q', claim })
+    expect([lent, seen]).toEqual([[], 0])
+    const again = await world.store.commit({ queue: 'q', claim: { ...claim, skip: seen } })
+    expect(again.lent.map(({ id }) => id)).toEqual([last])
+  },
   async 'claims of lost jobs and of fresh jobs take turns'(world) {
     const suspects = await Promise.all(Array.from({ length: 4 }, () => world.make()))
     for (let n = 0; n < 2; n++) {

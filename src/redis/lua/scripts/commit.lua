@@ -4,10 +4,10 @@
 -- Built twice. Most runs complete and do nothing else, most claims take what comes, and mostly nobody listens to what jobs
 -- become: `commit` is for those, and has two thirds of the text. All else is for `commit_verbs`, which has everything. Who
 -- calls knows which it is, but for who listens, what a queue is changing, and runs that were lost or met a fault: `commit` answers
--- `verbs` then, and has done nothing. Jobs on which nothing hangs, which are most, it lends and ends without their documents.
+-- `verbs` then, and has done nothing.
 --
 -- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/slots.set_times, run/retry.release, run/retry.conflict, run/retry.fail, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on
--- here alone: run/lone
+-- here alone: none
 -- idle: run/finish.going_on, queue/counts.closes_days, queue/counts.keep_day, job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
@@ -33,7 +33,6 @@ local standby = require 'queue/standby'
 local waiters = require 'queue/waiters'
 local claim = require 'run/claim'
 local finish = require 'run/finish'
-local lone = require 'run/lone'
 local packed = require 'run/packed'
 local snapshot = require 'run/snapshot'
 local tokens = require 'run/tokens'
@@ -62,10 +61,7 @@ if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and s
 end
 cache.fetch(KEYS)
 cache.makes_room = queue_name == internal.BULK
-for i = 1, count do
-  runs[i] = ARGV[at + 5] == '0' and lone.take(keys) or nil -- here alone
-  runs[i] = runs[i] or finish.take_run(at)
-end
+for i = 1, count do runs[i] = finish.take_run(at) end
 -- Jobs on the wrong side, or in a former order, are moved in slices.
 local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
 if changing or hints.hears_anything() then return reply.committed { word = 'verbs' } end -- here alone
@@ -126,12 +122,9 @@ local function commit_all()
   if keys[1] then cache.fetch(keys) end
   sides.fetch_limits_of(ended)
   for i, run in ipairs(runs) do
-    if run[1] then answers[i] = lone.finish(run, lane) else -- here alone
     answers[i] = not run.piece and finish.commit(run, lane)
-    end -- here alone
   end
   runs.apart = #runs - #whole
-  if cache.writes.flat then lone.settle() end -- here alone
   for _, i in ipairs(whole) do
     local run = runs[i]
     local ended_together = packed.finish(run, lane)
@@ -170,10 +163,7 @@ do
   end
 end
 
-local ids, lent, more, seen, failed = {}, 0, false, 0, 0
--- A lane that takes what comes, of a queue that has no say in it, is lent jobs on which nothing hangs as such.
-local queue_record = claims and place == '' and tier == '' and not patterns[1] and cache.queue(queue_name) -- here alone
-local lends_lone = queue_record and not (queue_record.banned or queue_record.bounded_classes or queue_record.called_classes) -- here alone
+local ids, lent, more, seen, failed = {}, 0, false, nil, 0
 local want = {
   queue = queue_name,
   lane = lane,
@@ -192,7 +182,6 @@ local want = {
   calls = calls,
   careful = careful ~= '',
   process = process ~= '' and process or nil,
-  limited = lends_lone and function(...) return lone.limited(...) end or nil, -- here alone
 }
 if claims then
   ids, lent, more, seen, failed = claim.jobs(want, head)
@@ -234,4 +223,4 @@ end
 work.flush()
 
 ids = finish.going_on(runs, answers) or ids
-return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings, next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version, failed = numbers.int(failed), seen = more and numbers.int(seen) or '', faults = journal.faults, told = told }
+return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings, next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version, failed = numbers.int(failed), seen = seen and numbers.int(seen) or '', faults = journal.faults, told = told }

@@ -53,15 +53,15 @@ local function measure(of, at, ms, n)
   of[at] = (of[at] or 0) + n
 end
 
--- Runs that end now: since when they had been ready, by their sequences, and when they began; each of n jobs.
+-- Notes n runs that end now. `since` is the sequence of the job, `began` the start of the run.
 function class_counts.ran(q, class, since, began, n)
   journal.push(journal.within(journal.within(ended, q), class), { since, tonumber(began) or time.now, n or 1 })
 end
 
 local function count_ended(of, runs)
   for _, run in ipairs(runs) do
-    for _, since in ipairs(run[1]) do measure(of, WAITED, math.max(0, run[2] - time.moment_of_sequence(since)), run[3]) end
-    measure(of, TOOK, math.max(0, time.now - run[2]), run[3] * #run[1])
+    measure(of, WAITED, math.max(0, run[2] - time.moment_of_sequence(run[1])), run[3])
+    measure(of, TOOK, math.max(0, time.now - run[2]), run[3])
   end
 end
 

@@ -121,14 +121,7 @@ end
 -- Runs of a class that end now, as its document has them; of a piece it says not when they began.
 function counts.ran(doc, began, n)
   counts.add(doc.queue, doc.class, 'runs', n)
-  class_counts.ran(doc.queue, doc.class, { doc.sequence }, began or doc.ran_at, n)
-end
-
--- So many that began at once and have completed, by their sequences.
-function counts.completed(q, class, since, began)
-  counts.add(q, class, 'runs', #since)
-  counts.add(q, class, 'completed', #since)
-  class_counts.ran(q, class, since, began)
+  class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
 end
 
 -- Notes for how long the first of the runs that a claim lends had been ready, and that all of them were for up to as long.

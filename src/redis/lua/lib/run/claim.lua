@@ -90,8 +90,8 @@ end
 -- One job by its id, if it is ready.
 local function claim_one(want)
   local id, doc = want.only, cache.find(want.only)
-  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > time.now then return {}, 0, false, 0, 0 end
-  return { lend(id, doc, want.lease, true, want.process) }, 1, false, 0, 0
+  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > time.now then return {}, 0, false, nil, 0 end
+  return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0
 end
 
 -- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
@@ -208,9 +208,6 @@ local function consider(id, doc, want, got)
 end
 
 local function consider_job(member, id, want, got)
-  local ends
-  if want.lend and not got.room then ends = want.lend(member, id, want, got) end
-  if ends ~= nil then return ends end
   local doc = cache.find(id)
   if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return cache.zset(got.key, member, false) end
   return consider(id, doc, want, got)
@@ -292,9 +289,16 @@ function claim.is_overtaken()
   return false
 end
 
--- Looks at ready jobs in their order. Returns whether unseen jobs are left, and from where.
+-- True if this claim has removed a member from its index. Redis removes it when the script ends.
+local function is_removed(key, member)
+  local written = cache.writes.zsets[key]
+  return written and written[member] == false
+end
+
+-- Looks at ready jobs in their order. Returns whether unseen jobs are left, how many members the next claim may skip, and how many
+-- this claim has removed.
 local function go_through(want, head, got)
-  local from, choosy = want.skip, #want.patterns > 0 or want.place == 'p'
+  local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == 'p'
   local each = want.careful and carefully or plainly
   local most = math.max(want.max, want.wide)
   while got.n + got.failed < most and from < want.skip + MAX_SCAN do
@@ -303,9 +307,9 @@ local function go_through(want, head, got)
     head = nil
     if from == 0 and want.tier == '' then tally.heads[got.key] = members end
     local keys, numbers, ids = claim.first_of(members, step, choosy and STEP or want.max - got.n, want.wide - got.n)
-    if #keys == 0 then return #members > 0 or #want.stale > 0, from end
+    if #keys == 0 then return #members > 0 or #want.stale > 0, from - removed, removed end
     cache.fetch(keys)
-    sides.fetch_limits_of(ids[1] and want.limited and want.limited(ids, want) or ids)
+    sides.fetch_limits_of(ids)
     local nth = 0 -- of the ids
     for i = 1, #keys do
       local ends
@@ -315,17 +319,19 @@ local function go_through(want, head, got)
         nth = nth + 1
         ends = each(consider_job, members[i], ids[nth], want, got)
       end
-      if ends then return true, ends == 'later' and from + i - 1 or from end
+      local gone = is_removed(got.key, members[i]) and 1 or 0
+      if ends then return true, from + i - 1 - removed, removed + gone end
+      removed = removed + gone
     end
-    if #keys == #members and #members <= step then return #want.stale > 0, from end
+    if #keys == #members and #members <= step then return #want.stale > 0, from - removed, removed end
     from = from + #keys
   end
-  return true, from
+  return true, from - removed, removed
 end
 
 -- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither waits for all of the other. Returns the
--- ids (of a piece `p` and its number), the number of jobs, whether unseen jobs are left and from where, and the number of jobs that
--- failed instead.
+-- ids (of a piece `p` and its number), the number of jobs, whether unseen jobs are left, how many members the next claim may skip
+-- (nil if it would find no more than this one), and the number of jobs that failed instead.
 -- want: { queue, lane, place ('' or 'p'), max, wide (how many where they are in pieces, if that is more), lease,
 --   begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over), process (nil or
 --   its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
@@ -335,7 +341,7 @@ function claim.jobs(want, head)
   local q, served = want.queue, cache.queue(want.queue).suspects_served
   local got = claim_state { key = redis_keys.queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served, passed = {} }
   want.liked, want.banned = {}, {}
-  local more, from = go_through(want, head, got)
+  local more, seen, removed = go_through(want, head, got)
   local passed = got.passed
   if got.n == 0 and served and passed[1] then
     got.fresh_first, got.passed = nil, {}
@@ -345,7 +351,9 @@ function claim.jobs(want, head)
   end
   local serves = got.room and 1 or nil
   if got.n > 0 and served ~= serves then cache.change_queue(q, queue_fields.suspects_served, serves) end
-  return got.ids, got.n, more or #passed > 0, from, got.failed
+  -- The next claim looks again at the suspects that this one has passed over.
+  if passed[1] then more, seen = true, want.skip end
+  return got.ids, got.n, more, more and (seen > want.skip or removed > 0) and seen or nil, got.failed
 end
 
 return claim

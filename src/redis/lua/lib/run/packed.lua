@@ -94,8 +94,8 @@ local function move(number, piece, state, moment)
   places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
 end
 
--- How a first run stands that has just been lent: in front of what those of a piece are, or a job on which nothing hangs.
-function packed.lent_state(token, till, begun)
+-- The state of a piece that a lane has just leased. Its text precedes the common fields.
+local function lent_state(token, till, begun)
   return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"' .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
 end
 
@@ -103,7 +103,7 @@ end
 function packed.lend(number, piece, want, begun)
   local till = time.now + want.lease
   local token = tokens.next('p' .. number, '1', '')
-  move(number, piece, packed.lent_state('@' .. token:sub((token:find('.', 1, true))), numbers.int(till), begun), till)
+  move(number, piece, lent_state('@' .. token:sub((token:find('.', 1, true))), numbers.int(till), begun), till)
 end
 
 -- The piece, if it is lent under this token, and until when.
@@ -140,8 +140,8 @@ local function is_within(mask, other)
   return true
 end
 
--- How it stands when it has completed.
-function packed.completed_state(token, n, ran, rest)
+-- The state of a completed piece.
+local function completed_state(token, n, ran, rest)
   return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text .. ',completed,1","cm":"' .. token .. '|' .. numbers.int(n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
@@ -184,7 +184,7 @@ function packed.finish(run, lane)
   counts.ran(doc, ran, n)
   counts.add(doc.queue, doc.class, 'completed', n)
   if keep > time.now then
-    move(run.piece, piece, packed.completed_state('@.' .. run.token, run.n, ran, rest), keep)
+    move(run.piece, piece, completed_state('@.' .. run.token, run.n, ran, rest), keep)
   else
     packed.remove(run.piece, piece)
   end

@@ -71,10 +71,9 @@ local function keys_to_delete()
   return dels
 end
 
--- Members by whether they stay: those that go, and score and member of those that stay. Some are noted as such already.
+-- Splits members into members that leave the index, and scores and members that stay.
 local function grow_index(key, members, leaving)
-  local of, moves = redis_keys.counted[key], cache.writes.moves and cache.writes.moves[key] or { {}, {} }
-  local gone, kept = moves[1], moves[2]
+  local of, gone, kept = redis_keys.counted[key], {}, {}
   if of and of[2] == 'leases' then leased.keep(of[1], members) end
   for member, score in pairs(members) do
     if score then
@@ -144,7 +143,7 @@ local function grow_lists()
 end
 
 local function write_texts(more_to_come, dels)
-  local sets = cache.writes.flat or {}
+  local sets = {}
   for number in pairs(cache.changed_pieces) do
     local key, piece = redis_keys.piece_key(number), cache.pieces[number]
     local text = piece and piece.n > 0 and pieces.text_of(piece)
