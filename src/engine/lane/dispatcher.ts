@@ -1,240 +1,144 @@
-// One lane of a queue: claim, perform, commit with the next claim, until nothing is left or the time is over.
+// The loop of a lane: claim, perform, and commit with the next claim. lane-state.ts has the states of a lane.
 
 import { sleep } from '../../core/sleep.ts'
+import type { RunOutcome } from '../../redis/changes.ts'
 import type { Store } from '../../redis/store.ts'
 import type { ClaimedJob, CommitAnswer, LaneStart, Ring } from '../../redis/types.ts'
 import type { Constraints } from '../jobs/constraints.ts'
-import { type Executor, newUsage, type Usage } from '../run/executor.ts'
-import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
-import { createInFlight } from './in-flight.ts'
+import type { Executor } from '../run/executor.ts'
+import type { Listen } from './calls.ts'
+import { callsFree, createLanes, type Lane } from './lane.ts'
 import { newLaneName } from './lane-name.ts'
-import { createLaneTime } from './lane-time.ts'
-import { createLent } from './lent.ts'
+import { type LaneOptions, laneDefaults } from './lane-options.ts'
+import { eventOf, type LaneState, SOON_MS, transitions } from './lane-state.ts'
 import type { Guest } from './ringer.ts'
 
-export type LaneOptions = {
-  /** Most runs of one batch; a queue's own setting may be lower. */
-  batch?: number
-  /** How many runs of a batch go on at once. */
-  concurrency?: number
-  /** Milliseconds of work after which a lane hands on to a new invocation; while it waits to be called it does none. */
-  budget?: number
-  lease?: number
-  /** Milliseconds from one request to the next within which runs are short: then a lane takes more at once of jobs in pieces. */
-  short?: number
-  /** Milliseconds after its last run for which a lane stays, to be called when there is work; 0: it leaves at once. */
-  warm?: number
-  /** Requests after which it hands on, those of its functions left out. */
-  requests?: number
-}
-
-// 25 s of budget: well below every plan's response time.
-// Half of the requests that a paid invocation may send: the other half is for what functions send.
-export const laneDefaults = {
-  ...{ batch: 100, concurrency: 100, budget: 25_000, requests: 5_000 },
-  ...{ lease: 45_000, short: 100, warm: 0 },
-} as const
-/** So many lanes of an isolate wait at once, each with a delivery of QStash open: its free plan has ten at a time. */
-const WARM_AT_ONCE = 5
-/** So many a lane takes of jobs that wait in pieces, where the last ones were short; and no more than so many times those. */
+/** Maximum packed jobs of one claim after a short batch, and how many times the size of that batch. */
 const WIDE = 600
-const GROWS = 3
-/** A lease is renewed after a third of it: two renewals may be lost. */
-const RENEWALS = 3
-/** What comes with a call is lent for as long as a bell may take: so long after it, the first time. */
-const FIRST_RENEWAL = 6_000
-/** A lane whose time is over while it waits leaves with its next commit, where one comes so soon: that one costs nothing more. */
-const LEAVING = 1_000
-/** A lane waits itself for what is due this soon. */
-const SOON = 2_000
-/** So long a lane waits for all of a batch before it commits what has ended and claims more. */
-const PATIENCE = 1_000
+const GROWTH = 3
+/** A lane waits this many milliseconds for a whole batch. Then it commits the runs that have ended and claims more. */
+const BATCH_WAIT_MS = 1_000
 
 export type DispatcherOptions = {
   store: Store
   executor: Executor
   constraints: Constraints
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  /** How a lane that waits is called; without it none waits. */
+  /** Subscribes to the calls of a lane. Without it, no lane stays warm. */
   listen?: Listen
-  /** Milliseconds on a clock that only measures. */
+  /** A clock in milliseconds that only measures. */
   elapsed?: () => number
   lane?: LaneOptions
   newLane?: () => string
 }
 
-/** A lane that begins with a request which makes jobs, and when that was. */
+/** A lane that starts in the request which creates its jobs, and the time of that request. */
 export type EagerLane = LaneStart & { asked: number }
 
 export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
 
-export function createDispatcher({
-  store,
-  executor,
-  constraints,
-  ring,
-  listen,
-  elapsed = () => performance.now(),
-  lane: options = {},
-  newLane = () => newLaneName(store.now()),
-}: DispatcherOptions) {
-  const { batch, concurrency, budget, lease, short, warm, requests } = { ...laneDefaults, ...options }
-  const newWarmth = createWarmth({ listen, warm, most: WARM_AT_ONCE, elapsed })
+export function createDispatcher(parts: DispatcherOptions) {
+  const { store, executor, constraints, ring, elapsed = () => performance.now(), lane: options = {} } = parts
+  const { newLane = () => newLaneName(store.now()) } = parts
+  const settings = { ...laneDefaults, ...options }
+  const { batch, concurrency, lease, short, requests } = settings
+  const lanes = createLanes({ store, executor, listen: parts.listen, elapsed, settings })
 
-  /** Renews again and again, and once soon after something came that has little time. */
-  function renewing(renew: () => void) {
-    const again = setInterval(renew, lease / RENEWALS)
-    let first: ReturnType<typeof setTimeout> | undefined
-    const once = () => {
-      first = undefined
-      renew()
-    }
-    return {
-      soon: () => void (first ??= setTimeout(once, FIRST_RENEWAL)),
-      end(): void {
-        clearInterval(again)
-        clearTimeout(first)
-      },
-    }
-  }
-
-  type Beginning = { bell?: string; lent?: ClaimedJob[]; asked?: number; guest?: Guest }
-
-  /** Serves a queue, from a bell or from the jobs on that a request has begun its lane with. */
-  async function run(
-    queue: string,
-    lane: string,
-    { bell = '', lent = [], asked = 0, guest }: Beginning,
-  ): Promise<Dispatched> {
-    const usage = newUsage(guest)
-    const flight = createInFlight(concurrency, (one, when) => executor.run(one, { usage, asked: when }))
-    /** A run whose job is to end, or that is somebody else's by now, hears of it. */
-    const renew = async () => {
-      if (flight.size === 0) return
-      usage.sent.requests++
-      const { ending, lost } = await store.renew(queue, flight.tokens(), lease, lane)
-      usage.stops.tell(ending, 'the job is to end: somebody has terminated it')
-      usage.stops.tell(lost, 'the lease of this run has ended: nothing of it will be kept')
-    }
-    const renewal = renewing(() => void renew().catch(() => undefined))
-    const time = createLaneTime({ budget, until: guest?.until, elapsed })
-    const byCalls = createLent()
-    const take = (call: string): boolean => {
-      const called = store.lentByCall(call)
-      flight.add(byCalls.byCall(called, elapsed()), elapsed())
-      time.works()
-      warmth.worked()
-      renewal.soon()
-      return called.length > 0
-    }
-    const warmth = guest ? cold : newWarmth(lane, time.latest + LEAVING, take)
-    try {
-      if (lent.length) {
-        flight.add(lent, asked)
-        await flight.landed(PATIENCE)
-      }
-      return await serve({ queue, bell, lane, usage, flight, byCalls, guest, time, warmth, seq: lent.length ? 2 : 1 })
-    } finally {
-      renewal.end()
-      warmth.end()
-    }
-  }
-
-  type Lane = {
-    queue: string
-    bell: string
-    lane: string
-    usage: Usage
-    flight: ReturnType<typeof createInFlight>
-    byCalls: ReturnType<typeof createLent>
-    guest?: Guest
-    time: ReturnType<typeof createLaneTime>
-    warmth: Warmth
-    /** The number of its next request. */
-    seq: number
-  }
-
-  /** How many that call others it takes on: as many as can be called at once. One without any takes one, to wait with. */
-  const callsFree = ({ calls }: Usage, underWay: number): number =>
-    Math.max(underWay ? 0 : 1, calls.most - calls.wanted)
-
-  /** What a lane takes on, with so many short ones just done. Who said how many a batch has gets no larger ones. */
-  const freeIn = ({ usage, flight }: Lane, short: number, leave: boolean) => ({
-    max: leave ? 0 : Math.max(0, batch - flight.size),
-    ...(options.batch === undefined && !leave ? { wide: Math.min(WIDE, GROWS * short) } : {}),
+  /** The room of a lane after `shortRuns` runs of a short batch. A configured batch size is never exceeded. */
+  const roomOf = ({ usage, flight }: Lane, shortRuns: number, leaves: boolean) => ({
+    max: leaves ? 0 : Math.max(0, batch - flight.size),
+    ...(options.batch === undefined && !leaves ? { wide: Math.min(WIDE, GROWTH * shortRuns) } : {}),
     calls: callsFree(usage, flight.size),
   })
 
-  /** What a lane says of itself with each request. Who could take nothing on is not called either. */
-  const ownWords = ({ lane, warmth }: Lane, free: ReturnType<typeof freeIn>, leave: boolean) => ({
-    id: lane,
-    leave: leave && warmth.busy() ? ('next' as const) : leave,
-    waits: SOON,
-    warm: free.max > 0 && free.calls > 0 ? warmth.left() : 0,
-  })
-
-  /** Waits as the answer says, and goes on; or says how the lane ends. */
-  async function rest({ usage, flight, byCalls, time, warmth }: Lane, answer: CommitAnswer, leave: boolean) {
-    const wait = answer.dueIn ?? Number.POSITIVE_INFINITY
-    if (answer.word === 'warm') {
-      if (flight.size === 0) time.rests()
-      await warmth.wait(wait, flight.ended())
-      time.works()
-    } else if (!flight.idle) {
-      // Slow runs hold up nobody: what has ended is committed and more is claimed; and when nothing is left the lane
-      // is given up, so that new jobs ring, while we wait only to bring home what is under way.
-      const serves = answer.word === 'ok' || answer.word === 'more'
-      const mayClaim = serves && !leave && callsFree(usage, flight.size) > 0
-      await (mayClaim ? flight.landed(PATIENCE) : flight.next())
-    } else if (answer.word === 'full' || answer.word === 'stale') return answer.word
-    else if (leave) return 'handed on'
-    else if (answer.word === 'empty') {
-      if (wait > SOON) return 'empty'
-      await sleep(wait)
-    }
-    // Also where the last answer brought what a call had brought already.
-    if (flight.size === 0 && !flight.idle) await byCalls.gather()
-    return undefined
+  /** Commits the ended runs, claims the next jobs, and starts them. */
+  async function exchange(lane: Lane, done: RunOutcome[], leaves: boolean): Promise<CommitAnswer> {
+    const { usage, flight, called, warmth, guest } = lane
+    const asked = elapsed()
+    const wasShort = done.length > 0 && flight.size === 0 && asked - lane.askedBefore < short
+    lane.askedBefore = asked
+    const room = roomOf(lane, wasShort ? done.length : 0, leaves)
+    const heard = called.heard()
+    const isFirst = lane.seq === 1
+    usage.sent.requests++
+    const answer = await store.commit({
+      queue: lane.queue,
+      runs: done,
+      lane: {
+        ...{ id: lane.id, seq: lane.seq++, heard, bell: isFirst ? lane.bell : '', waits: SOON_MS },
+        leave: leaves && warmth.busy() ? 'next' : leaves,
+        warm: room.max > 0 && room.calls > 0 ? warmth.left() : 0,
+      },
+      claim: { ...room, lease, begun: concurrency },
+    })
+    called.told(heard.length)
+    await executor.tellRefused(done, answer.answers)
+    if (answer.rings.length) usage.sent.requests++
+    // A guest that has used up its time starts no lanes in its invocation.
+    await ring([...answer.rings, ...(await constraints.retag(answer))], guest && leaves ? { ...guest, until: 0 } : guest)
+    flight.add(called.byAnswer(answer.lent), asked)
+    if (answer.lent.length || done.length) warmth.worked()
+    return answer
   }
 
-  async function serve(open: Lane): Promise<Dispatched> {
-    const { queue, bell, usage, flight, byCalls, guest, time, warmth } = open
-    let runs = 0
-    let last = Number.NEGATIVE_INFINITY
-    for (let seq = open.seq; ; seq++) {
-      const leave = time.isOver() || usage.sent.requests >= requests || executor.usedUp(usage)
-      const done = flight.take()
-      const asked = elapsed()
-      const heard = byCalls.heard()
-      const wereShort = done.length > 0 && flight.size === 0 && asked - last < short
-      last = asked
-      const free = freeIn(open, wereShort ? done.length : 0, leave)
-      usage.sent.requests++
-      const answer: CommitAnswer = await store.commit({
-        queue,
-        runs: done,
-        lane: { ...ownWords(open, free, leave), seq, heard, bell: seq === 1 ? bell : '' },
-        claim: { ...free, lease, begun: concurrency },
-      })
-      byCalls.told(heard.length)
-      await executor.tellRefused(done, answer.answers)
-      // Who leaves because its time is over leaves no room for others.
-      const here = guest && (leave ? { ...guest, until: 0 } : guest)
-      if (answer.rings.length) usage.sent.requests++
-      await ring([...answer.rings, ...(await constraints.retag(answer))], here)
-      runs += done.length
-      flight.add(byCalls.byAnswer(answer.lent), asked)
-      if (answer.lent.length || done.length) warmth.worked()
-      const ended = await rest(open, answer, leave)
-      if (ended) return { runs, ended }
+  /** Waits until the lane has something to commit or to claim. */
+  async function rest(lane: Lane, state: LaneState, dueIn = Number.POSITIVE_INFINITY): Promise<void> {
+    const { usage, flight, called, time, warmth } = lane
+    if (state === 'warm') {
+      if (flight.size === 0) time.rests()
+      await warmth.wait(dueIn, flight.ended())
+      time.works()
+    } else if (!flight.idle) {
+      const mayClaim = state === 'serving' && callsFree(usage, flight.size) > 0
+      await (mayClaim ? flight.landed(BATCH_WAIT_MS) : flight.next())
     }
+    if (flight.size === 0 && !flight.idle) await called.gather()
+  }
+
+  async function serve(lane: Lane): Promise<Dispatched> {
+    const { flight, time, usage } = lane
+    let state: LaneState = transitions.cold.started
+    for (let runs = 0; ; ) {
+      const leaves = time.isOver() || usage.sent.requests >= requests || executor.usedUp(usage)
+      const done = flight.take()
+      runs += done.length
+      const answer = await exchange(lane, done, leaves)
+      const event = eventOf(answer, { leaves, idle: flight.idle })
+      state = transitions[state][event]
+      if (state === 'cold') return { runs, ended: endOf(answer, leaves) }
+      if (event === 'due') await sleep(answer.dueIn!)
+      await rest(lane, state, answer.dueIn)
+      if (state === 'warm') state = transitions.warm.woken
+    }
+  }
+
+  const endOf = ({ word }: CommitAnswer, leaves: boolean): Dispatched['ended'] => {
+    if (word === 'full' || word === 'stale') return word
+    return leaves ? 'handed on' : 'empty'
   }
 
   return {
-    dispatch: (queue: string, bell: string, guest?: Guest) => run(queue, newLane(), { bell, guest }),
-    /** A lane that a request which makes jobs may begin, and how it goes on with those that it was lent. */
+    /** Serves a queue for a bell. */
+    async dispatch(queue: string, bell: string, guest?: Guest): Promise<Dispatched> {
+      const lane = lanes.open({ queue, id: newLane(), bell, guest })
+      try {
+        return await serve(lane)
+      } finally {
+        lane.close()
+      }
+    },
+    /** Names a lane that starts in the request which creates its jobs. */
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
-    goOn: ({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest) =>
-      run(lent[0]!.document.queue, id, { lent, asked, guest }),
+    /** Serves the jobs that such a request has leased, and then their queue. */
+    async goOn({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest): Promise<Dispatched> {
+      const lane = lanes.open({ queue: lent[0]!.document.queue, id, guest, seq: 2 })
+      try {
+        lane.flight.add(lent, asked)
+        await lane.flight.landed(BATCH_WAIT_MS)
+        return await serve(lane)
+      } finally {
+        lane.close()
+      }
+    },
   }
 }

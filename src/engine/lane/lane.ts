@@ -1,0 +1,96 @@
+// The parts of an open lane: its runs, its leases, its time, and how it waits for calls.
+
+import type { Store } from '../../redis/store.ts'
+import { type Executor, newUsage, type Usage } from '../run/executor.ts'
+import { cold, createWarmth, type Listen, type Warmth } from './calls.ts'
+import { createInFlight } from './in-flight.ts'
+import type { LaneOptions } from './lane-options.ts'
+import { createLaneTime } from './lane-time.ts'
+import { createLent } from './lent.ts'
+import { createRenewals } from './renewals.ts'
+import type { Guest } from './ringer.ts'
+
+/** Maximum warm lanes of an isolate. Each keeps a delivery of QStash open, and its free plan has ten at a time. */
+const MAX_WARM = 5
+/** A warm lane whose time is over waits this many milliseconds longer for a commit, because leaving with a commit costs nothing. */
+const LEAVING_MS = 1_000
+
+export type Lane = {
+  queue: string
+  id: string
+  /** The bell that started the lane, or ''. */
+  bell: string
+  /** Set if the lane runs in an invocation that exists for something else. */
+  guest?: Guest
+  usage: Usage
+  flight: ReturnType<typeof createInFlight>
+  called: ReturnType<typeof createLent>
+  time: ReturnType<typeof createLaneTime>
+  warmth: Warmth
+  /** The number of its next request. */
+  seq: number
+  /** The time of its last request. */
+  askedBefore: number
+  close: () => void
+}
+
+export type LanesOptions = {
+  store: Store
+  executor: Executor
+  listen?: Listen
+  elapsed: () => number
+  settings: Required<LaneOptions>
+}
+
+/** The number of runs that may call other servers and that a lane may still take. A lane without runs takes one, which waits for its turn. */
+export const callsFree = ({ calls }: Usage, running: number): number =>
+  Math.max(running ? 0 : 1, calls.most - calls.wanted)
+
+export function createLanes({ store, executor, listen, elapsed, settings }: LanesOptions) {
+  const { concurrency, budget, lease, warm } = settings
+  const newWarmth = createWarmth({ listen, warm, most: MAX_WARM, elapsed })
+
+  /** Renews all leases. Stops the runs whose jobs are to end, and the runs that have lost their leases. */
+  async function renew(queue: string, lane: string, { usage, flight }: Pick<Lane, 'usage' | 'flight'>): Promise<void> {
+    if (flight.size === 0) return
+    usage.sent.requests++
+    const { ending, lost } = await store.renew(queue, flight.tokens(), lease, lane)
+    usage.stops.tell(ending, 'the job is to end: a caller has terminated it')
+    usage.stops.tell(lost, 'the lease of this run has ended: its changes will be discarded')
+  }
+
+  return {
+    /** Opens a lane. Close it when it has left its queue. */
+    open({
+      queue,
+      id,
+      bell = '',
+      guest,
+      seq = 1,
+    }: Pick<Lane, 'queue' | 'id' | 'guest'> & { bell?: string; seq?: number }): Lane {
+      const usage = newUsage(guest)
+      const flight = createInFlight(concurrency, (one, when) => executor.run(one, { usage, asked: when }))
+      const renewals = createRenewals(lease, () => void renew(queue, id, { usage, flight }).catch(() => undefined))
+      const time = createLaneTime({ budget, until: guest?.until, elapsed })
+      const called = createLent()
+      /** Starts the jobs that come with a call; false if the call has none. */
+      const take = (call: string): boolean => {
+        const jobs = store.lentByCall(call)
+        flight.add(called.byCall(jobs, elapsed()), elapsed())
+        time.works()
+        warmth.worked()
+        renewals.soon()
+        return jobs.length > 0
+      }
+      const warmth = guest ? cold : newWarmth(id, time.latest + LEAVING_MS, take)
+      return {
+        ...{ queue, id, bell, guest, usage, flight, called, time, warmth, seq },
+        askedBefore: Number.NEGATIVE_INFINITY,
+        close() {
+          renewals.end()
+          warmth.end()
+        },
+      }
+    },
+  }
+}

@@ -1,0 +1,24 @@
+// Renews the leases of a lane while it lives.
+
+/** A lease is renewed after a third of it, so that two renewals may fail. */
+const RENEWALS = 3
+/** A job that comes with a call is leased for as long as a bell may take, so the first renewal is due after this many milliseconds. */
+const FIRST_RENEWAL_MS = 6_000
+
+/** @example const renewals = createRenewals(45_000, renew); renewals.soon(); renewals.end() */
+export function createRenewals(lease: number, renew: () => void) {
+  const regular = setInterval(renew, lease / RENEWALS)
+  let first: ReturnType<typeof setTimeout> | undefined
+  const once = () => {
+    first = undefined
+    renew()
+  }
+  return {
+    /** Renews once soon: a job has come with a call. */
+    soon: () => void (first ??= setTimeout(once, FIRST_RENEWAL_MS)),
+    end(): void {
+      clearInterval(regular)
+      clearTimeout(first)
+    },
+  }
+}
