@@ -75,7 +75,10 @@ export function createDispatcher(parts: DispatcherOptions) {
     await executor.tellRefused(done, answer.answers)
     if (answer.rings.length) usage.sent.requests++
     // A guest that has used up its time starts no lanes in its invocation.
-    await ring([...answer.rings, ...(await constraints.retag(answer))], guest && leaves ? { ...guest, until: 0 } : guest)
+    await ring(
+      [...answer.rings, ...(await constraints.retag(answer))],
+      guest && leaves ? { ...guest, until: 0 } : guest,
+    )
     flight.add(called.byAnswer(answer.lent), asked)
     if (answer.lent.length || done.length) warmth.worked()
     return answer
