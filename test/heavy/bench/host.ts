@@ -1,22 +1,21 @@
 // The process in which the measured stack runs, so that what it costs can be told from what its caller costs.
 
 import type { Counts } from '../../redis/commandstats.ts'
-import { startServed } from './served.ts'
+import { type Lanes, startServed } from './served.ts'
 
 export type HostOptions = {
   redis: { host: string; port: number }
   under: 'workerd' | 'node'
   far: boolean
-  warm: string
-}
+} & Lanes
 
 /** What this process tells: once where it is reached, and its counts whenever it is asked. */
 export type HostMessage = { url: string; workerd?: number } | { counts: Counts }
 
 const tell = (message: HostMessage) => process.send!(message)
 
-process.once('message', async ({ redis, under, far, warm }: HostOptions) => {
-  const served = await startServed(redis, under, warm)
+process.once('message', async ({ redis, under, far, ...lanes }: HostOptions) => {
+  const served = await startServed(redis, under, lanes)
   if (far) served.moveAway()
   process.on('message', () => tell({ counts: served.counts() }))
   process.once('disconnect', () => served.close().finally(() => process.exit()))

@@ -26,12 +26,20 @@ export const latency = { redis: 2, qstash: 50 } as const
 /** More deliveries than a measurement makes. */
 export const ALL = 100_000
 
+/** How long lanes stay warm, and whether they start in the request that creates jobs. */
+export type Lanes = { warm: string; eager: boolean }
+
+const varsOf = ({ warm, eager }: Lanes) => ({
+  SIDEJOB_LANE_WARM: warm,
+  SIDEJOB_DISPATCH: eager ? 'eager' : 'bell',
+})
+
 function moveAway(gateway: Gateway, qstash: Qstash): void {
   gateway.faults.delay(latency.redis, { times: Number.POSITIVE_INFINITY })
   qstash.faults.late(latency.qstash, { times: ALL })
 }
 
-async function inWorkerd(redis: Address, warm: string) {
+async function inWorkerd(redis: Address, { warm, eager }: Lanes) {
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-bench-'))
   const { url, gateway, qstash, worker, close } = await startLocalStack({
     dir,
@@ -39,7 +47,7 @@ async function inWorkerd(redis: Address, warm: string) {
     redis: `redis://${redis.host}:${redis.port}`,
     persist: false,
     say: console.error,
-    vars: { SIDEJOB_LANE_WARM: warm },
+    vars: varsOf({ warm, eager }),
     // What development puts around a Worker, to hold it to a plan for one, is not there where it is deployed.
     alone: true,
     plan: 'off',
@@ -56,7 +64,7 @@ async function inWorkerd(redis: Address, warm: string) {
   }
 }
 
-async function inNode(redis: Address, warm: string) {
+async function inNode(redis: Address, lanes: Lanes) {
   const gateway = await startGateway({ redis, token: KEY })
   const qstash = await startQstash()
   let serve: (request: Request) => Promise<Response> | Response
@@ -76,7 +84,7 @@ async function inNode(redis: Address, warm: string) {
     QSTASH_NEXT_SIGNING_KEY: development.nextSigningKey,
     PUBLIC_URL: url,
     SIDEJOB_API_KEY: KEY,
-    SIDEJOB_LANE_WARM: warm,
+    ...varsOf(lanes),
   })
   const verify = verifier({ ...signingKeys, now: Date.now })
   serve = createApp({
@@ -107,6 +115,6 @@ async function requestOf(request: IncomingMessage): Promise<Request> {
   return new Request(`http://${headers.host}${url}`, { method, headers: headers as Record<string, string>, body })
 }
 
-/** Everything but Redis, started; `warm`: for how long lanes wait for work. */
-export const startServed = (redis: Address, under: 'workerd' | 'node', warm: string) =>
-  ({ workerd: inWorkerd, node: inNode })[under](redis, warm)
+/** Starts everything but Redis. */
+export const startServed = (redis: Address, under: 'workerd' | 'node', lanes: Lanes) =>
+  ({ workerd: inWorkerd, node: inNode })[under](redis, lanes)

@@ -7,7 +7,7 @@ import type { Address } from '../../../infra/stand-ins/resp.ts'
 import { createClient } from '../../../src/client/index.ts'
 import type { Counts } from '../../redis/commandstats.ts'
 import type { HostMessage, HostOptions } from './host.ts'
-import { KEY } from './served.ts'
+import { KEY, type Lanes } from './served.ts'
 
 /** Waits until a fact is true. */
 export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000, every = 5): Promise<void> {
@@ -19,20 +19,20 @@ export async function until(fact: () => Promise<boolean> | boolean, ms = 120_000
 }
 
 /**
- * Everything but Redis, started, and a client for it. `warm`: lanes wait so long for work. `flags` are for its process: --cpu-prof shows what the gateway
+ * Everything but Redis, started, and a client for it. Lanes stay warm for `warm`; `eager` lanes start in the request that creates jobs. `flags` are for its process: --cpu-prof shows what the gateway
  * does, and the app too when it runs under node.
  *
  * @example const stack = await startMeasured(redis, { under: 'workerd', far: false }); await stack.client.jobs.enqueue({ class: 'noop' })
  */
 export async function startMeasured(
   { host, port }: Address,
-  { under, far, warm = '0s' }: Pick<HostOptions, 'under' | 'far'> & { warm?: string },
+  { under, far, warm = '0s', eager = false }: Pick<HostOptions, 'under' | 'far'> & Partial<Lanes>,
   flags: string[] = [],
 ) {
   const redis = { host, port }
   const process = fork(fileURLToPath(new URL('host.ts', import.meta.url)), { execArgv: flags })
   const heard = async () => (await once(process, 'message'))[0] as HostMessage
-  process.send({ redis, under, far, warm } satisfies HostOptions)
+  process.send({ redis, under, far, warm, eager } satisfies HostOptions)
   const { url, workerd } = (await heard()) as Extract<HostMessage, { url: string }>
   return {
     redis,

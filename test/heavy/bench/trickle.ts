@@ -1,12 +1,13 @@
-// `npm run bench:trickle`: jobs that come one by one, so many a second: how long each takes, and what it costs in billed
-// commands and QStash messages, with lanes that wait for work and without. Redis is 2 ms and QStash 50 ms away; `--near`
-// leaves them where they are. `--rate 12 --seconds 60` change the load; `--lanes wait` and `--lanes leave` measure one of the two.
+// `npm run bench:trickle` creates single jobs at a fixed rate. It prints how long each takes, its billed commands and its QStash
+// messages: with lanes that leave at once, with warm lanes, and with lanes that start in the request. Redis is 2 ms and QStash
+// 50 ms away; `--near` removes that delay. `--rate 12 --seconds 60` change the load; `--lanes leave`, `wait` or `eager` measures one way.
 
 import { parseArgs } from 'node:util'
 import { startRedis } from '../../../infra/stand-ins/redis.ts'
 import { type Connection, connect, text } from '../../../infra/stand-ins/resp.ts'
 import { lone, trickle } from './load.ts'
 import { hearRemovals } from './removals.ts'
+import type { Lanes } from './served.ts'
 import { startMeasured } from './stack.ts'
 
 const { values: options } = parseArgs({
@@ -43,16 +44,16 @@ const eachOf = (then: Map<string, number>, now: Map<string, number>, jobs: numbe
 const quantile = (sorted: number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 
-async function measure(warm: string): Promise<string> {
+async function measure(lanes: Lanes): Promise<string> {
   const redis = await startRedis({ force: 'server', persist: false })
-  const stack = await startMeasured(redis, { under: 'workerd', far: !options.near, warm })
+  const stack = await startMeasured(redis, { under: 'workerd', far: !options.near, ...lanes })
   const connection = await connect(redis)
   const removal = await hearRemovals(redis)
 
   /** Milliseconds from the call until Redis no longer has the job. */
   async function one(): Promise<number> {
     const began = performance.now()
-    const { id } = await stack.client.jobs.enqueue({ class: 'noop' })
+    const { id } = await stack.client.jobs.enqueue({ class: 'noop', ...(lanes.eager ? { timeout: '20s' } : {}) })
     await removal.of(`sidejob:job:${id}`)
     return performance.now() - began
   }
@@ -82,12 +83,13 @@ async function measure(warm: string): Promise<string> {
 
 /** Each as it is asked for and printed, and for how long lanes wait for work. */
 const ways = {
-  leave: { name: 'lanes leave at once', warm: '0s' },
-  wait: { name: 'lanes wait for 10 s', warm: '10s' },
+  leave: { name: 'lanes leave at once', warm: '0s', eager: false },
+  wait: { name: 'lanes wait for 10 s', warm: '10s', eager: false },
+  eager: { name: 'lanes start in the request', warm: '0s', eager: true },
 }
 
 if (options.lanes && !(options.lanes in ways))
-  throw new Error(`--lanes: expected leave or wait, got "${options.lanes}"`)
+  throw new Error(`--lanes: expected leave, wait or eager, got "${options.lanes}"`)
 console.log(`${rate} jobs a second for ${seconds} s, ${options.near ? 'near' : 'Redis 2 ms and QStash 50 ms away'}`)
-for (const [way, { name, warm }] of Object.entries(ways))
-  if (!options.lanes || options.lanes === way) console.log(`  ${name}: ${await measure(warm)}`)
+for (const [way, { name, ...lanes }] of Object.entries(ways))
+  if (!options.lanes || options.lanes === way) console.log(`  ${name}: ${await measure(lanes)}`)
