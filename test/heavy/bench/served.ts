@@ -26,7 +26,7 @@ export const latency = { redis: 2, qstash: 50 } as const
 /** More deliveries than a measurement makes. */
 export const ALL = 100_000
 
-/** How long lanes stay warm, and whether they start in the request that creates jobs. */
+/** `warm`: how long lanes wait for work. `eager`: lanes start in the request that creates jobs. */
 export type Lanes = { warm: string; eager: boolean }
 
 const varsOf = ({ warm, eager }: Lanes) => ({
