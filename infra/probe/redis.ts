@@ -260,7 +260,7 @@ const jsonQuestions = ({ run }: Asked): Question[] =>
   }))
 
 const billing = ({ key, run }: Asked): Question => ({
-  about: '100 scripts with 10 commands in each: what is billed',
+  about: '100 scripts with 10 commands in each: the bill',
   expected: '1,100 commands: those inside of a script count',
   async ask() {
     const from = new Date().toISOString()

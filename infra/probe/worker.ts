@@ -117,7 +117,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
       'it makes jobs in the deployment’s own namespace: claim with `wait`, hang up, enqueue, and claim again',
     ),
     unknown(
-      'what a day of idling costs',
+      'the cost of an idle day',
       '1,440 ticks of cron and 144 messages, 3 commands each',
       'leave it idle for a day, and read the counters in the consoles of Upstash and Cloudflare',
     ),

@@ -81,7 +81,7 @@ function refused(env: Env): string[] {
     ...['QSTASH_TOKEN', 'QSTASH_CURRENT_SIGNING_KEY', 'QSTASH_NEXT_SIGNING_KEY'].map(
       (name) =>
         published.has(env[name] ?? '') &&
-        `${name}: expected one of your account, got that of QStash's development server`,
+        `${name}: expected a value of your account, got the token of QStash's development server`,
     ),
     badKeys(env),
     ...webhooks.map(

@@ -68,7 +68,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   /** A file that job 7 has stored. */
   async function stored(): Promise<string> {
     const id = await files.idOf(7, Date.now())
-    await files.bucket.put(keyOf(id), new TextEncoder().encode('what is in it'), { type: 'text/plain' })
+    await files.bucket.put(keyOf(id), new TextEncoder().encode('content of the file'), { type: 'text/plain' })
     return id
   }
 
@@ -89,7 +89,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await told.getByRole('button', { name: 'Close' }).click()
       expect(await told.count()).toBe(0)
       const answer = await fetch(`${site.url}${address.pathname}${address.search}`)
-      expect(await answer.text()).toBe('what is in it')
+      expect(await answer.text()).toBe('content of the file')
       address.searchParams.set('signature', 'of-somebody-else')
       expect((await fetch(`${site.url}${address.pathname}${address.search}`)).status).toBe(403)
     })

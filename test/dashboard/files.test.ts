@@ -11,7 +11,7 @@ import { totalOf } from '../../src/http/files.ts'
 import { folderBucket } from '../kit/folder-bucket.ts'
 import { KEY, ORIGIN, startPages } from './kit.ts'
 
-const bytes = new TextEncoder().encode('what is in it')
+const bytes = new TextEncoder().encode('content of the file')
 
 let pages: Awaited<ReturnType<typeof startPages>>
 let files: ReturnType<typeof createFiles>

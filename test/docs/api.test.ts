@@ -12,7 +12,7 @@ import { expectMade, table } from './made.ts'
 
 type Shape = Schema & { $ref?: string; properties?: Record<string, unknown>; anyOf?: Shape[] }
 
-/** The members of a shape; of one of several forms, those of all. */
+/** The members of a shape; for a union, the members of all its forms. */
 function membersOf(schema: z.ZodType | undefined): string[] {
   if (!schema) return []
   const named: Record<string, Schema> = {}

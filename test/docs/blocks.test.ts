@@ -13,9 +13,9 @@ const blocks = pages.flatMap(blocksOf)
 
 /** All groups that a block is in. */
 function groupsOf({ page, kind, text }: Block): string[] {
-  // What functions of the library do is written by the test that plays them.
+  // The test that plays the functions of the library writes their output.
   if (page === 'docs/functions.md' && kind === 'text') return ['made']
-  // What was measured, once it was.
+  // Measurements, once taken.
   if (page === 'docs/speed.md' && kind === 'text') return ['output']
   if (page === 'docs/recipes.md' && kind === 'ts') return ['run']
   const played = plays.some(
@@ -36,7 +36,7 @@ test('every block of a page is run, compared, drawn, or listed with its reason, 
   expect(faults).toEqual([])
 })
 
-test('what is said of blocks is said of blocks that are there, and names tests that are there', () => {
+test('listed blocks exist, and name existing tests', () => {
   const isThere = ({ page, starts }: { page: string; starts: string }) =>
     blocks.some((block) => block.page === page && block.text.startsWith(starts))
   expect([...elsewhere, ...claims].filter((one) => !isThere(one))).toEqual([])

@@ -20,7 +20,7 @@ export const pages = [
 
 export type Block = { page: string; line: number; kind: string; text: string }
 
-/** The blocks of a page in their order; `kind` is what stands behind the fence, `line` where the block begins. */
+/** The blocks of a page in their order; `kind` is the language of the fence, `line` the first line of the block. */
 export function blocksOf(page: string): Block[] {
   const text = readFileSync(join(root, page), 'utf8')
   return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(({ index, 1: kind, 2: code }) => ({

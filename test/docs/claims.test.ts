@@ -1,4 +1,4 @@
-// What a page shows in TypeScript with its result has that result.
+// Snippets of TypeScript on the pages return the results that the pages show.
 
 import { expect, test } from 'vitest'
 import { core } from '../../functions/core.ts'
@@ -25,7 +25,7 @@ async function runTests(): Promise<number> {
 }
 
 test.each(claims.map((claim) => [claim.page, claim.starts, claim] as const))(
-  'what %s shows from `%s` on does what it says',
+  'the snippet of %s from `%s` on has the stated result',
   async (page, starts, claim) => {
     const site = await startSite(await classesOf(claim))
     try {

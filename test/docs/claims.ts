@@ -1,5 +1,5 @@
-// The snippets of TypeScript that run, beside the recipes, and what comes of them. All others are compiled
-// (snippets.test.ts): they show a shape, and claim no result.
+// Snippets of TypeScript that run, besides the recipes, and their results. The remaining snippets are only compiled
+// (snippets.test.ts): they claim no result.
 
 import { expect } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'
@@ -9,16 +9,16 @@ import { KEY, type Site } from './site.ts'
 
 export type Claim = {
   page: string
-  /** How the block begins. */
+  /** First line of the block. */
   starts: string
   /** Classes without a function of their own that it makes jobs of. */
   classes?: string[]
   before?: (site: Site) => Promise<unknown>
-  /** What happens meanwhile, as by a person. */
+  /** Actions of a person while it runs. */
   meanwhile?: (site: Site) => Promise<unknown>
-  /** What stands for something that a test does not have. */
+  /** Replacements for values that a test does not have. */
   stands?: (site: Site) => Record<string, string>
-  /** What is true afterwards; without it that nothing was thrown, and that tests in it have passed. */
+  /** Assertions afterwards; without them nothing may throw, and tests in the block must pass. */
   after?: (site: Site, exported: Record<string, Worker>) => Promise<unknown>
 }
 

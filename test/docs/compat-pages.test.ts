@@ -1,4 +1,4 @@
-// Pages of the dashboard that the tables of other systems name: each is there, and those of each system are named.
+// The compatibility tables name existing pages of the dashboard, and name each page of their system.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

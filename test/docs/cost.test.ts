@@ -13,7 +13,7 @@ const price = {
 
 const budgets = titles('test/redis/budgets.test.ts')
 
-/** What the title of a budget says was measured. */
+/** Measured counts in the title of a budget. */
 function counted(start: string, pattern: RegExp): number[] {
   const title = budgets.find((one) => one.startsWith(start))
   expect(title, `there is no budget that begins with ${start}`).toBeDefined()
@@ -54,7 +54,7 @@ const parts: [what: string, commands: number][] = [
 const MINUTES = 60 * 24 * 30
 const ticks = MINUTES + MINUTES / 10
 
-test('docs/cost.md is what was counted, at the prices that it names', async () => {
+test('docs/cost.md matches the counts, at the prices that it names', async () => {
   await expectMade('cost.md', {
     'a million': table(
       ['a no-op job', 'Redis commands', 'QStash messages', 'a million of them: Redis', 'QStash', 'Workers'],

@@ -1,4 +1,4 @@
-// Whatever sidejob offers is somewhere in its manual: each route, option, code, setting, metric, command and name.
+// The manual mentions everything that sidejob offers: each route, option, code, setting, metric, command and name.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ import { settings } from '../../src/settings.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** What stands as code in the manual, without the tables of other systems: there names mean theirs. */
+/** Code in the manual, without the tables of other systems, whose names differ. */
 const manual = pagesIn(join(root, 'docs'))
   .filter((page) => !page.startsWith('compat/'))
   .map((page) => read(`docs/${page}`))
@@ -44,7 +44,7 @@ function keysOf(schema: z.ZodType): string[] {
   return Object.keys((($ref ? named[$ref.split('/').at(-1)!] : shape) as { properties: object }).properties)
 }
 
-/** The members of a type as it stands in a file. */
+/** The members of a type in a file. */
 const membersOf = (path: string, type: string): string[] => {
   const [, body] = new RegExp(`type ${type}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(read(path))!
   return [...body!.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name]) => name!)

@@ -1,4 +1,4 @@
-// The page of defaults says what holds where nothing is said: each row is asked of the code or of a running system.
+// Each row of the page of defaults is compared with the code or a running system.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** For how long a job is kept after its end; null: for ever. */
+/** Retention of a job after its end; null means forever. */
 async function keptFor(id: number, index: string): Promise<number | null> {
   const { endedAt } = await kit.engine.jobs.get(String(id))
   const key = `${kit.store.keys.queue('default')}:${index}`
@@ -53,7 +53,7 @@ async function resultFor(id: number): Promise<number> {
   return Math.ceil(left / MINUTE) * MINUTE
 }
 
-test('what a job is where nothing is said', async () => {
+test('the defaults of a job', async () => {
   expect(said('`queue`')).toBe(`\`${jobInput.parse({ class: 'noop' }).queue}\``)
   const id = await kit.make('noop')
   await kit.rest(id, 'completed')
@@ -74,7 +74,7 @@ test('what a job is where nothing is said', async () => {
   expect(await resultFor(kept)).toBe(HOUR)
 })
 
-test('what becomes of failures where nothing is said', async () => {
+test('the defaults of failures', async () => {
   const id = await kit.make('broken')
   for (const [failed, wait] of [10, 20, 40].entries()) {
     await kit.until(async () => (await kit.engine.jobs.runs(String(id))).runs.length === failed + 1)
@@ -99,7 +99,7 @@ test('what becomes of failures where nothing is said', async () => {
   expect(said('`redeliver.max`')).toBe(String(worker.parse({ redeliver: { after: '1m' } }).redeliver!.max))
 })
 
-test('how long things take where nothing is said', async () => {
+test('the default durations', async () => {
   expect(said('`timeout`')).toBe(`${workerDefaults.timeout / SECOND} s`)
   const { batch, budget, lease } = laneDefaults
   const { latest } = createLaneTime({ budget, elapsed: () => 0 })
@@ -118,7 +118,7 @@ test('how long things take where nothing is said', async () => {
   expect(said('link')).toBe('3 days, at most 30')
 })
 
-test('what can be woken is kept, and what is unique is so until its end', async () => {
+test('defaults of retention and of unique keys', async () => {
   const id = await kit.make('ports')
   await kit.rest(id, 'completed')
   expect(said('`retain`, with input ports')).toBe('30 days after it has completed')

@@ -1,5 +1,5 @@
-// What docs/deploy.md and docs/security.md show of a deployment, with the real wrangler, on a Cloudflare, an Upstash and a
-// QStash of the tests.
+// Runs the snippets of docs/deploy.md and docs/security.md with the real wrangler, on fakes of Cloudflare, Upstash and
+// QStash.
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -9,7 +9,8 @@ import { type Cloud, startCloud } from '../infra/deploy/cloud.ts'
 import { blockAt, root } from './blocks.ts'
 import { readersFolder, shell } from './play.ts'
 
-// Nobody answers for workers.dev here: the Workers of the fake do. In the programs that a shell starts, too.
+// Routes workers.dev to the fake's Workers, also in programs started by a shell. In the programs that a shell starts,
+// too.
 const reroute = (base: string) => `const real = globalThis.fetch
 globalThis.fetch = (input, init) => {
   const found = /^https:\\/\\/([^.]+)\\.acme\\.workers\\.dev(\\/.*)$/.exec(String(input instanceof Request ? input.url : input))
@@ -49,7 +50,7 @@ afterEach(async () => {
   await cloud.close()
 })
 
-/** A block without what only an account has: its values are in the environment, and nobody logs in. */
+/** A block without the steps that need an account: its values are in the environment, and logins are skipped. */
 const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')

@@ -1,5 +1,5 @@
-// The blocks of the pages that no play of plays.ts runs, and why: what draws, what another test runs or compares, and what
-// needs what a test does not have.
+// Blocks of the pages that plays.ts does not run, with the reason: drawings, blocks that another test runs or compares,
+// and blocks that need missing tools.
 
 export type Group = 'output' | 'drawing' | 'made' | 'listed'
 
@@ -29,7 +29,7 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     ...{ page: 'README.md', starts: 'stateDiagram-v2', group: 'drawing', by: 'test/docs/readme.test.ts' },
-    why: 'its moves are compared with those of the code',
+    why: 'its moves are compared with the code',
   },
   ...drawing(
     'docs/concepts.md',
@@ -49,19 +49,19 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     ...{ page: 'docs/flows.md', starts: '{\n  "applied"', group: 'output', by: 'test/docs/outputs.test.ts' },
-    why: 'compared with the answer of such a change',
+    why: 'compared with the answer of this change',
   },
   {
     ...{ page: 'docs/flows.md', starts: '{\n  "keep"', group: 'output', by: 'test/docs/outputs.test.ts' },
-    why: 'its members are those of a record that was read',
+    why: 'its members are compared with a real record',
   },
   {
     ...{ page: 'docs/schemas.md', starts: 'inputs.n[1]', group: 'output', by: 'test/docs/outputs.test.ts' },
-    why: 'compared with the refusal of such a job',
+    why: 'compared with the refusal of this job',
   },
   {
     ...{ page: 'docs/start.md', starts: '✓ double #458', group: 'output', by: 'test/docs/outputs.test.ts' },
-    why: 'compared with what `sidejob dev` makes of such runs',
+    why: 'compared with the output of `sidejob dev`',
   },
   ...['{\n  "run"', '{\n  "end"'].map(
     (starts): Elsewhere => ({
@@ -89,7 +89,10 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     ...{ page: 'docs/deploy.md', starts: 'provider "cloudflare"', group: 'listed' },
-    ...{ by: 'test/docs/settings.test.ts', why: 'Terraform needs accounts; its variables are those of the module' },
+    ...{
+      by: 'test/docs/settings.test.ts',
+      why: 'Terraform needs accounts; its variables are compared with the module',
+    },
   },
   {
     ...{ page: 'docs/deploy.md', starts: 'on: { push', group: 'listed' },

@@ -1,4 +1,4 @@
-// The page of `job` names every member that a function can use, and none that there is not.
+// The page of `job` names exactly the members that a function can use.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { Job } from '../../src/engine/run/job.ts'
 
 const page = readFileSync(new URL('../../docs/job.md', import.meta.url), 'utf8')
 
-/** Of the engine, not of the function: it holds what these give. */
+/** Members for the engine, not for functions. */
 const ours = ['constructor', 'finish', 'close', 'paused']
 
 const members = ['id', ...[Job.prototype, Object.getPrototypeOf(Job.prototype)].flatMap(Object.getOwnPropertyNames)]

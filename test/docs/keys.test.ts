@@ -1,5 +1,4 @@
-// Writes the page of keys from src/redis/keys.ts, and holds the scripts to what it lists.
-// After a change: npx vitest run test/docs/keys.test.ts -u
+// Writes the page of keys from src/redis/keys.ts, and checks scripts against it. After a change: npx vitest run test/docs/keys.test.ts -u
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +18,7 @@ const sources = readdirSync(lua, { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.lua'))
   .map((file) => readFileSync(join(lua, file), 'utf8'))
 
-/** SideJob's keys, and where the same is now. */
+/** SideJob's keys, and their replacements. */
 const origins: [string, string][] = [
   ['queues, queue:<q>', '`~queues`, `~queue:<q>:ready`'],
   ['schedule, retry', '`~queue:<q>:timers`'],
@@ -211,7 +210,7 @@ test('no script names a key that is not listed', () => {
   expect([...named].filter((name) => !listed.has(name))).toEqual([])
 })
 
-test('headers and plain commands speak of keys that there are', () => {
+test('headers and plain commands name existing keys', () => {
   const known = new Set(Object.keys(kinds).map(wordOf))
   const said = all.flatMap(({ reads, writes }) => [...reads, ...writes])
   expect(said.filter((word) => !known.has(word))).toEqual([])
@@ -219,7 +218,7 @@ test('headers and plain commands speak of keys that there are', () => {
   expect([...by].filter((one) => !components.includes(one))).toEqual(['doctor'])
 })
 
-test('plain commands touch what is listed', () => {
+test('plain commands touch listed keys only', () => {
   const named = [...commands.matchAll(/redis\.(\w+)\(\s*(?:`\$\{)?keys\.(\w+)/g)].map(([, , name]) => name!)
   const words = named.map((name) => /^~:?([a-z]+)/.exec(String(keyFor(name)))![1]!)
   const listed = new Set(plain.flatMap(({ reads, writes }) => [...reads, ...writes]))

@@ -8,7 +8,7 @@ import { pagesIn, slugs } from '../../infra/docs/pages.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** Every page for people: the manual, what stands at the top, what lies beside the examples and templates. */
+/** Every page for people: the manual, the pages in the root, the READMEs of examples and templates. */
 const pages = [
   ...readdirSync(root).filter((file) => file.endsWith('.md')),
   ...['docs', 'src', 'examples', 'templates'].flatMap((folder) =>

@@ -1,5 +1,4 @@
-// Parts of pages that are made of the code: what stands between `<!-- made: name -->` and `<!-- /made -->`.
-// After a change: npx vitest run test/docs -u
+// Parts of pages generated from code, between `<!-- made: name -->` and `<!-- /made -->`. After a change: npx vitest run test/docs -u
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

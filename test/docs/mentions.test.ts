@@ -1,4 +1,4 @@
-// What the pages name is there: routes, commands with their options, and tests.
+// The pages name existing routes, commands with their options, and tests.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const routes = [...list, ...facades.flatMap(({ routes }) => Object.values(routes
   segments: path.split('/'),
 }))
 
-/** Whether a path as pages write it is one of a route: names and values stand where the route has a name. */
+/** Returns whether a path on a page matches a route; names and values match its parameters. */
 function isServed(method: string, path: string): boolean {
   const given = path
     .replace(/\?.*$/, '')
@@ -35,7 +35,7 @@ function isServed(method: string, path: string): boolean {
   )
 }
 
-/** What stands as code in a page: the lines of its blocks, and spans between backticks. */
+/** Code on a page: the lines of its blocks, and spans between backticks. */
 const typed = (text: string): string[] => [
   ...[...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, language, block]) =>
     ['', 'sh', 'bash'].includes(language!) ? block!.split('\n') : [],
@@ -94,7 +94,7 @@ test('every file of the repository that a page names is there', () => {
     })),
   )
   expect(named.length).toBeGreaterThan(50)
-  // Of a reader's project.
+  // Files in the reader's project are skipped.
   const gone = named.filter(({ file }) => !file.startsWith('src/jobs') && !existsSync(join(root, file)))
   expect(gone.map(({ page, file }) => `${page}: ${file}`)).toEqual([])
 })

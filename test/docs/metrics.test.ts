@@ -1,4 +1,4 @@
-// The metrics of the page of counts are those that are served.
+// The page of counts lists exactly the served metrics.
 
 import { expect, test } from 'vitest'
 import type { LimitView, QueueView } from '../../src/engine/engine.ts'

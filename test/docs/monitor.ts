@@ -1,10 +1,10 @@
-// What scripts really touch: the commands inside of them, as Redis itself tells of them.
+// Keys that scripts really touch: the commands inside of them, as reported by Redis.
 
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Address } from '../../infra/stand-ins/resp.ts'
 
-/** Of each script, by its sha, the first words of the keys that it has read and written. */
+/** For each script, by its sha, the first words of the keys that it has read and written. */
 export type Touched = Map<string, { reads: Set<string>; writes: Set<string> }>
 
 const writing = new Set(

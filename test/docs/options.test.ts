@@ -1,4 +1,4 @@
-// The options of jobs, and of classes, in the page are those of the schemas.
+// The page lists the options of jobs and classes from their schemas.
 
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
@@ -29,7 +29,7 @@ function propertiesOf(schema: z.ZodType): Record<string, Shape> {
 
 const times = ['at', 'runAt']
 
-/** What may be given, in short. */
+/** Short form of the accepted values. */
 function takes(name: string, shape: Shape): string {
   const { type, anyOf, items, properties, additionalProperties } = shape
   if (anyOf) return [...new Set(anyOf.map((one) => takes(name, one)))].join(', or ')
@@ -65,7 +65,7 @@ test('docs/jobs.md has every option of a job and of a class, as the schemas have
     .filter(({ name }) => !(name in job))
     .map(({ name, shape, means }) => [`\`${name}\``, takes(name, shape), means])
   await expectMade('jobs.md', {
-    options: table(['option', 'takes', 'means', 'of a class, too', 'can be changed'], options),
+    options: table(['option', 'takes', 'means', 'also an option of a class', 'can be changed'], options),
     'class options': table(['option', 'takes', 'means'], classes),
   })
 })

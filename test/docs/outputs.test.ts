@@ -1,5 +1,4 @@
-// What the pages show as the output of something is what came of it: members, their order and their words; ids and times are
-// those of the page.
+// Outputs on the pages match real ones: members, order and words; ids and times are the page's own.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
@@ -50,7 +49,7 @@ test('docs/start.md shows the lines of sidejob dev', () => {
       ...{ sidejob: 'run', job: 459, class: 'double', outcome: 'failed', ms: 12 },
       error: { message: 'I do not like x', stack: 'Error: I do not like x\n    at perform (worker.js:7:9)' },
     },
-    { sidejob: 'console', job: 460, class: 'double', level: 'log', text: 'what the function prints' },
+    { sidejob: 'console', job: 460, class: 'double', level: 'log', text: 'the output of the function' },
   ]
   const lines = said.map((one) => lineOf(JSON.stringify(one), locate as never))
   expect(`${lines.join('\n')}\n`).toBe(blockAt('docs/start.md', '✓ double').text)

@@ -61,7 +61,7 @@ test('every module that package.json exports is in the page', () => {
   expect(modules.filter((name) => name !== 'sidejob/package.json' && !page.includes(`\`${name}\``))).toEqual([])
 })
 
-test('docs/testing.md has every member of a sandbox, and none that there is not', () => {
+test('docs/testing.md has exactly the members of a sandbox', () => {
   const members = Object.keys(sandbox({ class: 'one', perform: () => undefined }))
   const [, part] = read('docs/testing.md').split('| of a sandbox | does |')
   const rows = [...part!.split('\n\n')[0]!.matchAll(/^\| (`.+?`) \|/gm)]

@@ -1,4 +1,4 @@
-// Pages that say which test shows what: the tests that they name, and the tests that there are.
+// Pages that cite tests: the cited names, and the existing ones.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -14,23 +14,23 @@ export type Play = {
   page: string
   /** Blocks by how they begin, in the order in which they are played, and what each prints, in that order. */
   blocks: Record<string, (string | RegExp)[]>
-  /** What the deployment serves. */
+  /** Workers of the deployment. */
   workers?: () => Promise<Worker[]> | Worker[]
-  /** A block before them, by how it begins, whose first line sets what they use. */
+  /** Start of an earlier block whose first line sets variables of this one. */
   given?: string
-  /** What is there when a reader begins: jobs whose ids the page names. */
+  /** Jobs that exist before the reader begins, with the ids on the page. */
   before?: (site: Site) => Promise<unknown>
   /** Files that the page gives to its reader. */
   files?: () => Record<string, string>
-  /** What stands for something that a test does not have: an account's values, a host. */
+  /** Replacements for values that a test does not have: an account's values, a host. */
   stands?: (site: Site) => Record<string, string>
-  /** Programs that go on until they are stopped. */
+  /** Programs that run until they are stopped. */
   stays?: RegExp
   /** Programs without which it is skipped. */
   needs?: string[]
-  /** How many commands fail, as the page says. */
+  /** Number of failing commands, as on the page. */
   fails?: number
-  /** Where they are run; without it in an empty folder. */
+  /** Folder of the commands; by default an empty one. */
   folder?: string
   env?: (site: Site) => Record<string, string>
 }
@@ -70,11 +70,11 @@ stay() {
 trap 'for pid in "\${started[@]}"; do kill -- "-$pid"; done' EXIT
 `
 
-/** Where a program is on this machine; empty where it is not. */
+/** Path of a program on this machine; empty if it is missing. */
 export const pathOf = (program: string): string =>
   spawnSync('bash', ['-c', 'command -v "$0"', program], { encoding: 'utf8' }).stdout.trim()
 
-/** The folder of a reader, with the commands that this repository has in the place of installed ones. */
+/** A reader's folder, with this repository's commands instead of installed ones. */
 export function readersFolder(files: Record<string, string> = {}) {
   const scratch = mkdtempSync(join(tmpdir(), 'sidejob-play-'))
   const [bin, folder] = [join(scratch, 'bin'), join(scratch, 'folder')]
@@ -117,7 +117,7 @@ export async function shell(
 
 const squeezed = (text: string) => text.replace(/\s+/g, '')
 
-/** What a block says that its commands answer (`# {…}`), as patterns: `…` stands for anything. */
+/** Answers of the commands in a block (`# {…}`), as patterns: `…` matches anything. */
 export const answersIn = (block: string): RegExp[] =>
   [...block.matchAll(/^# ([{[].*)$/gm)].map(
     ([, answer]) =>
@@ -131,7 +131,7 @@ export const answersIn = (block: string): RegExp[] =>
 
 const startsOf = (play: Play) => Object.keys(play.blocks)
 
-/** Plays a page; answers what is not as it says, or nothing. */
+/** Plays a page; returns its differences. */
 export async function played(play: Play): Promise<string[]> {
   const blocks = startsOf(play).map((start) => blockAt(play.page, start).text)
   const site = await startSite((await play.workers?.()) ?? [])

@@ -1,4 +1,4 @@
-// What every page shows of a shell, and what a reader sees who does the same.
+// Shell snippets of every page, and the output that a reader sees.
 
 import { countWords } from '../../examples/functions/word_count.ts'
 import { core } from '../../functions/core.ts'
@@ -15,11 +15,11 @@ const { approval, double } = (await readers()) as { approval: Worker; double: Wo
 const named = (name: string, perform: Worker['perform'] = () => undefined) =>
   defineWorker({ class: name, perform } as never) as Worker
 
-/** A class whose jobs nobody does: they stay where they are. */
+/** A class without workers: its jobs stay in place. */
 const unserved = (site: Site, name: string, queue = 'default') =>
   site.client.workers.register(queue, name, { pull: true })
 
-/** So long a job takes to fail: what `sidejob tail` is to tell has to come after it listens. */
+/** Milliseconds until the job fails, so that `sidejob tail` listens by then. */
 let failsAfter = 0
 const failing = named('fails', async () => {
   await new Promise((resolve) => setTimeout(resolve, failsAfter))

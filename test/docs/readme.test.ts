@@ -1,4 +1,4 @@
-// What the README shows works as it stands there.
+// The snippets of the README work as shown.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { type Kit, startKit } from '../kit/index.ts'
 
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8')
 
-/** What is shown comes out so each time, and not only where somebody was lucky. */
+/** Repetitions, so that a result by luck is found. */
 const TIMES = 100
 
 const double = defineWorker({
@@ -40,14 +40,14 @@ test('a worker in ten lines, a job in three', async () => {
   })
   for (const line of ['const { out } = await client.run(double, { n: [1, 2, 3] })', 'out.doubled // [2, 4, 6]'])
     expect(readme).toContain(line)
-  // Whoever reads the port before the job has run reads nothing: `run` waits.
+  // A reader of the port before the run gets nothing, so `run` waits. `run` waits.
   for (let n = 0; n < TIMES; n++) {
     const { out } = await client.run(double, { n: [1, 2, 3] })
     expect(out.doubled).toEqual([2, 4, 6])
   }
 })
 
-test('a run that has written more than a call gives says so, and its values are where they were', async () => {
+test('a run with more output than a call returns reports it, and its values stay in place', async () => {
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
   const client = createClient({
     ...{ url: 'http://127.0.0.1', key: 'dev' },

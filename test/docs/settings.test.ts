@@ -1,4 +1,4 @@
-// The page of settings is made of their two tables, and whatever a program reads of its environment stands there.
+// The page of settings is generated from their two tables, and lists every variable that a program reads.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ test('docs/settings.md is what the tables of settings say', async () => {
   })
 })
 
-test('what is said to be required is what a deployment asks for', () => {
+test('required settings are the ones that a deployment asks for', () => {
   const required = Object.entries(settings).filter(([, { without }]) => without.startsWith('required'))
   const asked = (() => {
     try {

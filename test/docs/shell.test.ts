@@ -1,4 +1,4 @@
-// What the pages show of a shell runs as it stands there, with the real command line, and prints what they say.
+// Shell snippets of the pages run with the real command line, and print the shown output.
 
 import { expect, test } from 'vitest'
 import { type Play, pathOf, played } from './play.ts'
@@ -7,7 +7,7 @@ import { plays } from './plays.ts'
 const isMissing = ({ needs = [] }: Play) => [...needs, 'curl', 'jq'].filter((program) => !pathOf(program)).join(', ')
 
 test.each(plays.map((play) => [play.page, Object.keys(play.blocks)[0]!, play] as const))(
-  'what %s shows of a shell, from `%s` on, runs and prints what the page says',
+  'the shell snippet of %s, from `%s` on, runs and prints the shown output',
   async (_page, _start, play) => {
     const missing = isMissing(play)
     if (missing) return console.warn(`skipped: ${missing} is not on this machine`)

@@ -1,4 +1,4 @@
-// docs/compat/sidejob.md speaks of every row of SideJob's behaviour, names tests that are there, and leaves none of ours out.
+// docs/compat/sidejob.md has every row of SideJob's behaviour, names existing tests, and leaves none out.
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// The site of the manual: it builds, every link in it leads somewhere, and its search works where there is no network.
+// The site of the manual: it builds, every link leads somewhere, and its search works without a network.
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -41,7 +41,7 @@ test('no link, picture or script of the site leads to nothing', () => {
   expect(own.filter(({ page, href }) => isDead(page, href)).map(({ page, href }) => `${page}: ${href}`)).toEqual([])
 })
 
-test('the list beside each page has all pages of the index, and marks the one that is open', () => {
+test('the list next to each page has all pages of the index, and marks the open one', () => {
   const listed = [
     ...read('index.html')
       .split('<main>')[0]!

@@ -1,5 +1,5 @@
-// A deployment as a page takes it for granted: the Worker with the classes that the page has, in this process, with Redis and
-// QStash beside it.
+// The deployment that a page assumes: the Worker with the classes of the page, in this process, with its own Redis and
+// QStash.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -35,7 +35,7 @@ export async function startSite(functions: Worker[]) {
     if (!answer.body) return outgoing.end()
     const sent = Readable.fromWeb(answer.body as never)
     sent.on('error', () => outgoing.end()).pipe(outgoing)
-    // A stream that nobody hears any more ends.
+    // Ends the stream when the client disconnects.
     outgoing.on('close', () => sent.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

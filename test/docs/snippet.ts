@@ -1,4 +1,4 @@
-// A snippet of TypeScript of a page as a module: what it exports, and what it does when it is loaded.
+// A TypeScript snippet of a page as a module: its exports, and its effects on load.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ const modules: Record<string, string> = {
   vitest: 'test/docs/snippets/vitest.ts',
 }
 
-/** Writes a module; what it names of the package is that of this repository. */
+/** Writes a module; imports of the package resolve to this repository. */
 function write(name: string, text: string): string {
   const file = join(folder, name)
   mkdirSync(dirname(file), { recursive: true })
@@ -47,7 +47,7 @@ function writeJobs(): string[] {
 let loaded = 0
 const fresh = (file: string): Promise<Record<string, unknown>> => import(/* @vite-ignore */ `${file}?${loaded++}`)
 
-/** Loads a block, with a reader's own classes beside it. */
+/** Loads a block, together with a reader's own classes. */
 export function load({ page, line, text }: Block): Promise<Record<string, unknown>> {
   writeJobs()
   return fresh(write(`${page.replaceAll('/', '~')}~${line}.ts`, text))

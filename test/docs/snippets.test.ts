@@ -27,7 +27,7 @@ function snippetsOf(page: string): Snippet[] {
 
 const fileOf = ({ page, line }: Snippet) => `${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.ts`
 
-/** A module whose lines are those of the page, so that what is wrong is told with its place there. */
+/** A module with the line numbers of the page, so that errors have the right position. */
 const moduleOf = ({ line, code }: Snippet): string =>
   `${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
 
@@ -74,7 +74,7 @@ const placed = (faults: string): string[] =>
       ),
     )
 
-// The compiler takes a few seconds, and as many more as the machine has other things to do.
+// The compiler takes a few seconds, and longer on a loaded machine.
 test('every snippet of TypeScript compiles', () => {
   const snippets = pages.flatMap(snippetsOf)
   expect(snippets.length).toBeGreaterThan(25)

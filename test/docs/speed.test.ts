@@ -24,7 +24,7 @@ test('the commands of docs/speed.md are there, with their options', () => {
   }
 })
 
-test('the columns that docs/speed.md explains are those that are written', () => {
+test('the columns explained in docs/speed.md are the written ones', () => {
   const [explained] = page.split('## On one machine')
   const rows = [...explained!.matchAll(/^\| (.+?) \| /gm)].map(([, name]) => name).slice(1)
   expect(rows).toEqual([...new Set(HEAD)])
@@ -32,7 +32,7 @@ test('the columns that docs/speed.md explains are those that are written', () =>
   for (const head of heads(page).slice(1)) expect(head).toEqual(HEAD)
 })
 
-test('what is measured has its place, here and far away, and the next figures take it', () => {
+test('each measurement has its place, local and remote, and new figures replace the old', () => {
   const ours = [{ took: [1, 2], billed: 21, messages: 1 }]
   const row = { name: 'lone', jobs: 2, ours, theirs: [{ took: [3, 4] }], direct: [{ took: [5, 6] }] }
   const alone = { ...row, theirs: [], direct: [] }

@@ -1,4 +1,4 @@
-// The page from symptom to cause: its table of reasons is made from the code, and every reason that is told stands there.
+// The page from symptom to cause: its table is generated from the code, and has every reason.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

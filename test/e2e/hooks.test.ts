@@ -1,4 +1,4 @@
-// Webhooks of others: who has signed is checked, an event is a job or a value at a port, and the same event is that once.
+// Incoming webhooks: signatures are checked, an event is a job or a value at a port, and a repeated event counts once.
 
 import { createHash, createHmac } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -87,7 +87,7 @@ const standard = (body: string, id: string, t = seconds()) => {
 const event = (id: string, amount: unknown, type = 'paid') => JSON.stringify({ id, type, data: { amount } })
 
 describe('an event becomes a job', () => {
-  test('of Stripe: once, however often it is sent, with the secret of before or after a rotation', async () => {
+  test('Stripe: once, however often it is sent, with the secret before or after a rotation', async () => {
     const { status, answer } = await stripe(event('evt_1', 5))
     expect([status, await kit.engine.jobs.get(String(answer.id))]).toMatchObject([
       200,
@@ -116,19 +116,19 @@ describe('an event becomes a job', () => {
     expect(Number(left.slice(1))).toBeGreaterThan(6.9 * 86_400)
   })
 
-  test('or none, where its code says so', async () => {
+  test('or none, if its code returns none', async () => {
     expect((await stripe(event('evt_3', 5, 'created'))).answer).toEqual({ ignored: true })
   })
 })
 
-test('an event of whoever speaks Standard Webhooks is a value at a port, once', async () => {
+test('an event with Standard Webhooks is a value at a port, once', async () => {
   const { id } = await jobs.client(env).jobs.enqueue({ class: 'approval' })
   const body = JSON.stringify({ data: { job: id } })
   for (const _ of [1, 2]) expect((await standard(body, 'msg_1')).answer).toEqual({ job: id, port: 'decision', size: 1 })
   expect((await standard(body, 'msg_2')).answer).toMatchObject({ size: 2 })
 })
 
-describe('what is refused says why', () => {
+describe('refusals name the reason', () => {
   test('another secret, another body, no signature, an old one', async () => {
     const refusal = (message: string) => ({ status: 401, answer: { error: { code: 'UNAUTHENTICATED', message } } })
     const another = (header: string) =>
@@ -147,7 +147,7 @@ describe('what is refused says why', () => {
     }
   })
 
-  test('what is no JSON, has no id, or is no job that its class takes', async () => {
+  test('invalid JSON, a missing id, or args that the class refuses', async () => {
     expect((await github('x=1', 'd2')).answer.error!.message).toContain('expected JSON')
     expect((await stripe('{"type":"paid"}')).answer.error!.message).toContain('the event has no id')
     const wrong = await github(event('', 'much'), 'd3')
@@ -155,7 +155,7 @@ describe('what is refused says why', () => {
     expect(wrong.answer.error!.message).toContain('args.amount: expected a number')
   })
 
-  test('another method, a hook that there is not, a secret that is not set, and too much', async () => {
+  test('another method, an unknown hook, an unset secret, and a large body', async () => {
     expect((await send('github', {}, '', 'GET')).answer.error!.message).toBe('/hooks/github takes POST, got GET')
     expect((await send('constructor', {}, '{}')).status).toBe(404)
     expect((await github('{}', 'd', 'x', 'bare')).answer.error).toEqual({

@@ -36,7 +36,7 @@ const notes: Record<string, string> = {
   filter: `The engine is jq 1.8 as WebAssembly. Each run is in an invocation of its own, with the memory and the CPU time that the
 platform gives to one (128 MB, 30 s): a filter that takes more, or never ends, takes nobody else's run with it. A filter
 cannot import modules. What it says with \`debug\` is not kept.`,
-  map: 'Made for two: a partner takes what comes out of `each` and writes what it makes of it to `each`. The results are taken in the order in which they arrive.',
+  map: 'Made for a pair: a partner takes values from `each` and writes its results to `each`. Results are taken in the order of arrival.',
   wait_each: 'A default of `each` is not read: it would never end.',
 }
 
@@ -64,7 +64,7 @@ const stepText = ({ after, give, out, outDefaults, status = 'completed' }: Step)
     status,
   ].join('\n')
 
-/** What the job is made with: ports and defaults. */
+/** Options of the job: ports and defaults. */
 const madeText = ({ in: ins = {}, out: outs = {} }: Row['with']): string[] => {
   const sides = Object.entries({ in: ins, out: outs }).filter(([, ports]) => Object.keys(ports).length > 0)
   return sides.map(([side, ports]) => `with ${side} ports ${portsOf(ports).replaceAll('`', '')}`)
@@ -87,7 +87,7 @@ const section = (worker: Worker): string => {
     .join('\n\n')
 }
 
-test('docs/functions.md says what the table shows', async () => {
+test('docs/functions.md matches the table', async () => {
   const text = [intro, ...core.map((worker) => `${section(worker)}\n`)].join('\n')
   await expect(text).toMatchFileSnapshot('../../docs/functions.md')
 })

@@ -1,4 +1,4 @@
-// Plays a row of the table: each step is given to a job, and what is then true is compared with what the step says.
+// Plays a row of the table: applies each step to a job, and compares the outcome with the step.
 
 import { expect } from 'vitest'
 import type { Status } from '../../src/core/job.ts'
@@ -11,7 +11,7 @@ export type Player = {
   write: (port: string, values: unknown[]) => Promise<void> | void
   /** Runs it as long as there is something to do now; `ask`: once at least. */
   settle: (ask: boolean) => Promise<void>
-  /** What is now true of it; what came out is taken. */
+  /** Present outcome; outputs are taken. */
   look: () => Promise<Seen>
 }
 

@@ -1,23 +1,23 @@
-// What each function of the standard library does, as rows: what it is given, and what is then true. Both runners read it.
+// Behaviour of each function of the standard library, as rows: input and outcome. Both runners read it.
 
 import type { Status } from '../../src/core/job.ts'
 
 type Ports = Record<string, { default?: unknown }>
 
 export type Step = {
-  /** The clock is moved first; nobody asks for a run. */
+  /** The clock is moved first, without a run request. */
   after?: string
   /** Defaults of input ports, set before the values. */
   defaults?: Record<string, unknown>
   /** Values, by input port. */
   give?: Record<string, unknown[]>
-  /** What came out in this step, by output port; a list is of port out. Nothing when left out. */
+  /** Outputs of this step, by output port; a list means port out. Defaults to none. */
   out?: unknown[] | Record<string, unknown[]>
   /** The defaults of all output ports; as before when left out. */
   outDefaults?: Record<string, unknown>
-  /** How many values wait in these input ports. */
+  /** Number of values waiting in these input ports. */
   left?: Record<string, number>
-  /** completed, when left out; failed, where there is an error. */
+  /** Defaults to completed, or to failed with an error. */
   status?: Status
   error?: RegExp
   /** The values are not taken at all. */
@@ -58,7 +58,7 @@ export const table: Record<string, Row[]> = {
         [0, 2],
       ],
     }),
-    rowWith({ in: ports('val10', 'val2', 'Val', '_v', '9') }, 'the order is that of the names, byte by byte', {
+    rowWith({ in: ports('val10', 'val2', 'Val', '_v', '9') }, 'orders by names, byte by byte', {
       give: { val10: [1], val2: [2], Val: [3], _v: [4], 9: [5] },
       out: [[5, 3, 4, 1, 2]],
     }),
@@ -91,19 +91,19 @@ export const table: Record<string, Row[]> = {
         [3, 4, 7, 8],
       ],
     }),
-    rowWith({ in: ports('in1', 'in2') }, 'what has no partner waits', {
+    rowWith({ in: ports('in1', 'in2') }, 'values without a partner wait', {
       give: { in1: [[1]], in2: [[2], [3]] },
       out: [[1, 2]],
       status: 'suspended',
       left: { in2: 1 },
     }),
-    rowWith({ in: ports('b', 'a') }, 'the order is that of the names', { give: { b: [[1]], a: [[2]] }, out: [[2, 1]] }),
+    rowWith({ in: ports('b', 'a') }, 'orders by names', { give: { b: [[1]], a: [[2]] }, out: [[2, 1]] }),
     rowWith({ in: { a: { default: [0] }, b: {} } }, 'a default fills in', { give: { b: [[1]] }, out: [[0, 1]] }),
     rowWith({ in: ports('a', 'b') }, 'lists within the lists stay', { give: { a: [[[1]]], b: [[]] }, out: [[[1]]] }),
     row('without ports it gives nothing', {}),
     rowWith(
       { in: ports('a', 'b') },
-      'what is no list fails, and stays',
+      'a value other than a list fails, and stays',
       { give: { a: [[1]], b: ['x'] }, error: /port b .*expected array/, left: { a: 1, b: 1 } },
       { give: { a: [[2]] }, error: /port b/, left: { a: 2, b: 1 } },
     ),
@@ -121,7 +121,7 @@ export const table: Record<string, Row[]> = {
       out: [1, 2],
       outDefaults: { out: 9 },
     }),
-    rowWith({ out: { out: { default: 5 } } }, "leaves the other's default where it has none itself", {
+    rowWith({ out: { out: { default: 5 } } }, "keeps the other's default if it has none itself", {
       give: { in: [1] },
       out: [1],
       outDefaults: { out: 5 },
@@ -134,7 +134,7 @@ export const table: Record<string, Row[]> = {
 
   delay: [
     row(
-      'holds a value back for so many seconds',
+      'delays a value by a number of seconds',
       { give: { delay: [10], in: ['a'] }, status: 'queued' },
       { after: '5s', status: 'queued' },
       { after: '5s', out: ['a'] },
@@ -153,13 +153,13 @@ export const table: Record<string, Row[]> = {
       { after: '20s', out: ['b', 'a'] },
     ),
     row(
-      'what is due at the same time stays in order',
+      'values due at the same time keep their order',
       { give: { delay: [10, 10, 10], in: [3, 1, 2] }, status: 'queued' },
       { after: '1m', out: [3, 1, 2] },
     ),
     row('no delay and a negative one pass in the same run', { give: { delay: [0, -5], in: [1, 2] }, out: [2, 1] }),
     row(
-      'a value without a delay waits in its port while others are due',
+      'a value without a delay waits in its port while other values are due',
       { give: { delay: [10], in: [1, 2] }, left: { in: 1 }, status: 'queued' },
       { after: '10s', out: [1], left: { in: 1 }, status: 'suspended' },
       { give: { delay: [0] }, out: [2] },
@@ -191,11 +191,11 @@ export const table: Record<string, Row[]> = {
       ],
     }),
     row('takes one level apart', { give: { in: [[[1, [2]], {}]] }, out: [[1, [2]], {}] }),
-    row('gives nothing for what is empty', { give: { in: [[], {}] }, left: { in: 0 } }),
+    row('returns nothing for an empty value', { give: { in: [[], {}] }, left: { in: 0 } }),
     row('keeps the order of several lists', { give: { in: [[1, 2], [3]] }, out: [1, 2, 3] }),
     rowWith(
       { in: { in: { default: [1, 2] } } },
-      'of a default, the last element becomes the default',
+      'with a default, the last element becomes the default',
       { outDefaults: { out: 2 } },
       {},
     ),
@@ -226,7 +226,7 @@ export const table: Record<string, Row[]> = {
     }),
     row('a filter is never an option', { give: { filter: ['-1', '--version'], in: [5, 5] }, error: /version/ }),
     row('waits for a filter', { give: { in: [1] }, status: 'suspended' }, { give: { filter: ['. + 1'] }, out: [2] }),
-    row('numbers are doubles, also those that came with more digits', {
+    row('numbers are doubles, even if they came with more digits', {
       give: { filter: ['.', '. + 0.2'], in: [9007199254740993n, 0.1] },
       out: [9007199254740992, 0.30000000000000004],
     }),
@@ -234,7 +234,7 @@ export const table: Record<string, Row[]> = {
       give: { filter: ['syntax error'], in: [1] },
       error: /the filter failed: .*syntax error/s,
     }),
-    row('an error gives none of what came before it', {
+    row('an error also drops earlier outputs', {
       give: { filter: ['1, 2, error("no")'], in: [null] },
       error: /the filter failed: .*no/s,
       left: { in: 1 },
@@ -252,7 +252,7 @@ export const table: Record<string, Row[]> = {
 
   flatten: [
     row('takes all lists apart', { give: { in: [[1, 2, [3, 4, [5, 6]]]] }, out: [[1, 2, 3, 4, 5, 6]] }),
-    row('takes so many levels apart', {
+    row('flattens by a number of levels', {
       give: {
         in: [
           [1, [2, [3, [4]]]],
@@ -269,7 +269,7 @@ export const table: Record<string, Row[]> = {
       give: { in: [[[1, [2]]], [[1, [2]]]], level: [0, -1] },
       out: [[[1, [2]]], [1, 2]],
     }),
-    row('what is no number takes all', { give: { in: [[[1, [2]]]], level: ['1'] }, out: [[1, 2]] }),
+    row('a value other than a number flattens all levels', { give: { in: [[[1, [2]]]], level: ['1'] }, out: [[1, 2]] }),
     row('objects within stay', { give: { in: [[{ a: [1] }, [{ b: 2 }]]] }, out: [[{ a: [1] }, { b: 2 }]] }),
     row('an object becomes its keys and values', { give: { in: [{ a: 1, b: [2] }] }, out: [['a', 1, 'b', [2]]] }),
     row('a scalar fails', { give: { in: ['text'] }, error: /port in .*a list or an object/ }),
@@ -277,7 +277,7 @@ export const table: Record<string, Row[]> = {
 
   flow: [
     row(
-      'nodes start when something reaches them: a graph that nobody feeds is completed',
+      'nodes start when data reaches them: a graph without data completes',
       {
         give: {
           __graph: [
@@ -293,8 +293,8 @@ export const table: Record<string, Row[]> = {
       {},
     ),
     row('without a graph it waits for one', { status: 'suspended' }, { give: { __graph: [{}] } }),
-    row('what comes before the graph waits', { give: { x: [1] }, status: 'suspended', left: { x: 1 } }),
-    row('of several graphs the last counts, and the others are not even looked at', {
+    row('values that come before the graph wait', { give: { x: [1] }, status: 'suspended', left: { x: 1 } }),
+    row('only the last of several graphs counts, and the earlier ones are not checked', {
       give: { __graph: [null, { nodes: 7 }, { nodes: {} }] },
       left: { __graph: 0 },
     }),
@@ -303,11 +303,11 @@ export const table: Record<string, Row[]> = {
       error: /the graph: the body: expected an object, got null/,
       left: { __graph: 1 },
     }),
-    row('what is wrong in a graph is named by node and port', {
+    row('faults of a graph are reported by node and port', {
       give: { __graph: [{ nodes: { sum: { class: 'x', inports: { in: { init: 5 } } } } }] },
       error: /nodes\.sum\.inports\.in\.init: expected a list/,
     }),
-    row('an edge ends at a node that is there', {
+    row('an edge must end at an existing node', {
       give: {
         __graph: [
           {
@@ -378,14 +378,14 @@ export const table: Record<string, Row[]> = {
       error: /at most 1048576 bytes and 100000 elements, got at least 300299000 bytes/,
     }),
     row('joins with commas', { give: { in: [['hello', 'world', 1, 2, 3]] }, out: ['hello,world,1,2,3'] }),
-    row('joins with what is between', { give: { sep: ['\t'], in: [['a', 'b']] }, out: ['a\tb'] }),
+    row('joins with a separator', { give: { sep: ['\t'], in: [['a', 'b']] }, out: ['a\tb'] }),
     row('null is nothing, true and 1.5 are text', {
       give: { in: [['a', null, true, 1.5, false]] },
       out: ['a,,true,1.5,false'],
     }),
     row('lists within are joined likewise', { give: { sep: ['-'], in: [[1, [2, [3]]]] }, out: ['1-2-3'] }),
     row('objects are JSON', { give: { in: [[{ a: [1, null] }]] }, out: ['{"a":[1,null]}'] }),
-    row('a separator serves one list, what is left of them waits', {
+    row('a separator serves one list, further ones wait', {
       give: {
         sep: ['-', '+', '*'],
         in: [
@@ -399,11 +399,11 @@ export const table: Record<string, Row[]> = {
     }),
     row('nothing is empty text', { give: { in: [[]] }, out: [''] }),
     row('a separator that is no text fails', { give: { sep: [null], in: [[1]] }, error: /port sep .*expected string/ }),
-    row('what is no list fails', { give: { in: ['text'] }, error: /port in .*expected array/ }),
+    row('a value other than a list fails', { give: { in: ['text'] }, error: /port in .*expected array/ }),
   ],
 
   key_value: [
-    rowWith({ out: ports('key1', 'key2') }, 'writes what has a port', {
+    rowWith({ out: ports('key1', 'key2') }, 'writes to existing ports', {
       give: { in: [{ key1: [1, 2], key2: 3, key3: true }] },
       out: { key1: [[1, 2]], key2: [3] },
     }),
@@ -420,7 +420,7 @@ export const table: Record<string, Row[]> = {
       give: { in: [{ constructor: 1 }, {}] },
       out: { constructor: [1] },
     }),
-    rowWith({ out: ports('a') }, 'what is no object fails', {
+    rowWith({ out: ports('a') }, 'a value other than an object fails', {
       give: { in: [[['a', 1]]] },
       error: /port in .*expected record/,
     }),
@@ -428,7 +428,7 @@ export const table: Record<string, Row[]> = {
 
   map: [
     row(
-      'gives the elements, and makes a list of what comes back',
+      'hands out the elements, and makes a list of the results',
       { give: { in: [[1, 2, 3]], each: ['a'] }, out: { each: [1, 2, 3] }, status: 'suspended', left: { each: 0 } },
       { give: { each: ['b', 'c'] }, out: [['a', 'b', 'c']] },
     ),
@@ -436,7 +436,7 @@ export const table: Record<string, Row[]> = {
       give: { in: [[1, 2, 3]] },
       out: { each: [1, 2, 3], out: [['xyz', 'xyz', 'xyz']] },
     }),
-    row('gives the entries of an object, and what is too much waits', {
+    row('hands out the entries of an object, and extra values wait', {
       give: { in: [{ abc: 123, xyz: 456 }], each: ['a', 'b', 'c'] },
       out: {
         each: [
@@ -470,7 +470,7 @@ export const table: Record<string, Row[]> = {
   ],
 
   merge: [
-    rowWith({ in: ports('in1', 'in2') }, 'of a common key the last port counts', {
+    rowWith({ in: ports('in1', 'in2') }, 'for a common key the last port counts', {
       give: { in1: [{ key1: 'val1', common: 'x' }], in2: [{ key2: 'val2', common: 'y' }] },
       out: [{ key1: 'val1', key2: 'val2', common: 'y' }],
     }),
@@ -481,7 +481,7 @@ export const table: Record<string, Row[]> = {
         { key1: 'val3', common: 'y' },
       ],
     }),
-    rowWith({ in: ports('b', 'a') }, 'the order is that of the names', {
+    rowWith({ in: ports('b', 'a') }, 'orders by names', {
       give: { b: [{ k: 1 }], a: [{ k: 2 }] },
       out: [{ k: 1 }],
     }),
@@ -489,7 +489,7 @@ export const table: Record<string, Row[]> = {
       give: { a: [{ o: { x: 1 } }], b: [{ o: { y: 2 } }] },
       out: [{ o: { y: 2 } }],
     }),
-    rowWith({ in: ports('a', 'b') }, 'what has no partner waits', {
+    rowWith({ in: ports('a', 'b') }, 'values without a partner wait', {
       give: { a: [{}] },
       status: 'suspended',
       left: { a: 1 },
@@ -497,7 +497,7 @@ export const table: Record<string, Row[]> = {
     rowWith({ in: { a: { default: { x: 1 } } } }, 'defaults alone become the default of out', {
       outDefaults: { out: { x: 1 } },
     }),
-    rowWith({ in: ports('a', 'b') }, 'what is no object fails', {
+    rowWith({ in: ports('a', 'b') }, 'a value other than an object fails', {
       give: { a: [{}], b: [null] },
       error: /port b .*expected record/,
     }),
@@ -514,7 +514,7 @@ export const table: Record<string, Row[]> = {
       give: { x: [1] },
       out: [{ x: 1, y: null }],
     }),
-    rowWith({ in: ports('a', 'b') }, 'goes on as long as all have values', {
+    rowWith({ in: ports('a', 'b') }, 'continues while all have values', {
       give: { a: [1, 2], b: [3, 4, 5] },
       out: [
         { a: 1, b: 3 },
@@ -595,14 +595,10 @@ export const table: Record<string, Row[]> = {
       out: [[['a', 'b']]],
     }),
     row('equal elements are different ones', { give: { n: [1], in: [[7, 7]] }, out: [[[7], [7]]] }),
-    rowWith(
-      { in: { in: { default: [1, 2] } } },
-      'of none there is one, of too many or less than none there is nothing',
-      {
-        give: { n: [0, 3, -1] },
-        out: [[[]], [], []],
-      },
-    ),
+    rowWith({ in: { in: { default: [1, 2] } } }, 'zero elements have one permutation; out of range there is none', {
+      give: { n: [0, 3, -1] },
+      out: [[[]], [], []],
+    }),
     row('lists with more than 100,000 elements fail', {
       give: { n: [10], ordered: [true], in: [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]] },
       error: /at most 1048576 bytes and 100000 elements, got 100010 elements/,
@@ -616,12 +612,8 @@ export const table: Record<string, Row[]> = {
 
   placeholder: [
     row('does nothing', {}),
-    row('leaves what it is given', { give: { a: [1, 2] }, left: { a: 2 } }),
-    row(
-      'leaves what comes later',
-      { give: { a: [1] }, left: { a: 1 } },
-      { give: { a: [2], b: [3] }, left: { a: 2, b: 1 } },
-    ),
+    row('keeps its input', { give: { a: [1, 2] }, left: { a: 2 } }),
+    row('keeps later values', { give: { a: [1] }, left: { a: 1 } }, { give: { a: [2], b: [3] }, left: { a: 2, b: 1 } }),
     rowWith({ in: { a: { default: 1 } }, out: { b: { default: 2 } } }, 'copies no defaults', { outDefaults: { b: 2 } }),
     rowWith({ args: { a: 1 } }, 'takes any arguments', {}),
     rowWith({ in: ports('a'), out: ports('b') }, 'gives nothing', { give: { a: [null] }, left: { a: 1 } }),
@@ -647,7 +639,7 @@ export const table: Record<string, Row[]> = {
         ],
       ],
     }),
-    row('of one list, its elements', { give: { in: [[[1, 2]]] }, out: [[[1], [2]]] }),
+    row('one list gives its elements', { give: { in: [[[1, 2]]] }, out: [[[1], [2]]] }),
     row('of three lists', {
       give: { in: [[[1, 2], ['a'], [null]]] },
       out: [
@@ -658,12 +650,12 @@ export const table: Record<string, Row[]> = {
       ],
     }),
     row('an empty list leaves nothing', { give: { in: [[[1, 2], []], [[]]] }, out: [[], []] }),
-    row('elements stay what they are', { give: { in: [[[[1]], [{ a: 1 }]]] }, out: [[[[1], { a: 1 }]]] }),
+    row('elements keep their form', { give: { in: [[[[1]], [{ a: 1 }]]] }, out: [[[[1], { a: 1 }]]] }),
     rowWith({ in: { in: { default: [[1], [2]] } } }, 'a default becomes the default', {
       outDefaults: { out: [[1, 2]] },
     }),
     row('no list fails', { give: { in: [[]] }, error: /port in .*at least one list/ }),
-    row('what is no list of lists fails', { give: { in: [[1]] }, error: /port in .*expected array/ }),
+    row('a value other than a list of lists fails', { give: { in: [[1]] }, error: /port in .*expected array/ }),
     row('lists with more than 100,000 elements fail before they are built', {
       give: { in: [[...Array(14).fill([0, 1]), ...Array(200).fill([1])]] },
       error: /at most 1048576 bytes and 100000 elements, got 3506176 elements/,
@@ -726,8 +718,8 @@ export const table: Record<string, Row[]> = {
 
   split: [
     row('splits at commas', { give: { in: ['1,2,3,4'] }, out: [['1', '2', '3', '4']] }),
-    row('splits at what is between', { give: { sep: ['-'], in: ['1-2-3-4'] }, out: [['1', '2', '3', '4']] }),
-    row('leaves out what is empty at the end only', { give: { in: [',a,,b,,'] }, out: [['', 'a', '', 'b']] }),
+    row('splits at the separator', { give: { sep: ['-'], in: ['1-2-3-4'] }, out: [['1', '2', '3', '4']] }),
+    row('drops empty parts at the end only', { give: { in: [',a,,b,,'] }, out: [['', 'a', '', 'b']] }),
     row('nothing has no pieces', { give: { in: ['', ',,'] }, out: [[], []] }),
     row('an empty separator splits into characters', { give: { sep: [''], in: ['añ😀'] }, out: [['a', 'ñ', '😀']] }),
     row('a blank splits at white space of any length', {
@@ -741,12 +733,12 @@ export const table: Record<string, Row[]> = {
         ['a', 'b'],
       ],
     }),
-    row('what is no text fails', { give: { in: [5] }, error: /port in .*expected string/ }),
+    row('a value other than text fails', { give: { in: [5] }, error: /port in .*expected string/ }),
     row('a separator that is no text fails', { give: { sep: [null], in: ['a'] }, error: /port sep .*expected string/ }),
   ],
 
   wait: [
-    row('one value passes for each trigger, whatever it is', {
+    row('one value passes for each trigger, of any content', {
       give: { trigger: [null, false], in: [123, 456] },
       out: [123, 456],
     }),
@@ -790,7 +782,7 @@ export const table: Record<string, Row[]> = {
       { give: { each: [1, 2] }, out: [[1, 1, 2, 2]] },
     ),
     row(
-      'what is too much is kept for the next list',
+      'extra values are kept for the next list',
       { give: { in: [[1, 2]], each: [1, 2, 2, 3] }, out: [[1, 2]] },
       { give: { in: [[3, 2]] }, out: [[3, 2]] },
     ),
@@ -798,7 +790,7 @@ export const table: Record<string, Row[]> = {
       give: { in: [[{ a: 1, b: [2, { c: 3, d: 4 }] }, 'x']], each: ['x', { b: [2, { d: 4, c: 3 }], a: 1.0 }] },
       out: [[{ a: 1, b: [2, { c: 3, d: 4 }] }, 'x']],
     }),
-    row('what only looks alike is not the same', {
+    row('similar values are not equal', {
       give: { in: [[{ a: 1 }, 1, null]], each: [[['a', 1]], '1', 'null'] },
       status: 'suspended',
     }),
@@ -826,18 +818,18 @@ export const table: Record<string, Row[]> = {
       give: { in: [[1]], each: [1] },
       out: [[1], []],
     }),
-    row('what is no list fails', { give: { in: [{}] }, error: /port in .*expected array/ }),
+    row('a value other than a list fails', { give: { in: [{}] }, error: /port in .*expected array/ }),
   ],
 
   widget: [
     row('waits', { status: 'suspended' }),
-    row('leaves what it is given', { give: { a: [1, 2] }, status: 'suspended', left: { a: 2 } }),
+    row('keeps its input', { give: { a: [1, 2] }, status: 'suspended', left: { a: 2 } }),
     row(
       'waits again',
       { give: { a: [1] }, status: 'suspended' },
       { give: { b: [2] }, status: 'suspended', left: { a: 1, b: 1 } },
     ),
-    rowWith({ args: ['name'] }, 'takes the name of what it stands for', { status: 'suspended' }),
+    rowWith({ args: ['name'] }, 'takes the name of its replacement', { status: 'suspended' }),
     rowWith({ in: { a: { default: 1 } }, out: { b: { default: 2 } } }, 'copies no defaults', {
       status: 'suspended',
       outDefaults: { b: 2 },
@@ -872,7 +864,7 @@ export const table: Record<string, Row[]> = {
         ],
       ],
     }),
-    row('what is missing is null', {
+    row('a missing value is null', {
       give: { in: [[[1, 2, 3], ['a']]] },
       out: [
         [
@@ -882,13 +874,13 @@ export const table: Record<string, Row[]> = {
         ],
       ],
     }),
-    row('what is too much is left out', { give: { in: [[[1], ['a', 'b']]] }, out: [[[1, 'a']]] }),
-    row('of one list, lists of one', { give: { in: [[[1, 2]]] }, out: [[[1], [2]]] }),
+    row('extra values are dropped', { give: { in: [[[1], ['a', 'b']]] }, out: [[[1, 'a']]] }),
+    row('one list gives lists of one', { give: { in: [[[1, 2]]] }, out: [[[1], [2]]] }),
     row('an empty first list leaves nothing', { give: { in: [[[], [1]]] }, out: [[]] }),
     rowWith({ in: { in: { default: [[1], [2]] } } }, 'a default becomes the default', {
       outDefaults: { out: [[1, 2]] },
     }),
     row('no list fails', { give: { in: [[]] }, error: /port in .*at least one list/ }),
-    row('what is no list of lists fails', { give: { in: [[[1], 2]] }, error: /port in .*expected array/ }),
+    row('a value other than a list of lists fails', { give: { in: [[[1], 2]] }, error: /port in .*expected array/ }),
   ],
 }

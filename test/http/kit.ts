@@ -22,7 +22,7 @@ const downloads: Downloads = {
   files: {
     bucket: {
       head: async () => stored,
-      get: async () => ({ ...stored, body: new Response('what is in it').body! }),
+      get: async () => ({ ...stored, body: new Response('content of the file').body! }),
       put: async () => {},
       upload: () => Promise.reject(new Error('not here')),
       delete: async () => {},

@@ -1083,8 +1083,8 @@ const cases: Case[] = [
     'a.example',
     'workers',
   ],
-  ['files.get', ask('GET', `/files/${FILE}?expires=${NOW / 1000}&signature=right`), 200, 'what is in it'],
-  ['files.getById', ask('GET', `/files/${FILE.slice(0, 3)}/${FILE}`), 200, 'what is in it'],
+  ['files.get', ask('GET', `/files/${FILE}?expires=${NOW / 1000}&signature=right`), 200, 'content of the file'],
+  ['files.getById', ask('GET', `/files/${FILE.slice(0, 3)}/${FILE}`), 200, 'content of the file'],
   [
     'files.list',
     ask('GET', '/v1/files'),

@@ -1,7 +1,7 @@
-// What the vendor documents of its REST API, asked of the gateway: one suite for every Redis behind it.
+// Documented behaviour of the vendor's REST API, asked of the gateway: one suite for every Redis.
 //
-// Each name begins with the page that says so: restapi, key-locking, readyourwrites, scripting, billing are pages of
-// upstash.com/docs/redis; sdk is the behaviour of @upstash/redis 1.39; gateway is what tests need of the stand-in.
+// Each name begins with its source: restapi, key-locking, readyourwrites, scripting, billing are pages of
+// upstash.com/docs/redis; sdk is the behaviour of @upstash/redis 1.39; gateway covers needs of the tests.
 
 import { createHash } from 'node:crypto'
 import { Redis } from '@upstash/redis'
@@ -242,7 +242,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'restapi: subscribers hear what is published, as server-sent events',
+    'restapi: subscribers receive published messages, as server-sent events',
     async ({ client, ask, gateway }) => {
       const response = await fetch(`${gateway.url}/subscribe/chat`, {
         method: 'POST',
@@ -296,7 +296,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'sdk: with its defaults values come back as what they were',
+    'sdk: with its defaults values come back unchanged',
     async ({ client }) => {
       const value = { text: 'ümlaut "quoted" \\ \n\t\u0001 €😀', list: [1, 'two', null, true] }
       await client.set('value', value)
@@ -345,7 +345,7 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'scripting: SCRIPT LOAD, EXISTS and FLUSH know a flagged script by the sha of what was sent',
+    'scripting: SCRIPT LOAD, EXISTS and FLUSH know a flagged script by the sha of the sent text',
     async ({ plain }) => {
       const script = `${LOCKING}return ARGV[1]`
       expect(await plain.scriptLoad(script)).toBe(sha1(script))

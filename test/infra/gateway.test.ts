@@ -11,7 +11,7 @@ exercise('embedded', () => startRedis({ force: 'embedded', persist: false }))
 describe.skipIf(!findServer())('with a server of this machine', () => {
   exercise('server', () => startRedis({ force: 'server', persist: false }))
 
-  test('after a restart of Redis the scripts are gone, and the gateway goes on', async () => {
+  test('after a restart of Redis the scripts are gone, and the gateway continues', async () => {
     const first = await startRedis({ force: 'server', persist: false })
     const gateway = await startGateway({ redis: first, token: 'secret' })
     const { plain, ask } = clients(gateway)

@@ -1,4 +1,4 @@
-// What some engine would not take is refused with its line; put back into our scripts one by one, it is found.
+// Code that some engine would refuse is rejected with its line, in each of our scripts.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { functionsMade } from '../heavy/bench/functions-made.ts'
 
 const root = join(import.meta.dirname, '../../src/redis/lua')
 
-test('our scripts say nothing that some engine would not take', () => expect(refusedScripts()).toEqual([]))
+test('our scripts run on every engine', () => expect(refusedScripts()).toEqual([]))
 
 const traps: [what: string, file: string, find: string, replace: string, says: RegExp][] = [
   [
@@ -55,7 +55,7 @@ const traps: [what: string, file: string, find: string, replace: string, says: R
     /:find as the last value/,
   ],
   [
-    'unpack of all that there is',
+    'unpack of an unbounded list',
     'lib/runtime/cache.lua',
     'unpack(ask, from, math.min(from + 2399, #ask))',
     'unpack(ask)',
@@ -149,7 +149,7 @@ test.each([
 test('a script that shares more than 150 names is refused', () => {
   const names = Array.from({ length: 80 }, (_, i) => `n${i}`)
   const used = names.map((name) => `numbers.${name}()\n`).join('')
-  // What few places use is no local.
+  // Rarely used functions are no locals.
   const uses = `function numbers.all()\n${used.repeat(9)}end\n`
   const made = names.map((name) => `function numbers.${name}() end\n`).join('') + uses
   const [first, ...others] = refusedScripts((file, text) => {
@@ -157,7 +157,7 @@ test('a script that shares more than 150 names is refused', () => {
     return file === 'scripts/commit.lua' ? text.replace('work.flush()', `${used}work.flush()`) : text
   })
   expect(first).toMatch(/^src\/redis\/lua\/scripts\/commit\.lua:1: \d+ names are shared: expected at most 150$/)
-  // Of the two scripts of that text.
+  // From the two scripts of that text.
   expect(others).toEqual([expect.stringContaining('commit.lua:1: ')])
 })
 
@@ -201,7 +201,7 @@ describe('modules', () => {
       'lib/a.lua:3: expected something that b gives, got g',
     ],
     [
-      'that use a name of nobody',
+      'that use an undefined name',
       { a: 'local a = {}\nfunction a.f() return g() end\nreturn a' },
       'lib/a.lua:2: expected a name that is declared, got g',
     ],
@@ -222,7 +222,7 @@ describe('modules', () => {
     ],
   ])('%s are refused', (_, files, says) => expect(() => lib(files as never)).toThrow(says))
 
-  test('a script has only what it reaches, and what is added to the tables that it has', () => {
+  test('a script contains only functions that it reaches, and additions to its tables', () => {
     const modules = lib({
       a: [
         'local a = {}',
@@ -272,7 +272,7 @@ describe('modules', () => {
     return groups.map(({ isApart, units }) => [isApart, units.flatMap(({ gives }) => gives.map(({ name }) => name))])
   }
 
-  test('what a header names is made apart, with the values that it alone uses', () => {
+  test('functions named in a header are built apart, with the values that they alone use', () => {
     const text =
       'local a = {}\nlocal mine, ours = {}, {}\nlocal own = {}\nfunction a.often() return ours end\nfunction a.rare() return own, ours end\nreturn a'
     expect(apartOf(text, [])).toEqual([[false, ['mine', 'ours', 'own', 'often', 'rare']]])
@@ -283,7 +283,7 @@ describe('modules', () => {
     expect(() => apartOf(text, ['gone'])).toThrow('expected a function of the module that is made apart, got gone')
   })
 
-  test('what is made apart sets no value of the others', () => {
+  test('a part built apart sets no value of another part', () => {
     const text = 'local a = {}\nlocal n = 0\nfunction a.often() return n end\nfunction a.rare() n = 1 end\nreturn a'
     expect(() => apartOf(text, ['rare'])).toThrow(
       'lib/a.lua:4: expected that what is made apart sets no n of the others',
@@ -313,7 +313,7 @@ describe('small scripts', () => {
     ['local a = f() local b = function() return a end', 'local a=f()local b=function()return a end', [5]],
   ])('%j becomes %j', (source, text, lines) => expect(squeeze(source, 5)).toEqual({ text, lines }))
 
-  test('what Redis says of a line is told by its place in the sources', () => {
+  test('a line reported by Redis is mapped to its source', () => {
     const lines = committed.commit.text.split('\n')
     const places = lines.map((line, i) => [line, inSources(`user_script:${i + 1}`, committed.commit)] as const)
     const texts = places.filter(([line]) => /'[a-zA-Z]+ [a-zA-Z ]{8,}'/.test(line))
@@ -368,14 +368,15 @@ test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
   expect(Buffer.byteLength(scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
 )
 
-// A function has room for 200 locals, in some Luas for 200 registers; and all that a script has is made anew at each call.
+// A function has room for 200 locals, in some Luas for 200 registers; and each call builds all values of a script
+// again.
 test.each([...scripts.keys()])('%s makes at most 90 functions a call, and has at most 100 locals', (name) => {
   const { closures, locals } = scripts.get(name)!
   expect(closures).toBeLessThanOrEqual(90)
   expect(locals).toBeLessThanOrEqual(100)
 })
 
-// What `commit` leaves to `commit_verbs` it never comes to: each way that leads there is here, with why it is not gone.
+// Paths in `commit` that lead to `commit_verbs` but are never taken, with the reason why they remain.
 const NOT_GONE: Record<string, string> = {
   'port/log.line → port/log.text': 'nobody listens',
   'run/work.conclude → port/write.tell_all': 'nobody listens',
@@ -390,7 +391,7 @@ const NOT_GONE: Record<string, string> = {
   'run/packed.finish → run/packed.use_ports': 'it did nothing',
 }
 
-test('what commit leaves to commit_verbs is reached only where no plain batch comes', () => {
+test('commit reaches its deferred part commit_verbs only without a plain batch', () => {
   const parts = scripts.get('commit')!.parts.filter((part) => typeof part === 'object' && 'units' in part)
   const own = new Set(parts.flatMap(({ units }) => units))
   const ways = parts
@@ -406,7 +407,7 @@ test('what commit leaves to commit_verbs is reached only where no plain batch co
   expect([...new Set(ways)].sort()).toEqual(Object.keys(NOT_GONE).sort())
 })
 
-test('a script that leaves what there is not is refused', () =>
+test('a script that defers to a missing module is refused', () =>
   expect(() =>
     buildScripts((file, text) => (file === 'scripts/commit.lua' ? text.replace('run/ops,', 'run/opps,') : text)),
   ).toThrow('scripts/commit.lua: expected a module of lib, or what it gives, got run/opps'))

@@ -12,7 +12,7 @@ import * as scripts from '../../src/redis/scripts.generated.ts'
 
 const fields = { jobFields, queueFields, limitFields }
 
-test('what is unpacked is every script as it was built, in a quarter of its size', async () => {
+test('unpacked scripts equal the built ones, from a quarter of their size', async () => {
   const built: Record<string, Script<never>> = { ...scripts }
   const text = packedModule(Object.values(built))
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-scripts-'))

@@ -17,7 +17,7 @@ import { canBuild, strictBinary } from '../../infra/stand-ins/strict/index.ts'
 import { startWorkerd, type Workerd } from '../e2e/workerd/kit.ts'
 import { startCloud } from './deploy/cloud.ts'
 
-/** What depends on how fast this machine is: it is asked, and its answer is not judged here. */
+/** Measurements that depend on this machine: taken, but not judged. */
 const measured = [
   'Lua: a large number as an index of a table',
   'one script called 50 times',
@@ -30,7 +30,7 @@ const measured = [
 const CRON = "a tick of Cloudflare's cron trigger"
 /** Milliseconds that are minutes on a real account, and seconds of delays. */
 const short = { silence: 300, cronPatience: 300, delays: [1, 2] }
-/** Where a record ends in this test. */
+/** Maximum size of a record in this test. */
 const RECORD = 12_000_000
 
 const about = (lines: Line[], part: string): Line => {
@@ -67,7 +67,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
   const billed = async () => JSON.parse(await redis.exec<string>(['STRICT', 'COUNTS'])).commands as number
   const schedules = async () => (await qstash.schedules.list()).map(({ scheduleId }) => scheduleId)
 
-  test('finds the stand-ins as they are, says what it cannot know, and leaves nothing behind', async () => {
+  test('confirms the stand-ins, lists unknown answers, and leaves nothing behind', async () => {
     await redis.exec(['STRICT', 'LIMIT', 'record', RECORD])
     const [before, ticking] = [await billed(), await schedules()]
     const said: string[] = []
@@ -89,12 +89,12 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     expect(judged.filter(({ verdict }) => verdict === 'differs')).toEqual([])
     expect(judged.filter(({ verdict }) => verdict === 'ok')).toHaveLength(27)
     expect(lines.filter(({ verdict }) => verdict === 'not known').map((line) => line.about)).toEqual([
-      '100 scripts with 10 commands in each: what is billed',
+      '100 scripts with 10 commands in each: the bill',
       'the longest time for which a delivery waits for its answer',
       'connections that an invocation has open at once',
       'isolated runs of one invocation, and the memory that they share',
       'a claim that waits and whose caller hangs up',
-      'what a day of idling costs',
+      'the cost of an idle day',
       'the plan of the database',
     ])
     for (const line of lines.filter((one) => measured.includes(one.about))) expect(line.got).toMatch(/\d ms/)
@@ -109,7 +109,7 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
     expect((await billed()) - before).toBeLessThan(3_000)
   })
 
-  test('names what is not as it should be, and shows no key of it', async () => {
+  test('names differences, and shows no key', async () => {
     const { scheduleId } = (await qstash.schedules.list())[0]!
     await qstash.schedules.pause({ schedule: scheduleId })
     const wrong = { ...env, QSTASH_CURRENT_SIGNING_KEY: 'sig_of_another_region' }
@@ -133,14 +133,14 @@ describe.skipIf(!canBuild())('the probe', { timeout: 120_000 }, () => {
   })
 
   test('a token that is refused makes questions unknown and not different, and is not shown', async () => {
-    const wrong = { ...env, QSTASH_TOKEN: 'a token that nobody knows' }
+    const wrong = { ...env, QSTASH_TOKEN: 'an unknown token' }
     const said: string[] = []
     await expect(
       probe({ env: wrong, say: (line) => said.push(line), patience: 100, pause: 50, ...short }),
     ).rejects.toThrow('keys or schedules of the probe could not be removed')
     expect(said.find((line) => line.includes('the signing keys'))).toContain('expected 200, got 401')
     expect(said.find((line) => line.includes('the signing keys'))).toMatch(/^not known/)
-    expect(said.join('\n')).not.toContain('a token that nobody knows')
+    expect(said.join('\n')).not.toContain('an unknown token')
   })
 
   test('secrets are hidden as whole words only', () => {

@@ -35,7 +35,7 @@ describe('the free plan', () => {
     await client.publish({ url, delay: 3_600 })
   })
 
-  test('refuses what is due in more than 7 days, or larger than 1 MB', async () => {
+  test('refuses messages due in more than 7 days, or larger than 1 MB', async () => {
     await startWith('free')
     await expect(client.publish({ url, delay: 8 * 86_400 })).rejects.toThrow(/7 days/)
     await expect(client.publish({ url, notBefore: Math.floor(time / 1000) + 8 * 86_400 })).rejects.toThrow(/7 days/)
@@ -65,7 +65,7 @@ test('without a plan nothing is refused', async () => {
   expect(qstash.counts.published).toBe(1_101)
 })
 
-test('a plan that there is not is refused with those that there are', () => {
+test('an unknown plan is refused with the list of plans', () => {
   expect(plans[planOf('free')]).toMatchObject({ redis: { commandsAMonth: 500_000 }, qstash: { daily: 1_000 } })
   expect(() => planOf('gold')).toThrow('SIDEJOB_PLAN: expected free, payg, fixed, off, got "gold"')
 })

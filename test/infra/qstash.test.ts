@@ -52,7 +52,7 @@ describe('publishing', () => {
       expect(got.headers).not.toHaveProperty('upstash-method')
     },
 
-    'B1 the method is the one that was asked for': async ({ client, receiver }) => {
+    'B1 the method is the requested one': async ({ client, receiver }) => {
       await client.publish({ url: receiver.at('/'), method: 'DELETE' })
       expect((await receiver.next()).method).toBe('DELETE')
     },
@@ -87,7 +87,7 @@ describe('publishing', () => {
       await refused(client.publish({ url, headers: { 'Upstash-Retries': 'many' } }), 400)
     },
 
-    'what the vendor obeys and this does not play is refused by its name': async ({ client, receiver }) => {
+    'unsupported options of the vendor are refused by name': async ({ client, receiver }) => {
       const url = receiver.at('/')
       await expect(client.publish({ url, callback: url })).rejects.toThrow('upstash-callback: this stand-in plays')
       await expect(client.publish({ url, deduplicationId: 'd-1' })).rejects.toThrow('upstash-deduplication-id')
@@ -296,7 +296,7 @@ describe('schedules', () => {
       expect(receiver.got).toHaveLength(1)
     },
 
-    'B1 a schedule shows what it was made of and how it went': async ({ client, receiver, qstash }) => {
+    'B1 a schedule shows its options and its results': async ({ client, receiver, qstash }) => {
       receiver.answer(500)
       await client.schedules.create({
         scheduleId: 'mine',
@@ -520,7 +520,7 @@ type Got = {
 }
 type Scripted = number | 'silence' | { status: number; headers?: Record<string, string>; body?: string }
 
-/** One test for each fact, each in a world of its own whose clock stands still. */
+/** One test for each fact, each in its own world with a stopped clock. */
 function facts(rows: Record<string, (world: World) => Promise<void>>) {
   test.each(Object.entries(rows))('%s', async (_, run) => {
     await using world = await makeWorld()
@@ -544,7 +544,7 @@ async function makeWorld(options: Parameters<typeof startQstash>[0] = {}) {
   }
 }
 
-/** A destination that keeps what it got and answers by script, else 200. */
+/** A destination that records requests and answers by script, else 200. */
 async function startReceiver(now: () => number, port = 0) {
   const got: Got[] = []
   const script: Scripted[] = []

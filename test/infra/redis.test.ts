@@ -1,4 +1,4 @@
-// Where Redis comes from, that it keeps what it was given, and that it ends with us; and the connection to it.
+// Starting Redis, its persistence, its end, and the connection to it.
 
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -71,7 +71,7 @@ describe.skipIf(!findServer())('a server of this machine', () => {
     await first.close()
   })
 
-  test('that cannot start says why', async () => {
+  test('that cannot start names the reason', async () => {
     const file = join(dir, 'file')
     writeFileSync(join(dir, 'appendonlydir'), 'not a folder')
     writeFileSync(file, '')
@@ -196,7 +196,7 @@ test('two embedded Redis do not share a folder, and a damaged snapshot is named'
   )
 })
 
-test('what cannot be had is refused with what to do', async () => {
+test('an unavailable Redis is refused with the remedy', async () => {
   await expect(startRedis({ force: 'sqlite' })).rejects.toThrow(
     'SIDEJOB_REDIS is embedded, server, strict or redis://host:port, not "sqlite"',
   )

@@ -1,4 +1,4 @@
-// The strict Redis: the vendor's Lua, its limits in its words, what is billed, and what our scripts take there.
+// The strict Redis: the vendor's Lua, its limits and messages, its bill, and the cost of our scripts.
 
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -85,19 +85,19 @@ describe.skipIf(!canBuild() || !findServer())('the strict Redis', () => {
     },
   )
 
-  test('writes what stands in pages as escapes, and nothing that is no number', async () => {
+  test('writes HTML characters as escapes, and only numbers as numbers', async () => {
     expect(await stack.redis.eval("return cjson.encode({ '<&>' })", [], [])).toBe('["\\u003c\\u0026\\u003e"]')
     await expect(stack.redis.eval('return cjson.encode({ 1 / 0 })', [], [])).rejects.toThrow('NaN or Inf')
   })
 
-  test('counts commands as they are billed: those of scripts too', async () => {
+  test('counts commands as billed, including commands of scripts', async () => {
     const before = await stack.counts()
     await stack.redis.eval("for i = 1, 10 do redis.call('GET', 'k') end", [], [])
     const after = await stack.counts()
     expect(after.commands! - before.commands!).toBe(11)
   })
 
-  test('refuses a key and a record that are too large, and what a month allows no more, in the words of the vendor', async () => {
+  test('refuses a large key, a large record, and calls beyond the monthly quota, in the words of the vendor', async () => {
     const key = 'k'.repeat(33_000)
     await expect(stack.redis.set(key, '1')).rejects.toThrow(
       'ERR max key size exceeded. Limit: 32768 bytes, Actual: 33000 bytes',
@@ -133,8 +133,8 @@ describe.skipIf(!canBuild() || !findServer())('the strict Redis', () => {
     for (let n = 0; n < 2_000; n += 100) await log(n, () => 16_384)
     // Redis trims by whole nodes, and a node holds one entry of this size.
     expect(await stack.redis.xlen(key)).toBeLessThanOrEqual(1_281)
-    // The worst order: each so much smaller than the one before that all of them may stay. What the strict Redis takes for
-    // the size of a log is a guess from its first nodes, which are the largest here: it is measured whole.
+    // The worst order: each is a little smaller than the one before, so that all of them may stay. The strict Redis
+    // estimates the size of a log from its first nodes, which are the largest here, so it is measured whole.
     await stack.limit('record', 0)
     for (let n = 0; n < 10_000; n += 100) await log(n, (k) => Math.min(16_384, Math.floor((20 * MiB) / k)))
     expect(await stack.redis.xlen(key)).toBeGreaterThanOrEqual(9_900)
@@ -144,7 +144,7 @@ describe.skipIf(!canBuild() || !findServer())('the strict Redis', () => {
     expect(bytes).toBeLessThan(100_000_000)
   }, 60_000)
 
-  test('of what has ended a queue keeps so many that its index stays below what a record may hold', async () => {
+  test('a queue keeps a bounded number of ended jobs, so that its index stays below the maximum of a record', async () => {
     // At its most by what an entry takes, with ids of ten digits.
     const fill = `for i = 1, 20000 do redis.call('ZADD', KEYS[1], 1795333598183 + i, string.format('%.0f', 1000000000 + i)) end`
     await stack.redis.eval(fill, ['ended'], [])
@@ -179,7 +179,7 @@ describe.skipIf(!canBuild() || !findServer())('the strict Redis', () => {
     for (const [name, { text }] of buildScripts().scripts)
       most[name] = Math.max(...(await registersOf(text)).map(({ registers }) => registers))
     expect(Object.entries(most).filter(([, registers]) => registers > 150)).toEqual([])
-    // What is asked is how many there are: a function that has more says so.
+    // The question is the number of registers: a function with more reports it.
     const many = Array.from({ length: 151 }, (_, i) => `local a${i} = ARGV[1]`).join('\n')
     const uses = await registersOf(`local function f()\n${many}\nreturn a150\nend\nreturn f()`)
     expect(Math.max(...uses.map(({ registers }) => registers))).toBeGreaterThan(150)
@@ -187,7 +187,7 @@ describe.skipIf(!canBuild() || !findServer())('the strict Redis', () => {
 
   test('an enqueue takes the CPU of some milliseconds at most, and so does a commit of 100 with a claim of 100 that are alike', async () => {
     const calls = await measureScripts(1 / 4)
-    // 1.1, 2.2 and 24 ms were seen. CPU hardly depends on what else goes on; but another machine may be half as fast.
+    // 1.1, 2.2 and 24 ms were seen. CPU time hardly depends on load; but another machine may be half as fast.
     expect(calls['an enqueue of 1']).toBeLessThan(20)
     expect(calls['a commit of 100 with a claim of 100, alike']).toBeLessThan(15)
     expect(calls['a commit of 100 with a claim of 100, documents']).toBeLessThan(60)

@@ -1,4 +1,4 @@
-// What notices that a function never lets go of the isolate.
+// Detects a function that never yields the isolate.
 
 import { expect, test } from 'vitest'
 import { cpuOf, createWatchdog } from '../../src/dev/watchdog.ts'
@@ -14,7 +14,7 @@ function watched() {
   return { state, look }
 }
 
-test('a process that uses 30 s of CPU and answers nobody is ended', async () => {
+test('a process that uses 30 s of CPU without answering is ended', async () => {
   const { state, look } = watched()
   await look()
   state.alive = false
@@ -25,7 +25,7 @@ test('a process that uses 30 s of CPU and answers nobody is ended', async () => 
   }
 })
 
-test('one that answers may use as much as it likes, and one that waits as long as it likes', async () => {
+test('an answering process may use any CPU, and a waiting one may wait', async () => {
   const { state, look } = watched()
   for (let cpu = 0; cpu < 300; cpu += 10) {
     state.cpu = cpu
@@ -36,7 +36,7 @@ test('one that answers may use as much as it likes, and one that waits as long a
   expect(state.ended).toEqual([])
 })
 
-test('who takes its place begins anew', async () => {
+test('the replacement starts from zero', async () => {
   const { state, look } = watched()
   await look()
   Object.assign(state, { alive: false, cpu: 25 })
@@ -51,7 +51,7 @@ test('who takes its place begins anew', async () => {
   expect(state.ended).toEqual([8])
 })
 
-test.skipIf(process.platform !== 'linux')('the CPU time of a process is that which it says itself', () => {
+test.skipIf(process.platform !== 'linux')('the CPU time of a process is the one it reports', () => {
   const { user, system } = process.cpuUsage()
   expect(Math.abs(cpuOf(process.pid)! - (user + system) / 1e6)).toBeLessThan(0.5)
 })

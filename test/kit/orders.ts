@@ -1,3 +1,3 @@
-// In how many orders by chance a story is played: a hundred by `npm run orders`, fewer among all the other tests.
+// Number of random orders of a story: a hundred by `npm run orders`, fewer among all tests.
 
 export const SEEDS = Number(process.env.SIDEJOB_TEST_SEEDS ?? 2)

@@ -1,4 +1,4 @@
-// A server of the test's own that others call: it remembers what came, and answers as it is told.
+// A server for tests: it records requests, and answers as configured.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -48,7 +48,7 @@ export async function startReceiver(answer: Handler = (_, response) => response.
   return {
     url: `http://127.0.0.1:${port}`,
     came,
-    /** How many requests were open at once, at most. */
+    /** Maximum number of concurrent requests. */
     most: () => most,
     set answer(handler: Handler) {
       self.answer = handler

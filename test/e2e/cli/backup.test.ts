@@ -37,7 +37,7 @@ async function run(words: string[], namespace: string | undefined) {
   return { exit, noted: notes.join('\n') }
 }
 
-/** What a namespace holds, whatever it is called; members of sets and hashes in any order. */
+/** Content of a namespace without its prefix; members of sets and hashes in any order. */
 async function contentOf(namespace: string): Promise<Record<string, unknown>> {
   const lines = await dump(redis, `${namespace}*`)
   const sorted = (value: unknown) => (Array.isArray(value) ? value.toSorted() : value)
@@ -93,7 +93,7 @@ test('without SIDEJOB_NAMESPACE the Worker of the folder sets the namespace', as
   }
 })
 
-test('what was exported is imported as it was, into another namespace and where it was interrupted', async () => {
+test('an export is imported unchanged, into another namespace and after an interruption', async () => {
   await fill('a:')
   const file = join(folder, 'a.jsonl')
   expect(await run(['export', file], 'a:')).toMatchObject({
@@ -104,7 +104,7 @@ test('what was exported is imported as it was, into another namespace and where 
   const lines = readFileSync(file, 'utf8')
   for (const line of lines.split('\n')) expect(line.length).toBeLessThan(3_000_000)
 
-  // Cut in the middle of a line, it goes on behind its last whole page.
+  // Cut in the middle of a line, it continues after its last whole page.
   truncateSync(file, Buffer.byteLength(lines.slice(0, lines.indexOf('{"cursor"'))) + 60)
   expect((await run(['import', file], 'b:')).noted).toContain('expected')
   await redis.unlink(...((await redis.keys('b:*')) as [string]))
@@ -125,7 +125,7 @@ test('what was exported is imported as it was, into another namespace and where 
   expect(await redis.xrange('b:log', '-', '+')).toEqual(await redis.xrange('a:log', '-', '+'))
 }, 60_000)
 
-test('an older copy over what has gone on since: its ids are not given again, and everybody can read which are lost', async () => {
+test('an older copy over newer data: its ids are not reused, and the lost ones are listed', async () => {
   const make = async () => (await kit.engine.jobs.enqueue([{ queue: 'q', class: 'c', in: {} } as never])).jobs[0]!.id
   await kit.engine.queues.update('q', { mode: 'pull' } as never)
   const first = await make()

@@ -37,7 +37,7 @@ async function run(words: string, input = '', url = kit.stack.url) {
 const urls = (...paths: string[]) => paths.map((path) => `${origin.url}/${path}\n`).join('')
 const contentOf = async (id: string) => (await fetch((await kit.client.files.show(id)).url)).text()
 
-test('download submits the URLs of its input, and tells how they go', async () => {
+test('download submits the URLs of its input, and shows their progress', async () => {
   const { exit, rows, noted } = await run('download --limit 2', `# a comment\n\n${urls('a', 'b', 'none')}`)
   expect(exit).toBe(1)
   expect(rows.map((row) => row.split('\t')[1]).sort()).toEqual([`${origin.url}/a`, `${origin.url}/b`])
@@ -49,20 +49,20 @@ test('download submits the URLs of its input, and tells how they go', async () =
   expect(job).toMatchObject({ group: new URL(origin.url).host })
 })
 
-test('download waits for nothing when it is told so', async () => {
+test('download waits for nothing with --no-wait', async () => {
   const { exit, rows } = await run('download --no-wait --aggregation nightly', urls('a'))
   expect([exit, rows.length]).toEqual([0, 1])
   expect(await kit.reaches(Number(rows[0]!.split('\t')[0]), 'completed')).toMatchObject({ group: 'nightly' })
 })
 
-test('download says which line is no URL, and submits nothing', async () => {
+test('download names an invalid line, and submits nothing', async () => {
   const { exit, noted } = await run('download', `${urls('a')}not a URL\n`)
   expect([exit, noted]).toEqual([2, 'sidejob download: line 2: expected a URL, got not a URL\n'])
   expect((await run('download')).exit).toBe(2)
   expect(origin.came).toEqual([])
 })
 
-test('callbacks resend says what it would do, and does it when it is told to', async () => {
+test('callbacks resend previews its effects, and acts with --yes', async () => {
   let answers = 410
   origin.answer = (_, response) => response.writeHead(answers).end()
   const callback = { url: `${origin.url}/hook` }
@@ -80,7 +80,7 @@ test('callbacks resend says what it would do, and does it when it is told to', a
   expect((await run('callbacks resend')).rows).toEqual([])
 })
 
-test('files purge says what it would remove, and removes it when it is told to', async () => {
+test('files purge previews its effects, and acts with --yes', async () => {
   origin.answer = ({ path }, response) => response.end(path)
   const { rows } = await run('download', urls('x', 'y'))
   const [first, second] = rows.map((row) => row.split('\t')[0]!) as [string, string]
@@ -194,7 +194,7 @@ test('doctor finds nothing where all is as it must be', async () => {
   })
 })
 
-test('doctor says what is wrong in every slice, and exits with 1', async () => {
+test('doctor lists the faults of every slice, and exits with 1', async () => {
   const sick = await startReceiver(({ path }, response) => {
     const second = path.includes('cursor=501')
     const answer = {

@@ -1,4 +1,4 @@
-// Every verb of the command line, against the stack as it is deployed: what it prints, and what has become of the jobs.
+// Every command of the CLI, against a deployed stack: its output, and its effects on jobs.
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -27,10 +27,10 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** What the next command reads. */
+/** Input of the next command. */
 const lines: string[] = []
 
-/** A command in this process, with what it printed and noted. */
+/** Runs a command in this process, and returns its output and notes. */
 async function run(...words: string[]) {
   let printed = ''
   let noted = ''
@@ -54,7 +54,7 @@ async function json<T = Record<string, unknown>>(...words: string[]): Promise<T>
 
 const made = async (...words: string[]) => (await json<{ id: number }>('run', ...words)).id
 
-test('run makes a job, and with --wait shows what it gave', async () => {
+test('run creates a job, and with --wait shows its result', async () => {
   const id = await made('count_words', '--input', 'text="to be or not to be"')
   await kit.reaches(id, 'completed')
   expect(await json('read', String(id), 'counts', '--peek')).toEqual([{ to: 2, be: 2, or: 1, not: 1 }])
@@ -202,7 +202,7 @@ test('queues, processes, limits, groups, schedules, workers, channels, callbacks
   expect(await json('stats')).toMatchObject({ processed: expect.any(Number), today: { default: {} } })
 })
 
-test('bulk says what fits, and does it with --yes', async () => {
+test('bulk shows the matching jobs, and acts with --yes', async () => {
   await made('noop', '--delay', '1h')
   expect((await run('bulk', 'terminate', '--class', 'noop', '--status', 'queued')).noted).toMatch(
     /^terminate: \d+ jobs fit; --yes does it\n$/,
@@ -265,7 +265,7 @@ test('why prints the chain from a flow to the node that holds it up, each with i
   ])
 })
 
-test('what every command takes may stand before it', async () => {
+test('common options may precede the command', async () => {
   const url = kit.stack.url
   expect(JSON.parse((await run('--url', url, '--json', 'queues')).printed)).toHaveProperty('queues')
   expect(await run(`--url=${url}`, 'stats', '--json')).toMatchObject({ exit: 0 })
@@ -280,7 +280,7 @@ test('profiles keep an address and a key under a name', async () => {
     exit: 2,
     noted: expect.stringContaining('known: here'),
   })
-  // What the environment says is about others: neither its address nor its key counts.
+  // The environment names another target: neither its address nor its key counts.
   expect(await run('profiles', 'set', 'gone', '--url', 'http://127.0.0.1:9', '--key', 'k')).toMatchObject({ exit: 0 })
   expect(await json('version', '--profile', 'gone')).toMatchObject({ server: 'none answers' })
   expect(await run('profiles', 'rm', 'here')).toMatchObject({ exit: 0 })
@@ -300,7 +300,7 @@ test('a shell completes the commands, and the help of each fits a screen', async
   }
 })
 
-test('tail tells of jobs as they change, and of those of one class alone', async () => {
+test('tail shows jobs as they change, optionally of one class', async () => {
   let ended = false
   const tailing = run('tail', '--class', 'count_words', '-n', '2').finally(() => {
     ended = true
@@ -319,7 +319,7 @@ test('tail tells of jobs as they change, and of those of one class alone', async
   expect(await run('tail', '-n', 'all')).toMatchObject({ exit: 2, noted: expect.stringContaining('--count') })
 })
 
-/** A job of a pull class that is in a run; it fails when that is told. */
+/** A running job of a pull class; it fails on request. */
 async function pulled() {
   await kit.client.workers.register('cli', 'broken', { pull: true, retry: { max: 0 } })
   const id = await made('broken', '--queue', 'cli')
@@ -330,14 +330,14 @@ async function pulled() {
 const statusIs = (id: number, status: string) =>
   vi.waitFor(async () => expect((await kit.client.jobs.get(id)).status).toBe(status), 10_000)
 
-/** What is printed for programs: JSON on each line. */
+/** Output for programs: JSON on each line. */
 const documentsOf = (printed: string): unknown[] =>
   printed
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as unknown)
 
-test('--json of every command is JSON, and nothing beside it', async () => {
+test('--json makes every command print JSON only', async () => {
   const id = String(await made('count_words', '--delay', '1h'))
   const { id: pulledId, token } = await pulled()
   await kit.client.runs.commit(token, { end: 'failed', error: { message: 'broken' } })
@@ -413,7 +413,7 @@ test('--json of every command is JSON, and nothing beside it', async () => {
       import: [copy],
     },
   }
-  /** Those that talk with a person, or print what is no data: a shell's script, a graph that is pasted, what is told as it comes. */
+  /** Commands for people, or with output other than data: a shell script, a graph to paste, live events. */
   const others = ['create', 'init', 'dev', 'deploy', 'destroy', 'open', 'key', 'completion', 'flows graph', 'tail']
   expect(Object.keys(words).concat(others).sort()).toEqual(commandNames().toSorted())
   for (const name of Object.keys(words)) {
@@ -425,7 +425,7 @@ test('--json of every command is JSON, and nothing beside it', async () => {
   }
 })
 
-test('bulk retry, requeue and delete do what they say to all that fit, and to no others', async () => {
+test('bulk retry, requeue and delete affect all matching jobs, and no other jobs', async () => {
   const bystander = await made('noop', '--delay', '1h')
   const { id, token } = await pulled()
   await kit.client.runs.commit(token, { end: 'failed', error: { message: 'broken' } })
@@ -463,7 +463,7 @@ test('open opens the dashboard in a browser, logged in, also at the page of a jo
     const link = new URL(printed.trim())
     const login = await fetch(`${link.origin}${link.pathname}`, {
       method: 'POST',
-      // What the button of the page that the link opens sends.
+      // Form of the button on the linked page.
       body: new URLSearchParams({ once: link.searchParams.get('once')!, to: link.searchParams.get('to') ?? '' }),
       headers: { 'sec-fetch-site': 'same-origin' },
       redirect: 'manual',
@@ -481,7 +481,7 @@ test('open shows how to add a dashboard, if the Worker has none', async () => {
   expect(noted).toContain('createWorker({ …, dashboard: dashboard() })')
 })
 
-test('deploy says what is missing before it does anything, and destroy asks', async () => {
+test('deploy names missing values first, and destroy asks', async () => {
   const folder = join(home, 'project')
   mkdirSync(folder)
   expect(await run('deploy', folder)).toMatchObject({ exit: 2, noted: expect.stringContaining('wrangler.jsonc') })

@@ -63,7 +63,7 @@ describe('Bedrock::Jobs', () => {
     expect(got.body.jobs.map(({ jobID }: Body) => jobID)).toEqual([body.jobIDs[2], body.jobIDs[1]])
   })
 
-  test('unique gives the id that is there, and updates its data', async () => {
+  test('unique returns the existing id, and updates its data', async () => {
     const first = await run('CreateJob', { name: 'unique/x', unique: true, data: { n: 1 } })
     const second = await run('CreateJob', { name: 'unique/x', unique: true, data: { n: 2 } })
     expect(second.body).toEqual(first.body)
@@ -181,14 +181,14 @@ describe('JQ', () => {
     expect(calls).toBe(1)
   })
 
-  test('JSON for who says JSON', async () => {
+  test('JSON on request', async () => {
     await register('json', () => success('text'))
     const { status, body } = await ask('POST /jq/jobs', { name: 'json', argument: { a: [] } })
     expect([status, body]).toEqual([201, { id: expect.stringMatching(/^\d+$/) }])
   })
 
   test.each<[string, Body, number]>([
-    ['a name that nobody serves', { name: 'nobody', argument: 1 }, 422],
+    ['an unserved name', { name: 'nobody', argument: 1 }, 422],
     ['no name', { argument: 1 }, 400],
     ['a priority beyond 32 bits', { name: 'json', argument: 1, priority: 2 ** 31 }, 400],
     ['a negative max_retry', { name: 'json', argument: 1, max_retry: -1 }, 400],
@@ -228,7 +228,8 @@ describe('JQ', () => {
 describe('Downloader', () => {
   const told: Body[] = []
   const server = useServer((call, response) => {
-    if (call.path === '/file') return response.writeHead(200, { 'content-type': 'text/plain' }).end('what is in it')
+    if (call.path === '/file')
+      return response.writeHead(200, { 'content-type': 'text/plain' }).end('content of the file')
     if (call.path === '/missing') return response.writeHead(404).end()
     told.push(JSON.parse(Buffer.from(call.bytes).toString()))
     return response.end()
@@ -242,7 +243,7 @@ describe('Downloader', () => {
       ...more,
     })
 
-  test('a download is called back with where its file is', async () => {
+  test('a callback has the address of the file', async () => {
     const { status, body } = await submit({ extra: 'mine' })
     expect([status, body]).toEqual([201, { id: expect.stringMatching(/^[A-Za-z0-9_-]{14}$/) }])
     const call = await eventually(() => {
@@ -257,7 +258,7 @@ describe('Downloader', () => {
       resource_url: `${server.url}/file`,
       response_code: 200,
     })
-    expect(await (await fetch(call.download_url)).text()).toBe('what is in it')
+    expect(await (await fetch(call.download_url)).text()).toBe('content of the file')
   })
 
   test('a failure is called back too', async () => {

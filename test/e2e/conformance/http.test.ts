@@ -1,4 +1,4 @@
-// What holds on every route: formats, errors, keys and scopes, asking twice, limits.
+// Behaviour of every route: formats, errors, keys and scopes, idempotency, limits.
 
 import { createHash, createHmac } from 'node:crypto'
 import { encode } from '@msgpack/msgpack'
@@ -16,8 +16,8 @@ beforeAll(async () => {
 
 const plain = { queue: 'plain', class: 'plain' }
 
-describe('what the stack is by default', () => {
-  test('it says where it is ready, in one line', () => {
+describe('the defaults of the stack', () => {
+  test('it prints its address in one line', () => {
     expect(stack.said().split('\n')).toContain(`ready on ${stack.url}`)
     expect(stack.said()).toMatch(/^API key +dev$/m)
   })
@@ -25,7 +25,7 @@ describe('what the stack is by default', () => {
   test('GET /health is { ok, redis }, and open; it shows the version to callers with a key', async () => {
     const { status, body } = await ask('GET /health', undefined, { key: null })
     expect([status, body]).toEqual([200, { ok: true, redis: true }])
-    // An answer is kept for a second: the one of the start has no tick yet.
+    // An answer is cached for a second: the first one has no tick yet.
     await new Promise((resolve) => setTimeout(resolve, 1_100))
     const { body: more } = await ask('GET /health?details=true', undefined, { key: null })
     expect(more).toMatchObject({ ok: true, ms: expect.any(Number), tickAt: expect.any(String) })
@@ -47,7 +47,7 @@ describe('what the stack is by default', () => {
   })
 })
 
-/** Every route that the contract names; what stands in braces may be called otherwise. */
+/** Every route of the contract; names in braces may differ. */
 const contract = `
 GET /health
 GET /v1/workers · PUT DELETE /v1/workers/{}/{}
@@ -139,7 +139,7 @@ describe('JSON and MessagePack', () => {
     ['a browser', 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8', 'application/json'],
     ['both', 'application/json;q=0.5, application/msgpack', MSGPACK],
     ['both, JSON first', 'application/msgpack;q=0.5, application/json', 'application/json'],
-  ])('who accepts %s gets the format that fits', async (_, accept, type) => {
+  ])('a client that accepts %s gets the right format', async (_, accept, type) => {
     const { headers } = await ask('GET /v1/jobs', undefined, { headers: accept ? { accept } : {} })
     expect(headers.get('content-type')).toBe(type)
   })
@@ -179,7 +179,7 @@ describe('JSON and MessagePack', () => {
     expect(await response.text()).toContain(`"args":${args}`)
   })
 
-  test('what JSON cannot hold reads as $bin, $int and $ext', async () => {
+  test('values without a JSON form read as $bin, $int and $ext', async () => {
     const raw = new Uint8Array([
       ...[0x83, ...encode('queue'), ...encode('plain'), ...encode('class'), ...encode('plain'), ...encode('args')],
       ...[0x93, ...encode(new Uint8Array([1, 2])), 0xcf, ...new Array(8).fill(0xff), 0xd4, 0x05, 0x09],
@@ -199,10 +199,10 @@ describe('codes', () => {
   const json = { 'content-type': 'application/json' }
   test.each<[string, string, unknown, number, string, object?]>([
     ['a body that is no JSON', 'POST /v1/jobs', undefined, 400, 'BAD_REQUEST', { raw: '{', headers: json }],
-    ['a body without what is needed', 'POST /v1/jobs', {}, 400, 'BAD_REQUEST'],
-    ['a member that nobody knows', 'POST /v1/jobs', { ...plain, colour: 'red' }, 400, 'BAD_REQUEST'],
+    ['a body without required members', 'POST /v1/jobs', {}, 400, 'BAD_REQUEST'],
+    ['an unknown member', 'POST /v1/jobs', { ...plain, colour: 'red' }, 400, 'BAD_REQUEST'],
     ['a key that is missing', 'GET /v1/jobs', undefined, 401, 'UNAUTHENTICATED', { key: null }],
-    ['a key that nobody has', 'GET /v1/jobs', undefined, 401, 'UNAUTHENTICATED', { key: 'wrong' }],
+    ['an unknown key', 'GET /v1/jobs', undefined, 401, 'UNAUTHENTICATED', { key: 'wrong' }],
     ['a job that is not there', 'GET /v1/jobs/999999', undefined, 404, 'NOT_FOUND'],
     ['an alias that is not there', 'GET /v1/jobs/nobody', undefined, 404, 'NOT_FOUND'],
     ['an id that is none', 'GET /v1/jobs/1abc', undefined, 404, 'NOT_FOUND'],
@@ -212,13 +212,13 @@ describe('codes', () => {
     ['a token that is none', 'POST /v1/runs/nonsense/heartbeat', {}, 410, 'LOST'],
     ['a class that is not registered', 'POST /v1/jobs', { class: 'unknown' }, 422, 'REFUSED'],
     ['a port that is not declared', 'POST /v1/jobs', { ...plain, inputs: { x: [1] } }, 422, 'REFUSED'],
-    ['a query that nobody knows', 'GET /v1/jobs?colour=red', undefined, 400, 'BAD_REQUEST'],
+    ['an unknown query parameter', 'GET /v1/jobs?colour=red', undefined, 400, 'BAD_REQUEST'],
   ])('%s', async (_, address, body, status, code, asking) => {
     const answer = await ask(address, body, asking)
     expect([answer.status, answer.body]).toEqual([status, failed(code)])
   })
 
-  test('the path of the fault is told', async () => {
+  test('the path of the fault is reported', async () => {
     const { body } = await ask('POST /v1/jobs', [plain, { ...plain, retry: { max: -1 } }])
     expect(body.error.path).toEqual([1, 'retry', 'max'])
   })
@@ -272,7 +272,7 @@ describe('limits', () => {
     expect([status, body]).toEqual([413, failed('TOO_LARGE')])
   })
 
-  test('of a list nothing is made when one is wrong', async () => {
+  test('one invalid job in a list refuses the whole list', async () => {
     const count = async () => (await done('GET /v1/jobs?queue=plain&limit=1000')).jobs.length
     const before = await count()
     expect((await ask('POST /v1/jobs', [plain, { queue: 'plain', class: 'unknown' }])).status).toBe(422)
@@ -316,7 +316,7 @@ describe('asking twice', () => {
     expect(again.body.jobs[0].existing).toBe(true)
   })
 
-  test('a key is bound to its route and to who asks', async () => {
+  test('a key is bound to its route and its caller', async () => {
     const { key } = await done('POST /v1/keys', { name: 'other', scopes: ['write'] })
     const first = await done('POST /v1/jobs', plain, once('d'))
     const other = await done('POST /v1/jobs', plain, { key, ...once('d') })
@@ -443,7 +443,7 @@ describe('scopes', () => {
   })
 })
 
-describe('what only QStash may call', () => {
+describe('routes for QStash only', () => {
   // QStash's published development key.
   const KEY = 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r'
   const base64url = (text: string) => Buffer.from(text).toString('base64url')
@@ -465,8 +465,8 @@ describe('what only QStash may call', () => {
       headers: { 'content-type': 'application/json', ...(signature && { 'upstash-signature': signature }) },
     })
 
-  // A queue that had no job lately: where there was one, a lane waits for the next before it answers.
-  test.each(['/dispatch/quiet', '/tick'])('%s takes what is signed with the current or the next key', async (path) => {
+  // A queue without recent jobs: otherwise a lane waits for the next one before it answers.
+  test.each(['/dispatch/quiet', '/tick'])('%s accepts calls signed with the current or the next key', async (path) => {
     expect((await asked(path, bell, sign(`${stack.url}${path}`, bell))).status).toBe(200)
     const next = 'sig_5ZB6DVzB1wjE8S6rZ7eenA8Pdnhs'
     expect((await asked(path, bell, sign(`${stack.url}${path}`, bell, next))).status).toBe(200)

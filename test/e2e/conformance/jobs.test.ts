@@ -1,4 +1,4 @@
-// Jobs: making, looking, changing, running, ending; families, names, locks; what is kept of them.
+// Jobs: create, read, change, run, end; families, names, locks; retention.
 
 import { describe, expect, test } from 'vitest'
 import { type Body, useStack } from './kit.ts'
@@ -33,7 +33,7 @@ describe('POST /v1/jobs', () => {
     expect((await done('POST /v1/jobs', [kind])).jobs).toHaveLength(1)
   })
 
-  test('everything that may be said of a job', async () => {
+  test('all options of a job', async () => {
     const kind = await pull({ in: { a: {} }, out: { b: {} } })
     const parent = await make(kind)
     const said = {
@@ -105,7 +105,7 @@ describe('POST /v1/jobs', () => {
     expect(past[0]).toEqual([{ ...times, outcome: 'completed', attempt: 2 }])
   })
 
-  test('a hit of unique is 200 and says so; it holds until the job has ended', async () => {
+  test('a hit of unique is 200 and marked; it holds until the job has ended', async () => {
     const kind = await pull()
     const first = await ask('POST /v1/jobs', { ...kind, unique: 'u' })
     const hit = await ask('POST /v1/jobs', { ...kind, unique: 'u' })
@@ -252,7 +252,7 @@ describe('GET /v1/jobs/:job', () => {
     })
   })
 
-  test('what was asked of it is told as it was asked', async () => {
+  test('options are returned as given', async () => {
     const kind = await pull()
     const asked = { retry: { max: 3 }, timeout: 20, retain: 3_600, keepResult: 60, history: 2 }
     const group = { id: 'asked', concurrency: 1 }
@@ -265,7 +265,7 @@ describe('GET /v1/jobs/:job', () => {
     expect(await get(second)).toMatchObject({ waitingAt: 'group:asked', run: null })
   })
 
-  test('a failed one says why', async () => {
+  test('a failed job has its reason', async () => {
     const kind = await pull()
     const id = await make(kind)
     const run = await claim(kind.queue)
@@ -301,7 +301,7 @@ describe('GET /v1/jobs', () => {
     expect(over).toEqual([])
   })
 
-  test('of one status they are newest first too, whatever order they came to it', async () => {
+  test('within one status they are newest first too, in any order of arrival', async () => {
     const kind = await pull({ in: { a: {} } })
     const made = ids(
       (
@@ -391,7 +391,7 @@ describe('run, terminate, retry, cancel, delete', () => {
     expect(await done(`POST /v1/jobs/${id}/run`)).toEqual({ id, status: 'queued' })
   })
 
-  test('run does nothing for failed and terminated ones, and says so; force does', async () => {
+  test('run does nothing for failed and terminated jobs, and reports it; force does', async () => {
     const kind = await pull()
     const id = await make(kind)
     await commit((await claim(kind.queue)).run.token, { end: 'failed', error: { message: 'no' } })
@@ -539,7 +539,7 @@ describe('result', () => {
     })
   })
 
-  test('where nothing is said it is kept, and looking takes nothing; with keepResult false it is null', async () => {
+  test('by default it is kept, and reading does not remove it; with keepResult false it is null', async () => {
     const kind = await pull()
     const [id, unkept] = [await make(kind), await make({ ...kind, keepResult: false })]
     for (const _ of [id, unkept]) await commit((await claim(kind.queue)).run.token, { end: 'completed', result: 1 })
@@ -548,7 +548,7 @@ describe('result', () => {
     expect(await ask(`GET /v1/jobs/${unkept}/result`)).toMatchObject({ status: 200, body: null })
   })
 
-  test('of a job that is not there: 404', async () => {
+  test('an unknown job: 404', async () => {
     expect((await ask('GET /v1/jobs/999999/result')).status).toBe(404)
   })
 
@@ -586,7 +586,7 @@ describe('why', () => {
     expect((await why(id)).reasons[0]).toMatchObject({ message: expect.stringContaining('input on port a') })
   })
 
-  test('a job behind others', async () => {
+  test('a job after other jobs', async () => {
     const kind = await pull()
     for (let n = 0; n < 3; n++) await make(kind)
     expect((await why(await make(kind))).reasons[0].message).toContain('3 ')
@@ -628,7 +628,7 @@ describe('why', () => {
 })
 
 describe('runs, log, tree', () => {
-  test('runs are told with their outcome', async () => {
+  test('runs are listed with their outcome', async () => {
     const kind = await pull()
     const id = await make(kind)
     expect(await done(`GET /v1/jobs/${id}/runs`)).toEqual({ runs: [] })
@@ -702,7 +702,7 @@ describe('families and names', () => {
 })
 
 describe('locks', () => {
-  test('a locked job is not lent; unlocking makes it ready', async () => {
+  test('a locked job is not leased; unlocking makes it ready', async () => {
     const kind = await pull()
     const id = await make(kind)
     const { token } = await done(`POST /v1/jobs/${id}/lock`, { ttl: 60 })

@@ -1,4 +1,4 @@
-// What a stranger has: `npm start`, fetch, and a server of their own. Nothing of src is imported in this folder.
+// Tools of an outsider: `npm start`, fetch, and a server. This folder imports nothing of src.
 
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -96,7 +96,7 @@ export function useStack(env: Record<string, string> = {}) {
   })
   afterAll(() => running?.close())
 
-  /** Asks for `METHOD /path`, as JSON unless the headers say otherwise. */
+  /** Sends `METHOD /path`, as JSON unless headers override it. */
   async function ask(address: string, body?: unknown, asking: Asking = {}): Promise<Answer> {
     const [method, path] = address.split(/ (.*)/s) as [string, string]
     const { key = 'dev', headers = {}, signal } = asking
@@ -177,7 +177,7 @@ export async function eventually<T>(fact: () => Promise<T> | T, ms = 10_000): Pr
 export type Call = { path: string; headers: Record<string, string>; bytes: Uint8Array; body: Body }
 
 /**
- * A server of the test's own that the stack calls: a push worker, or who is called back.
+ * A server of the test that the stack calls: a push worker, or a receiver of callbacks.
  *
  * @example const worker = await useServer(({ body }) => ({ end: 'completed', result: body.job.args }))
  */

@@ -146,7 +146,7 @@ describe('POST …/read', () => {
 })
 
 describe('PUT /v1/jobs/:job/ports', () => {
-  test('replaces the ports that are not of the class; what waits in those that stay, stays', async () => {
+  test('replaces the ports that are not of the class; values in remaining ports stay', async () => {
     const { id } = await rested()
     await done(`PUT /v1/jobs/${id}/ports`, { in: { x: { default: 1 }, y: {} } })
     await done(`POST /v1/jobs/${id}/in/y`, { value: 'kept' })
@@ -156,7 +156,7 @@ describe('PUT /v1/jobs/:job/ports', () => {
     expect(view.in.y.size).toBe(1)
   })
 
-  test('a port * takes what is written to any name', async () => {
+  test('a port * accepts writes to any name', async () => {
     const { id } = await rested({ in: { '*': { default: 'd' } } })
     await done(`POST /v1/jobs/${id}/in/any`, { value: 1 })
     expect(await look(id, 'in/any')).toMatchObject({ size: 1, default: 'd' })
@@ -164,7 +164,7 @@ describe('PUT /v1/jobs/:job/ports', () => {
 })
 
 describe('POST …/connect', () => {
-  test('moves what waits to other ports', async () => {
+  test('moves waiting values to other ports', async () => {
     const { id } = await rested()
     const other = await rested()
     await done(`POST /v1/jobs/${id}/out/b`, { values: [1, 2] })
@@ -205,7 +205,7 @@ describe('channels', () => {
     expect(context).toMatchObject({ channel: '/news/local' })
   })
 
-  test('GET /v1/channels tells who listens', async () => {
+  test('GET /v1/channels lists listeners', async () => {
     const { id } = await rested({ in: { heard: {} } })
     await done(`PUT /v1/jobs/${id}/in/heard/channels`, { channels: ['/told'] })
     const { channels } = await done('GET /v1/channels')
@@ -240,7 +240,7 @@ describe('channels', () => {
     const found: unknown[] = []
     let text = ''
     const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader()
-    // The first comment says that it listens.
+    // The first comment confirms the subscription.
     text += (await reader.read()).value
     await new Promise((resolve) => setTimeout(resolve, 100))
     await then()
@@ -259,7 +259,7 @@ describe('channels', () => {
     return found
   }
 
-  test('GET /v1/subscribe/a/b is the channel /a/b, with what is below it', async () => {
+  test('GET /v1/subscribe/a/b is the channel /a/b and its subchannels', async () => {
     const found = await events('/v1/subscribe/sse/a', 2, async () => {
       await done('POST /v1/publish', { channel: '/sse/b', message: 0 })
       await done('POST /v1/publish', { channel: '/sse/a', message: { n: 1 } })
@@ -275,7 +275,7 @@ describe('channels', () => {
     expect((await ask('GET /v1/subscribe/a', undefined, { key: null })).status).toBe(401)
   })
 
-  test('what a job writes to an output with channels is heard', async () => {
+  test('writes of a job to an output with channels are received', async () => {
     const { id } = await rested({ out: { b: { channels: ['/sse/out'] } } })
     const found = await events('/v1/subscribe/sse/out', 1, () => done(`POST /v1/jobs/${id}/out/b`, { value: 'said' }))
     expect(found).toEqual([{ channel: '/sse/out', message: 'said' }])

@@ -1,4 +1,4 @@
-// Workers that are called, and whoever is called back: plain HTTP servers that know the documents and nothing else.
+// Push workers and receivers of callbacks: plain HTTP servers that follow the documents only.
 
 import { createHmac } from 'node:crypto'
 import { decode, encode } from '@msgpack/msgpack'
@@ -11,7 +11,7 @@ const OLD = `whsec_${Buffer.from('the secret that was used before').toString('ba
 const stack = useStack({ SIDEJOB_WEBHOOK_SECRET: `${SECRET},${OLD}` })
 const { ask, done, make, get, reaches, commit } = stack
 
-/** How the worker of a class answers; a test sets its own. */
+/** Answers of the worker of a class; a test sets its own. */
 const answers: Record<string, (call: Call, response: import('node:http').ServerResponse) => unknown> = {}
 const worker = useServer((call, response) => answers[call.path.slice(1)]?.(call, response))
 
@@ -29,7 +29,7 @@ const status =
   (_: Call, response: Body) =>
     response.writeHead(code, headers).end('why not')
 
-/** The signature of Standard Webhooks, worked out anew. */
+/** The signature of Standard Webhooks, computed independently. */
 const signature = (secret: string, { headers, bytes }: Call) => {
   const key = Buffer.from(secret.replace('whsec_', ''), 'base64')
   const signed = Buffer.concat([Buffer.from(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`), bytes])
@@ -60,7 +60,7 @@ test('a worker gets the snapshot, signed, and its changes are committed', async 
   expect(call!.body).toMatchObject({ run: { attempt: 1, reason: 'run' }, job: { id, args: { list: [] }, ranAt: null } })
   expect(call!.headers['webhook-id']).toBe(call!.body.run.token)
   expect(Math.abs(Number(call!.headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(30)
-  // Beside them are those by the secrets that are derived for this endpoint.
+  // The header also has signatures by the secrets derived for this endpoint.
   expect(call!.headers['webhook-signature']!.split(' ')).toEqual(
     expect.arrayContaining([signature(SECRET, call!), signature(OLD, call!)]),
   )
@@ -69,7 +69,7 @@ test('a worker gets the snapshot, signed, and its changes are committed', async 
   expect(await done(`GET /v1/jobs/${id}/result`)).toMatchObject({ type: 'success', result: { saw: [1, 2] } })
 })
 
-test('a worker’s own secret signs in the place of ours, and is never shown', async () => {
+test('a worker’s own secret replaces ours, and is never shown', async () => {
   const own = `whsec_${Buffer.from('a secret of the worker itself').toString('base64')}`
   const kind = await pushed(() => ({ end: 'completed' }))
   const { push } = await done(`PUT /v1/workers/${kind.queue}/${kind.class}`, {
@@ -151,7 +151,7 @@ test('no answer within the timeout is a failure for that reason', async () => {
   expect(await done(`GET /v1/jobs/${job.id}/result`)).toMatchObject({ type: 'failure', reason: 'timeout' })
 })
 
-test('where nothing is said a worker that fails is tried three times more, and its failures are kept', async () => {
+test('by default a failing worker is retried three times, and its failures are kept', async () => {
   const fast = { backoff: { base: 0.001, jitter: 0 } }
   const kind = await pushed(status(500))
   const broken = await make(jobOf(kind, { retry: fast }))
@@ -159,7 +159,7 @@ test('where nothing is said a worker that fails is tried three times more, and i
   expect((await done(`GET /v1/jobs/${broken}/runs`)).runs).toHaveLength(4)
 })
 
-test('nobody there is a failure that is retried', async () => {
+test('an unreachable worker is a failure that is retried', async () => {
   await done('PUT /v1/workers/gone/gone', { push: { url: 'http://127.0.0.1:9/' } })
   const id = await make({ queue: 'gone', class: 'gone', retry: { max: 1, backoff: { base: 0.01, jitter: 0 } } })
   const job = await reaches(id, 'failed')
@@ -167,7 +167,7 @@ test('nobody there is a failure that is retried', async () => {
   expect(job.attempt).toBe(2)
 })
 
-test('what is no changes at all fails the run, with the reason', async () => {
+test('an answer without changes fails the run, with the reason', async () => {
   for (const said of [{ end: 'over' }, { colour: 'red' }, [1]]) {
     const kind = await pushed(() => said)
     const { error } = await reaches(await make(jobOf(kind)), 'failed')
@@ -225,13 +225,13 @@ test('a class moves between push and pull without its callers', async () => {
   await reaches(waiting, 'completed')
 })
 
-test('a class that is unregistered: 422 for new jobs, those that wait stay where they are', async () => {
+test('an unregistered class: 422 for new jobs, waiting jobs stay', async () => {
   const kind = await pushed(() => ({ end: 'completed' }))
   await done(`DELETE /v1/workers/${kind.queue}/${kind.class}`)
   expect((await ask('POST /v1/jobs', jobOf(kind))).status).toBe(422)
 })
 
-test('a callback tells of the end, signed, with one id for all its tries', async () => {
+test('a callback reports the end, signed, with one id for all its attempts', async () => {
   const kind = await pushed(() => ({ end: 'completed', result: { n: [] } }))
   const name = 'called-back'
   let tries = 0

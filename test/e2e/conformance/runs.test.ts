@@ -118,7 +118,7 @@ describe('claim', () => {
     expect(Date.now() - at).toBeLessThan(5_000)
   })
 
-  test('lease says how long; what is not committed in time is lost, and lent again', async () => {
+  test('lease sets the time; a run without a commit by then is lost, and leased again', async () => {
     const kind = await pull()
     const id = await make(kind)
     const run = await claim(kind.queue, { lease: 0.3 })
@@ -204,7 +204,7 @@ describe('commit', () => {
     expect(await commit(token, changes)).toMatchObject({ status: 200, body: first.body })
   })
 
-  test('a read of what somebody else took is 409 CONFLICT, nothing of it happens, and the job is queued again', async () => {
+  test('a read of a value taken by another client is 409 CONFLICT without effect, and the job is queued again', async () => {
     const kind = await pull({ in: { a: {} }, out: { b: {} } })
     const id = await make({ ...kind, inputs: { a: [1, 2] } })
     const { run, in: inputs } = await claim(kind.queue)
@@ -242,7 +242,7 @@ describe('commit', () => {
     expect((await commit(token, { end: 'completed', n: 5 })).status).toBe(410)
   })
 
-  test('changes that are none are 400, and the run goes on', async () => {
+  test('invalid changes are 400, and the run continues', async () => {
     const kind = await pull()
     await make(kind)
     const token = await next(kind.queue)
@@ -270,7 +270,7 @@ describe('commit', () => {
     })
   })
 
-  test('a run that is asked for during the run comes after it', async () => {
+  test('a run requested during a run comes after it', async () => {
     const kind = await pull()
     const id = await make(kind)
     const token = await next(kind.queue)
@@ -278,7 +278,7 @@ describe('commit', () => {
     expect((await commit(token, { end: 'suspended' })).body).toEqual({ status: 'queued' })
   })
 
-  test('a failure is retried with backoff, as the job says, then it is failed', async () => {
+  test('a failure is retried with backoff, as set on the job, and finally fails the job', async () => {
     const kind = await pull()
     const id = await make({ ...kind, priority: 3, retry: { max: 1, backoff: { base: 2, jitter: 0 } } })
     expect((await commit(await next(kind.queue), { end: 'failed', error: { message: 'one' } })).body).toEqual({
@@ -314,7 +314,7 @@ describe('commit', () => {
 })
 
 describe('checkpoints and steps', () => {
-  test('a checkpoint commits what was done, and answers a fresh snapshot', async () => {
+  test('a checkpoint commits the work so far, and answers a fresh snapshot', async () => {
     const kind = await pull({ in: { a: {} }, out: { b: {} } })
     const id = await make({ ...kind, inputs: { a: [1, 2] } })
     const { run } = await claim(kind.queue, { lease: 30 })
@@ -382,7 +382,7 @@ describe('heartbeat and release', () => {
 })
 
 describe('paging of ports', () => {
-  test('what is beyond 1,000 values is read by the token, after n', async () => {
+  test('values beyond 1,000 are read by the token, after n', async () => {
     const kind = await pull({ in: { a: {} } })
     await make({ ...kind, inputs: { a: Array.from({ length: 1_500 }, (_, n) => n) } })
     const { run, in: inputs } = await claim(kind.queue)

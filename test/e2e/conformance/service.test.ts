@@ -1,4 +1,4 @@
-// What serves jobs: workers, queues, limits, constraints, groups, schedules, numbers.
+// Infrastructure of jobs: workers, queues, limits, constraints, groups, schedules, numbers.
 
 import { describe, expect, test } from 'vitest'
 import { type Body, useStack } from './kit.ts'
@@ -105,7 +105,7 @@ describe('queues', () => {
     expect(await idsOf(kind.queue)).toHaveLength(1)
   })
 
-  test('a mode that changes moves what waits', async () => {
+  test('changing the mode moves waiting values', async () => {
     await done('PATCH /v1/queues/modes', { mode: 'pull' })
     const ids: number[] = []
     for (let n = 0; n < 3; n++) ids.push(await make({ queue: 'modes', class: 'noop' }))
@@ -176,7 +176,7 @@ describe('limits and groups', () => {
     expect(await idsOf(kind.queue)).toHaveLength(3)
   })
 
-  test('a rate: so many starts in a period', async () => {
+  test('a rate: a maximum of starts per period', async () => {
     const kind = await pull({ limits: [{ rate: { limit: 2, period: 2 } }] })
     for (let n = 0; n < 4; n++) await make(kind)
     expect(await idsOf(kind.queue)).toHaveLength(2)
@@ -202,7 +202,7 @@ describe('limits and groups', () => {
 })
 
 describe('constraints', () => {
-  test('hold over the jobs that their matcher picks, also those that wait already', async () => {
+  test('apply to the jobs of their matcher, including waiting ones', async () => {
     const kind = await pull()
     const jobs = ['a.com', 'a.com', 'a.com', 'b.com'].map((host) => ({ ...kind, args: { host } }))
     await done('POST /v1/jobs', jobs)
@@ -264,7 +264,7 @@ describe('schedules', () => {
     expect((await get(id)).repeat).toBeNull()
   })
 
-  test('a failed job goes on repeating', async () => {
+  test('a failed job still repeats', async () => {
     const kind = await pull()
     const id = await make({ ...kind, repeat: 'FINISHED, +1 HOUR' })
     expect(

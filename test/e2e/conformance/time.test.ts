@@ -67,7 +67,7 @@ describe('retention', () => {
     const [a, b] = body.runs
     await commit(a.run.token, { end: 'completed' })
     await advance('2 days')
-    // A lease has ended meanwhile: b was lost and comes again.
+    // The lease has ended: b was lost and comes again.
     await eventually(async () => expect((await get(b.job.id)).status).toBe('queued'))
     expect((await get(a.job.id)).status).toBe('completed')
     await advance('2h')
@@ -78,7 +78,7 @@ describe('retention', () => {
     for (const id of [parent, a.job.id, b.job.id]) await eventually(() => gone(id))
   })
 
-  test('a result that nobody takes goes after an hour, or after keepResult', async () => {
+  test('an unread result is deleted after an hour, or after keepResult', async () => {
     const kind = await pull({ in: { a: {} } })
     const hour = await make({ ...kind, keepResult: true })
     const longer = await make({ ...kind, keepResult: '3h' })
@@ -109,7 +109,7 @@ describe('backoff', () => {
 })
 
 describe('lost runs', () => {
-  test('are lent again with backoff, and fail after ten', async () => {
+  test('are leased again with backoff, and fail after ten', async () => {
     const kind = await pull()
     const id = await make(kind)
     for (let lost = 0; lost < 10; lost++) {
@@ -122,7 +122,7 @@ describe('lost runs', () => {
     expect(await get(id)).toMatchObject({ status: 'failed', lost: 10 })
   })
 
-  test('a lost run is found by the tick, though nobody asks', async () => {
+  test('a lost run is found by the tick, without any call', async () => {
     const kind = await pull()
     const id = await make(kind)
     await claim(kind.queue, { lease: 30 })
@@ -198,7 +198,7 @@ test('a push job that waits for months runs when its time has come', async () =>
   await eventually(async () => expect((await get(id)).status).toBe('completed'))
 })
 
-test('a debounced job runs once it was not asked for any more, with the newest args', async () => {
+test('a debounced job runs once after the last request, with the newest args', async () => {
   const kind = await pull()
   const unique = { key: 'd', debounce: { wait: '10m', max: '25m' } }
   const trigger = (n: number, key: string): Promise<Body> =>

@@ -1,4 +1,4 @@
-// A stack that is closed leaves no process behind, also where its Worker's host had to be killed.
+// A closed stack leaves no process behind, even if its Worker's host had to be killed.
 
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'

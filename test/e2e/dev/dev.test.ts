@@ -1,4 +1,4 @@
-// A Worker of one's own under development: beside an app, built anew as its files change, told of line by line.
+// Development of your own Worker: next to an app, rebuilt on changes, with a log line per event.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createClient } from '../../../src/client/index.ts'
@@ -46,7 +46,7 @@ afterAll(async () => {
   project.remove()
 })
 
-test('an app of its own answers beside sidejob, which it enqueues with in the same process', async () => {
+test('an app answers next to sidejob, and enqueues in the same process', async () => {
   expect(stack.url).toMatch(/\/_sidejob$/)
   expect(await (await ask('/')).text()).toBe('my own page')
   const { id } = await post([1, 2])
@@ -73,7 +73,7 @@ test('links and addresses are below the mount', async () => {
   expect((await ask('/v1/jobs')).status).toBe(404)
 })
 
-test('what is in .dev.vars reaches the function, whose console says which job it was', async () => {
+test('values of .dev.vars reach the function, and its console output names the job', async () => {
   const { id } = await post([1])
   expect(await line(new RegExp(`double #${id} for`))).toBe(`  double #${id} for ann`)
 })
@@ -113,7 +113,7 @@ test('a function that was changed is seen by the next job', async () => {
   // Sooner than a lane that went with the last build is found.
 }, 9_000)
 
-test('a build that fails says why, and the last good one goes on', async () => {
+test('a failed build prints the reason, and the last good one continues', async () => {
   const from = lines.length
   project.write('src/double.ts', double(''))
   const said = await line(/ERROR/, from)
@@ -122,7 +122,7 @@ test('a build that fails says why, and the last good one goes on', async () => {
   await line(new RegExp(`^✓ double #${id} `))
 })
 
-test('a Worker that throws as it starts says where, and the last good one goes on', async () => {
+test('a Worker that throws on start prints the position, and the last good one continues', async () => {
   const from = lines.length
   project.write('src/double.ts', `${double('4')}\nthrow new Error('at import')\n`)
   expect(await line(/Uncaught/, from)).toMatch(/^Uncaught Error: at import\n\s+at src\/double\.ts:18/)

@@ -1,4 +1,4 @@
-// Mistakes of a first hour, each made in a running project: docs/mistakes.md has what is printed, and this holds it.
+// Common mistakes, each made in a running project: docs/mistakes.md has their output, and this test compares it.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { makeMistakes, mistakes } from './mistakes.ts'
 const path = new URL('../../../docs/mistakes.md', import.meta.url)
 const page = readFileSync(path, 'utf8')
 
-/** Mistake → what it prints, as the page says it. */
+/** Mistake → its output on the page. */
 const rows = new Map(
   [...page.matchAll(/^\| ([^|]+) \| `([^`]+)` \|/gm)].map(([, mistake, says]) => [mistake!, says!] as const),
 )
@@ -41,7 +41,7 @@ async function until<T>(find: () => T | undefined): Promise<T> {
   }
 }
 
-/** What it looks like without what differs each time: ids, times, folders. */
+/** The output without ids, times and folders. */
 const plain = (text: string): string =>
   text
     .split('\n')[0]!

@@ -1,4 +1,4 @@
-// A project with the mistakes of a first hour in it, and calls with those of a second.
+// A project with common mistakes, and calls with later ones.
 
 import type { Client } from '../../../src/client/index.ts'
 import { makeProject } from './project.ts'

@@ -1,4 +1,4 @@
-// A project of somebody else's, in a folder of its own: a Hono app with jobs beside it.
+// A user's project in its own folder: a Hono app with jobs.
 
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

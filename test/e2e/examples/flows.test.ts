@@ -1,4 +1,4 @@
-// The flows of the examples: in every order, and through the started stack, as their READMEs say.
+// The flows of the examples: in every order, and through the started stack, as in their READMEs.
 
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const folder = join(import.meta.dirname, '../../../examples')
 const read = (path: string) => readFileSync(join(folder, path), 'utf8')
 
 const series = [1, 1, 2, 3, 5, 8, 13, 21]
-// Eight have a hundred runs of jq: through the stack, and where a hundred orders are played.
+// Eight take a hundred runs of jq, only through the stack or with a hundred orders.
 const first = series.slice(0, SEEDS < 100 ? 4 : 8)
 const csv = read('etl/orders.csv')
 
@@ -77,7 +77,7 @@ describe('in every order', () => {
   })
 
   // Each run of a jq program takes its time: small numbers in many orders, three at once in some.
-  test('fibonacci in orders by chance', { timeout: 600_000 }, async () => {
+  test('fibonacci in random orders', { timeout: 600_000 }, async () => {
     for (let seed = 0; seed < SEEDS; seed++)
       expect(await fibonacci({ seed }, [[3], [4]]), `seed ${seed}`).toEqual([[2], [3]])
     for (let seed = 0; seed < SEEDS / 10; seed++)
@@ -110,7 +110,7 @@ describe('through the started stack', () => {
     const exit = new Promise((resolve) => child.once('close', resolve))
     const [said, complained] = await Promise.all([text(child.stdout), text(child.stderr)])
     expect(await exit, complained).toBe(0)
-    // For people, beside what is answered: where it can be watched.
+    // Printed for people: the address of the flow.
     expect(complained).toMatch(new RegExp(`^its flow: ${stack.stack.url}/ui/flows/\\d+$`, 'm'))
     return said.trim().split('\n')
   }

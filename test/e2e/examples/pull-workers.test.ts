@@ -60,7 +60,7 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     worker = spawn(command[0]!, command.slice(1), {
       env: { ...process.env, SIDEJOB_URL: site.url, SIDEJOB_API_KEY: KEY },
       stdio: ['ignore', 'pipe', 'inherit'],
-      // With whatever it starts itself: curl that waits outlives bash.
+      // Kills child processes too: a waiting curl outlives bash.
       detached: true,
     })
     exit = once(worker, 'exit')
@@ -73,13 +73,13 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     await exit
   })
 
-  may('does a job, and its result is that of the run', async () => {
+  may('does a job, and returns the result of the run', async () => {
     const id = await site.make('shout', { queue, args: '{"text":"hello"}', keepResult: true })
     await site.rest(id, 'completed')
     expect(await site.engine.jobs.result(String(id), {})).toMatchObject({ result: { result: '"HELLO"' } })
   })
 
-  may('fails a job whose args are wrong, and goes on', async () => {
+  may('fails a job with wrong args, and continues', async () => {
     const bad = await site.make('shout', { queue, args: '{}', retry: { max: 0 } })
     await site.rest(bad, 'failed')
     expect(JSON.parse((await site.engine.jobs.get(String(bad))).error!).message).toMatch(/text/)
@@ -87,7 +87,7 @@ describe.each(examples)('a pull worker of queue $queue', ({ queue, command, miss
     await site.rest(id, 'completed')
   })
 
-  test.skipIf(missing || !stops)('ends when it is told to', async () => {
+  test.skipIf(missing || !stops)('ends on request', async () => {
     const { processes } = await site.engine.processes.list()
     const own = processes.find((one) => one.id.includes(String(worker.pid)))!
     await site.engine.processes.signal(own.id, 'stop')

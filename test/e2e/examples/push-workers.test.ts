@@ -11,7 +11,7 @@ import { type Kit, startKit } from '../../kit/index.ts'
 
 const folder = join(import.meta.dirname, '../../../examples')
 const secretOf = (text: string) => `whsec_${Buffer.from(text.padEnd(24, '.')).toString('base64')}`
-const secret = secretOf('the one that counts')
+const secret = secretOf('the counting worker')
 const other = secretOf('another')
 
 const examples = [
@@ -83,7 +83,7 @@ describe.each(examples)('$name', (example) => {
     expect(await kit.engine.jobs.state(String(id))).toEqual({ pairs: '2' })
   })
 
-  may('takes up what comes later, with the state of its last run', async () => {
+  may('takes later values, with the state of its last run', async () => {
     await register(secret)
     const id = await kit.make('zip', { queue, inputs: { right: ['"later"'] } })
     await kit.rest(id, 'suspended')
@@ -141,7 +141,7 @@ describe.each(examples)('$name', (example) => {
     }
   })
 
-  may('refuses what is signed with another secret: the job fails and is not tried again', async () => {
+  may('refuses calls signed with another secret: the job fails without a retry', async () => {
     await register(other)
     const id = await kit.make('zip', { queue, inputs: { left: ['1'] } })
     await kit.rest(id)

@@ -39,7 +39,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** What the functions did outside. */
+/** Outside effects of the functions. */
 let did: string[] = []
 beforeEach(() => {
   did = []
@@ -67,7 +67,7 @@ test('a list is measured by a job for each word, and put together', async () => 
   expect(result).toBe(9)
 })
 
-test('an approval goes on with the answer of a person, or without one', async () => {
+test('an approval continues with the answer of a person, or without one', async () => {
   const [approved, forgotten] = [
     await enqueue({ class: 'refund', args: { order: '7', amount: 12 } }),
     await enqueue({ class: 'refund', args: { order: '8', amount: 12 } }),
@@ -83,7 +83,7 @@ test('an approval goes on with the answer of a person, or without one', async ()
   expect(await resultOf(forgotten)).toBe('nobody has decided')
 })
 
-test('a limited API is called by two at once, ten in a second, and left alone as long as it says', async () => {
+test('a limited API gets two calls at once, ten a second, and none during its Retry-After', async () => {
   let open = 0
   let most = 0
   const server = createServer((request, response) => {
@@ -191,7 +191,7 @@ test('lines of orders go through three jobs, and their totals come out of the fl
   expect(rejected.values.map(({ data }) => data)).toEqual(['nobody'])
 })
 
-test('a long file comes in parts; one that fails is asked for again, and no other', async () => {
+test('a long file comes in parts; only a failed part is requested again', async () => {
   const file = 'a file of more than one part'
   const asked: string[] = []
   const server = createServer((request, response) => {
@@ -215,7 +215,7 @@ test('a long file comes in parts; one that fails is asked for again, and no othe
   expect(asked).toEqual(['bytes=0-9', 'bytes=10-19', 'bytes=10-19', 'bytes=20-29'])
 })
 
-test('a job is moved to another queue once, with what waits at its ports, and not when it has begun', async () => {
+test('a job is moved to another queue once, with the values at its ports, and not after its start', async () => {
   await kit.engine.queues.update('slow', { paused: true })
   await kit.engine.queues.update('fast', { paused: true })
   for (const queue of ['slow', 'fast']) await kit.engine.workers.register(queue, 'moved', { pull: true, in: { n: {} } })

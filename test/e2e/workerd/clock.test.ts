@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 test.skipIf(process.platform !== 'linux')(
-  'a clock that was moved stays where it is when workerd ends',
+  'a moved clock stays when workerd ends',
   async () => {
     const { client, stack } = kit
     const made = async () => {

@@ -33,7 +33,7 @@ test('the demo starts a stack of its own, counts, and finds what a direct count 
   expect(said).toMatch(/^A direct count finds the same: /m)
 })
 
-test('the demo says what it lacks', async () => {
+test('the demo names missing tools', async () => {
   const { exit, complained } = await run('infra/demo/index.ts', { SIDEJOB_URL: 'http://127.0.0.1:9' })
   expect(exit).toBe(1)
   expect(complained).toContain('demo: http://127.0.0.1:9 cannot be used')

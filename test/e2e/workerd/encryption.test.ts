@@ -1,4 +1,4 @@
-// With a key of the deployment, in workerd: what users gave is readable by whoever asks the Worker, and not in Redis.
+// With an encryption key, in workerd: users' values are readable through the Worker, and not in Redis.
 
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -27,7 +27,7 @@ test('S53 of Bedrock: a parent comes back with the data of its children', async 
   const child = { parentjobid: String(P) }
   const { jobID: C1 } = await send('CreateJob', { name: 'c1', ...child })
   const { jobID: C2 } = await send('CreateJob', { name: 'c2', data: '{"baz":"foo"}', ...child })
-  // Who waits is called when the parent's run ends.
+  // The waiting caller is called when the parent's run ends.
   const waiting = send('GetJob', { name: 'c1', 'x-bedrock-connection': 'wait', timeout: '20000' })
   await send('FinishJob', { jobid: String(P) })
   expect(await waiting).toMatchObject({ jobID: C1, parentJobID: P, parentData: { foo: 'bar' } })

@@ -1,4 +1,4 @@
-// What Cloudflare allows an invocation of a Worker, and an isolate: the host on one's own machine refuses what is more.
+// Limits of Cloudflare for an invocation of a Worker, and an isolate: the local host enforces them.
 
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Stack, startLocalStack } from '../../../infra/stack.ts'
@@ -105,7 +105,7 @@ const start = (plan: PlanName) =>
     redis: kind,
     persist: false,
     plan,
-    // What is left to be waited for has a second here, and not 30.
+    // Background work has a second here, instead of 30.
     bounds: { kept: 1_000 },
     say: (line) => printed.push(line),
   })
@@ -139,7 +139,7 @@ describe('an invocation', () => {
     expect(receiver.most()).toBe(6)
   })
 
-  test('whose requests wait too long for a connection gives them up without having sent them', async () => {
+  test('abandons requests that wait too long for a connection, without sending them', async () => {
     const before = receiver.came.length
     receiver.answer = (_, response) => void setTimeout(() => response.end(), 2_000)
     const answers = (await ask('/impatient', 8)) as string[]
@@ -156,12 +156,12 @@ describe('an invocation', () => {
     })
   })
 
-  test('is one of 32 with those that it calls', async () => {
+  test('counts as one of 32 with the invocations that it calls', async () => {
     expect(await ask('/isolates', 31)).toBe(31)
     expect(await ask('/isolates', 32)).toEqual({ error: 'Too many Worker invocations by a single request.' })
   })
 
-  test('is cut off when what it left to be waited for takes too long: its requests end, and no more are sent', async () => {
+  test('is cut off when its background work takes too long: its requests end, and none are sent after that', async () => {
     let aborted = 0
     receiver.answer = (_, response) => response.once('close', () => void (response.writableFinished || aborted++))
     expect(await ask('/later', 1)).toBe('answered')
@@ -184,7 +184,7 @@ describe('an invocation', () => {
     expect((await answer.text()).match(/data: \d+/g)).toHaveLength(15)
   })
 
-  test('does not see what it is held to', async () => {
+  test('does not see its limits', async () => {
     expect(await ask('/env')).toEqual([])
   })
 })

@@ -26,7 +26,7 @@ test('a job that is enqueued is completed', async () => {
   await reaches(id, 'completed')
 })
 
-test('run makes a job, waits for it, and answers what it returned and wrote, or how it failed', async () => {
+test('run creates a job, waits for it, and returns its result and outputs, or its failure', async () => {
   const { client } = workerd
   const { out, result } = await client.run(countWords, { text: ['to be or not to be'] })
   expect({ out, result }).toEqual({ out: { counts: [{ to: 2, be: 2, or: 1, not: 1 }] }, result: null })
@@ -43,7 +43,7 @@ test('children work for their parent', async () => {
   expect(await client.ports.read(id, 'out', 'answer')).toMatchObject({ values: [{ data: 13 }] })
 })
 
-test('what is written to a port wakes the job, and its answer is read once', async () => {
+test('a write to a port wakes the job, and its answer is read once', async () => {
   const { client, reaches } = workerd
   const { id } = await client.jobs.enqueue({ class: 'count_words', inputs: { text: ['To be or not to be'] } })
   await reaches(id, 'completed')
@@ -54,7 +54,7 @@ test('what is written to a port wakes the job, and its answer is read once', asy
   expect(await client.ports.read(id, 'out', 'counts')).toEqual({ values: [] })
 })
 
-test('who subscribes to a channel hears what is published on it and below it', async () => {
+test('a subscriber of a channel receives messages of it and its subchannels', async () => {
   const { client } = workerd
   const controller = new AbortController()
   const events = (await client.channels.subscribe('/news', {}, { signal: controller.signal }))[Symbol.asyncIterator]()
@@ -108,7 +108,7 @@ test('MessagePack goes in and comes out', async () => {
   expect(await workerd.client.jobs.get(id)).toMatchObject({ args: { bytes: { $bin: 'AQL/' } } })
 })
 
-test('a worker that claims its jobs commits what it did, once', async () => {
+test('a worker that claims its jobs commits once', async () => {
   const { client } = workerd
   await client.workers.register('core', 'by_hand', { pull: true, out: { greeting: {} } })
   const { id } = await client.jobs.enqueue({ queue: 'core', class: 'by_hand' })
@@ -163,7 +163,7 @@ describe('bad input', () => {
     expect({ ...error, status: answer.status }).toEqual({
       code,
       status,
-      // Where the engine refuses, it has its own words.
+      // Errors of the engine have their own messages.
       message: by === 'engine' ? expect.any(String) : expect.stringContaining(message),
       ...(path && { path }),
     })
@@ -171,7 +171,7 @@ describe('bad input', () => {
 
   test('has changed nothing', async () => {
     expect(await jobs()).toEqual(before)
-    // A run that failed before says so when it likes.
+    // An earlier failed run may still be logged.
     expect(workerd.printed.filter((line) => !line.includes('"sidejob":"run"'))).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-// `npm start` as a person meets it: what it says, what it keeps, and that it ends with everything it began.
+// `npm start` for a person: its output, its data, and the end of all its processes.
 
 import { spawn } from 'node:child_process'
 import { createServer, type Server } from 'node:net'
@@ -71,7 +71,7 @@ async function isFree(port: number) {
   )
 }
 
-test('it says what there is and where, last of all where it is ready', async () => {
+test('it lists its services and addresses, and finally reports that it is ready', async () => {
   const start = npmStart()
   await start.ready()
   expect(start.lines().at(-1)).toBe(`ready on http://127.0.0.1:${port}`)

@@ -1,4 +1,4 @@
-// Single jobs that are asked for at the same moment go to Redis together, each in a request of its own.
+// Concurrent single jobs go to Redis together, each in a request of its own.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startWorkerd, type Workerd } from './kit.ts'
@@ -9,7 +9,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => workerd?.close())
 
-test('eighty requests at once take fewer scripts, each answers its own job, and what is refused is told to who asked', async () => {
+test('eighty concurrent requests take fewer scripts, each returns its own job, and refusals reach their callers', async () => {
   const { client, stack } = workerd
   const make = (i: number) =>
     client.jobs.enqueue({

@@ -12,7 +12,7 @@ let cloud: Cloud
 let folder: string
 let said: string[]
 
-// A small Worker in the place of ours: what is tried here is not the build.
+// A small Worker instead of ours, because the build is not tested here.
 const toml = `name = "sidejob"
 main = "w.js"
 compatibility_date = "2026-10-20"
@@ -28,7 +28,7 @@ beforeEach(async () => {
   writeFileSync(join(folder, 'wrangler.toml'), toml)
   writeFileSync(join(folder, 'w.js'), "export default { fetch: () => new Response('') }")
   said = []
-  // Nobody answers for workers.dev here: the Workers of the fake do.
+  // Routes workers.dev to the Workers of the fake.
   const real = globalThis.fetch
   vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) => {
     const url = String(input instanceof Request ? input.url : input)
@@ -53,7 +53,7 @@ const run = (more: Partial<DeployOptions> = {}, env: Record<string, string | und
     pause: 20,
     ...more,
   })
-/** What is said when it fails. */
+/** Message of the failure. */
 const failure = async (more: Partial<DeployOptions> = {}, env: Record<string, string | undefined> = {}) => {
   const found = await run(more, env).then(
     () => undefined,
@@ -67,7 +67,7 @@ const keysOf = (name = 'sidejob-staging') =>
 const wasUploaded = () => cloud.state.seen.some((line) => /^PUT .*\/scripts\/[^/]+$/.test(line))
 
 describe('a deployment', { timeout: 120_000 }, () => {
-  test('makes all that it needs under its own name, sees that it works, and says where it is', async () => {
+  test('creates all its resources under its own name, checks them, and prints the address', async () => {
     const { url, redisMs } = await run()
     expect({ url, redisMs }).toEqual({ url: 'https://sidejob-staging.acme.workers.dev', redisMs: 7 })
     const worker = cloud.workers.get('sidejob-staging')!
@@ -119,7 +119,7 @@ describe('a deployment', { timeout: 120_000 }, () => {
     expect(cloud.workers.get('sidejob-staging')!.secrets).toEqual(secrets)
   })
 
-  test('without R2 there is none, and it says so', async () => {
+  test('without R2 it creates no bucket, and reports it', async () => {
     cloud.state.r2 = false
     await run()
     expect(cloud.workers.get('sidejob-staging')!.buckets).toEqual([])
@@ -322,7 +322,7 @@ describe('files in the folder after a deployment', { timeout: 120_000 }, () => {
   })
 })
 
-describe('what fails before anything is uploaded', () => {
+describe('failures before the upload', () => {
   afterEach(() => expect(wasUploaded()).toBe(false))
 
   test('several accounts, on pages of two: all are named', async () => {
@@ -347,7 +347,7 @@ describe('what fails before anything is uploaded', () => {
     expect(await failure()).toMatch(/dist\/wrangler\.json, which does not exist\. Build the Worker again/)
   })
 
-  test('no workers.dev subdomain: where it is chosen', async () => {
+  test('no workers.dev subdomain: names the page to choose one', async () => {
     cloud.state.subdomain = undefined
     expect(await failure()).toContain('https://dash.cloudflare.com/acc1/workers/onboarding')
   })
@@ -393,7 +393,7 @@ describe('what fails before anything is uploaded', () => {
   })
 })
 
-describe('what fails at the upload or after it, and the next try', { timeout: 120_000 }, () => {
+describe('failures during and after the upload, and the next attempt', { timeout: 120_000 }, () => {
   const upload = /^PUT .*\/scripts\/[^/]+$/
 
   test.each([
@@ -415,14 +415,14 @@ describe('what fails at the upload or after it, and the next try', { timeout: 12
   ])('%s', async (_, fault, advice) => {
     cloud.state.faults.push(fault)
     expect(await failure()).toContain(advice)
-    // Whatever was uploaded, the keys are not lost.
+    // The keys are kept, after every upload.
     const keys = keysOf()
     await run()
     expect(keysOf()).toEqual(keys)
     expect(cloud.workers.get('sidejob-staging')!.secrets).toMatchObject(keys)
   })
 
-  test('the network fails once the Worker is there: the key that it has is the one that was written down', async () => {
+  test('the network fails after the upload: the Worker has the recorded key', async () => {
     cloud.state.faults.push({ at: upload, breaks: 'after', times: 10 })
     expect(await failure()).toContain('Deploy again')
     const keys = keysOf()
@@ -463,7 +463,7 @@ describe('what fails at the upload or after it, and the next try', { timeout: 12
     ['the token', 401, 'unauthorized', /QSTASH_TOKEN is not one of this QStash: copy it from the Upstash console/],
     ['another schedule', 412, 'maximum number of schedules reached', /maximum number of schedules.*console of QStash/s],
   ])(
-    'QStash refuses %s: the Worker is there, and the next try sets up what is missing',
+    'QStash refuses %s: the Worker exists, and the next attempt creates the missing parts',
     async (_, status, message, says) => {
       cloud.state.faults.push({ at: /POST \/qstash\/v2\/schedules/, status, code: 1, message })
       const words = await failure()

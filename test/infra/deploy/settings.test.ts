@@ -1,4 +1,4 @@
-// What a deployment would do, what it is told, and what is written down about it.
+// Plan of a deployment, its settings, and its record.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ import { settings } from '../../../src/settings.ts'
 import { placements, regions } from './placement.ts'
 
 const root = join(import.meta.dirname, '../../..')
-/** What the Worker is told by its environment. */
+/** Environment of the Worker. */
 const told: string[] = Object.keys(settings)
 
 const given = {
@@ -29,7 +29,7 @@ const given = {
   QSTASH_NEXT_SIGNING_KEY: 'sig_2',
 }
 
-test('it says what it would make, deploy and schedule, and shows no secret', () => {
+test('it lists the resources to create, deploy and schedule, and shows no secret', () => {
   const lines = describe(planOf({ ...given, HOME: '/root' }, 'sidejob-staging'))
   expect(lines).toEqual([
     '1. Make SIDEJOB_API_KEY, SIDEJOB_WEBHOOK_SECRET, SIDEJOB_FILES_SECRET, unless the Worker sidejob-staging has them, and keep them in .sidejob/sidejob-staging.keys.json.',
@@ -53,25 +53,25 @@ test('a key that is given is not made', () => {
   expect(plan.given).toMatchObject(own)
 })
 
-test('what is missing is named, with where it comes from', () => {
+test('missing values are named, with their source', () => {
   const lines = describe(planOf({ ...given, QSTASH_TOKEN: undefined }))
   expect(lines.filter((line) => line.startsWith('Missing'))).toEqual([
     "Missing: QSTASH_TOKEN, from QStash's page in the Upstash console.",
   ])
 })
 
-test('what everybody knows, and what tests need, must not be deployed', () => {
+test('public values, and values for tests, must not be deployed', () => {
   const refusedFor = (more: Record<string, string>) => planOf({ ...given, ...more }).refused.join()
   expect(refusedFor({})).toBe('')
   expect(refusedFor({ SIDEJOB_TEST_CLOCK: '1' })).toMatch(/^SIDEJOB_TEST_CLOCK: expected to be unset/)
   expect(refusedFor({ SIDEJOB_API_KEY: 'dev' })).toContain('at least 16 characters, got the key of local stacks')
   for (const [name, value] of Object.entries(development))
     if (name !== 'QSTASH_URL')
-      expect(refusedFor({ QSTASH_TOKEN: value })).toContain("that of QStash's development server")
+      expect(refusedFor({ QSTASH_TOKEN: value })).toContain("the token of QStash's development server")
   expect(refusedFor({ SIDEJOB_WEBHOOK_SECRET: 'whsec_c2hvcnQ=' })).toContain('at least 24 bytes in base64, got 5 bytes')
 })
 
-test('a key of encryption that is none is refused, with what it should be', () => {
+test('an invalid encryption key is refused, with the expected form', () => {
   const refusedFor = (key: string) => planOf({ ...given, SIDEJOB_ENCRYPTION_KEY: key }).refused
   expect(refusedFor(`${'A'.repeat(43)}=,${'_-B'.repeat(14)}A`)).toEqual([])
   expect(refusedFor(`${'A'.repeat(43)}=,short`)).toEqual([
@@ -156,7 +156,7 @@ test("the project's own placement wins, and --no-cron takes only the tick's trig
 
 const templates = readdirSync(join(root, 'templates')).map((template) => `templates/${template}/wrangler.jsonc`)
 
-test('no plan refuses what is committed: it has no limits, and binds no Worker by its name', () => {
+test('every plan accepts the committed settings: no limits, and no binding to a Worker by name', () => {
   expect(readFileSync(join(root, 'wrangler.toml'), 'utf8')).not.toMatch(/^\[limits\]|^\[\[services\]\]/m)
   for (const path of templates) expect(readFileSync(join(root, path), 'utf8')).not.toMatch(/"(limits|services)"/)
 })
@@ -247,16 +247,16 @@ test('QStash says its region in its address', () => {
   expect(qstashRegion('https://qstash-us-east-1.upstash.io')).toBe('us-east-1')
 })
 
-test('nobody is advised about what nobody knows', () => {
+test('no advice for unknown values', () => {
   expect(adviceFor('a comet has struck')).toBeUndefined()
 })
 
-test('whatever the Worker is told, the deployment can tell it', () => {
+test('every setting of the Worker can be set by the deployment', () => {
   const all = planOf(Object.fromEntries(told.map((name) => [name, 'x'])))
   expect(Object.keys(all.given).sort()).toEqual(told.filter((name) => name !== 'SIDEJOB_TEST_CLOCK').sort())
 })
 
-test('the module of Terraform makes the Worker that wrangler.toml describes, and names only settings that there are', () => {
+test('the Terraform module creates the Worker of wrangler.toml, and names existing settings only', () => {
   const { rawConfig } = readRawConfig({ config: join(root, 'wrangler.toml') })
   const raw = rawConfig as {
     compatibility_date: string

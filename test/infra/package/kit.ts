@@ -42,7 +42,7 @@ export const freePort = (): Promise<number> =>
     })
   })
 
-/** A program that goes on, and what it prints. */
+/** A running program, and its output. */
 export function start(folder: string, command: string, env: Record<string, string> = {}) {
   const child: ChildProcess = spawn('bash', ['-c', `exec ${command}`], { cwd: folder, env: { ...environment, ...env } })
   let out = ''
@@ -61,7 +61,7 @@ export function start(folder: string, command: string, env: Record<string, strin
     get out() {
       return out
     },
-    /** What follows `from` in its output, once that looks like this. */
+    /** Waits for matching output, and returns the text after `from`. */
     async prints(like: RegExp, from = 0): Promise<RegExpExecArray> {
       for (;;) {
         const found = like.exec(out.slice(from))

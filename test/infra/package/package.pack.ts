@@ -35,7 +35,7 @@ const check = async (folder: string) => {
   return gzipSync(readFileSync(join(folder, 'out/index.js'))).length / 1024
 }
 
-test('the package has what it needs, and nothing of the repository beside', () => {
+test('the package has all its files, and nothing else of the repository', () => {
   const folders = new Set(packed.files.map((path) => path.split('/')[0]))
   expect([...folders].sort()).toEqual(['CHANGELOG.md', 'LICENSE', 'README.md', 'dist', 'package.json', 'templates'])
   expect(
@@ -44,7 +44,7 @@ test('the package has what it needs, and nothing of the repository beside', () =
   expect(packed.size).toBeLessThan(2_400_000)
 })
 
-/** So long a person waits at most, from nothing to a job that was done. */
+/** Maximum seconds that a person waits, from nothing to a finished job. */
 const PATIENCE = 90_000
 
 afterEach(({ task }) => {
@@ -109,7 +109,7 @@ test('the deploy script of a new project makes keys and a schedule', async () =>
   expect(out).toContain('Missing: UPSTASH_REDIS_REST_URL')
 })
 
-test('a Hono app with jobs beside it', async () => {
+test('a Hono app with jobs', async () => {
   await create('hono')
   const folder = join(packed.folder, 'hono')
   shareModules(first, folder)
