@@ -1,6 +1,6 @@
-// Builds what browsers load for the dashboard into src/dashboard/built: one stylesheet, the fonts, the icons, and a bundle
-// for each file of src/dashboard/browser. Each is a module, so that a Worker has them without a build of its own; each name
-// holds a hash, so that browsers may keep them for ever.
+// Builds the browser files of the dashboard into src/dashboard/built: a stylesheet, fonts, icons, and a bundle per
+// file of src/dashboard/browser. Each is a module, so that a Worker has them without its own build; each name contains
+// a hash, so that browsers may cache it forever.
 
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const fonts: Asset[] = filesOf('assets/fonts')
     return { name: named(file, bytes), type: 'font/woff2', base64: bytes.toString('base64') }
   })
 
-/** The stylesheet of all pages, in the order of the names of its files; the names of fonts get their hashes. */
+/** Joins the style files in the order of their names. Names of fonts get their hashes. */
 async function stylesheet(): Promise<Asset> {
   const text = filesOf('assets/style')
     .map((file) => readFileSync(join(root, 'assets/style', file), 'utf8'))
@@ -39,7 +39,7 @@ async function stylesheet(): Promise<Asset> {
   return { name: named('style.css', code), type: 'text/css; charset=utf-8', text: code }
 }
 
-/** That of a page, or of some, which others do not load. */
+/** Stylesheet of single pages. */
 async function stylesheetOf(file: string): Promise<Asset> {
   const text = readFileSync(join(root, 'assets', file), 'utf8')
   const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })

@@ -1,5 +1,5 @@
-// `npm run create -- ../my-jobs`: a project that depends on this repository's own package, packed into the project. It is
-// the same as `npm create sidejob my-jobs`, for as long as the package is not in the registry.
+// `npm run create -- ../my-jobs`: a project that depends on a packed copy of this repository. It does the same as `npm
+// create sidejob my-jobs` until the package is in the registry.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { main } from '../src/cli/main.ts'
 const root = resolve(import.meta.dirname, '..')
 const OLDEST = 22
 
-/** npm runs scripts with the Node of this repository; the project gets the Node of the person. */
+/** npm runs scripts with the Node of this repository, but the project uses the user's own. */
 function checkNode(): void {
   const { npm_node_execpath: node } = process.env
   if (!node) return

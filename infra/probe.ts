@@ -1,7 +1,5 @@
-// `npm run probe`: asks the platforms themselves what our stand-ins only play.
-//
-//   npm run probe [-- --record]
-//   npm run probe -- --rules
+// `npm run probe`: checks on the real platforms what the stand-ins assume.    npm run probe [-- --record]   npm run
+// probe -- --rules
 
 import { parseArgs } from 'node:util'
 import { probe } from './probe/index.ts'

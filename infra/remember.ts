@@ -1,9 +1,9 @@
-// Hundreds of builds that differ in one file parse only that file.
+// Maximum number of results. Hundreds of builds that differ in one file parse only that file.
 
 const MOST = 4_000
 
 /**
- * A function of a text that is computed once for each.
+ * Memoizes a function of a text.
  *
  * @example const lengthOf = remember((text) => text.length)
  */

@@ -1,4 +1,4 @@
-// Writes the software bill of materials of the package (CycloneDX): everything that its users install, from the lock file.
+// Writes the software bill of materials (CycloneDX) of the package from the lock file.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ const listed = execFileSync('npm', ['sbom', '--sbom-format=cyclonedx', '--omit=d
   maxBuffer: 50_000_000,
 })
 const bill = JSON.parse(listed) as { metadata: { component: { name: string } }; components: unknown[] }
-// npm takes the name of the folder.
+// npm uses the name of the folder.
 bill.metadata.component.name = name
 mkdirSync(join(root, 'dist'), { recursive: true })
 writeFileSync(join(root, 'dist/sbom.cdx.json'), `${JSON.stringify(bill, null, 2)}\n`)

@@ -1,5 +1,4 @@
-// Every setting of the programs on one's own machine, once; those of a deployment are in src/settings.ts.
-// docs/settings.md is made from both.
+// Settings of local programs; those of a deployment are in src/settings.ts. docs/settings.md is generated from both.
 
 type LocalSetting = { of: 'the local stack' | 'the command line' | 'deployment'; means: string; without: string }
 

@@ -1,4 +1,4 @@
-// The local stack of this repository: the Worker that is deployed, with the examples, on everything that it needs.
+// The local stack of this repository: the deployed Worker with the examples and everything it needs.
 
 import { join } from 'node:path'
 import { type StackOptions as AllOptions, startStack } from '../src/dev/stack.ts'

@@ -1,10 +1,10 @@
-// `npm start`: the whole stack, until this process is told to end or whoever started it is gone.
+// `npm start`: the whole stack, until this process or its parent ends.
 
 import { type Stack, startLocalStack } from './stack.ts'
 
 const { env } = process
 
-/** What of the environment is for the Worker. */
+/** Environment variables for the Worker. */
 const passedOn = [
   'SIDEJOB_ALLOW_HOSTS',
   'SIDEJOB_DISPATCH',
@@ -33,7 +33,7 @@ const passedOn = [
 let stack: Stack | undefined
 let ending = false
 
-/** Ends within 5 seconds, whatever hangs. */
+/** Ends within 5 seconds. */
 async function end(code: number) {
   if (ending) return
   ending = true
@@ -44,7 +44,7 @@ async function end(code: number) {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0))
 
-// Whoever started us may be gone without a word.
+// The parent may end without a signal.
 const parent = process.ppid
 setInterval(() => process.ppid !== parent && end(0), 250).unref()
 

@@ -1,19 +1,19 @@
-// Counts the words of many texts with jobs, through the API alone.
+// Counts the words of many texts with jobs, through the API only.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { batches, type Text } from './texts.ts'
 
-/** A client that outlasts a Worker that is being started again. */
+/** A client that outlasts a restart of the Worker. */
 export const patientClient = (url: string, key: string): Client => createClient({ url, key, attempts: 15 })
 
 export type Counted = { id: number; total: Record<string, number> }
 
-/** Lost runs come back within two minutes; after this long without any news something is wrong. */
+/** Lost runs continue within two minutes. Longer silence means an error. */
 const PATIENCE = 240_000
 
 /**
- * Makes the job that counts, says which it is, gives it the texts, and waits for what it answers.
+ * Creates the counting job, reports its id, writes the texts and waits for the result.
  *
  * @example const { total } = await countWords(client, texts, (done) => console.log(done))
  */
@@ -23,7 +23,7 @@ export async function countWords(
   show: (done: number) => void,
   made: (id: number) => void = () => {},
 ): Promise<Counted> {
-  // Before its children: what they have found is merged before more is counted.
+  // A higher priority than its children: results are merged before more words are counted.
   const options = { class: 'word_count', priority: -1, createdBy: 'demo' }
   const { id } = await client.jobs.enqueue({ ...options, args: { files: texts.length } })
   made(id)

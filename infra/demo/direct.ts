@@ -1,4 +1,4 @@
-// Has a program that knows nothing of jobs answer the same question.
+// A program without jobs that answers the same question.
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -13,7 +13,7 @@ export async function directCount(texts: Text[]): Promise<Map<string, number>> {
   return new Map(JSON.parse(await text(child.stdout)))
 }
 
-/** The words that the two do not agree on. */
+/** Words with different counts. */
 export function differences(total: Record<string, number>, direct: Map<string, number>): string[] {
   const words = new Set([...Object.keys(total), ...direct.keys()])
   return [...words].filter((word) => total[word] !== direct.get(word))

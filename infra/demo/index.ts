@@ -72,7 +72,7 @@ function figure(n: number) {
   return Math.round(n).toLocaleString('en')
 }
 
-/** The texts to count, when they are enough to show anything. */
+/** Texts to count, or an error if there are too few. */
 function enoughTexts() {
   const texts = allTexts()
   const bytes = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
@@ -85,7 +85,7 @@ function enoughTexts() {
   return texts
 }
 
-/** The stack that SIDEJOB_URL names, or the one on the usual port. */
+/** The stack of SIDEJOB_URL, or the one on the usual port. */
 async function runningStack(): Promise<Target | undefined> {
   const url = (env.SIDEJOB_URL || `http://127.0.0.1:${env.PORT || 8787}`).replace(/\/+$/, '')
   const note = noteFor(url)
@@ -102,7 +102,7 @@ async function runningStack(): Promise<Target | undefined> {
   return { url, key, note, close: async () => {} }
 }
 
-/** What a stack of this machine has left for us, if it is that one. */
+/** The note of a stack on this machine, if it is that stack. */
 function noteFor(url: string): StackNote | undefined {
   try {
     const note: StackNote = JSON.parse(readFileSync(noteOf(env.SIDEJOB_DIR || '.sidejob'), 'utf8'))

@@ -1,4 +1,4 @@
-// `npm run demo:kill`: the demo, with the Worker killed at 30, 60 and 90 % of it. Nothing may be lost or counted twice.
+// `npm run demo:kill`: the demo, with the Worker killed at 30, 60 and 90 %. Nothing may be lost or counted twice.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { progress } from './progress.ts'
 import { allTexts } from './texts.ts'
 
 const PERCENT = [30, 60, 90]
-// Lost runs come back after this, not after 45 s; and small batches, so that there is something to hit at each point.
+// Lost runs continue after this time instead of 45 s. Small batches give each kill something to hit.
 const LEASE = '3s'
 const BATCH = 4
 
@@ -57,7 +57,6 @@ async function demonstrate({ url, apiKey, worker }: Stack) {
   if (faults.length > 0) throw new Error(`Redis is not as it must be: ${JSON.stringify(faults.slice(0, 5))}`)
 }
 
-/** As the records of the jobs say. */
 async function lostRuns(client: Client, parent: number) {
   let lost = (await client.jobs.get(parent)).lost
   let cursor: string | undefined

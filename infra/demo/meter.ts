@@ -1,4 +1,4 @@
-// What a piece of work has cost: runs by sidejob's own counts, the rest as the stack beneath it has seen it.
+// Cost of the demo: runs by sidejob's counts, the rest by the stack's.
 
 import type { Client } from '../../src/client/index.ts'
 import type { StackNote } from '../stack.ts'
@@ -7,14 +7,14 @@ import { connect, text } from '../stand-ins/resp.ts'
 export type Reading = { runs: number; lost: number; trips?: number; billed?: number; messages?: number }
 
 /**
- * Reads the counters; without a note of the stack only sidejob's own.
+ * Reads the counters; without a note of the stack only sidejob's.
  *
  * @example const before = await read(client, note) … spent(before, await read(client, note)).runs
  */
 export async function read(client: Client, note?: StackNote): Promise<Reading> {
   const own = await counted(client)
   if (!note) return own
-  // The gateway numbers the requests that it has served.
+  // The gateway numbers its requests.
   const ping = await fetch(`${note.gateway.url}/ping`, { headers: bearer(note.gateway.token) })
   const trips = Number(ping.headers.get('upstash-sync-token')?.split(':')[1])
   return { ...own, trips, billed: await billed(note), messages: await messages(note) }
@@ -36,10 +36,10 @@ async function counted(client: Client) {
   return { runs: sum('runs'), lost: sum('lost') }
 }
 
-// What the vendor bills: the call of a script and each command in it. Asking for the figures is not part of it.
+// The vendor bills the call of a script and each command in it, but not these.
 const free = new Set(['info', 'client', 'ping', 'script', 'script|load', 'command', 'select', 'auth'])
 
-/** Commands that Redis has carried out; unknown where it does not count them (the embedded one). */
+/** Number of commands that Redis ran; unknown for the embedded Redis. */
 async function billed({ redis }: StackNote): Promise<number | undefined> {
   if (redis.kind === 'embedded') return undefined
   const connection = await connect(redis)
@@ -48,7 +48,7 @@ async function billed({ redis }: StackNote): Promise<number | undefined> {
   return [...lines].reduce((sum, [, name, calls]) => sum + (free.has(name!) ? 0 : Number(calls)), 0)
 }
 
-/** Bells that QStash has taken in, as far back as it remembers. */
+/** Number of messages that QStash accepted, as far as its log reaches. */
 async function messages({ qstash }: StackNote): Promise<number | undefined> {
   let sum = 0
   let cursor = ''

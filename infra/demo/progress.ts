@@ -1,4 +1,4 @@
-// Shows how far something is: as a bar on a terminal, as a line now and then elsewhere.
+// Progress: a bar on a terminal, otherwise a line now and then.
 
 const WIDTH = 40
 const EVERY = 10

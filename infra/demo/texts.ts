@@ -1,4 +1,4 @@
-// The demo's input: what packages say about themselves, as it lies under node_modules.
+// Texts of the demo: what packages contain under node_modules.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -12,7 +12,7 @@ const code = /\.([cm]?[jt]sx?|map)$/
 
 const ROOT = fileURLToPath(new URL('../../node_modules', import.meta.url))
 
-/** Every text below node_modules, in a fixed order; links and hidden folders are left out. */
+/** All texts in a fixed order, without links and hidden folders. */
 export function allTexts(): Text[] {
   return readdirSync(ROOT, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && wanted.test(entry.name) && !code.test(entry.name))
@@ -24,7 +24,7 @@ export function allTexts(): Text[] {
 
 export const pathOf = ({ name }: Text) => join(ROOT, name)
 
-/** Groups texts so that each group stays far below what one request may carry. */
+/** Groups texts far below the maximum size of a request. */
 export function* batches(texts: Text[], { bytes = 1_000_000, count = 100 } = {}): Generator<Text[]> {
   let batch: Text[] = []
   let size = 0

@@ -7,7 +7,7 @@ const MOST = 12
 
 const input = document.querySelector<HTMLInputElement>('#search')!
 const results = document.querySelector<HTMLOListElement>('#results')!
-/** From this page to the top of the site. */
+/** Path from this page to the top of the site. */
 const { top: base = '' } = document.body.dataset
 
 let index: MiniSearch | undefined

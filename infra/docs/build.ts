@@ -1,4 +1,4 @@
-// `npm run docs`: builds the manual as a site into dist/docs, which opens as files or from any server.
+// `npm run docs`: builds the manual as a site in dist/docs, which works from files or any server.
 
 import { join } from 'node:path'
 import { buildSite } from './site.ts'

@@ -1,4 +1,4 @@
-// The pages of the manual, and the names of their headings.
+// Pages of the manual and anchors of their headings.
 
 import { readdirSync } from 'node:fs'
 
@@ -17,7 +17,7 @@ export const slug = (heading: string): string =>
     .trim()
     .replaceAll(' ', '-')
 
-/** Names headings one after the other; one that is there twice is counted, as GitHub does. */
+/** Creates anchors. Repeated headings get a number, as on GitHub. */
 export function slugger(): (heading: string) => string {
   const seen = new Map<string, number>()
   return (heading) => {

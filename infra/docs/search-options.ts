@@ -1,18 +1,18 @@
-// How pages are searched: the same where the index is made and where it is asked.
+// Search options, shared by the index and the search.
 
 import type { Options } from 'minisearch'
 
 export const searchOptions: Options = {
   fields: ['title', 'text'],
   storeFields: ['title'],
-  // `keepResult` is found by `keep` too, `why-chain` by `chain`.
+  // `keepResult` is also found by `keep`, `why-chain` by `chain`.
   tokenize: (text) => text.match(/[\p{L}\p{N}]+/gu) ?? [],
   searchOptions: {
     boost: { title: 4 },
     prefix: true,
     fuzzy: (term) => (term.length > 5 ? 0.2 : false),
     combineWith: 'AND',
-    // The tables of other systems and the inside of sidejob come after the manual.
+    // Pages about other systems and about the repository come after the manual.
     boostDocument: (id) => (/^(compat|repository)\//.test(String(id)) ? 0.3 : 1),
   },
 }

@@ -1,5 +1,5 @@
-// The manual as a site of plain files: every page of docs/ with its pictures, a list of all pages beside it, and a search that
-// needs no server. `npm run docs` builds it.
+// The manual as static files: the pages of docs/, a list of pages, and a search without a server. `npm run docs`
+// builds it.
 
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -13,7 +13,7 @@ import { type Nav, template } from './template.ts'
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** Where a page of the repository goes: the manual to the top, what it links to outside of it below `repository/`. */
+/** Target of a page: the manual at the top, other linked files under `repository/`. */
 export function targetOf(path: string): string {
   const name = path.startsWith('docs/') ? path.slice('docs/'.length) : `repository/${path}`
   return name === 'README.md' ? 'index.html' : name.replace(/\.md$/, '.html')
@@ -37,7 +37,7 @@ const plain = (html: string): string =>
 
 const isElsewhere = (href: string): boolean => /^([a-z]+:|#)/.test(href)
 
-/** A link of a page as the site has it: relative, to `.html`. */
+/** Converts a link to a relative one to `.html`. */
 function siteLink(from: string, href: string): { href: string; path?: string } {
   if (isElsewhere(href)) return { href }
   const [file = '', heading] = href.split('#')
@@ -46,7 +46,7 @@ function siteLink(from: string, href: string): { href: string; path?: string } {
   return { href: heading === undefined ? to : `${to}#${heading}`, path }
 }
 
-/** Draws one page: headings with the anchors that GitHub gives them, links that lead to the site's own files. */
+/** Renders a page with GitHub's anchors and links to the site's own files. */
 function draw(path: string): Page {
   const links: string[] = []
   const anchor = slugger()
@@ -74,7 +74,7 @@ function draw(path: string): Page {
   return { path, title, html, links, sections: sectionsOf(path, title, html) }
 }
 
-/** What a search finds: each heading with the text below it. */
+/** Sections for the search: each heading with its text. */
 function sectionsOf(path: string, title: string, html: string): Section[] {
   const parts = html.split(/(?=<h[1-3] id=")/).filter((part) => part.startsWith('<h'))
   return parts.map((part) => {
@@ -89,7 +89,7 @@ function sectionsOf(path: string, title: string, html: string): Section[] {
   })
 }
 
-/** The list of pages, as the index of the manual has it: a heading in bold, and the pages behind it. */
+/** List of pages from the index of the manual: headings in bold and their pages. */
 function navOf(index: string): Nav {
   return [...index.matchAll(/^\*\*(.+?)\*\*([\s\S]*?)(?=\n\n|$(?![\s\S]))/gm)].map(([, heading, links]) => ({
     heading: heading!,
@@ -100,7 +100,7 @@ function navOf(index: string): Nav {
   }))
 }
 
-/** Every page of the manual, and those that they lead to. */
+/** Pages of the manual, and the pages they link to. */
 function pagesFrom(start: string[]): Page[] {
   const found = new Map<string, Page>()
   const waiting = [...start]
@@ -108,13 +108,13 @@ function pagesFrom(start: string[]): Page[] {
     if (found.has(path)) continue
     const page = draw(path)
     found.set(path, page)
-    // What lies outside of the manual is shown, and not followed.
+    // Links of pages outside the manual are not followed.
     if (path.startsWith('docs/')) waiting.push(...page.links)
   }
   return [...found.values()]
 }
 
-/** Links of pages that are no part of the site go nowhere: their text stays. */
+/** Removes links to pages that the site lacks and keeps their text. */
 const cut = (html: string, isThere: (href: string) => boolean): string =>
   html.replace(/<a href="(?![a-z]+:|#)([^"]+)">([\s\S]*?)<\/a>/g, (whole, href, text) => (isThere(href) ? whole : text))
 
@@ -139,7 +139,7 @@ export async function buildSite(folder: string): Promise<string[]> {
   cpSync(join(import.meta.dirname, 'style.css'), join(folder, 'style.css'))
   const index = new MiniSearch<Section>(searchOptions)
   index.addAll(pages.flatMap(({ sections }) => sections))
-  // A script, for a page that is opened as a file may not fetch.
+  // A script, because a page opened as a file may not fetch.
   writeFileSync(join(folder, 'search-index.js'), `window.searchIndex=${JSON.stringify(JSON.stringify(index))}`)
   await build({
     entryPoints: [join(import.meta.dirname, 'browser.ts')],

@@ -1,4 +1,4 @@
-// A page of the site: the list of pages, the search, the text, and the pages before and behind it.
+// Template of a page: list of pages, search, text, previous and next page.
 
 import { posix } from 'node:path'
 

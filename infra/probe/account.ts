@@ -1,4 +1,4 @@
-// The account and the clocks: plan and eviction by Upstash's developer API, and the time that each vendor has.
+// Account and clocks: plan and eviction by Upstash's developer API, and the time of each vendor.
 
 import { databaseOf } from '../../src/deploy/database.ts'
 import type { Env } from '../../src/deploy/settings.ts'
@@ -34,7 +34,7 @@ export function databaseQuestion(env: Env): Question {
 /** `Date` headers have whole seconds. */
 const SPREAD_MS = 2_000
 
-/** Milliseconds by which a server is ahead of this machine, by its header `Date`; workerd alone sends none. */
+/** Milliseconds by which a server is ahead, by its header `Date`. workerd alone sends none. */
 async function aheadOf(url: string, init: RequestInit = {}): Promise<number | undefined> {
   const sent = Date.now()
   const { headers } = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })

@@ -1,4 +1,4 @@
-// The first hour with a real account: what our stand-ins do is asked of the platforms themselves.
+// Probe: checks assumptions of the stand-ins on the real platforms.
 
 import { randomBytes } from 'node:crypto'
 import type { Env } from '../../src/deploy/settings.ts'
@@ -11,14 +11,14 @@ import { questionsOfWorker } from './worker.ts'
 
 export type ProbeOptions = {
   env: Env
-  /** Whether a record is to be filled beyond its limit, and how many bytes that limit is. */
+  /** Maximum record size to test; undefined skips the test. */
   record?: number
-  /** Milliseconds for which a subscription is silent, a cron trigger is waited for, and jobs are delayed. */
+  /** Milliseconds of silence of a subscription, of waiting for a cron trigger, and of delays. */
   silence?: number
   cronPatience?: number
   delays?: readonly number[]
   say?: (line: string) => void
-  /** Milliseconds for an answer, and between looks. */
+  /** Milliseconds for an answer, and between attempts. */
   patience?: number
   pause?: number
 }
@@ -43,7 +43,7 @@ const secret = [
 
 const quoted = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Replaces secrets, which an error of a vendor may repeat, by the names of their settings; as whole words only. */
+/** Replaces secrets in vendors' errors by the names of their settings, as whole words only. */
 export const hider =
   (env: Env) =>
   (text: string): string =>
@@ -63,10 +63,10 @@ const shown = ({ verdict, about, expected, got }: Line): string =>
   `${verdict.padEnd(9)}  ${about}\n           expected ${expected}\n           got      ${got}`
 
 /**
- * Asks everything, and removes what it has made.
+ * Asks all questions and deletes what it created.
  *
  * @example const lines = await probe({ env: process.env, say: console.log })
- * @throws when settings are missing, all of them named, or when something that was made is left
+ * @throws if settings are missing, naming all of them, or if something could not be deleted
  */
 export async function probe({
   env,
@@ -116,7 +116,7 @@ export async function probe({
   return lines
 }
 
-/** One that fails holds up no other; what is left is named. */
+/** A failed removal does not stop the next one; leftovers are named. */
 async function removed(name: string, removals: (() => Promise<number>)[], hide: (text: string) => string) {
   const left = await Promise.allSettled(removals.map((remove) => remove()))
   const wrong = left.flatMap((one) => {

@@ -5,7 +5,7 @@ import type { Where } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
 export type JobsPlace = Where & {
-  /** API key of the deployment; without it no job is made. */
+  /** API key of the deployment. Without it no job is created. */
   key?: string
   /** Seconds. */
   delays?: readonly number[]
@@ -18,7 +18,7 @@ const CLASS = { class: 'placeholder', queue: 'core' } as const
 const JOBS = 10
 const DELAYS_S = [3, 10, 30] as const
 const [PATIENCE_MS, PAUSE_MS] = [60_000, 100]
-/** Milliseconds: a bell takes one call of QStash, a warm lane none. */
+/** Milliseconds. A bell takes one call of QStash, a warm lane none. */
 const [P50_MS, LATE_MS] = [2_000, 3_000]
 
 const ABOUT = [`${JOBS} jobs, one after the other, from the call to the end`, 'jobs with a delay'] as const
@@ -83,7 +83,7 @@ export function questionsOfJobs(place: JobsPlace) {
     },
   ]
 
-  /** Deletes the jobs; returns how many are left. */
+  /** Deletes the jobs and returns how many are left. */
   async function remove(): Promise<number> {
     for (const id of made) await client.jobs.remove(id, { force: true })
     const left = await Promise.all(made.map((id) => client.jobs.get(id).then(Boolean, () => false)))

@@ -1,4 +1,4 @@
-// What we rely on at QStash, and what it has of this deployment.
+// What sidejob relies on in QStash, and the state of this deployment there.
 
 import { clientFor, tickUrl } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
@@ -8,11 +8,11 @@ export type QstashPlace = {
   token: string
   publicUrl: string
   keys: { current: string; next: string }
-  /** What a schedule of the probe's own is called; it is removed afterwards. */
+  /** Name of the probe's own schedule, which is deleted afterwards. */
   schedule: string
 }
 
-/** Once a year, in the night in which nobody probes. */
+/** Once a year, so that it never fires during a probe. */
 const SELDOM = '0 0 1 1 *'
 
 export function questionsOfQstash(place: QstashPlace) {
@@ -86,7 +86,7 @@ export function questionsOfQstash(place: QstashPlace) {
     ),
   ]
 
-  /** Removes the schedule, and answers how many are left. */
+  /** Deletes the schedule and returns how many are left. */
   async function remove(): Promise<number> {
     for (const { scheduleId } of await own()) await client.schedules.delete(scheduleId)
     return (await own()).length

@@ -1,4 +1,4 @@
-// What we rely on at the vendor's Redis, asked of a real one, in a namespace that is removed afterwards.
+// What sidejob relies on in the vendor's Redis, tested in a namespace that is deleted afterwards.
 
 import { Redis } from '@upstash/redis'
 import { createClient } from '../../src/redis/client.ts'
@@ -11,37 +11,37 @@ export type RedisPlace = {
   url: string
   token: string
   namespace: string
-  /** Bytes of the largest record, to be filled; undefined: it is not tried. */
+  /** Bytes of the largest record to write; undefined skips the test. */
   record?: number
-  /** Milliseconds for which a subscription stays silent before a message comes. */
+  /** Milliseconds of silence before a message is published. */
   silence?: number
 }
 
 const MiB = 1024 * 1024
-/** A request and an answer of the smaller plans. */
+/** Maximum size of a request and an answer on the smaller plans. */
 const MOST = 10 * MiB
-/** As many words as a piece of ours has, and as many as gopher-lua's registers do not hold. */
+/** Number of words of a piece, and a number that exceeds gopher-lua's registers. */
 const [PIECE, TOO_MANY] = [2_400, 7_000]
 const ROUNDS = 50
-/** Lanes hold a subscription for up to this time. */
+/** Maximum time for which lanes hold a subscription. */
 const SILENCE_MS = 100_000
-/** Ticks at once, and the milliseconds that they may add to one alone. */
+/** Number of concurrent ticks, and the milliseconds that they may add to a single one. */
 const [AT_ONCE, CROWDED_MS] = [20, 50]
-/** A text that is compiled at each call costs some 15 ms; a compiled one some 1 ms more than an empty script. */
+/** Compiling a script at each call costs about 15 ms; a compiled one costs 1 ms more than an empty script. */
 const COMPILED = 8
 
 const scripts = Object.values(generated) as Script<unknown>[]
 
-/** The words of an answer that matter: without the client's, the vendor's page, and where in the script it was. */
+/** Shortens an answer: without the client's text, the vendor's page and the place in the script. */
 const short = (text: string): string =>
   text
     .replace(/^Command failed: /, '')
     .replace(/\. See https?:\S+.*$|\s*stack traceback:.*$/s, '')
     .slice(0, 160)
 
-/** Where questions are asked: in a namespace of their own. */
+/** Creates a namespace for the questions. */
 function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
-  // As in the product: one command a request, not a pipeline of the calls of one moment.
+  // As in the product: one command per request, without pipelining.
   const redis = new Redis({
     ...{ url, token, retry: false, automaticDeserialization: false, enableTelemetry: false },
     enableAutoPipelining: false,
@@ -212,7 +212,7 @@ function recordQuestion({ redis, record, key, run }: Asked): Question {
 const publishByScript = ({ run, key }: Asked) =>
   run("return redis.call('PUBLISH', KEYS[1], ARGV[1])", [key('channel')], ['here'])
 
-/** Subscribes, publishes after some milliseconds, and returns the message. */
+/** Subscribes, publishes after a delay, and returns the message. */
 async function heard({ client, key }: Asked, publish: () => Promise<unknown>, after = 0): Promise<string> {
   const begun = performance.now()
   const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`
@@ -224,7 +224,7 @@ async function heard({ client, key }: Asked, publish: () => Promise<unknown>, af
   throw new Error(`the subscription ended after ${seconds()} without a message`)
 }
 
-/** Scripts wait for one another: the database runs one at a time. */
+/** The database runs one script at a time. */
 function crowdQuestion({ client, namespace }: Asked): Question {
   const store = createStore({ client, namespace })
   const tick = () => timed(() => store.tick())
@@ -241,7 +241,7 @@ function crowdQuestion({ client, namespace }: Asked): Question {
   }
 }
 
-/** Values that cjson treats in its own way: the scripts rely on these answers. */
+/** Values that cjson treats in a special way, on which the scripts rely. */
 const jsonQuestions = ({ run }: Asked): Question[] =>
   [
     ['an empty list and an empty map', "return cjson.encode(cjson.decode('[[],{}]'))", '[{},{}]'],
@@ -272,7 +272,7 @@ const billing = ({ key, run }: Asked): Question => ({
   },
 })
 
-/** Removes what was written, and answers how many keys are left. */
+/** Deletes what was written and returns how many keys are left. */
 async function remove(asked: Asked): Promise<number> {
   for (const keys of await found(asked)) await asked.redis.unlink(...keys)
   return (await found(asked)).flat().length

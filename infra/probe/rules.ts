@@ -1,4 +1,4 @@
-// The rules of the tests on a real database. They are no part of the package: this runs in the repository only.
+// Runs the test rules on a real database, only from the repository.
 
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const CONFIG = 'test/infra/probe/vitest.config.ts'
 
 /**
- * Plays about 200 facts in a namespace that is removed afterwards; returns the exit code of the tests.
+ * Runs about 200 facts in a namespace that is deleted afterwards. Returns the exit code of the tests.
  *
  * @example process.exitCode = await probeRules({ env: process.env })
  */

@@ -1,4 +1,4 @@
-// What a question to a platform comes to: as our stand-ins do it, otherwise, or not to be known from here.
+// Result of a question: as the stand-ins do it, different, or unknown from here.
 
 export type Verdict = 'ok' | 'differs' | 'not known'
 
@@ -6,15 +6,15 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 
 export type Question = {
   about: string
-  /** What our stand-ins do, and so what the code is written for. */
+  /** What the stand-ins do, and the code expects. */
   expected: string
-  /** Undefined: it cannot be known from here, and `got` says what would tell. */
+  /** Undefined if it cannot be known from here; `got` then says what would show it. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 
 export const is = (as: boolean, got: string) => ({ as, got })
 
-/** A question that a program outside cannot answer, and what would. */
+/** A question that cannot be answered from outside. */
 export const unknown = (about: string, expected: string, got: string): Question => ({
   about,
   expected,
@@ -23,14 +23,14 @@ export const unknown = (about: string, expected: string, got: string): Question 
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** What a refusal says; undefined where there was none. */
+/** Returns the text of a refusal, or undefined. */
 export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
   work.then(
     () => undefined,
     (error: unknown) => messageOf(error),
   )
 
-/** A question that breaks off is not known, with what broke it: a network that fails says nothing of the platform. */
+/** A failed question is unknown, with its error: a network failure says nothing about the platform. */
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,
@@ -39,12 +39,11 @@ export async function answerOf({ about, expected, ask }: Question): Promise<Line
   return { about, expected, got, verdict: as === undefined ? 'not known' : as ? 'ok' : 'differs' }
 }
 
-/** Milliseconds that work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const from = performance.now()
   await work()
   return performance.now() - from
 }
 
-/** The middle of them, which one slow request does not move. */
+/** Median, which one slow request does not move. */
 export const middle = (all: number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]!

@@ -1,4 +1,4 @@
-// What we rely on at Cloudflare, as far as it can be seen from outside.
+// What sidejob relies on at Cloudflare, as far as it is visible from outside.
 
 import { checkHealth, checkSignature, checkTick } from '../../src/deploy/checks.ts'
 import { clientFor, type Where } from '../../src/deploy/tick.ts'
@@ -6,13 +6,13 @@ import { bellUrl } from '../../src/engine/lane/bells.ts'
 import { is, type Question, refusalOf, unknown } from './verdict.ts'
 
 export type WorkerPlace = Where & {
-  /** Of a queue that nobody has: its bell finds nothing to do. */
+  /** A queue without jobs, so that its bell finds nothing. */
   queue: string
-  /** API key of the deployment: with it the Worker shows its version. */
+  /** API key of the deployment, with which the Worker shows its version. */
   key?: string
-  /** Milliseconds for a tick of Cloudflare's cron trigger. */
+  /** Milliseconds to wait for a tick of Cloudflare's cron trigger. */
   cronPatience?: number
-  /** Milliseconds for an answer, and between looks. */
+  /** Milliseconds for an answer, and between attempts. */
   patience?: number
   pause?: number
 }
@@ -20,12 +20,12 @@ export type WorkerPlace = Where & {
 const [PATIENCE, PAUSE] = [60_000, 1_000]
 const ENDED = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-/** A Worker notes the first tick of another source at once, later ones every two minutes. */
+/** A Worker records the first tick of another source at once, later ones every two minutes. */
 const CRON_PATIENCE_MS = 130_000
 
 type Ticked = { tickAt?: string | null; tickBy?: 'cron' | 'qstash' | null }
 
-/** Waits for a tick that came after the question, and from Cloudflare. */
+/** Waits for a tick from Cloudflare after the question. */
 async function cronArrives(url: string, patience: number, pause: number): Promise<{ as?: boolean; got: string }> {
   const asked = Date.now()
   const look = async () => (await (await fetch(`${url}/health?details=true`)).json()) as Ticked
@@ -43,7 +43,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
   const { patience = PATIENCE, pause = PAUSE, cronPatience = CRON_PATIENCE_MS } = place
   const waits = { patience, pause }
 
-  /** Publishes as a lane does, with the address in JSON, and answers what became of the message. */
+  /** Publishes as a lane does and returns the fate of the message. */
   async function ring(): Promise<string> {
     const client = clientFor(place)
     const [sent] = await client.batch([

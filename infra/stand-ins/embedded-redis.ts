@@ -1,5 +1,5 @@
-// The Redis of machines without a server: js-redis-server in this process. It keeps its data in memory and saves a snapshot
-// each second in which something changed, and when it is closed.
+// Redis for machines without a server: js-redis-server in this process. Data is in memory; a snapshot is saved each
+// second after a change, and at the end.
 
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -57,12 +57,12 @@ type Note = { pid: number; port: number }
 
 const noteOf = (dir: string) => join(dir, 'embedded.json')
 
-/** Two processes that save into one folder would overwrite each other's data. */
+/** Two processes that save to one folder would overwrite each other. */
 async function takeOver(dir: string): Promise<void> {
   mkdirSync(dir, { recursive: true })
   const note = readNote(dir)
   if (!note || !isAlive(note.pid)) return
-  // A process that is just ending still listens for a moment.
+  // A process that is ending still listens for a moment.
   for (let left = 20; ; left--) {
     const other = await connect({ host: HOST, port: note.port }, { timeout: 1_000 }).catch(() => undefined)
     if (!other) return
@@ -94,10 +94,10 @@ function isAlive(pid: number): boolean {
 type Snapshot = { version: 1; databases: { id: number; entries: KeyspaceEntry[] }[] }
 
 const INTERVAL_MS = 1_000
-/** A snapshot blocks this process: at most a twentieth of its time. */
+/** A snapshot blocks this process, so it may take at most a twentieth of its time. */
 const SHARE = 20
 
-/** Loads the last snapshot, and saves another one after changes. */
+/** Loads the last snapshot and saves a new one after changes. */
 function keepSnapshots(state: RedisServerState, file: string) {
   load(state.databases, file)
   let isChanged = false
@@ -118,7 +118,7 @@ function keepSnapshots(state: RedisServerState, file: string) {
 
   async function save(): Promise<void> {
     if (!isChanged) return
-    // A script that is under way has changed a part: wait until it has ended.
+    // A running script has made some of its changes, so wait for its end.
     const turns = await Promise.all(state.databases.map((database) => database.turnQueue.waitTurn()))
     isChanged = false
     const began = performance.now()
@@ -169,7 +169,7 @@ function read(bytes: Buffer, file: string): Snapshot {
   throw new Error(`Cannot read the snapshot ${file}: delete it to start with an empty Redis`)
 }
 
-/** A reader finds the old snapshot or the new one, also after a crash. */
+/** A reader finds the old or the new snapshot, even after a crash. */
 function write(file: string, bytes: Buffer): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(`${file}.next`, bytes, { mode: 0o600 })

@@ -1,8 +1,8 @@
-// Reads commands out of HTTP requests, and knows which of them the REST API refuses.
+// Reads commands from HTTP requests and knows which ones the REST API refuses.
 
 import type { Command } from './resp.ts'
 
-/** A request limit of the vendor's Free, pay-as-you-go and smallest fixed plans. It holds for answers too. */
+/** Maximum request and answer size of the vendor's Free, pay-as-you-go and smallest fixed plans. */
 export const MAX_BYTES = 10 * 1024 * 1024
 
 export const tooLarge = (bytes: number) =>
@@ -10,7 +10,7 @@ export const tooLarge = (bytes: number) =>
 
 export type Refused = { error: string }
 
-/** A command, or why it will not run. */
+/** A command, or the reason for its refusal. */
 export type Parsed = Command | Refused
 
 /** `["SET","key","value","EX",100]` */
@@ -18,7 +18,7 @@ export function commandFromJson(body: Buffer): Parsed {
   return toCommand(parse(body), 'command')
 }
 
-/** `[["SET","key",1],["INCR","key"]]`. An item that is no command is refused alone. */
+/** `[["SET","key",1],["INCR","key"]]`. An invalid item is refused alone. */
 export function pipelineFromJson(body: Buffer): Parsed[] | Refused {
   const value = parse(body)
   if (!Array.isArray(value)) return { error: 'ERR failed to parse pipeline request' }
@@ -44,7 +44,7 @@ function parse(body: Buffer): unknown {
   }
 }
 
-/** Numbers, booleans and null travel as they are written. */
+/** Sends numbers, booleans and null as they are written. */
 function toCommand(value: unknown, what: string): Parsed {
   if (!Array.isArray(value)) return { error: `ERR failed to parse ${what}` }
   if (value.length === 0) return { error: `ERR empty ${what}` }
@@ -56,7 +56,7 @@ function toCommand(value: unknown, what: string): Parsed {
   return command
 }
 
-/** The vendor's refusal of a command, or nothing when it may run. */
+/** The vendor's refusal of a command, or undefined. */
 export function refusal(command: Command, readOnly: boolean): string | undefined {
   const verb = String(command[0]).toUpperCase()
   if (unavailable.has(verb) || blocks(verb, command) || changesSettings(verb, command)) {
@@ -69,7 +69,7 @@ export function refusal(command: Command, readOnly: boolean): string | undefined
 
 const words = (text: string) => new Set(text.split(/\s+/))
 
-/** They block, they belong to a connection, or they belong to the one who runs the server. */
+/** They block, belong to a connection, or belong to the operator of the server. */
 const unavailable = words(`
   BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP
   MULTI EXEC DISCARD WATCH UNWATCH AUTH HELLO SELECT QUIT RESET CLIENT READONLY READWRITE ASKING
@@ -88,7 +88,7 @@ function changesSettings(verb: string, command: Command) {
   return verb === 'CONFIG' && String(command[2]).toLowerCase() !== 'notify-keyspace-events'
 }
 
-/** What the read-only token may do. SCAN and KEYS are not in it: the vendor counts them as too powerful. */
+/** Commands of the read-only token. SCAN and KEYS are not allowed. */
 const readable = words(`
   PING ECHO TIME DBSIZE INFO TYPE TTL PTTL EXPIRETIME PEXPIRETIME EXISTS RANDOMKEY OBJECT
   GET MGET STRLEN GETRANGE SUBSTR GETBIT BITCOUNT BITPOS BITFIELD_RO LCS

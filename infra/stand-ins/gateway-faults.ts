@@ -1,4 +1,4 @@
-// Lets tests make the gateway fail where networks and vendors fail.
+// Faults of networks and vendors, for tests.
 
 import type { Command } from './resp.ts'
 
@@ -8,7 +8,7 @@ export type Fault =
   | { kind: 'refuse'; status: number; error: string }
   | { kind: 'delay'; ms: number }
 
-/** Which request a fault strikes: the nth from now (the first), among those that `when` accepts, and how many after it. */
+/** Which request fails: the nth from now (default the first) that `when` accepts, and how many after it. */
 export type Aim = { nth?: number; times?: number; when?: (commands: Command[]) => boolean }
 
 export type Faults = ReturnType<typeof createFaults>
@@ -26,19 +26,19 @@ export function createFaults() {
   }
 
   return {
-    /** Runs the commands, then resets the connection instead of answering. */
+    /** Runs the commands, then resets the connection. */
     drop: (aim?: Aim) => plan({ kind: 'drop' }, aim),
     /** Resets the connection before anything runs. */
     lose: (aim?: Aim) => plan({ kind: 'lose' }, aim),
-    /** Answers with a status such as 429 or 503; nothing runs. */
+    /** Answers with a status such as 429 or 503 without running anything. */
     refuse: (status: number, aim?: Aim) =>
       plan({ kind: 'refuse', status, error: refusals[status] ?? `ERR refused with ${status} by the test` }, aim),
-    /** Waits before the commands run. */
+    /** Waits before running the commands. */
     delay: (ms: number, aim?: Aim) => plan({ kind: 'delay', ms }, aim),
     clear() {
       planned = []
     },
-    /** The faults that strike this request. */
+    /** Returns the faults of this request. */
     strike(commands: Command[]): Fault[] {
       if (planned.length === 0) return []
       const hits = planned.filter((one) => one.when(commands) && --one.nth <= 0 && one.times-- > 0)

@@ -1,4 +1,4 @@
-// Turns raw RESP replies into the JSON of the REST dialect, byte by byte, without building the values between.
+// Converts RESP replies to the JSON of the REST dialect, byte by byte, without intermediate values.
 
 import { COLON, MINUS, PLUS, STAR } from './resp.ts'
 
@@ -27,7 +27,7 @@ const COMMA = 0x2c
 const CR = 0x0d
 
 function createWriter(size: number, encoding: Encoding) {
-  // A short reply grows by its envelope, a long one by its escapes: this holds most of both.
+  // A short reply grows by its envelope, a long one by its escapes. This estimate covers most of both.
   let out = Buffer.allocUnsafe(64 + size + (size >> 2))
   let end = 0
   let raw: Buffer = out
@@ -107,7 +107,7 @@ function createWriter(size: number, encoding: Encoding) {
     literal(`"${raw.toString('base64', from, to)}"`)
   }
 
-  /** Bytes that need no more than a backslash are copied here; the first that needs more leaves it to JSON.stringify. */
+  /** Copies bytes that need at most a backslash. Other bytes are left to JSON.stringify. */
   function quoted(to: number, from = 1) {
     reserve(2 * (to - from) + 2)
     let write = end
@@ -128,7 +128,7 @@ function createWriter(size: number, encoding: Encoding) {
     end += out.write(json, end)
   }
 
-  /** Where the line at `at` ends; `at` moves behind it. */
+  /** Returns the end of the line at `at` and moves `at` after it. */
   function line() {
     let stop = at
     while (raw[stop] !== CR) stop++

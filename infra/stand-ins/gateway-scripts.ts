@@ -1,14 +1,14 @@
-// Lets a plain Redis run Lua scripts that are written for the vendor, under the rules that hold there.
+// Runs Lua scripts for the vendor on plain Redis, with the vendor's rules.
 
 import { createHash } from 'node:crypto'
 import { type Command, MINUS } from './resp.ts'
 
-/** What Redis is given instead of a script. */
+/** The script that Redis receives. */
 type Prepared = { text: string; sha: string; writes: boolean }
 
 /**
- * The vendor's flags stand in the first line, which no plain Redis accepts: it is replaced here by a line that keeps
- * their promise. The client names scripts by the sha of what it sent, so both shas are remembered.
+ * Replaces the vendor's flags in the first line, which plain Redis rejects, by a line that enforces them. The client
+ * names scripts by the sha of its text, so both shas are kept.
  */
 export function createScripts() {
   const byText = new Map<string, Prepared>()
@@ -26,7 +26,7 @@ export function createScripts() {
     return prepared
   }
 
-  /** The command to send in place of one that names or carries a flagged script; any other comes back as it is. */
+  /** Returns the command to send instead of one with a flagged script; other commands stay. */
   function rewrite(command: Command): Command | { error: string } {
     const verb = String(command[0]).toUpperCase()
     if (verb === 'EVAL' || verb === 'EVAL_RO') return rewriteEval(verb, command)
@@ -58,7 +58,7 @@ export function createScripts() {
     return 'error' in prepared ? prepared : ['SCRIPT', 'LOAD', prepared.text]
   }
 
-  /** What Redis says of a rewritten script, in terms of the one that was sent: its sha, its lines. */
+  /** Translates answers about a rewritten script back: its sha and line numbers. */
   function restore(reply: Buffer): Buffer {
     if (reply[0] === MINUS) return restoreError(reply)
     if (reply.length !== 47 || reply[0] !== DOLLAR) return reply
@@ -77,7 +77,7 @@ export function createScripts() {
 
 const DOLLAR = 0x24
 
-/** Stands between an error and the line that it comes from, because Redis sees all calls come from line 1. */
+/** Separates an error from its line, because Redis sees all calls in line 1. */
 const MARK = ' @line '
 const faultPattern = /^(.*?)(?: @line (?:user_script:(\d+): )?)? script: ([0-9a-f]{40}), on @user_script:(\d+)\.\r\n$/
 
@@ -100,7 +100,7 @@ function translate(script: string): Prepared | { error: string } {
   const given = list.split(',').filter(Boolean)
   const unknown = given.find((flag) => !flags.has(flag))
   if (unknown) return { error: `ERR Unexpected flag in script shebang: ${unknown}` }
-  // The body keeps its leading newline, so that line numbers in errors are those of the source.
+  // The body keeps its first newline, so that line numbers are those of the source.
   const text = (given.includes('allow-key-locking') ? declaredKeysOnly : '') + body
   return { text, sha: sha1(text), writes: !given.includes('no-writes') }
 }
@@ -110,8 +110,8 @@ function sha1(text: string) {
 }
 
 /**
- * A script that locks only its keys must name them all: another key works on a plain Redis and fails at the vendor.
- * Where the keys of a command stand: `first` unless a list says otherwise.
+ * A script that locks only its keys must declare them all: other keys work on plain Redis and fail at the vendor.
+ * Positions of keys in commands: `first` unless listed otherwise.
  */
 const keysOf = {
   none: 'PING ECHO TIME PUBLISH SPUBLISH SCRIPT FUNCTION ACL INFO COMMAND CONFIG DBSIZE RANDOMKEY SCAN KEYS',
@@ -127,7 +127,7 @@ const keysOf = {
 
 const tables = Object.entries(keysOf).map(([kind, names]) => names.split(' ').map((name) => `${name}='${kind}'`))
 
-/** One line, because the rest of the script must keep its line numbers. */
+/** One line, so that the rest of the script keeps its line numbers. */
 const declaredKeysOnly = `local redis = (function(redis, KEYS)
 local kinds = {${tables.flat().join(',')}}
 local keys = {}

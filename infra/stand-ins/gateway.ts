@@ -1,4 +1,4 @@
-// Speaks the Upstash REST dialect in front of a plain Redis, so that the deployed code path runs on any machine.
+// Upstash's REST API in front of plain Redis, so that the deployed code runs on any machine.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -32,7 +32,7 @@ import {
 export type GatewayOptions = {
   redis: Address
   token: string
-  /** A second token, which may only read. */
+  /** A second, read-only token. */
   readOnlyToken?: string
   port?: number
   host?: string
@@ -41,16 +41,16 @@ export type GatewayOptions = {
 export type Gateway = Awaited<ReturnType<typeof startGateway>>
 
 /**
- * Starts the gateway; the real client works with what it returns.
+ * Starts the gateway for the vendor's client.
  *
- *   const gateway = await startGateway({ redis: await startRedis(), token: 'secret' })
- *   const redis = new Redis({ url: gateway.url, token: gateway.token })
+ * const gateway = await startGateway({ redis: await startRedis(), token: 'secret' })
+ * const redis = new Redis({ url: gateway.url, token: gateway.token })
  */
 export async function startGateway({ redis, token, readOnlyToken, port = 0, host = '127.0.0.1' }: GatewayOptions) {
   const link = createLink(redis)
   const scripts = createScripts()
   const faults = createFaults()
-  /** `bytes` are those of bodies, both ways; streams are left out. */
+  /** `bytes` counts bodies in both directions, without streams. */
   const counters = { requests: 0, commands: 0, bytes: 0 }
   const streams = new Set<Connection>()
 
@@ -60,7 +60,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
       response.destroy()
     })
   })
-  // Clients keep their connections; Node's 5 s would end them between two bursts and look like a network fault.
+  // Clients keep connections. Node's 5 s would close them between bursts and look like a network fault.
   server.keepAliveTimeout = 75_000
   server.requestTimeout = 0
   await listen(server, port, host)
@@ -95,7 +95,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     return answer(response, parsed, verb, format)
   }
 
-  /** Runs what may run, with the faults that tests have planned around it. */
+  /** Runs allowed commands with the planned faults. */
   async function answer(response: ServerResponse, parsed: Parsed[], verb: string, format: Format) {
     const commands = parsed.filter((one) => Array.isArray(one))
     const struck = faults.strike(commands)
@@ -111,7 +111,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     send(response, replies.map(withinLimit), batched.has(verb), format)
   }
 
-  /** Every item gets its answer: what is refused here, too. */
+  /** Every item has an answer, including refusals by the gateway. */
   async function pipeline(parsed: Parsed[]): Promise<Buffer[]> {
     const rewritten = parsed.map(rewrite)
     const replies = await link.batch(rewritten.filter((one) => Array.isArray(one)))
@@ -123,7 +123,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     })
   }
 
-  /** All or nothing: one item that is refused discards the rest, and is the only answer. */
+  /** All or nothing: one refused item discards the others and is the only answer. */
   async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
     const rewritten = parsed.map(rewrite)
     const refused = rewritten.find((one) => 'error' in one)
@@ -138,7 +138,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     return 'error' in parsed ? parsed : scripts.rewrite(parsed)
   }
 
-  /** Server-sent events for as long as the client listens. */
+  /** Sends server-sent events until the client disconnects. */
   async function stream(response: ServerResponse, verb: string, channels: string[]) {
     if (channels.length === 0 && verb !== 'monitor') {
       return refuse(response, 400, `ERR wrong number of arguments for '${verb}' command`)
@@ -167,7 +167,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     token,
     faults,
     counters,
-    /** Round trips served since the start. */
+    /** Number of requests served. */
     get requests() {
       return counters.requests
     },
@@ -199,7 +199,7 @@ function permitted(command: Command, access: Access): Parsed {
   return error ? { error } : command
 }
 
-/** The vendor's limit for requests holds for what they bring back, one by one. */
+/** The vendor's maximum request size also applies to each answer. */
 function withinLimit(reply: Buffer) {
   return reply.length > MAX_BYTES ? Buffer.from(`-${tooLarge(reply.length)}\r\n`) : reply
 }
@@ -232,7 +232,7 @@ function segments(pathname: string): string[] | undefined {
   }
 }
 
-/** One connection for everybody, opened when it is first needed and again after Redis has gone. */
+/** One shared connection, opened on first use and again after Redis restarts. */
 function createLink(redis: Address) {
   let connection: Promise<Connection> | undefined
 
@@ -278,8 +278,8 @@ function listen(server: ReturnType<typeof createServer>, port: number, host: str
 }
 
 /**
- * Reads to the end even when it is too much, so that the client hears why; of that, only the size is kept. By events: an
- * iterator of the stream takes a tenth of what a call costs this process.
+ * Reads an oversized body to its end, so that the client receives the error, but keeps only its size. By events: an
+ * iterator takes a tenth of what a call costs this process.
  */
 function readBody(request: IncomingMessage): Promise<{ body: Buffer; size: number }> {
   const chunks: Buffer[] = []

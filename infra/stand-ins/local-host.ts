@@ -1,11 +1,11 @@
-// A page in a browser can give its own name the address 127.0.0.1 and then call the stand-ins on this machine. Such a request
-// names another host.
+// Protects against DNS rebinding: a page in a browser can point its own name to 127.0.0.1, but its requests name
+// another host.
 
 import type { IncomingMessage } from 'node:http'
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
-/** Returns why a request is refused; undefined if its host is this machine. */
+/** Returns why a request is refused, or undefined if its host is this machine. */
 export function refusedHost({ headers: { host = '' } }: IncomingMessage): string | undefined {
   const name = host.replace(/:\d+$/, '').toLowerCase()
   if (LOCAL.has(name) || name.endsWith('.localhost')) return undefined

@@ -1,19 +1,19 @@
-// What the vendors' plans allow of Redis, QStash and Workers: the stand-ins refuse what is more.
+// Limits of the vendors' plans, which the stand-ins enforce.
 
 const MB = 1024 * 1024
 const DAY = 86_400_000
 const NONE = Number.POSITIVE_INFINITY
 
-/** Of one invocation; what is absent is not bounded. */
+/** Limits of one invocation. An absent one is unlimited. */
 export type Bounds = {
-  /** Requests that wait for their headers at once; who comes later waits. */
+  /** Maximum number of requests that wait for headers; others queue. */
   connections?: number
-  /** Requests to other hosts, and those to the vendor's own services. */
+  /** Maximum number of requests to other hosts and to services of the vendor. */
   subrequests?: number
   services?: number
-  /** Calls of entrypoints of the same Worker, with the first. */
+  /** Maximum number of calls of entrypoints of the same Worker, including the first. */
   invocations?: number
-  /** Milliseconds that it goes on after its answer. */
+  /** Milliseconds that an invocation continues after its response. */
   kept?: number
 }
 
@@ -21,7 +21,7 @@ export type Plan = {
   redis: { record: number; commandsASecond: number; commandsAMonth: number }
   qstash: { daily: number; parallelism: number; message: number; delay: number }
   workers: {
-    /** Of one invocation; what is absent is not bounded. */
+    /** Limits of one invocation. An absent one is unlimited. */
     invocation: Bounds
     /** Milliseconds of CPU of an invocation; bytes of an isolate. */
     cpu: number
@@ -47,7 +47,7 @@ export const plans = {
   payg: { redis, qstash, workers },
   /** QStash Fixed 1M: https://upstash.com/pricing/qstash.md */
   fixed: { redis, qstash: { ...qstash, daily: 1_000_000, parallelism: 200, message: 50 * MB }, workers },
-  /** No limits of a plan: what QStash's protocol bounds, a year and 10 MB, is bounded still. */
+  /** No limits of a plan, but QStash's protocol limits of a year and 10 MB. */
   off: {
     redis: { record: NONE, commandsASecond: NONE, commandsAMonth: NONE },
     qstash: { daily: NONE, parallelism: NONE, message: NONE, delay: NONE },
@@ -58,7 +58,7 @@ export const plans = {
 export type PlanName = keyof typeof plans
 
 /**
- * The plan that SIDEJOB_PLAN names; pay as you go where it names none.
+ * The plan named by SIDEJOB_PLAN, otherwise pay as you go.
  *
  * @example plans[planOf()].qstash.daily // Infinity
  */

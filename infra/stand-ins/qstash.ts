@@ -1,5 +1,4 @@
-// A stand-in for QStash on this machine: the part of its API that sidejob uses, the same deliveries, and a clock that
-// can be moved.
+// A local QStash: the part of its API that sidejob uses, the same deliveries, and a clock that tests can move.
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { development } from '../../src/development.ts'
@@ -22,15 +21,15 @@ type Options = {
   token?: string
   currentSigningKey?: string
   nextSigningKey?: string
-  /** Real time by default. A clock that stands still is driven by `advance()` alone. */
+  /** Real time by default. A constant clock moves only by `advance()`. */
   now?: () => number
-  /** Where undelivered messages and schedules outlive this process. */
+  /** File in which undelivered messages and schedules survive this process. */
   file?: string
-  /** Whose limits hold; as SIDEJOB_PLAN says, or pay as you go. */
+  /** The plan whose limits apply; default SIDEJOB_PLAN or pay as you go. */
   plan?: PlanName
-  /** How many requests may be open at once; as the plan says. */
+  /** Maximum number of open requests; default that of the plan. */
   parallelism?: number
-  /** Lets anyone move the clock: POST /test/clock {"advance": milliseconds}. */
+  /** Allows anyone to move the clock: POST /test/clock {"advance": milliseconds}. */
   control?: boolean
 }
 export type Qstash = Awaited<ReturnType<typeof startQstash>>
@@ -72,12 +71,12 @@ export async function startQstash({
     const end = clock.begin()
     outgoing.once('close', end)
     const answer = await answerTo(incoming)
-    // An accepted message is in the file before anyone is told that it is accepted.
+    // A message is in the file before its sender is told that it was accepted.
     journal.flush()
     if (answer.drop) incoming.socket.resetAndDestroy()
     else write(outgoing, answer)
   })
-  // Clients keep connections for a while; closing first would look to them like a lost answer.
+  // Clients keep connections for a while. Closing one first would look like a lost answer.
   server.keepAliveTimeout = 65_000
   await listen(server, port, host)
   const address = server.address() as AddressInfo
@@ -87,10 +86,10 @@ export async function startQstash({
     port: address.port,
     token,
     faults,
-    /** How many messages came in, and what became of them. */
+    /** Numbers of received messages and of their outcomes. */
     counts: broker.counts,
     now: clock.now,
-    /** Moves the clock; what is due on the way is delivered in order. `advance(0)` waits for what is due now. */
+    /** Moves the clock and delivers due messages in order. `advance(0)` waits for messages due now. */
     advance: clock.advance,
 
     async close(): Promise<void> {

@@ -1,5 +1,5 @@
-// Finds or starts a Redis for this machine: one that is given, a server on the PATH, the same behind the vendor's Lua and
-// limits, or the embedded one.
+// Finds or starts Redis: a given address, a server on the PATH, the same behind the vendor's Lua and limits, or the
+// embedded one.
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,19 +15,21 @@ export type RedisKind = 'url' | 'server' | 'strict' | 'embedded'
 
 export type RunningRedis = Address & {
   kind: RedisKind
-  /** One line for people: what it is and whether it keeps data. */
+  /** Describes it in one line, and whether it keeps data. */
   describe: string
   close(): Promise<void>
 }
 
 export type RedisOptions = {
-  /** `embedded`, `server`, `strict`, or a `redis://` address. Without it: SIDEJOB_REDIS, REDIS_URL, then what is there. */
+  /**
+   * `embedded`, `server`, `strict`, or a `redis://` address. Default: SIDEJOB_REDIS, REDIS_URL, or what is installed.
+   */
   force?: string
   /** Folder of the data. */
   dir?: string
   /** false: data ends with this process. */
   persist?: boolean
-  /** A port of your choice for the server or the embedded one. */
+  /** A fixed port for the server or the embedded one. */
   port?: number
 }
 
@@ -54,7 +56,7 @@ export async function startRedis({
   )
 }
 
-/** Whether this machine has a server of its own. */
+/** Path of redis-server on this machine. */
 export function findServer(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   return folders
@@ -100,7 +102,7 @@ async function useEmbedded(dir: string | undefined, port: number | undefined): P
 const startServer = (binary: string, persist: boolean, dir: string, port?: number) =>
   persist ? startPersistent(binary, resolve(dir), port) : startForgetful(binary, port)
 
-/** The vendor's Lua and limits before a server. */
+/** Puts the vendor's Lua and limits in front of a server. */
 async function strictly(server: RunningRedis, port?: number): Promise<RunningRedis> {
   const strict = await startStrict({ redis: server, port })
   return {
@@ -128,7 +130,7 @@ async function startPersistent(binary: string, dir: string, port?: number): Prom
   mkdirSync(dir, { recursive: true })
   await retire(dir)
   const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
-  // The name stays on the server as long as this process lives, however it ends.
+  // The name stays on the server while this process lives, however it ends.
   const owner = await connect(server.address)
   await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
   owner.unref()
@@ -151,8 +153,8 @@ const ownerPattern = new RegExp(`name=${OWNER}(\\d+)`)
 const noteOf = (dir: string) => join(dir, 'server.json')
 
 /**
- * Two servers on one folder would ruin its data. A server whose owner was killed is told to write everything and end;
- * one whose owner lives is left alone. One that no longer listens has written everything: Redis does that first.
+ * Two servers on one folder would destroy its data. A server without its owner is told to save and end; one with an
+ * owner is left alone. A server that no longer listens has saved everything.
  */
 async function retire(dir: string) {
   const note = readNote(dir)
@@ -171,14 +173,14 @@ async function retire(dir: string) {
       throw new Error(`the Redis of an earlier run (process ${note.pid}) does not end: ${answer.message}`)
     }
   } catch (error) {
-    // It was ending already, and has ended.
+    // It was already ending.
     if (!(error instanceof ConnectionLost)) throw error
   } finally {
     await redis.close()
   }
 }
 
-/** Someone who has just been stopped may be a moment from leaving. */
+/** A process that was just stopped may need a moment. */
 async function remainingOwner(redis: Connection) {
   for (let wait = 20; ; wait--) {
     const owner = ownerPattern.exec(text(await redis.call('CLIENT', 'LIST')))?.[1]
@@ -195,7 +197,7 @@ function readNote(dir: string): { pid: number; port: number } | undefined {
   }
 }
 
-/** Starts a server and waits until it has read its data. */
+/** Starts a server and waits until it has loaded its data. */
 async function launch(binary: string, options: string[], wanted?: number) {
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await freePort())
@@ -209,8 +211,8 @@ async function launch(binary: string, options: string[], wanted?: number) {
 }
 
 /**
- * The shell becomes the server. What it leaves behind waits on a pipe of ours: when that breaks, because this process
- * is gone for whatever reason, the server is told to end. It has a session of its own, so that Ctrl-C ends it last.
+ * The shell becomes the server. A child waits on a pipe: when it breaks because this process is gone, the server is
+ * told to end. It has its own session, so that Ctrl-C ends it last.
  */
 function spawnServer(binary: string, options: string[]) {
   const script = '(read answer <&3 || kill $$) & exec "$@" 3<&-'
@@ -237,7 +239,7 @@ function spawnServer(binary: string, options: string[]) {
       child.kill('SIGTERM')
       const waited = new AbortController()
       const late = sleep(4_000, undefined, { signal: waited.signal }).then(
-        // All that was acknowledged is with the operating system by now.
+        // All acknowledged data is with the operating system by now.
         () => child.kill('SIGKILL'),
         () => {},
       )
@@ -248,7 +250,7 @@ function spawnServer(binary: string, options: string[]) {
   }
 }
 
-/** What the server says of itself once it answers, or nothing when it has ended instead. */
+/** Returns INFO once the server answers, or undefined if it ended. */
 async function ready(port: number, server: ReturnType<typeof spawnServer>) {
   while (!server.hasExited()) {
     const redis = await connect({ host: HOST, port }, { timeout: 1_000 }).catch(() => undefined)
@@ -257,7 +259,7 @@ async function ready(port: number, server: ReturnType<typeof spawnServer>) {
       .then((pong) => (pong instanceof RespError ? undefined : infoOf(redis)))
       .catch(() => undefined)
     await redis?.close()
-    // Another process may have taken the port just before: then ours is about to end.
+    // Another process may have taken the port, so that this server is about to end.
     if (info?.pid === server.pid) return info
     await sleep(20)
   }

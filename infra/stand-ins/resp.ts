@@ -1,4 +1,4 @@
-// Talks RESP2 to a Redis over one TCP connection: many commands in flight, replies as the raw bytes that came.
+// RESP2 over one TCP connection: pipelined commands, raw replies.
 
 import { connect as connectTcp, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
@@ -12,17 +12,17 @@ export type Address = {
   tls?: boolean
 }
 
-/** One command: its name and arguments, as they travel. */
+/** Name and arguments of a command. */
 export type Command = (string | Buffer)[]
 
-/** What a raw reply means. A refusal by Redis is a value, not an exception. */
+/** A decoded reply. A refusal by Redis is a value, not an exception. */
 export type Reply = Buffer | number | null | RespError | Reply[]
 
 export class RespError extends Error {
   override name = 'RespError'
 }
 
-/** The connection ended before the answer came: the commands may have run or not. */
+/** The connection ended before the answer: the commands may have run or not. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost'
 }
@@ -30,10 +30,10 @@ export class ConnectionLost extends Error {
 export type Connection = Awaited<ReturnType<typeof connect>>
 
 /**
- * Opens a connection, logs in and chooses the database.
+ * Opens a connection, logs in and selects the database.
  *
- *   const redis = await connect({ host: '127.0.0.1', port: 6379 })
- *   text(await redis.call('GET', 'greeting'))
+ * const redis = await connect({ host: '127.0.0.1', port: 6379 })
+ * text(await redis.call('GET', 'greeting'))
  */
 export async function connect(address: Address, { timeout = 5_000 }: { timeout?: number } = {}) {
   const socket = await open(address, timeout)
@@ -59,13 +59,13 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
     if (batch.replies.length < batch.size) return
     batch.resolve(batch.replies)
     first++
-    // Shifting a long array copies it each time; dropping answered batches by the thousand does not show.
+    // Shifting a long array copies it, so answered batches are dropped by the thousand.
     if (first < waiting.length && first < 1_000) return
     waiting.splice(0, first)
     first = 0
   }
 
-  /** Sends commands as one write, so that nobody else's come between; resolves to their raw replies. */
+  /** Sends commands as one write, so that no others come between. Resolves to raw replies. */
   function batch(commands: Command[]): Promise<Buffer[]> {
     if (lost) return Promise.reject(lost)
     return new Promise((resolve, reject) => {
@@ -93,7 +93,7 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
     batch,
     call,
     closed,
-    /** Sends a command that is answered by a stream (SUBSCRIBE, MONITOR) and passes on all that comes. */
+    /** Sends a command that is answered by a stream (SUBSCRIBE, MONITOR). */
     stream(command: Command, listener: (reply: Buffer) => void) {
       onPush = listener
       write(socket, [command])
@@ -108,7 +108,7 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
   }
 }
 
-/** What a raw reply says, for those who want values instead of bytes. */
+/** Decodes a raw reply. */
 export function decode(raw: Buffer): Reply {
   let at = 0
 
@@ -130,19 +130,19 @@ export function decode(raw: Buffer): Reply {
   return next()
 }
 
-/** The replies inside of an array reply, as they are. */
+/** The raw elements of an array reply. */
 export function elements(raw: Buffer): Buffer[] {
   const found: Buffer[] = []
   createFramer((reply) => found.push(reply))(raw.subarray(raw.indexOf(CR) + 2))
   return found
 }
 
-/** What an error reply says. */
+/** The text of an error reply. */
 export function lineOf(raw: Buffer): string {
   return raw.toString('utf8', 1, raw.length - 2)
 }
 
-/** The text of a reply that is a string; throws what Redis refused. */
+/** The text of a string reply. Throws what Redis refused. */
 export function text(reply: Reply): string {
   if (reply instanceof RespError) throw reply
   if (Buffer.isBuffer(reply)) return reply.toString()
@@ -182,7 +182,7 @@ function open({ host, port, tls }: Address, timeout: number): Promise<Socket> {
   })
 }
 
-/** Strings are collected into one, Buffers go as they are. */
+/** Joins strings; sends Buffers as they are. */
 function write(socket: Socket, commands: Command[]) {
   let pending = ''
   socket.cork()
@@ -203,8 +203,8 @@ function write(socket: Socket, commands: Command[]) {
 }
 
 /**
- * Cuts a stream of bytes into whole replies. An array counts as one reply: `open` is the number of elements that the
- * current reply still lacks, however deep they are, so that a large nested reply is walked once and needs no stack.
+ * Splits bytes into whole replies. `open` is the number of missing elements of the current reply at all depths, so
+ * that a large nested reply is read once without a stack.
  */
 function createFramer(emit: (reply: Buffer) => void) {
   let bytes: Buffer = Buffer.alloc(0)
@@ -226,7 +226,7 @@ function createFramer(emit: (reply: Buffer) => void) {
     }
   }
 
-  /** Replies that were emitted are views of `bytes`, so what is filled is never written again. */
+  /** Emitted replies are views of `bytes`, so filled parts are never overwritten. */
   function append(chunk: Buffer) {
     if (start === filled) {
       bytes = chunk
@@ -246,7 +246,7 @@ function createFramer(emit: (reply: Buffer) => void) {
     filled += chunk.length
   }
 
-  /** Where the element at `at` ends, or -1 while it is not here in full. */
+  /** End of the element at `at`, or -1 if it is incomplete. */
   function element(): number {
     const type = bytes[at]
     if (type !== DOLLAR && type !== STAR) {

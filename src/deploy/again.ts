@@ -1,4 +1,4 @@
-// Vendors limit the rate of their APIs: a call that is refused for that is repeated after the time that they name.
+// Repeats calls that a vendor refuses because of its rate limit.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -19,7 +19,7 @@ export async function fetchAgain(url: string, init: RequestInit): Promise<Respon
 
 type Refusal = { name?: string; status?: number }
 
-/** A call of QStash's client, repeated while it is refused for its rate. A day's messages do not come back so soon. */
+/** Repeats a call of QStash's client after a rate refusal, but not after the daily limit. */
 export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -34,7 +34,7 @@ export async function askAgain<T>(ask: () => Promise<T>): Promise<T> {
 
 const BUSY = /too many requests|rate limit|"Retry-After" header indicating you should wait (\d+) second/i
 
-/** A command of wrangler, repeated while Cloudflare refuses its rate: wrangler repeats only some of its calls. */
+/** Repeats a wrangler command after a rate refusal, because wrangler repeats only some calls. */
 export async function runAgain<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt++) {
     try {

@@ -1,4 +1,4 @@
-// Checks after a deployment: the Worker answers, refuses unsigned calls, and gets a tick.
+// Checks after a deployment: the Worker answers, refuses unsigned calls, and receives a tick.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { VERSION } from '../engine/index.ts'
@@ -6,20 +6,20 @@ import { DeployFailure } from './failure.ts'
 import { type WellKnown, wellKnownOf } from './mount.ts'
 import { askForTick, clientFor, tickUrl, type Where } from './tick.ts'
 
-/** `redisMs`: milliseconds of one round trip from the Worker to Redis, as its header Server-Timing says. */
+/** `redisMs`: milliseconds of a round trip from the Worker to Redis, by its header Server-Timing. */
 export type Health = { ok: boolean; version?: string; redis: boolean; redisMs?: number }
 
-/** A Worker that answers: the address of its sidejob with the mount, and the cron trigger that is its tick. */
+/** A Worker that answers: the address of sidejob with its mount, and the cron trigger of its tick. */
 export type Found = Health & { url: string; cron?: string }
 
 type Patience = { patience?: number; pause?: number }
 
-/** `key`: an API key. The Worker shows its version only to callers that have one. */
+/** `key`: an API key, with which the Worker shows its version. */
 type Asking = Patience & { key?: string }
 
 const defaults = { patience: 180_000, pause: 3_000 }
 
-/** Asks again until there is an answer that will do; a name under workers.dev takes minutes to be known everywhere. */
+/** Repeats until there is a usable answer. A name under workers.dev takes minutes to be known everywhere. */
 async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Promise<T | undefined> {
   const { patience, pause } = { ...defaults, ...given }
   for (const end = Date.now() + patience; ; await sleep(pause)) {
@@ -28,7 +28,7 @@ async function until<T>(ask: () => Promise<T | undefined>, given: Patience): Pro
   }
 }
 
-/** Addresses to try: PUBLIC_URL may contain the mount already, and a route may not lead to the well-known address. */
+/** Addresses to try: PUBLIC_URL may already contain the mount, and a route may not cover the well-known address. */
 function addressesOf(url: string, wellKnown: WellKnown | undefined): string[] {
   const mount = wellKnown?.mount ?? ''
   return mount && !new URL(url).pathname.endsWith(mount) ? [`${url}${mount}`, url] : [url]
@@ -39,7 +39,7 @@ type Asked = { health: Health } | { answered: string }
 async function askHealth(url: string, key?: string): Promise<Asked> {
   const init = key === undefined ? {} : { headers: { authorization: `Bearer ${key}` } }
   const response = await fetch(`${url}/health`, init).catch((error: Error) => error)
-  // The file of keys may be older than the Worker's key.
+  // The file may hold an older key than the Worker.
   if (key !== undefined && response instanceof Response && response.status === 401) return askHealth(url)
   if (response instanceof Error) return { answered: `${url}/health: ${response.message}` }
   const health = (await response.json().catch(() => undefined)) as Partial<Health> | undefined
@@ -50,7 +50,7 @@ async function askHealth(url: string, key?: string): Promise<Asked> {
 }
 
 /**
- * Finds sidejob in a Worker and returns its health, once it reaches Redis and, if there is a key to ask with, is this version.
+ * Finds sidejob in a Worker and returns its health when it reaches Redis and, with a key, has this version.
  *
  * @example (await checkHealth('https://my-jobs.acme.workers.dev')).url // 'https://my-jobs.acme.workers.dev/_sidejob'
  */
@@ -75,7 +75,7 @@ export async function checkHealth(url: string, { key, ...patience }: Asking = {}
   )
 }
 
-/** Checks that the Worker itself refuses an unsigned call, and nothing in front of it does. */
+/** Checks that the Worker itself, and nothing in front of it, refuses an unsigned call. */
 export async function checkSignature(url: string): Promise<void> {
   const response = await fetch(tickUrl(url), { method: 'POST', body: '' })
   const body = await response.text()
@@ -92,7 +92,7 @@ export async function checkSignature(url: string): Promise<void> {
 
 const ended = new Set(['DELIVERED', 'FAILED', 'CANCELED'])
 
-/** Asks QStash for one tick, and waits until it has been delivered. */
+/** Asks QStash for one tick and waits for its delivery. */
 export async function checkTick(where: Where, patience: Patience = {}): Promise<void> {
   const messageId = await askForTick(where, 3)
   const client = clientFor(where)

@@ -1,4 +1,4 @@
-// The little of Cloudflare's API that wrangler does not do without asking.
+// The part of Cloudflare's API that wrangler uses only with questions.
 
 import { fetchAgain } from './again.ts'
 import { CloudflareError, DeployFailure } from './failure.ts'
@@ -15,13 +15,13 @@ type Region = string | { id?: string }
 
 const PAGE = 50
 
-/** There is no such Worker, or no subdomain yet. */
+/** Codes for a missing Worker or subdomain. */
 const NOT_THERE = new Set([10007, 10090, 10092])
 const R2_IS_OFF = 10042
 const R2_EXISTS = 10004
 
 /**
- * Cloudflare, as a token may see it.
+ * Cloudflare with a token.
  *
  * @example const cloudflare = createCloudflare({ token }); await cloudflare.subdomain(account)
  */
@@ -64,7 +64,7 @@ export function createCloudflare(options: { token: string; base?: string }) {
 
   return {
     accounts: () => list<Account>('/accounts'),
-    /** Regions that a placement may name, such as `aws:us-east-1`; undefined if the token may not read them. */
+    /** Regions for placements, such as `aws:us-east-1`; undefined if the token may not read them. */
     async placements(account: string): Promise<Set<string> | undefined> {
       type Providers = { providers?: { id: string; regions: Region[] }[] }
       const path = `/accounts/${account}/workers/placement/regions`
@@ -74,15 +74,15 @@ export function createCloudflare(options: { token: string; base?: string }) {
       )
       return all?.length ? new Set(all) : undefined
     },
-    /** The part before `.workers.dev`; undefined if the account has chosen none. */
+    /** The part before `.workers.dev`; undefined if the account has none. */
     subdomain: async (account: string) =>
       (await unlessMissing(ask<{ subdomain?: string }>('GET', `/accounts/${account}/workers/subdomain`)))?.subdomain,
-    /** The names of a Worker's secrets; undefined when there is no such Worker. */
+    /** Names of a Worker's secrets; undefined if there is no such Worker. */
     secrets: async (account: string, worker: string) =>
       (
         await unlessMissing(ask<{ name: string }[]>('GET', `/accounts/${account}/workers/scripts/${worker}/secrets`))
       )?.map(({ name }) => name),
-    /** 'new' or 'there'; 'off' when R2 is not enabled on the account. */
+    /** 'new' or 'there'; 'off' if R2 is not enabled on the account. */
     async makeBucket(account: string, name: string): Promise<'new' | 'there' | 'off'> {
       try {
         await ask('POST', `/accounts/${account}/r2/buckets`, { name })
@@ -93,7 +93,7 @@ export function createCloudflare(options: { token: string; base?: string }) {
         throw error
       }
     },
-    /** Whether there was one. */
+    /** Returns whether it existed. */
     removeWorker: async (account: string, worker: string) =>
       (await unlessMissing(
         ask('DELETE', `/accounts/${account}/workers/scripts/${worker}?force=true`).then(() => true),

@@ -1,4 +1,4 @@
-// The wrangler configuration of a project, and what a deployment changes in it.
+// The wrangler configuration of a project, and its changes for a deployment.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -24,14 +24,14 @@ export type Raw = {
 } & Record<string, unknown>
 
 export type Project = {
-  /** The configuration to deploy: the user's own, or the result of a build. */
+  /** The configuration to deploy: the user's own or that of a build. */
   path: string
   /** Folder of the user's own configuration. */
   root: string
   raw: Raw
 }
 
-/** The Vite plugin and other build tools name the configuration to deploy in this file. */
+/** The Vite plugin and other build tools write the path of their configuration to this file. */
 const REDIRECT = '.wrangler/deploy/config.json'
 
 function generatedFor(root: string): string | undefined {
@@ -46,7 +46,7 @@ function generatedFor(root: string): string | undefined {
 }
 
 /**
- * Reads a project by its wrangler configuration. A build's own configuration replaces it, as in `wrangler deploy`.
+ * Reads the wrangler configuration of a project. A build's own configuration replaces it, as in `wrangler deploy`.
  *
  * @example readProject('wrangler.jsonc').raw.name
  */
@@ -60,13 +60,13 @@ export function readProject(config: string): Project {
 export type Shape = {
   names: Names
   account: string
-  /** Without R2 there is no binding. */
+  /** Whether there is a bucket. Without R2 the binding is omitted. */
   bucket: boolean
-  /** Region near which the Worker runs, such as `aws:us-east-1`; the user's own placement wins. */
+  /** Region for the Worker, such as `aws:us-east-1`; the user's own placement has precedence. */
   placement?: string
   /** Cloudflare's cron triggers the tick. */
   cron: boolean
-  /** The account has a workers.dev subdomain, and the Worker an address below it. */
+  /** Whether the Worker has an address under the account's workers.dev subdomain. */
   workersDev: boolean
 }
 
@@ -76,7 +76,7 @@ export const cronsOf = ({ triggers }: Raw): string[] => triggers?.crons ?? []
 
 export const hasFiles = ({ r2_buckets = [] }: Raw): boolean => r2_buckets.some(({ binding }) => binding === FILES)
 
-/** The user's own triggers stay: `--no-cron` takes away the tick only. */
+/** The user's own triggers stay; `--no-cron` removes only the tick. */
 const triggersFor = (raw: Raw, cron: boolean): Pick<Raw, 'triggers'> =>
   cron ? {} : { triggers: { ...raw.triggers, crons: cronsOf(raw).filter((one) => one !== EVERY_MINUTE) } }
 
@@ -89,7 +89,7 @@ const bucketsFor = ({ r2_buckets }: Raw, { bucket, names }: Shape): Pick<Raw, 'r
       }
     : {}
 
-/** The configuration of one deployment: its names, and nothing that the account does not have. */
+/** The configuration of one deployment, without parts that the account lacks. */
 export function configFor(raw: Raw, shape: Shape): Raw {
   const { names, account, placement, cron, workersDev } = shape
   return {
@@ -103,7 +103,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
   }
 }
 
-/** Writes a configuration next to the project's own, so that relative paths keep their meaning, and removes it after use. */
+/** Writes a configuration next to the user's own, so that relative paths stay valid, and removes it after use. */
 export const withConfig = <T>({ path }: Project, config: Raw, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(dirname(path), `wrangler.sidejob-${process.pid}.json`), JSON.stringify(config, null, 2), use)
 

@@ -1,4 +1,4 @@
-// The database and the regions of a deployment: a lane calls Redis for every batch, and an ocean adds 100 ms.
+// Database and regions of a deployment. A lane calls Redis for every batch, and an ocean adds 100 ms.
 
 import { fetchAgain } from './again.ts'
 import { DeployFailure } from './failure.ts'
@@ -7,7 +7,7 @@ import type { Env } from './settings.ts'
 const US = 'us-east-1'
 const EU = 'eu-central-1'
 
-/** QStash names its region in its address; the usual one is in Frankfurt. */
+/** QStash's address names its region; the default is in Frankfurt. */
 export const qstashRegion = (url = 'https://qstash.upstash.io'): string =>
   /qstash-([a-z]+-[a-z]+-\d)/.exec(url)?.[1] ?? EU
 
@@ -31,10 +31,10 @@ export type Database = {
   name: string
   region?: string
   readRegions: string[]
-  /** Undefined if Upstash did not say. */
+  /** Undefined if Upstash did not report it. */
   eviction?: boolean
   plan?: string
-  /** USD a month at which pay as you go stops. */
+  /** Monthly limit of pay as you go in USD. */
   budget?: number
   /** Milliseconds of one script, and of all scripts in a minute. */
   luaMs?: number
@@ -50,7 +50,8 @@ const inMs = (ns: number | undefined): number | undefined => (ns === undefined ?
 const isAt = (host: string, endpoint = ''): boolean => host === endpoint || host.split('.')[0] === endpoint
 
 /**
- * Asks Upstash's developer API for the database; undefined without UPSTASH_EMAIL and UPSTASH_API_KEY, or if it does not answer.
+ * Asks Upstash's developer API for the database. Undefined without UPSTASH_EMAIL and UPSTASH_API_KEY, or if it does
+ * not answer.
  *
  * @example (await databaseOf({ UPSTASH_REDIS_REST_URL, UPSTASH_EMAIL, UPSTASH_API_KEY }))?.eviction
  */
@@ -80,7 +81,7 @@ export async function databaseOf(env: Env): Promise<Database | undefined> {
   }
 }
 
-/** Refuses a database that deletes keys by itself: a job would vanish without a trace. */
+/** Refuses a database that evicts keys, because jobs would vanish without a trace. */
 export function refuseEviction({ eviction, name }: Database): void {
   if (!eviction) return
   throw new DeployFailure(
@@ -90,7 +91,7 @@ export function refuseEviction({ eviction, name }: Database): void {
 }
 
 /**
- * The region in Cloudflare's words. AWS ends a region with a hyphen and a digit, Google Cloud with a digit.
+ * Returns Cloudflare's name of a region. AWS regions end with a hyphen and a digit, Google Cloud's with a digit.
  *
  * @example placementOf('us-central1') // 'gcp:us-central1'
  */
@@ -103,7 +104,7 @@ export function placementOf(region: string): string {
   )
 }
 
-/** The region of QStash that is nearest to a database. */
+/** The QStash region nearest to a database. */
 const nearestQstash = (region: string): string =>
   /^(us|ca|sa|mx|northamerica|southamerica)-/.test(region.replace(/^\w+:/, '')) ? US : EU
 

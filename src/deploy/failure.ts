@@ -1,11 +1,10 @@
-// What can go wrong with a deployment, and what to do about it.
+// Errors of deployments and their remedies.
 
-/** A failure that says what to do. */
 export class DeployFailure extends Error {
   override name = 'DeployFailure'
 }
 
-/** An answer of Cloudflare that is none: its codes, and its words. */
+/** An error answer of Cloudflare: its codes and texts. */
 export class CloudflareError extends Error {
   override name = 'CloudflareError'
   readonly code: number
@@ -18,7 +17,7 @@ export class CloudflareError extends Error {
 
 type Advice = { when: RegExp; say: (link: (path: string) => string) => string }
 
-/** By the vendor's code, or by its words where the code is not always shown. */
+/** Matches the vendor's code, or its text if the code is not always shown. */
 const advices: Advice[] = [
   {
     when: /\b100328\b|CPU limits are not supported/i,
@@ -55,7 +54,7 @@ const advices: Advice[] = [
 ]
 
 /**
- * What to do, by what a vendor said; nothing when nobody knows.
+ * Returns advice for a vendor's error, if there is any.
  *
  * @example adviceFor('CPU limits are not supported for the Free plan [code: 100328]', 'acc')
  */

@@ -1,5 +1,5 @@
-// Deploys a Worker with all that it needs, or takes it down again. What is there stays as it is: it may be run again
-// after failing at any step.
+// Deploys a Worker with everything it needs, or removes it. Existing parts stay, so it may be repeated after any
+// failure.
 
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -33,7 +33,7 @@ export type DeployOptions = {
   /** The project's own wrangler configuration. */
   config?: string
   say?: (line: string) => void
-  /** Milliseconds for a new address to be known, and between looks. */
+  /** Milliseconds until a new address is known, and between attempts. */
   patience?: number
   pause?: number
 }
@@ -42,7 +42,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 type Means = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
 
-/** Adds advice to an error of a vendor. */
+/** Adds advice to a vendor's error. */
 async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   return work.catch((error: Error) => {
     const advice = error instanceof DeployFailure ? undefined : adviceFor(error.message, account)
@@ -50,7 +50,7 @@ async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   })
 }
 
-/** A call of QStash. These come last: the Worker is deployed already, and works without them. */
+/** QStash is called last: the Worker is already deployed and works without it. */
 async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
   return askAgain(ask).catch((error: Error & { status?: number }) => {
     if (error instanceof DeployFailure) throw error
@@ -83,7 +83,7 @@ async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
   throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Set one of\n${list}`)
 }
 
-/** Where the Worker answers: under a domain of one's own, or under workers.dev. */
+/** Address of the Worker: a domain of the user, or workers.dev. */
 async function addressOf(
   plan: Plan,
   { raw }: Project,
@@ -99,7 +99,7 @@ async function addressOf(
   )
 }
 
-/** The keys that neither the environment nor the Worker has yet, written to a file before the upload. */
+/** Creates missing keys and writes them to a file before the upload. */
 async function freshKeys(
   { env, say }: Required<Pick<DeployOptions, 'env' | 'say'>>,
   plan: Plan,
@@ -129,7 +129,7 @@ async function makeBucket({ bucket }: Names, { account, cloudflare }: Means, say
   return made !== 'off'
 }
 
-/** The placement of the Worker: near the database, if Cloudflare knows the region. */
+/** Places the Worker near the database, if Cloudflare knows the region. */
 async function placeFor(redis: string | undefined, { raw }: Project, { account, cloudflare }: Means) {
   if (raw.placement) return { placement: raw.placement.region ?? raw.placement.mode, warnings: [] }
   if (!redis) return { warnings: [] }
@@ -143,12 +143,12 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** QStash ticks every ten minutes next to a cron trigger that does so each minute, and each minute without one. */
+/** QStash ticks every ten minutes beside a minutely cron trigger, and each minute without one. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   if (!cron && (own === EVERY_MINUTE || !triggers.includes(own))) return { schedule: EVERY_MINUTE, warnings: [] }
-  // A tick of another pattern is a trigger of the user's own, which `--no-cron` keeps.
+  // A tick with another pattern is a trigger of the user, which `--no-cron` keeps.
   if (!cron) return { schedule: EVERY_TEN_MINUTES, warnings: [] }
   const warning =
     `${basename(path)} has no cron trigger "${own}", so only QStash ticks this Worker: every minute, 1,440 messages a day, ` +
@@ -181,7 +181,7 @@ function report({ found, database, redis, qstash, placement, schedule }: Report)
 }
 
 /**
- * Deploys, and checks that it works.
+ * Deploys and checks that it works.
  *
  * @example await deploy({ env: process.env, name: 'sidejob-staging', say: console.log })
  */
@@ -240,7 +240,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
 }
 
 /**
- * Takes a deployment down: its schedule, then its Worker. What it has stored stays, in Redis and in its bucket.
+ * Removes the schedule and the Worker of a deployment. Data in Redis and in the bucket stays.
  *
  * @example await destroy({ env: process.env, name: 'sidejob-staging', say: console.log })
  */

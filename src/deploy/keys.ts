@@ -1,4 +1,4 @@
-// The keys that a deployment makes: written to a file before they are uploaded, so that no failure can lose one.
+// Generated keys of a deployment, written to a file before they are uploaded, so that no failure loses one.
 
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,18 +6,17 @@ import { withFile } from './undo.ts'
 
 export type Keys = Record<string, string>
 
-/** What a file holds; nothing when there is none. */
 export const readKeys = (path: string): Keys =>
   existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Keys) : {}
 
-/** Adds to a file that only its owner may read. */
+/** Adds keys to a file that only its owner may read. */
 export function keepKeys(path: string, fresh: Keys): void {
   mkdirSync(dirname(path), { recursive: true })
   writeFileSync(path, `${JSON.stringify({ ...readKeys(path), ...fresh }, null, 2)}\n`, { mode: 0o600 })
-  // The mode above counts for a new file only.
+  // The mode above applies only to a new file.
   chmodSync(path, 0o600)
 }
 
-/** Passes secrets to another process in a temporary file: a command line is visible to every process of the machine. */
+/** Passes secrets in a temporary file, because a command line is visible to every process of the machine. */
 export const withSecrets = <T>(folder: string, secrets: Keys, use: (path: string) => Promise<T>): Promise<T> =>
   withFile(join(folder, `secrets-${crypto.randomUUID()}.json`), JSON.stringify(secrets), use)

@@ -1,10 +1,10 @@
-// The path below which a Worker has its sidejob. A Worker with routes of its own publishes it at a well-known address.
+// The path of sidejob in a Worker. A Worker with its own routes publishes it at a well-known address.
 
 export type WellKnown = { mount: string; cron?: string }
 
 const PATIENCE_MS = 10_000
 
-/** Asks a Worker for its mount; undefined if it has none, or does not answer. */
+/** Returns the mount of a Worker, or undefined if it has none or does not answer. */
 export async function wellKnownOf(origin: string): Promise<WellKnown | undefined> {
   const url = `${origin}/.well-known/sidejob`
   const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined)
@@ -15,7 +15,7 @@ export async function wellKnownOf(origin: string): Promise<WellKnown | undefined
 }
 
 /**
- * The path below which sidejob answers; empty if the whole Worker is sidejob.
+ * Returns the path of sidejob; empty if the whole Worker is sidejob.
  *
  * @example await mountOf('https://my-jobs.acme.workers.dev') // '/_sidejob'
  */

@@ -1,8 +1,8 @@
-// Settings of wrangler's configuration that every Worker with sidejob should have: templates, `init` and `deploy` agree on them.
+// Recommended wrangler settings, shared by templates, `init` and `deploy`.
 
 export const flags = ['enable_request_signal', 'global_fetch_strictly_public'] as const
 
-/** Addresses of files and of streams carry their proof in the query. */
+/** Addresses of files and streams carry their proof in the query. */
 export const observability = { enabled: true, redact_query_string: true } as const
 
 /** From this date on, workerd has Node's modules without a flag. */

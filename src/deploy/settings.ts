@@ -1,4 +1,4 @@
-// What a deployment is given and what follows from its name: Worker, namespace, bucket and schedule of its own.
+// Settings of a deployment, and names derived from its name: Worker, namespace, bucket, schedule.
 
 import { createHash, randomBytes } from 'node:crypto'
 import { newKey } from '../core/crypto.ts'
@@ -9,7 +9,7 @@ import { scheduleIdOf } from './tick.ts'
 
 export type Env = Record<string, string | undefined>
 
-/** What a Worker needs: where it comes from, or how it is made when nobody has one yet. */
+/** Required settings: their source, or how to create them. */
 const needed: Record<string, { from: string } | { make: () => string }> = {
   UPSTASH_REDIS_REST_URL: { from: "the database's page in the Upstash console" },
   UPSTASH_REDIS_REST_TOKEN: { from: "the database's page in the Upstash console" },
@@ -21,7 +21,7 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** Everything that a Worker can be told; a clock that can be moved is for tests. */
+/** Settings of a Worker. A movable clock is only for tests. */
 const told = [
   ...new Set([...Object.keys(needed), ...Object.keys(settings).filter((name) => name !== 'SIDEJOB_TEST_CLOCK')]),
 ]
@@ -31,7 +31,7 @@ export type Names = { worker: string; namespace: string; bucket: string; schedul
 const DEFAULT = 'sidejob'
 const MAX_NAME = 52
 
-/** R2 takes no `_`. The hash keeps `my_jobs` and `my-jobs` apart. */
+/** R2 allows no `_`. The hash distinguishes `my_jobs` and `my-jobs`. */
 function bucketOf(name: string): string {
   const plain = name.replaceAll('_', '-')
   if (plain === name) return `${name}-files`
@@ -40,13 +40,13 @@ function bucketOf(name: string): string {
 }
 
 /**
- * Names of everything that belongs to a deployment. Two deployments share none of them.
+ * Names of everything of a deployment. Two deployments share none.
  *
  * @param source where the name was set, for the error
  * @example namesOf('sidejob-staging').bucket // 'sidejob-staging-files'
  */
 export function namesOf(name = DEFAULT, source = '--name'): Names {
-  // Wrangler refuses capitals, although Cloudflare takes them.
+  // Wrangler refuses capitals, although Cloudflare accepts them.
   if (!/^[a-z0-9]([a-z0-9_-]*[a-z0-9])?$/.test(name) || name.length > MAX_NAME)
     throw new Error(
       `${source}: expected up to ${MAX_NAME} of a-z, 0-9, "-" and "_", with a letter or digit at both ends, got ${JSON.stringify(name)}`,
@@ -67,7 +67,7 @@ function badKeys(env: Env): string | false {
   }
 }
 
-/** What must not be deployed, one sentence each. */
+/** Reasons against a deployment, one sentence each. */
 function refused(env: Env): string[] {
   const webhooks = (env.SIDEJOB_WEBHOOK_SECRET ?? '').split(',').map((secret) => secret.trim())
   const published = new Set<string>(Object.values(development))
@@ -96,13 +96,13 @@ function refused(env: Env): string[] {
 export type Plan = {
   names: Names
   given: Record<string, string>
-  /** Made when neither the environment nor the Worker has them. */
+  /** Created if neither the environment nor the Worker has them. */
   made: string[]
   missing: string[]
   refused: string[]
 }
 
-/** Steps of a deployment, by the environment and the name. */
+/** Plans a deployment from the environment and the name. */
 export function planOf(env: Env, name?: string, source?: string): Plan {
   const names = namesOf(name, source)
   const without = told.filter((secret) => !env[secret])
@@ -120,7 +120,7 @@ export function planOf(env: Env, name?: string, source?: string): Plan {
 
 export const make = (secret: string): string => (needed[secret] as { make: () => string }).make()
 
-/** The plan in words; values are never shown. */
+/** Describes the plan without values. */
 export function describe({ names, given, made, missing, refused: no }: Plan): string[] {
   const url = given.PUBLIC_URL ?? `https://${names.worker}.<your subdomain>.workers.dev`
   const steps = [
@@ -139,5 +139,5 @@ export function describe({ names, given, made, missing, refused: no }: Plan): st
   ]
 }
 
-/** Where the keys are that a deployment has made. */
+/** File of the generated keys. */
 export const keyFileOf = ({ worker }: Names, folder = '.sidejob'): string => `${folder}/${worker}.keys.json`

@@ -1,16 +1,16 @@
-// From the source map of a bundle to the table of places that a deployment keeps: the project's own files only.
+// Converts a source map to the table that a deployment keeps, with the project's own files only.
 
 import { relative, resolve } from 'node:path'
 import type { SourceTable } from '../core/source-table.ts'
 import { createClient } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 
-/** Characters of a table; a larger one is kept without its source lines, or not at all. */
+/** Maximum number of characters. A larger table is kept without source lines, or not at all. */
 const MOST = 900_000
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 
-/** The numbers of a segment: base 64, five bits a digit, the lowest bit is the sign. */
+/** Decodes base 64 VLQ: five bits per digit, the lowest bit is the sign. */
 function numbersIn(segment: string): number[] {
   const numbers: number[] = []
   let [value, shift] = [0, 0]
@@ -28,11 +28,11 @@ function numbersIn(segment: string): number[] {
 type RawMap = { sources: (string | null)[]; sourcesContent?: (string | null)[]; mappings: string; sourceRoot?: string }
 
 type TableOptions = {
-  /** Folder that the map lies in, and the folder of the project. */
+  /** Folder of the map, and folder of the project. */
   dir: string
   root: string
   bundle: string
-  /** True for files of the project, by their names as seen from its folder. */
+  /** True for files of the project. */
   isOwn?: (name: string) => boolean
 }
 
@@ -61,7 +61,7 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
       ownColumn += byOwnColumn!
       const last = places.at(-1)
       if (!isOwn(names[source]!)) {
-        // A frame behind this place is not one of the file before it.
+        // A frame after this place does not belong to the previous file.
         if (last?.[0] === line && last[2] >= 0) places.push([line, column, -1, 0, 0])
         continue
       }
@@ -77,7 +77,7 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
   return { bundle, files, places }
 }
 
-/** The table as it is kept; undefined if it is too large. */
+/** Returns the stored form, or undefined if it is too large. */
 export function tableText(table: SourceTable): string | undefined {
   const whole = JSON.stringify(table)
   if (whole.length <= MOST) return whole
@@ -87,7 +87,7 @@ export function tableText(table: SourceTable): string | undefined {
 
 type Vars = Record<string, string | undefined>
 
-/** Keeps the table of a build, for the isolates that run it. */
+/** Stores the table of a build for its isolates. */
 export async function keepTable(vars: Vars, build: string, table: SourceTable): Promise<void> {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE: namespace } = vars
   const text = tableText(table)
@@ -97,6 +97,6 @@ export async function keepTable(vars: Vars, build: string, table: SourceTable): 
   await store.keepSources(build, text)
 }
 
-/** The name of a build: a later one sorts behind it. */
+/** Later builds have names that sort later. */
 export const buildName = (now = Date.now()): string =>
   `${now.toString(36)}-${Math.floor(Math.random() * 2 ** 32).toString(36)}`

@@ -1,4 +1,4 @@
-// A deployment keeps the places of its own files, so that stacks of errors name them instead of places in the bundle.
+// Keeps the source places of a deployment, so that stacks name the project's files instead of the bundle.
 
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,14 +8,14 @@ import { buildName, keepTable, tableOf } from './source-table.ts'
 
 type Project = { root: string; raw: { no_bundle?: boolean; main?: string } }
 
-/** The repository of sidejob is a project whose library lies in `src`. */
+/** In the repository of sidejob, `src` is the library. */
 const isOwnIn = (root: string) => {
   const isLibrary = existsSync(join(root, 'src/redis/lua'))
   return (name: string) =>
     !name.startsWith('..') && !name.includes('node_modules') && !(isLibrary && name.startsWith('src/'))
 }
 
-/** Keeps the places of the bundle in a folder; a Worker that was built by another tool has no source map there. */
+/** Keeps the places of a bundle. A Worker built by another tool has no source map here. */
 async function keepBuild(out: string, build: string, { root }: Project, vars: Env): Promise<void> {
   const map = readdirSync(out).find((name) => name.endsWith('.js.map'))
   if (!map) return
@@ -25,7 +25,7 @@ async function keepBuild(out: string, build: string, { root }: Project, vars: En
 }
 
 /**
- * Deploys with the arguments that name the build and write its source map, and keeps the places of its files.
+ * Deploys with the name of the build and its source map, and keeps the places.
  *
  * @example await withSources(project, vars, (args) => wrangler('deploy', ...args))
  */
@@ -36,7 +36,7 @@ export async function withSources<T>(project: Project, vars: Env, deploy: (args:
   try {
     const define = `__SIDEJOB_BUILD__:${JSON.stringify(build)}`
     const deployed = await deploy(['--outdir', out, '--upload-source-maps', '--define', define])
-    // Without them stacks name places in the bundle: no reason to call the deployment failed.
+    // Without them stacks name places in the bundle, which is no failure of the deployment.
     await keepBuild(out, build, project, vars).catch(() => undefined)
     return deployed
   } finally {

@@ -1,14 +1,14 @@
-// Has QStash ask for the sweep: Cloudflare's cron is the first heart, and this the second.
+// Lets QStash trigger the tick, beside Cloudflare's cron.
 
 import { Client } from '@upstash/qstash'
 
 export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 
-/** One schedule for each Worker: setting it up again replaces it, and that of no other. */
+/** One schedule per Worker: setting it again replaces it and no other. */
 export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
 
 export const EVERY_MINUTE = '* * * * *'
-/** Beside a cron trigger that comes each minute: 144 messages a day, of the 1,000 that the free plan has. */
+/** 144 messages a day of the free plan's 1,000, beside a minutely cron trigger. */
 export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }
@@ -25,7 +25,7 @@ export async function scheduleTick(where: Where, name: string, cron: string) {
   await clientFor(where).schedules.create({ ...schedule, ...message })
 }
 
-/** One tick out of turn; answers the id of its message. A name that is new takes a while to be known everywhere. */
+/** Sends one extra tick and returns the id of its message. A new name takes a while to be known everywhere. */
 export async function askForTick(where: Where, retries = 0): Promise<string> {
   const { messageId } = await clientFor(where).publish({ ...message, retries, url: tickUrl(where.publicUrl) })
   return messageId

@@ -1,4 +1,4 @@
-// Files of a deployment that must not outlive it: removed when the work ends, fails, or a signal ends this process.
+// Temporary files of a deployment, removed when the work ends or fails or a signal ends this process.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -6,7 +6,7 @@ import { dirname } from 'node:path'
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Calls `undo` after the work, also when it fails or a signal ends this process first.
+ * Calls `undo` after the work, even if it fails or a signal ends this process.
  *
  * @example await undoing(() => child.kill(), () => ended)
  */
@@ -17,7 +17,7 @@ export async function undoing<T>(undo: () => void, work: () => Promise<T>): Prom
   const onSignal = (signal: NodeJS.Signals) => {
     stop()
     undo()
-    // The last of several calls ends the process: then no listener is left.
+    // The last call ends the process, because no listener is left.
     process.kill(process.pid, signal)
   }
   for (const signal of signals) process.on(signal, onSignal)
@@ -29,7 +29,7 @@ export async function undoing<T>(undo: () => void, work: () => Promise<T>): Prom
   }
 }
 
-/** A file that exists while it is used. Only its owner can read it. */
+/** A file that exists during its use. Only its owner can read it. */
 export async function withFile<T>(path: string, text: string, use: (path: string) => Promise<T>): Promise<T> {
   mkdirSync(dirname(path), { recursive: true })
   return undoing(

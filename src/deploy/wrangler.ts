@@ -10,7 +10,7 @@ import { undoing } from './undo.ts'
 export type Wrangler = (...args: string[]) => Promise<string>
 
 /**
- * Wrangler with the environment of this process, in the folder of the project.
+ * Runs wrangler with the environment of this process in the folder of the project.
  *
  * @example await createWrangler(process.env)('auth', 'token', '--json')
  */

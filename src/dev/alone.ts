@@ -1,4 +1,4 @@
-// workerd by itself: one Worker, one socket, and the way to the internet, as where it is deployed.
+// workerd alone: one Worker and one socket, as deployed.
 
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import type { Build } from './bundle.ts'
 import { boundsVar } from './invocation/bounds.ts'
 import type { HostOptions } from './worker.ts'
 
-/** As the configuration of a Worker has it. */
+/** As in the configuration of a Worker. */
 export type Compatibility = { compatibilityDate: string; compatibilityFlags: readonly string[] }
 
 type Served = Compatibility & {
@@ -26,7 +26,7 @@ const fields: Partial<Record<V4ModuleDefinition['type'], string>> = {
   Data: 'data',
 }
 
-/** A text as Cap'n Proto writes it: the escapes of JSON are escapes there too, but those by four digits. */
+/** Escapes a text for Cap'n Proto, which has JSON's escapes except those with four digits. */
 const text = (value: string): string => JSON.stringify(value).replace(/\\u00(..)/g, (_, digits) => `\\x${digits}`)
 
 const list = (items: readonly string[]): string => `[${items.join(', ')}]`
@@ -56,7 +56,7 @@ const sidejob :Workerd.Worker = (
 
 type Options = HostOptions & {
   wrangler: typeof import('wrangler')
-  /** The program of workerd. */
+  /** Path of workerd. */
   workerd: string
   say: (line: string) => void
   onReady: (pid: number) => void
@@ -76,7 +76,7 @@ export function serveAlone({ config, port, dir, bounds, wrangler, workerd, say, 
     running: () => [],
     async reload({ modules }: Build): Promise<void> {
       const vars = { ...options.vars, ...boundsVar(bounds) }
-      // The settings are secrets.
+      // Only the owner may read the settings, which hold secrets.
       writeFileSync(file, configOf({ port, vars, modules, compatibilityDate, compatibilityFlags }), { mode: 0o600 })
       const child = spawn(workerd, ['serve', '--experimental', '--control-fd=3', file], {
         stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

@@ -1,4 +1,4 @@
-// A Worker as modules for workerd: bundled by the project's own esbuild, under development after each change of a file.
+// Bundles a Worker for workerd with the project's own esbuild, in development after each change.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, extname } from 'node:path'
@@ -10,23 +10,23 @@ export type Build = { modules: V4ModuleDefinition[]; map: string }
 
 export type BundleOptions = {
   esbuild: typeof import('esbuild')
-  /** The folder of the project, and the folder for the build. */
+  /** Folder of the project, and folder of the build. */
   root: string
   dir: string
-  /** The entry of the Worker, and the constants that its configuration defines. */
+  /** Entry of the Worker, and constants of its configuration. */
   entry: string
   define?: Record<string, string>
   /** Builds again after each change of a file. */
   isWatching?: boolean
-  /** Leaves the entry as it is: its invocations are bounded by nothing. */
+  /** Leaves the entry without the limits of invocations. */
   isAlone?: boolean
   onBuild: (build: Build) => void
-  /** Gets the errors of a build that failed, formatted by esbuild. */
+  /** Receives the errors of a failed build, formatted by esbuild. */
   onBroken: (errors: string) => void
 }
 
 /**
- * Builds now and, while it watches, after each change until it is closed.
+ * Builds now and, while watching, after each change until it is closed.
  *
  * @example const { close } = await bundle({ esbuild, root, dir, entry: '/home/ann/src/index.ts', onBuild, onBroken })
  */
@@ -51,12 +51,12 @@ export async function bundle(options: BundleOptions) {
     plugins: [heldEntry(entry, isWatching), onEnd],
   })
   if (isWatching) await context.watch()
-  // Its errors go to onEnd as well.
+  // Errors also reach onEnd.
   else await context.rebuild().catch(() => undefined)
   return { close: () => context.dispose() }
 }
 
-/** How wrangler bundles for workerd. */
+/** Options that wrangler uses for workerd. */
 const forWorkerd = ({ define, isWatching }: BundleOptions) =>
   ({
     bundle: true,
@@ -86,7 +86,7 @@ function kept(files: OutputFile[]): Build {
 const HELD = 'sidejob:held'
 const invocation = fileURLToPath(new URL(`invocation/invocation${extname(import.meta.url)}`, import.meta.url))
 
-/** The entry of the project, each invocation of which is held to its bounds. */
+/** Wraps the entry of the project, so that each invocation has limits. */
 const heldEntry = (main: string, isAnnouncing: boolean): Plugin => ({
   name: 'held',
   setup(build) {
@@ -109,7 +109,7 @@ const heldSource = (main: string, hasIsolate: boolean, isAnnouncing: boolean): s
     ...(hasIsolate ? ['export const Isolate = holdEntrypoint(Own)'] : []),
   ].join('\n')
 
-/** Modules of Node by their bare names, which workerd has too. */
+/** Node modules by their bare names, which workerd has too. */
 const nodeModules = () => [
   'assert',
   'async_hooks',

@@ -16,7 +16,7 @@ import type { HostMessage, HostOptions, HostRequest } from './worker.ts'
 
 const tell = (message: HostMessage) => process.send?.(message)
 
-// However the parent ends, this channel breaks; leaving takes workerd along.
+// This channel breaks when the parent ends, and workerd ends with this process.
 process.on('disconnect', () => process.exit())
 process.once('message', (options: HostOptions) => serve(options).catch(fail))
 
@@ -86,7 +86,7 @@ function watchSettings(config: string, onChange: () => Promise<void>) {
   })
 }
 
-/** wrangler, and the miniflare, workerd and esbuild that it brings: those of the project. */
+/** The project's wrangler, with its miniflare, workerd and esbuild. */
 function librariesOf(root: string) {
   const require = createRequire(join(root, 'package.json'))
   const requireAsWrangler = createRequire(wranglerOf(require))
@@ -108,7 +108,7 @@ function wranglerOf(require: NodeJS.Require): string {
 
 function fail(error: Error): never {
   tell({ failed: error.message })
-  // Leaves a moment for the message.
+  // Leaves time for the message.
   setTimeout(() => process.exit(1), 100)
   throw error
 }

@@ -1,4 +1,4 @@
-// A project's Worker on this machine with everything that it needs: Redis, QStash's stand-in, and reloads as files change.
+// The local stack of a project: its Worker with Redis, a local QStash, and reloads.
 
 import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -8,27 +8,27 @@ import { startStack } from './stack.ts'
 export type { Stack } from './stack.ts'
 
 export type DevOptions = {
-  /** The folder of the project, or its wrangler configuration itself. */
+  /** Folder of the project, or its wrangler configuration. */
   project?: string
   port?: number
-  /** By default a random key of the project. */
+  /** Default: a random key of the project. */
   apiKey?: string
   /** `embedded`, `server` or a `redis://` address. */
   redis?: string
-  /** false: nothing outlives the stack. */
+  /** false: all data ends with the stack. */
   persist?: boolean
-  /** More of what the Worker is told. */
+  /** Additional variables of the Worker. */
   vars?: Record<string, string | undefined>
-  /** Takes each line for the developer. */
+  /** Receives each line for the developer. */
   say?: (line: string) => void
   onReload?: (ms: number) => void
-  /** Ends it, also while it starts. */
+  /** Ends the stack, even during its start. */
   signal?: AbortSignal
 }
 
 const configs = ['wrangler.json', 'wrangler.jsonc', 'wrangler.toml']
 
-/** The wrangler configuration of a project, by its folder or by itself. */
+/** The wrangler configuration of a folder, or the given file. */
 export function configOf(project: string): string {
   const path = resolve(project)
   if (/\.(toml|jsonc?)$/.test(path)) {
@@ -40,28 +40,28 @@ export function configOf(project: string): string {
   throw new Error(`${path}: expected ${configs.join(', ')}, got none: npx sidejob init makes one`)
 }
 
-/** Milliseconds after which a lane or a run that a reload cut off is found. */
+/** Milliseconds after which a lane or run that a reload cut off is found. */
 const LEASE = 10_000
-/** A lane that waits for work ends with its build, and the next job would call it until its lease is over. */
+/** A waiting lane ends with its build, and the next job would call it until its lease ends. */
 const WARM = '0s'
-/** A run that loops takes the Worker down. If several were under way, each is repeated at most this often. */
+/** An endless loop kills the Worker. If several runs were in progress, each is repeated at most this often. */
 const MAX_LOST = '3'
-/** Runs that a job keeps: a developer looks at earlier runs too. */
+/** Number of runs in a job's history, for developers. */
 const HISTORY = '20'
-/** Milliseconds of CPU after which a run that does not answer loops. Production allows it the CPU time of the plan. */
+/** Milliseconds of CPU after which a run without an answer counts as a loop. Production allows the plan's CPU time. */
 const LOOP_AFTER = 3_000
 
 /**
- * Starts everything for the Worker of a project. Resolves once the Worker is healthy.
+ * Starts the stack of a project. Resolves when the Worker is healthy.
  *
  * @example const stack = await startDev({ project: '.', port: 8787, say: console.log })
  */
 export async function startDev({ project = '.', vars = {}, port = 8787, onReload, ...options }: DevOptions = {}) {
   const config = configOf(project)
-  // QStash's stand-in is asked for it too, which reads no .dev.vars.
+  // The local QStash needs it too, and does not read .dev.vars.
   const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
   let late: ReturnType<typeof setTimeout> | undefined
-  /** Finds the runs that were cut off. */
+  /** Finds runs that were cut off. */
   const tickLater = () => {
     clearTimeout(late)
     late = setTimeout(() => stack.tick().catch(() => undefined), LEASE + 500).unref()
@@ -71,7 +71,7 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     port,
     config,
     isWatching: true,
-    // The local state of wrangler: migrations that wrangler applies are found.
+    // wrangler's local state, so that its migrations are found.
     state: join(dirname(config), '.wrangler/state/v3'),
     loopAfter: LOOP_AFTER,
     dir: join(dirname(config), '.sidejob'),

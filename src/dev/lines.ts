@@ -1,4 +1,4 @@
-// What a developer reads in the terminal: a line for a run, and what functions print with the job that printed it.
+// Terminal lines for developers: one per run, and output of functions with its job.
 
 import type { RunReport } from '../engine/run/report.ts'
 import { type Locate, located, ownPlace } from './source-map.ts'
@@ -41,7 +41,7 @@ const printedLine = ({ job, class: name, text }: Printed, locate: Locate): strin
 export type Started = { job: number; class: string; token: string }
 type Announced = ({ sidejob: 'start' } & Started) | { sidejob: 'end'; job: number }
 
-/** The run that begins or ends with this line; undefined for every other line. */
+/** Returns the run that a line announces, or undefined. */
 export function announcedIn(said: string): Announced | undefined {
   if (!/^\{"sidejob":"(start|end)"/.test(said)) return undefined
   try {
@@ -52,9 +52,10 @@ export function announcedIn(said: string): Announced | undefined {
 }
 
 /**
- * The line that a developer sees for one that the Worker has logged.
+ * Formats a log line of the Worker for developers.
  *
- * @example lineOf('{"sidejob":"run","job":7,"class":"double","outcome":"completed","ms":3}', locate) // ✓ double #7 3 ms
+ * @example lineOf('{"sidejob":"run","job":7,"class":"double","outcome":"completed","ms":3}', locate) // ✓ double #7 3
+ * ms
  */
 export function lineOf(said: string, locate: Locate): string {
   const text = said.trimEnd()

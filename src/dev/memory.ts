@@ -1,10 +1,10 @@
-// Ends a workerd whose isolate holds more memory than Cloudflare allows one: workerd itself has no such limit, but its
-// inspector tells how much there is.
+// Ends workerd if its isolate uses more memory than Cloudflare allows. workerd has no such limit, but its inspector
+// reports usage.
 
 export type MemoryOptions = {
-  /** Where workerd's inspector listens. */
+  /** Port of workerd's inspector. */
   port: number
-  /** Bytes: the heap of JavaScript, and what buffers and WebAssembly hold beside it. */
+  /** Bytes of the JavaScript heap, buffers and WebAssembly. */
   limit: number
   onFull: (bytes: number) => void
 }
@@ -13,10 +13,10 @@ type Target = { webSocketDebuggerUrl: string }
 type Usage = { usedSize: number; embedderHeapUsedSize?: number; backingStorageSize?: number }
 type Inspector = { ask: <T>(method: string) => Promise<T>; isOpen: () => boolean }
 
-/** The Worker among the isolates of miniflare. */
+/** Name of the Worker among miniflare's isolates. */
 const USER = /\/core:user:/
 
-/** A conversation with the inspector of the Worker's isolate: one question, one answer. */
+/** Asks the inspector one question at a time. */
 async function connect(port: number): Promise<Inspector> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Target[]
   const target = targets.find(({ webSocketDebuggerUrl }) => USER.test(webSocketDebuggerUrl))
@@ -51,8 +51,7 @@ const sizeOf = ({ usedSize, embedderHeapUsedSize = 0, backingStorageSize = 0 }: 
   usedSize + embedderHeapUsedSize + backingStorageSize
 
 /**
- * Looks once; what it answers is to be called now and then. What is garbage does not count: it is collected before a
- * verdict.
+ * Checks once when called. Collects garbage before a verdict.
  *
  * @example setInterval(createMemoryWatch({ port, limit: 128 * 1024 * 1024, onFull }), 500)
  */
@@ -75,7 +74,7 @@ export function createMemoryWatch({ port, limit, onFull }: MemoryOptions) {
   return async function look(): Promise<void> {
     if (isAsking) return
     isAsking = true
-    // One that is just starting, or has ended, holds nothing.
+    // An isolate that is starting or has ended holds nothing.
     await judge().catch(() => undefined)
     isAsking = false
   }

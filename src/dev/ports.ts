@@ -1,22 +1,22 @@
-// Finds ports of this machine that nobody has.
+// Finds free ports.
 
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
 const HOST = '127.0.0.1'
 
-/** Systems hand out ports above these by themselves: one from there may be somebody else's before its own process listens. */
+/** Systems assign ports above these, so one from there may be taken before its own process listens. */
 const [LOW, HIGH] = [10_000, 32_000]
 const TRIES = 20
 
-/** Rejects where the port cannot be had. */
+/** Rejects if the port is taken. */
 const probe = (port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)
     server.listen(port, HOST, () => server.close(() => resolve()))
   })
 
-/** Checks that a port can be had; 0 finds one, which nobody else is given. */
+/** Checks that a port is free; 0 finds one that no other call gets. */
 export async function claimPort(port: number, { setting }: { setting: string }): Promise<number> {
   for (let tries = 1; ; tries++) {
     const wanted = port || randomInt(LOW, HIGH)

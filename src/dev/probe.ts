@@ -1,5 +1,5 @@
-// Asks a Worker that has just started whether it works. Its settings and classes are checked at the first request, and a
-// mistake there would otherwise be the answer to every call.
+// Checks a Worker that has just started. Settings and classes are checked at the first request, and a mistake there
+// would be the answer to every call.
 
 import { mountOf } from '../deploy/mount.ts'
 
@@ -8,7 +8,7 @@ const PATIENCE_MS = 10_000
 const ask = (url: string) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) })
 
 /**
- * The error with which a Worker answers; undefined if it works.
+ * Returns the error of a Worker, or undefined if it works.
  *
  * @example await probe('http://127.0.0.1:8787') // 'Error: class double is defined twice for queue default'
  */
@@ -16,18 +16,16 @@ export async function probe(origin: string): Promise<string | undefined> {
   const url = `${origin}${await mountOf(origin)}/health`
   const answer = await ask(url).catch((error: Error) => error)
   if (answer instanceof Error) return `GET ${url}: ${answer.message}`
-  // A health report has 200, or 503 while a vendor does not answer. Other routes, such as a user's own, say nothing.
+  // Health has 200, or 503 while a vendor does not answer. Other routes, such as the user's, show nothing.
   return answer.ok ? undefined : errorIn(await answer.text(), answer.status)
 }
 
-/** An error of sidejob is JSON; a Worker that throws answers 500 with a stack whose frames are not the project's. */
+/** sidejob's errors are JSON. A Worker that throws answers 500 with a stack of the bundle. */
 function errorIn(body: string, status: number): string | undefined {
   try {
     const { error } = JSON.parse(body) as { error?: { code: string; message: string } }
     if (error) return error.code === 'NOT_FOUND' ? undefined : `${error.code}: ${error.message}`
-  } catch {
-    // Text.
-  }
+  } catch {}
   if (status !== 500) return undefined
   return body.split('\n')[0] || 'GET /health: status 500 without a body'
 }

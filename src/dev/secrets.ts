@@ -1,10 +1,10 @@
-// What a project's Worker is told on this machine: its .dev.vars.
+// Variables of a local Worker: .dev.vars.
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** Everything in .dev.vars, whatever wrangler's configuration says is required. */
+/** Everything in .dev.vars, whatever wrangler's configuration requires. */
 export function secretsIn(root: string): Record<string, string> {
   try {
     return parseEnv(readFileSync(join(root, '.dev.vars'), 'utf8')) as Record<string, string>

@@ -1,5 +1,5 @@
-// The Worker under development in workerd: the newest build that starts and answers. After a build that does not, the last
-// good one is served again, and the error is shown with its place in the project's files.
+// Serves the newest working build in workerd. After a broken one it serves the last working build and shows the error
+// with its place in the project.
 
 import { dirname } from 'node:path'
 import type { MiniflareOptions, V4ModuleDefinition } from 'miniflare'
@@ -19,12 +19,12 @@ type Libraries = { wrangler: typeof import('wrangler'); miniflare: typeof import
 export type ServingOptions = HostOptions &
   Libraries & {
     tell: (message: HostMessage) => void
-    /** Name under which the places of the project's files are kept. */
+    /** Name of the stored places of the project's files. */
     build: string
   }
 
 /**
- * Serves builds, one after the other.
+ * Serves builds one after the other.
  *
  * @example
  * const serving = createServing({ port, vars, dir, config, wrangler, miniflare, tell })
@@ -36,7 +36,7 @@ export function createServing(options: ServingOptions) {
   const root = dirname(options.config)
   const now: Now = { isServing: false, locate: () => undefined, uncaught: '', printed: [], running: new Map() }
   let worker: InstanceType<typeof Miniflare> | undefined
-  /** The last build that worked, with the settings that it had. */
+  /** The last working build and its settings. */
   let good: { options: MiniflareOptions; bundle: string } | undefined
 
   async function use(workerd: MiniflareOptions) {
@@ -57,20 +57,20 @@ export function createServing(options: ServingOptions) {
     }
   }
 
-  /** workerd has started it; that its settings and classes are in order shows with the first request. */
+  /** The first request shows whether settings and classes are valid. */
   async function check(): Promise<void> {
     const fault = await probe(`http://127.0.0.1:${port}`)
     if (fault !== undefined) throw new Error(fault)
     serve()
   }
 
-  /** From now on lines go to the terminal, those of the check first. */
+  /** Sends lines to the terminal, those of the check first. */
   function serve(): void {
     now.isServing = true
     for (const line of now.printed.splice(0)) tell({ said: line })
   }
 
-  /** Stacks in pages, the API and the command line name the project's files. Without them they name places of the bundle. */
+  /** Lets pages, API and CLI name the project's files in stacks instead of the bundle. */
   async function keep(map: string): Promise<void> {
     if (!map || !options.isWatching) return
     const table = tableOf(map, { dir, root, bundle: 'worker.js' })
@@ -78,7 +78,7 @@ export function createServing(options: ServingOptions) {
   }
 
   return {
-    /** The runs under way, each with the place at which its class is defined. */
+    /** Runs in progress, and the places of their classes. */
     running: (): RunningJob[] =>
       [...now.running.values()].map((run) => {
         const place = good && classPlace(good.bundle, run.class, now.locate)
@@ -114,17 +114,17 @@ export function createServing(options: ServingOptions) {
 type Now = {
   isServing: boolean
   locate: Locate
-  /** Printed by workerd about a start or a first request that failed. */
+  /** Printed by workerd about a failed start or first request. */
   uncaught: string
-  /** Lines printed while a build is checked. */
+  /** Lines printed during the check of a build. */
   printed: string[]
   /** By job. */
   running: Map<number, Started>
 }
 
-/** While a build is served its lines go to the terminal; while it is checked, they explain why it fails. */
+/** Lines of a served build go to the terminal; lines during a check explain its failure. */
 function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOptions, now: Now) {
-  /** A developer reads sentences; other programs read the lines of the log as they are. */
+  /** Developers read sentences; other programs read raw log lines. */
   const shown = (line: string) => (isWatching ? lineOf(line, now.locate) : line)
   class HostLog extends Log {
     override error(error: Error) {
@@ -146,7 +146,7 @@ function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOpti
   }
 }
 
-/** The project's configuration, overridden by the settings of this machine. */
+/** The project's configuration with the local settings. */
 function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], logs: object): MiniflareOptions {
   const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state, tell } = options
   const { name } = readSettings(wrangler, config)
@@ -162,7 +162,7 @@ function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], 
     port,
     inspectorPort,
     ...(state ? { resourcePersistencePath: state } : {}),
-    // /cdn-cgi/local/scheduled fires a cron trigger, as under wrangler dev.
+    // /cdn-cgi/local/scheduled fires a cron trigger, as in wrangler dev.
     unsafeTriggerHandlers: true,
     cf: false,
     telemetry: { enabled: false },

@@ -1,4 +1,4 @@
-// Reads the wrangler configuration of a project and names the place of a mistake.
+// Reads the wrangler configuration of a project and finds the place of a mistake.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, relative, resolve } from 'node:path'
@@ -7,7 +7,7 @@ type Wrangler = Pick<typeof import('wrangler'), 'unstable_readConfig'>
 
 export type ProjectSettings = { name: string; entry: string; define: Record<string, string> }
 
-/** The place of a mistake, as wrangler's parsers report it. */
+/** The place of a mistake in the form of wrangler's parsers. */
 type Location = { file?: string; line?: number; column?: number; lineText?: string }
 
 /**
@@ -35,7 +35,7 @@ function parsed(wrangler: Wrangler, config: string) {
   }
 }
 
-/** The message with its place, as editors and terminals recognize one. */
+/** Formats the message with its place, which editors and terminals recognize. */
 function explained({ message, location }: Error & { location?: Location }, config: string): string {
   const file = basename(config)
   if (!location?.line) return message
@@ -44,11 +44,11 @@ function explained({ message, location }: Error & { location?: Location }, confi
   return `${file}:${line}:${column}: ${worded(message)}\n    ${lineText}\n    ${pointer}`
 }
 
-/** The parser of JSON names its errors by code: "PropertyNameExpected". */
+/** The JSON parser names errors by code: "PropertyNameExpected". */
 const worded = (message: string): string =>
   /^[A-Z][A-Za-z]+$/.test(message) ? message.replace(/(?!^)([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`) : message
 
-/** The file, with the line on which a member is set. */
+/** The file and the line of a member. */
 function placeOf(config: string, member: string): string {
   const lines = readFileSync(config, 'utf8').split('\n')
   const at = lines.findIndex((line) => new RegExp(`"${member}"\\s*:|^\\s*${member}\\s*=`).test(line))

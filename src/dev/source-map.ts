@@ -1,4 +1,4 @@
-// Says where in a project's own files a place of its bundle comes from.
+// Maps places of a bundle to the project's files.
 
 import { SourceMap } from 'node:module'
 import { relative, resolve } from 'node:path'
@@ -7,7 +7,7 @@ export type Place = { file: string; line: number }
 export type Locate = (line: number, column: number) => Place | undefined
 
 /**
- * Reads a source map that lies in `dir`; files are named as seen from the project's folder.
+ * Reads a source map in `dir`. Files are relative to the project's folder.
  *
  * @example readMap(text, '.sidejob/worker', '.')(120, 7) // { file: 'src/jobs/double.ts', line: 7 }
  */
@@ -23,7 +23,7 @@ export function readMap(text: string, dir: string, root: string): Locate {
 
 const FRAME = /\(?(?:file:\/\/)?[^\s()]*worker\.js:(\d+):(\d+)\)?/g
 
-/** A text in which places of the bundle are those of the files that it was made from. */
+/** Replaces places of the bundle in a text. */
 export const located = (text: string, locate: Locate): string =>
   text.replace(FRAME, (frame, line: string, column: string) => {
     const place = locate(Number(line), Number(column))
@@ -31,24 +31,24 @@ export const located = (text: string, locate: Locate): string =>
     return frame.startsWith('(') ? `(${place.file}:${place.line})` : `${place.file}:${place.line}`
   })
 
-/** A frame that names a file of the project, as seen from its folder. */
+/** A frame with a file of the project, relative to its folder. */
 const MAPPED = /^\s*at (?:.* \()?((?:[\w.-]+\/)*[\w.-]+\.[cm]?[jt]sx?):(\d+):\d+\)?$/m
 
 const isOwn = ({ file }: Place) => !file.includes('node_modules') && !file.startsWith('..')
 
-/** The first frame of a stack that is in the project's own files. */
+/** The first frame of a stack in the project's own files. */
 export function ownPlace(stack: string, locate: Locate): Place | undefined {
   for (const [, line, column] of stack.matchAll(FRAME)) {
     const place = locate(Number(line), Number(column))
     if (place && isOwn(place)) return place
   }
-  // The engine has replaced places of the bundle already.
+  // The engine has already mapped it.
   const [, file, line] = MAPPED.exec(stack) ?? []
   return file === undefined ? undefined : { file, line: Number(line) }
 }
 
 /**
- * The place at which a class is defined: `class: "double"` in the bundle, as esbuild writes it.
+ * The place of a class definition: `class: "double"` in the bundle, as esbuild writes it.
  *
  * @example classPlace(bundle, 'double', locate) // { file: 'src/jobs/double.ts', line: 6 }
  */

@@ -1,4 +1,4 @@
-// Everything that a Worker with sidejob needs on one machine: Redis, the gateway, QStash or its stand-in, and workerd.
+// The local stack of a Worker: Redis, gateway, QStash or its stand-in, and workerd.
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -16,47 +16,47 @@ import { claimPort } from './ports.ts'
 import { type RunningJob, startWorker } from './worker.ts'
 
 export type StackOptions = {
-  /** Where data, undelivered messages and the built Worker are kept. */
+  /** Folder of data, undelivered messages and the built Worker. */
   dir: string
-  /** 0 finds a free one. */
+  /** 0 finds a free port. */
   port?: number
-  /** By default a random key of this folder. */
+  /** Default: a random key of this folder. */
   apiKey?: string
   webhookSecret?: string
-  /** `embedded`, `server` or a `redis://` address; without it as startRedis finds it. */
+  /** `embedded`, `server` or a `redis://` address; default as in startRedis. */
   redis?: string
-  /** false: nothing outlives the stack. */
+  /** false: all data ends with the stack. */
   persist?: boolean
-  /** Folder for the data of KV, D1, R2 and Durable Objects; by default in `dir`. */
+  /** Folder of KV, D1, R2 and Durable Objects; by default in `dir`. */
   state?: string
-  /** A QStash of your own in the place of the stand-in. */
+  /** Your own QStash instead of the stand-in. */
   qstash?: { url: string } & Partial<Keys>
-  /** More of what the Worker is told, SIDEJOB_TEST_CLOCK for one. */
+  /** Additional variables of the Worker, such as SIDEJOB_TEST_CLOCK. */
   vars?: Record<string, string | undefined>
   /** The wrangler configuration of the Worker. */
   config: string
-  /** Its entry; by default `main` of the configuration. */
+  /** Entry; default `main` of the configuration. */
   entry?: string
-  /** The Worker is under development: it is built again after each change of a file. */
+  /** Builds the Worker again after each change of a file. */
   isWatching?: boolean
-  /** The vendors' plan whose limits hold; as SIDEJOB_PLAN says. */
+  /** The plan whose limits apply; default SIDEJOB_PLAN. */
   plan?: PlanName
-  /** Milliseconds of CPU after which a run that does not answer is ended; by default the CPU time of the plan. */
+  /** Milliseconds of CPU after which a run without an answer is ended; default the CPU time of the plan. */
   loopAfter?: number
-  /** Others for an invocation of the Worker than the plan's. */
+  /** Limits of an invocation instead of the plan's. */
   bounds?: Bounds
   /**
-   * Nothing stands around the Worker, as where it is deployed: no isolate before it that compresses and says where a request
-   * comes from, none behind it through which its own requests go, and no R2.
+   * Serves the Worker without miniflare, as deployed: no isolate that compresses responses or adds the location, none
+   * for its own requests, and no R2.
    */
   alone?: boolean
-  /** What the Worker prints. */
+  /** Receives the Worker's output. */
   say?: (line: string) => void
-  /** A new build of a Worker under development is served. */
+  /** Called when a new build is served. */
   onReload?: (ms: number) => void
-  /** workerd was ended because the code of a run loops. */
+  /** Called when workerd was ended because of an endless loop. */
   onLoop?: () => void
-  /** Ends the stack, also while it starts. */
+  /** Ends the stack, even during its start. */
   signal?: AbortSignal
 }
 
@@ -64,7 +64,7 @@ type Keys = { token: string; currentSigningKey: string; nextSigningKey: string }
 
 export type Stack = Awaited<ReturnType<typeof startStack>>
 
-/** What a stack leaves in its folder for others on this machine while it runs. */
+/** Written by a running stack for other programs on this machine. */
 export type StackNote = {
   url: string
   apiKey: string
@@ -76,15 +76,15 @@ export type StackNote = {
 
 export const noteOf = (dir: string) => join(resolve(dir), 'stack.json')
 
-/** Signs calls to webhooks on this machine; not a secret. */
+/** Signs local calls to webhooks; not a secret. */
 const LOCAL_SECRET = `whsec_${btoa('the local webhook secret')}`
 
-/** In this order they are closed: a message that QStash cannot deliver, as the Worker is gone, would count as tried. */
+/** Order of closing. A message that QStash cannot deliver because the Worker is gone would count as an attempt. */
 const order = ['note', 'qstash', 'worker', 'gateway', 'redis'] as const
 type Part = (typeof order)[number]
 type Close = () => unknown
 
-/** The parts that run. A part that is added after `close` is closed at once: a start may be aborted at any point. */
+/** Running parts. A part that is added after `close` is closed at once, because a start may be aborted at any point. */
 function createRunning() {
   const parts = new Map<Part, Close>()
   let isClosed = false
@@ -108,7 +108,7 @@ function createRunning() {
 type Running = ReturnType<typeof createRunning>
 
 /**
- * Starts everything, and answers once the Worker is healthy.
+ * Starts everything. Resolves when the Worker is healthy.
  *
  * @example const stack = await startStack({ config: 'wrangler.jsonc', dir: '.sidejob', port: 8787 })
  */
@@ -123,7 +123,7 @@ export async function startStack(options: StackOptions) {
   }
 }
 
-/** Rejects when it is aborted. */
+/** Rejects when the signal aborts. */
 const aborted = (signal?: AbortSignal) =>
   new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
@@ -149,7 +149,7 @@ async function started(options: StackOptions, running: Running) {
     vars,
     onReload(ms) {
       options.onReload?.(ms)
-      // What a lane of the last build has left behind is found, and new classes are registered.
+      // Finds what a lane of the last build left, and registers new classes.
       if (tick.at) void askForTick(tick.at).catch(() => undefined)
     },
     async onLoop(jobs, seconds) {
@@ -166,22 +166,22 @@ async function started(options: StackOptions, running: Running) {
   await Promise.race([healthy(url), gone.promise])
   const ticking = { url: qstash.url, token: qstash.token, publicUrl: url }
   tick.at = ticking
-  // Nobody else ticks here: there is no cron trigger.
+  // There is no cron trigger here, so this is the only source of ticks.
   await scheduleTick(ticking, 'local', EVERY_MINUTE)
-  // The first tick tells Redis which workers there are.
+  // The first tick registers the classes.
   await askForTick(ticking)
   const note = noteFor(url, apiKey, services)
   await running.add('note', keepNote(folder, note, options.say))
 
   return {
     ...{ url, apiKey, webhookSecret, redis, gateway, note, worker },
-    /** The stand-in; absent with a QStash of your own. */
+    /** Absent with your own QStash. */
     qstash: standIn,
-    /** A link that logs in to the dashboard once; nothing where the Worker has none. */
+    /** A single-use login link to the dashboard; undefined if the Worker has none. */
     login: () => loginLink(url, apiKey),
-    /** Asks for a tick now, as QStash does every minute. */
+    /** Asks for a tick now. */
     tick: () => askForTick(ticking),
-    /** Rejects when something ends that cannot be started again. */
+    /** Rejects when a part ends that cannot be restarted. */
     gone: gone.promise,
     close: running.close,
   }
@@ -189,13 +189,13 @@ async function started(options: StackOptions, running: Running) {
 
 const WATCH_MS = 1_000
 
-/** Makes a folder that other users of this machine cannot read. */
+/** Creates a folder that other users of this machine cannot read. */
 function makePrivate(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   chmodSync(folder, 0o700)
 }
 
-/** A random secret of a folder. Files, tokens and keys outlive the stack, so their secrets do too. */
+/** A random secret per folder. Files, tokens and keys outlive the stack, so their secrets do too. */
 function secretIn(folder: string, name: string, create: () => string, persist = true): string {
   const path = join(folder, name)
   if (existsSync(path)) return readFileSync(path, 'utf8').trim()
@@ -204,7 +204,7 @@ function secretIn(folder: string, name: string, create: () => string, persist = 
   return secret
 }
 
-/** Writes the note for other programs, again after its folder was deleted; answers what removes it. */
+/** Writes the note, again after its folder was deleted. Returns a function that removes it. */
 function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = () => {}): Close {
   const path = noteOf(folder)
   const write = () => writeFileSync(path, JSON.stringify(note), { mode: 0o600 })
@@ -223,7 +223,7 @@ function keepNote(folder: string, note: StackNote, say: StackOptions['say'] = ()
 
 type Looping = { url: string; apiKey: string; jobs: RunningJob[]; seconds: number; say: StackOptions['say'] }
 
-/** Fails the run whose code loops. If several runs were under way, each is repeated alone, until the loop is found. */
+/** Fails the run with the endless loop. If several runs were in progress, each is repeated alone until it is found. */
 async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Looping): Promise<void> {
   const [job] = jobs
   if (!job || jobs.length > 1) return
@@ -240,7 +240,7 @@ async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Loopi
 type Ticking = Parameters<typeof askForTick>[0]
 type Services = Awaited<ReturnType<typeof startServices>>
 
-/** Redis with the gateway before it, and a QStash or its stand-in. */
+/** Starts Redis with its gateway, and QStash or its stand-in. */
 async function startServices(options: StackOptions, folder: string, running: Running) {
   const { redis: force, persist = true, qstash: own, vars = {} } = options
   const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
@@ -257,7 +257,7 @@ async function startServices(options: StackOptions, folder: string, running: Run
   }
 }
 
-/** How the Worker is held to the limits of a plan, what is served, and who hears what it prints. */
+/** Limits of the Worker, its build, and the receiver of its output. */
 function hostOf({ plan = planOf(), bounds = {}, loopAfter, say = () => {}, ...options }: StackOptions) {
   const { config, entry, isWatching, alone } = options
   const { invocation, cpu, memory } = plans[plan].workers
@@ -276,7 +276,7 @@ type Told = Pick<Services, 'gateway' | 'qstash'> & {
   filesSecret: string
 }
 
-/** The Worker's settings: where everything is, and what a caller of this stack says beside that. */
+/** Settings of the Worker: addresses of the parts, and the caller's own variables. */
 const varsOf = (
   { gateway, qstash, origin, apiKey, webhookSecret, filesSecret }: Told,
   vars: StackOptions['vars'] = {},
@@ -318,7 +318,7 @@ function standInFor({ folder, persist, vars }: StandIn) {
   })
 }
 
-/** Where the Worker has a dashboard, the address at which this key is logged in once. */
+/** Returns a single-use login link, if the Worker has a dashboard. */
 async function loginLink(url: string, apiKey: string): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${apiKey}` }
   const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers }).catch(() => undefined)
@@ -326,7 +326,7 @@ async function loginLink(url: string, apiKey: string): Promise<string | undefine
   return ((await answer.json()) as { url: string }).url
 }
 
-/** Who accepts a connection and does not answer is asked again after so long. */
+/** A server that accepts a connection but does not answer is asked again after this time. */
 const SILENT = 5_000
 
 async function healthy(url: string) {

@@ -1,28 +1,28 @@
-// Ends a workerd in which a function never lets go: nothing else there is answered meanwhile. Production has a limit of
-// CPU time for each invocation, workerd on one's own machine has none.
+// Ends workerd if a function never returns, because nothing else is answered meanwhile. Production limits the CPU time
+// of each invocation, local workerd does not.
 
 import { readFileSync } from 'node:fs'
 
 export type WatchOptions = {
-  /** The process that is watched; undefined while it is not known. */
+  /** The watched process; undefined if unknown. */
   pid: () => number | undefined
   /** Whether it answers. */
   isAlive: () => Promise<boolean>
-  /** It has used so many seconds of CPU without an answer. */
+  /** It has used this many seconds of CPU without an answer. */
   onLoop: (pid: number, seconds: number) => void
-  /** Seconds of CPU; as in production. */
+  /** Seconds of CPU, as in production. */
   limit?: number
-  /** Seconds of CPU that a process has used; undefined where the system does not say. */
+  /** Seconds of CPU that a process has used; undefined if the system does not report it. */
   cpuOf?: (pid: number) => number | undefined
 }
 
-/** Clock ticks of Linux, a second. */
+/** Clock ticks per second in Linux. */
 const TICKS = 100
 
 /** @example cpuOf(process.pid) // 1.25 */
 export function cpuOf(pid: number): number | undefined {
   try {
-    // The name of the command, in brackets, may hold spaces.
+    // The name of the command, in brackets, may contain spaces.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
     return (Number(fields[11]) + Number(fields[12])) / TICKS
   } catch {
@@ -31,7 +31,7 @@ export function cpuOf(pid: number): number | undefined {
 }
 
 /**
- * Looks once; what it answers is to be called now and then.
+ * Checks once when called.
  *
  * @example setInterval(createWatchdog({ pid, isAlive, onLoop }), 1_000)
  */

@@ -1,4 +1,4 @@
-// Runs a Worker in a process of its own, and starts it again when it ends by itself.
+// Runs a Worker in its own process, and restarts it when it ends by itself.
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
@@ -8,65 +8,64 @@ import { createMemoryWatch } from './memory.ts'
 import { claimPort } from './ports.ts'
 import { createWatchdog } from './watchdog.ts'
 
-/** What the process of the Worker is told. It goes through a pipe: nothing of it shows in a list of processes. */
+/** Sent through a pipe, so that lists of processes do not show it. */
 export type HostOptions = {
   port: number
   vars: Record<string, string>
   dir: string
-  /** Folder for the data of KV, D1, R2 and Durable Objects; if omitted, the data ends with the process. */
+  /** Folder of KV, D1, R2 and Durable Objects; if omitted, the data ends with the process. */
   state?: string
   /** The wrangler configuration of the Worker. */
   config: string
-  /** Its entry; by default `main` of the configuration. */
+  /** Entry; default `main` of the configuration. */
   entry?: string
-  /** The Worker is under development: it is built again after each change of a file, and a broken build is no end. */
+  /** Builds the Worker again after each change of a file. A broken build does not end it. */
   isWatching?: boolean
-  /** What an invocation of the Worker is held to; without them it is free. */
+  /** Limits of an invocation; absent: none. */
   bounds?: Bounds
-  /** workerd serves the Worker alone, without what the tool of development puts around it. */
+  /** workerd serves the Worker without miniflare. */
   alone?: boolean
-  /** Where workerd's inspector listens, which says how much memory the Worker holds. */
+  /** Port of workerd's inspector, which reports the memory of the Worker. */
   inspectorPort?: number
 }
 
-/** What it tells. */
 export type HostMessage =
   | { ready: number | undefined }
   | { restarted: number | undefined }
   | { said: string }
-  /** Under development: a new build is served; or it does not work, and the last good one is served. */
+  /** In development: a new build is served, or it is broken and the last good one is served. */
   | { reloaded: number | undefined; ms: number }
   | { broken: string; pid?: number }
   | { running: RunningJob[] }
   | { failed: string }
 
-/** A question of the parent process. */
+/** A question of the parent. */
 export type HostRequest = { ask: 'running' }
 
-/** A run under way, and the place at which its class is defined. */
+/** A run in progress and the place of its class. */
 export type RunningJob = { job: number; class: string; token: string; place?: string }
 
 export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
-  /** Milliseconds of CPU after which a run that lets nobody else in is ended, and bytes that an isolate may hold. */
+  /** Milliseconds of CPU after which an endless loop is ended, and maximum bytes of an isolate. */
   cpu?: number
   memory?: number
-  /** What the Worker prints, and what becomes of it. */
+  /** Receives the Worker's output. */
   say: (line: string) => void
-  /** A new build is served. */
+  /** Called when a new build is served. */
   onReload?: (ms: number) => void
-  /** workerd was ended because code loops: the runs that were under way, one of which loops. */
+  /** Called when workerd was ended because of an endless loop, with the runs in progress. */
   onLoop?: (running: RunningJob[], seconds: number) => unknown
-  /** It ended by itself, and again and again. */
+  /** It ended by itself repeatedly. */
   onGone: (error: Error) => void
 }
 
 export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 
-/** The program of the host: TypeScript here, JavaScript in the package. */
+/** The host program: TypeScript in the repository, JavaScript in the package. */
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** Whose CPU it is nobody says: below this it may as well be that of many short runs. */
+/** Below this, the CPU time may be that of many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)
@@ -78,7 +77,7 @@ const ANSWER_MS = 1_000
 
 const nameOf = ({ class: name, job, place }: RunningJob): string => `${name} #${job}${place ? ` (${place})` : ''}`
 
-/** Names the runs under way: the loop is in one of them. */
+/** Names the runs in progress, one of which loops. */
 function loopText(running: readonly RunningJob[], seconds: number): string {
   const [first] = running
   const used = `${seconds} s of CPU without an answer: its code loops.`
@@ -89,7 +88,7 @@ function loopText(running: readonly RunningJob[], seconds: number): string {
 }
 
 /**
- * Builds the Worker and serves it; `ready` resolves once it is served.
+ * Builds and serves the Worker. `ready` resolves when it is served.
  *
  * @example
  * const worker = await startWorker({ port: 8787, vars, dir: '.sidejob/worker', say: console.log, onGone })
@@ -101,16 +100,16 @@ export async function startWorker(all: WorkerOptions) {
   const options: HostOptions = { ...given, inspectorPort }
   let workerd: number | undefined
   let closing = false
-  /** workerd was ended on purpose, and its restart is no surprise. */
+  /** workerd was ended on purpose, so its restart is expected. */
   let isEnding = false
   let host: ChildProcess
   const starts: number[] = []
 
   const ready = launch()
-  // A caller that closes first waits for nothing.
+  // A caller may close before it is ready.
   ready.catch(() => {})
 
-  /** A session of its own, so that Ctrl-C ends it last; the channel ends it when this process is gone. */
+  /** Its own session, so that Ctrl-C ends it last; the channel ends it when this process is gone. */
   function launch() {
     starts.push(Date.now())
     const started = fork(program, {
@@ -165,7 +164,7 @@ export async function startWorker(all: WorkerOptions) {
     process.kill(pid, 'SIGKILL')
   }
 
-  /** The runs under way, as the host knows them; none if it does not know. */
+  /** Runs in progress, as the host knows them. */
   function runningJobs(): Promise<RunningJob[]> {
     const { promise, resolve } = Promise.withResolvers<RunningJob[]>()
     const hear = (message: HostMessage) => 'running' in message && resolve(message.running)
@@ -188,13 +187,13 @@ export async function startWorker(all: WorkerOptions) {
     try {
       if (pid) process.kill(pid, 'SIGKILL')
     } catch {
-      // It is gone already.
+      // It is already gone.
     }
   }
 
   /**
-   * Their parent takes them along, unless it was killed: workerd, and esbuild, which would hold the pipe of what it says open,
-   * so that this process did not end. All of them are of the parent's group.
+   * Ends workerd and esbuild, which outlive a killed parent. esbuild would keep its output pipe open, so that this
+   * process did not end. All are in the parent's group.
    */
   function endWorkerd() {
     end(workerd)
@@ -206,7 +205,7 @@ export async function startWorker(all: WorkerOptions) {
     createWatchdog({
       limit: cpu === undefined ? undefined : Math.max(LEAST_CPU, cpu) / 1_000,
       pid: () => workerd,
-      // Whatever it answers, it answers: nothing is served there, so that looking costs no command of Redis.
+      // Any answer counts. Nothing is served there, so the check costs no command of Redis.
       isAlive: async () => {
         const answer = await fetch(`http://127.0.0.1:${port}/alive`, { signal: AbortSignal.timeout(5_000) })
         await answer.body?.cancel()
@@ -232,7 +231,7 @@ export async function startWorker(all: WorkerOptions) {
 
   return {
     ready,
-    /** The process of workerd itself, where the system says so. */
+    /** Process of workerd, if the system reports it. */
     get pid() {
       return workerd
     },
@@ -243,7 +242,7 @@ export async function startWorker(all: WorkerOptions) {
       if (host.exitCode !== null || host.signalCode !== null) return
       const ended = new Promise((resolve) => host.once('exit', resolve))
       if (host.connected) host.disconnect()
-      // One that is still building listens late.
+      // A process that is still building listens late.
       const late = setTimeout(() => host.kill('SIGKILL'), 1_000)
       await ended
       clearTimeout(late)

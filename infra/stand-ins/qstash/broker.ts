@@ -1,4 +1,4 @@
-// Takes messages in, delivers them when they are due and decides after every attempt what happens next.
+// Accepts messages, delivers them when they are due, and decides after each attempt what is next.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from './clock.ts'
 import type { Faults } from './faults.ts'
@@ -11,7 +11,7 @@ import { nextAttempt } from './rules.ts'
 import type { Flight, Outcome, Sender } from './send.ts'
 
 type End = 'DELIVERED' | 'FAILED'
-/** A message on its way, with everything that is only true while this process runs. */
+/** A message on its way, with facts of this process. */
 type Trip = { message: Message; onEnd?: ((id: string, state: End) => void) | undefined }
 type Origin = {
   kind: 'published' | 'scheduled'
@@ -34,7 +34,7 @@ type Options = {
 export type Broker = ReturnType<typeof createBroker>
 
 export function createBroker({ clock, faults, journal, sender, keys, parallelism, quota }: Options) {
-  /** Those that are due, and wait until fewer deliveries are under way. */
+  /** Due messages that wait for a free delivery slot. */
   const waiting = createHeap<Trip>((a, b) => a.message.order < b.message.order)
   const logbook = createLogbook(clock.now)
   const counts = { published: 0, scheduled: 0, attempts: 0, delivered: 0, retried: 0, failed: 0 }

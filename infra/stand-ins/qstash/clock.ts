@@ -1,15 +1,15 @@
-// The time of the stand-in: real time plus what advance() has added, with one timer for the earliest due thing.
+// Time of the stand-in: real time plus advance(), with one timer for the earliest entry.
 import { createHeap, type Node } from './heap.ts'
 
 type Alarm = { at: number; order: number; ring: () => void }
 export type Timer = Node<Alarm>
 export type Clock = ReturnType<typeof createClock>
 type Options = {
-  /** Real milliseconds that a receiver may take to answer before the clock moves on without it. */
+  /** Real milliseconds that a receiver has to answer before the clock moves on. */
   patience?: number
 }
 
-// setTimeout takes 31 bits; a longer wait is cut in pieces.
+// setTimeout takes 31 bits, so a longer wait is split.
 const LONGEST_TIMEOUT = 2 ** 31 - 1
 
 export function createClock(real: () => number) {
@@ -26,7 +26,7 @@ export function createClock(real: () => number) {
 
   return {
     now,
-    /** By how much it has been moved. */
+    /** Milliseconds by which it has been moved. */
     moved: () => added,
     begin: activity.begin,
 
@@ -51,7 +51,7 @@ export function createClock(real: () => number) {
       wake()
     },
 
-    /** Moves on at once: what has come due on the way is delivered then, once, and nobody is waited for. */
+    /** Moves at once. Entries that became due are delivered once, without waiting. */
     jump(ms: number): void {
       moveTo(now() + ms)
       wake()
@@ -98,19 +98,19 @@ export function createClock(real: () => number) {
     if (armed && armed.at <= at) return
     clearTimeout(armed?.timeout)
     const started = real()
-    // One millisecond more than asked: a timeout may fire a fraction early and would find nothing due.
+    // One millisecond more, because a timeout may fire slightly early and find nothing due.
     const wait = Math.min(at - now() + 1, LONGEST_TIMEOUT)
     const timeout = setTimeout(() => {
       armed = undefined
       ringDue()
-      // A clock that stood still is driven by hand: only advance() moves it, and polling it would be waste.
+      // A constant clock moves only by advance(), so polling it would be useless.
       if (real() !== started) wake()
     }, wait)
     armed = { at, timeout }
   }
 }
 
-// What is under way right now, so that advance() can wait for the answers before it moves on.
+// Work in progress, so that advance() can wait for answers before it moves on.
 function createActivity() {
   const open = new Set<symbol>()
   const waiting = new Set<() => void>()
@@ -135,7 +135,7 @@ function createActivity() {
           resolve()
         }
       })
-      // Whoever has not answered by now is slow: it is not waited for again.
+      // A receiver that has not answered by now is slow, and is not waited for again.
       open.clear()
     },
   }

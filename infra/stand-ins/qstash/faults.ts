@@ -1,4 +1,4 @@
-// What can be made to go wrong, for tests: each fault is armed for the next few messages and then spent.
+// Faults for tests. Each applies to the next messages only.
 
 type Armed = {
   duplicate: 'together' | 'after'
@@ -19,27 +19,27 @@ export function createFaults() {
   }
 
   return {
-    /** The next delivery is made twice: both at once, or the second after the answer to the first. */
+    /** Delivers the next message twice: both at once, or the second after the answer to the first. */
     duplicate({ times = 1, when = 'together' }: Times & { when?: Armed['duplicate'] } = {}) {
       arm('duplicate', when, times)
     },
 
-    /** The next delivery is made `ms` after it was due. */
+    /** Delivers the next message `ms` late. */
     late(ms: number, { times = 1 }: Times = {}) {
       arm('late', ms, times)
     },
 
-    /** The next `count` deliveries wait for each other and are then made in reverse order. */
+    /** Delivers the next `count` messages in reverse order. */
     reorder(count = 2) {
       arm('reorder', true, count)
     },
 
-    /** The next publish is accepted, and its answer is lost with the connection. */
+    /** Accepts the next publish, but drops its answer. */
     dropAnswer({ times = 1 }: Times = {}) {
       arm('drop', true, times)
     },
 
-    /** The next publish is refused: 429 as over the daily quota, 500 as broken. */
+    /** Refuses the next publish: 429 as over the daily quota, 500 as broken. */
     refuse(status: Armed['refuse'], { times = 1 }: Times = {}) {
       arm('refuse', status, times)
     },

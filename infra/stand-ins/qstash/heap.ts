@@ -1,4 +1,4 @@
-// A list that always gives the smallest first, and lets go of any item in log n: timers and waiting lists.
+// Heap: returns the smallest item first, and removes any item in log n. For timers and queues.
 
 export type Node<T> = { item: T; slot: number }
 export type Heap<T> = ReturnType<typeof createHeap<T>>

@@ -1,4 +1,5 @@
-// Keeps small tables in a file: one line per change, rewritten when most lines are old. Without a file it keeps nothing.
+// Keeps small tables in a file: one line per change, rewritten when most lines are old. Without a file it keeps
+// nothing.
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
@@ -14,7 +15,7 @@ export function openJournal(file: string | undefined) {
   if (file) load(file)
 
   return {
-    /** All values of a table, as they were put. */
+    /** Stored values of a table. */
     values(table: string): unknown[] {
       const prefix = `[${JSON.stringify(table)},`
       return [...live.values()].filter((line) => line.startsWith(prefix)).map((line) => JSON.parse(line)[2])
@@ -32,7 +33,7 @@ export function openJournal(file: string | undefined) {
       append(JSON.stringify([table, key]))
     },
 
-    /** What was put so far is in the file when this returns. */
+    /** Returns when all changes are in the file. */
     flush,
   }
 
@@ -78,7 +79,7 @@ export function openJournal(file: string | undefined) {
 
 const name = (table: string, key: string) => `${table}/${key}`
 
-// A last line without its end was cut by a crash; it was never answered for.
+// A last line without its end was cut by a crash and never acknowledged.
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n').slice(0, -1)

@@ -1,4 +1,4 @@
-// What happened to which message, newest first, as far back as it is likely to be asked for.
+// Log of messages, newest first.
 import type { Message } from './message.ts'
 
 type State = 'CREATED' | 'ACTIVE' | 'RETRY' | 'ERROR' | 'DELIVERED' | 'FAILED'

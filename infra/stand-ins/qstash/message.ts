@@ -1,10 +1,10 @@
-// What a message is: how the headers of a publish are read, as far as sidejob sends them, and what is refused.
+// Messages: reads the headers of a publish that sidejob sends and refuses others.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { parseDuration } from './rules.ts'
 
 export type Headers = Record<string, string>
 
-/** The facts that are kept: the settings can be read from the headers again. */
+/** Stored facts. Settings are read from the headers again. */
 export type Letter = {
   id: string
   order: number
@@ -14,7 +14,7 @@ export type Letter = {
   headers: Headers
   body: Buffer
   createdAt: number
-  /** When the next attempt is made. */
+  /** Time of the next attempt. */
   dueAt: number
   retried: number
 }
@@ -29,7 +29,7 @@ export const limits = {
   schedules: 1_000,
 } as const
 
-/** An answer that is an error: `{ "error": text }` with the status of the vendor. */
+/** An error answer: `{ "error": text }` with the vendor's status. */
 export class Refusal extends Error {
   readonly status: number
   readonly headers: Headers
@@ -56,7 +56,7 @@ const FORWARD = 'upstash-forward-'
 const KNOWN = ['method', 'retries', 'timeout', 'delay', 'not-before'].map((name) => `upstash-${name}`)
 const NOT_KEPT = /^upstash-(telemetry-|cron$|schedule-id$)/
 
-/** The headers that say how a message is delivered, out of all those of a request. */
+/** Selects the headers that control the delivery. */
 export function keptHeaders(headers: Record<string, unknown>): Headers {
   const kept: Headers = {}
   for (const name in headers) {
@@ -66,7 +66,7 @@ export function keptHeaders(headers: Record<string, unknown>): Headers {
   return kept
 }
 
-/** What the vendor would obey and this does not play is refused: nobody is to believe that it was tried here. */
+/** Refuses headers that the vendor obeys and this stand-in does not, so that no test relies on them. */
 function checkNames(headers: Headers) {
   for (const name in headers) {
     if (!name.startsWith('upstash-') || name.startsWith(FORWARD) || KNOWN.includes(name)) continue

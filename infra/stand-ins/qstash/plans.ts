@@ -1,4 +1,4 @@
-// What a plan of the vendor allows: messages a day, deliveries at once, sizes and delays. Beyond it is refused as there.
+// Limits of the vendor's plans: messages per day, concurrent deliveries, sizes and delays.
 
 import { type PlanName, plans } from '../plan.ts'
 import { type Headers, Refusal, type Settings } from './message.ts'
@@ -27,7 +27,7 @@ export function createQuota(plan: PlanName, now: () => number) {
     return used
   }
 
-  /** @throws when the day's messages are used up */
+  /** @throws if the day's messages are used up */
   function admit(): void {
     if (today() >= daily)
       throw new Refusal(429, 'quota exceeded: the daily limit of messages is reached', quotaHeaders(daily, now()))
@@ -35,12 +35,12 @@ export function createQuota(plan: PlanName, now: () => number) {
 
   return {
     admit,
-    /** Counts one; of a batch, those that go beyond are refused one by one. */
+    /** Counts one message. In a batch, messages beyond the limit are refused one by one. */
     take(): void {
       admit()
       used++
     },
-    /** @throws when a message is larger or later than the plan allows */
+    /** @throws if the plan does not allow the size or delay */
     check(body: Buffer, { delay: wait = 0, notBefore = 0 }: Settings): void {
       if (body.length > message)
         throw new Refusal(412, `the body has ${body.length} bytes; at most ${message} in plan ${plan}`)

@@ -1,4 +1,4 @@
-// The REST API of the vendor, as far as sidejob and its tests ask: one row per method and path.
+// The vendor's REST API, as far as sidejob and its tests use it: one row per method and path.
 import { randomUUID } from 'node:crypto'
 import { plans } from '../plan.ts'
 import type { Broker } from './broker.ts'
@@ -9,7 +9,7 @@ import type { Schedules } from './schedules.ts'
 
 export type Request = {
   method: string
-  /** As it came, with the query. */
+  /** Original target with its query. */
   target: string
   headers: Headers
   body: Buffer
@@ -18,7 +18,7 @@ export type Request = {
 export type Answer = { status: number; json?: unknown; headers?: Headers; drop?: boolean }
 type Call = {
   request: Request
-  /** The variable part of the path, empty where there is none. */
+  /** The variable part of the path, or empty. */
   name: string
   query: URLSearchParams
 }
@@ -33,7 +33,7 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     ['POST', '/v2/publish/*', sending(publish)],
     ['POST', '/v2/batch', sending(batch)],
 
-    // The client sends PATCH, the reference says POST: both are served.
+    // The client sends PATCH, the reference says POST.
     ['PATCH|POST', '/v2/schedules/:id/pause', done(({ name }) => schedules.setPaused(name, true))],
     ['PATCH|POST', '/v2/schedules/:id/resume', done(({ name }) => schedules.setPaused(name, false))],
     ['POST', '/v2/schedules/*', createSchedule],
@@ -88,7 +88,7 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     )
   }
 
-  /** A publish that may be refused or lose its answer, when a fault says so. */
+  /** Applies the faults of publishes. */
   function sending(handler: Handler): Handler {
     return (call) => {
       const refused = faults.take('refuse')
@@ -119,7 +119,7 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     return ok(broker.keys)
   }
 
-  /** What happened, newest first, of one state or message or of all; page by page. */
+  /** Pages of events, newest first, filtered by state and message. */
   function events({ query }: Call): Answer {
     const wanted = (['state', 'messageId'] as const).filter((name) => query.has(name))
     const all = broker.logbook.newestFirst().filter((entry) => wanted.every((name) => entry[name] === query.get(name)))
@@ -129,13 +129,13 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
   }
 }
 
-/** Any error as the vendor words it. */
+/** Formats an error as the vendor does. */
 export function errorAnswer(error: unknown): Answer {
   if (error instanceof Refusal) return { status: error.status, json: { error: error.message }, headers: error.headers }
   return { status: 500, json: { error: (error as Error).message } }
 }
 
-/** The tail of a path, with its query. */
+/** The rest of a path with its query. */
 function destinationOf({ target }: Request, prefix: string): string {
   const raw = target.slice(prefix.length)
   return /^https?%3a/i.test(raw) ? decodeURIComponent(raw) : raw

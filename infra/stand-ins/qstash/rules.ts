@@ -1,4 +1,4 @@
-// The arithmetic of the vendor: durations, waits between attempts, what an answer may steer, cron. Pure.
+// The vendor's arithmetic: durations, delays between attempts, headers of answers, cron.
 import { Cron } from 'croner'
 
 const SECOND = 1_000
@@ -8,7 +8,7 @@ const units = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: SECOND, m: 60 * SECOND,
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d))+$/
 const DURATION_PART = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d)/g
 
-/** Milliseconds of a text like `1d10h30m`, or undefined when it is not a duration. */
+/** Milliseconds of a text such as `1d10h30m`, or undefined. */
 export function parseDuration(text: string): number | undefined {
   if (!DURATION.test(text)) return undefined
   let ms = 0
@@ -16,10 +16,10 @@ export function parseDuration(text: string): number | undefined {
   return ms
 }
 
-/** The table of the vendor: 12 s, 2m28s, 30m8s, 6h7m6s, then a day. `retry` counts from 1. */
+/** The vendor's table: 12 s, 2m28s, 30m8s, 6h7m6s, then a day. `retry` counts from 1. */
 export const backoff = (retry: number) => Math.min(86_400, Math.floor(Math.exp(2.5 * retry))) * SECOND
 
-/** When the next attempt is made, given the answer to the one that failed; `retried` counts from 0. */
+/** Time of the next attempt after a failed answer; `retried` counts from 0. */
 export function nextAttempt(retried: number, answer: Answered, now: number): number {
   return now + (steeredWait(answer, now) ?? backoff(retried + 1))
 }
@@ -32,7 +32,7 @@ function steeredWait(answer: Answered, now: number): number | undefined {
   const text = steering.map((name) => answer[name]).find((value) => value !== undefined)
   if (text === undefined) return undefined
   const wait = parseWait(String(text).trim(), now)
-  // More than a day is not followed: the table applies.
+  // A delay above a day is ignored in favor of the table.
   return wait <= DAY ? Math.max(0, wait) : undefined
 }
 
@@ -41,7 +41,7 @@ const parseWait = (text: string, now: number): number =>
 
 const ZONE = /^(?:CRON_TZ|TZ)=(\S+)\s+/
 
-/** The first time after `now` that the cron names, in UTC or in the zone of its `CRON_TZ=` prefix. */
+/** The next time of a cron pattern after `now`, in UTC or in the zone of its `CRON_TZ=` prefix. */
 export function nextTick(cron: string, now: number): number | undefined {
   const timezone = ZONE.exec(cron)?.[1] ?? 'UTC'
   const pattern = new Cron(cron.replace(ZONE, ''), { timezone, mode: '5-or-6-parts' })

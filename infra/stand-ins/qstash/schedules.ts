@@ -1,4 +1,4 @@
-// Messages that are published again and again, at the times a cron names.
+// Schedules: messages that are published at the times of a cron pattern.
 import { randomUUID } from 'node:crypto'
 import type { Broker } from './broker.ts'
 import type { Clock, Timer } from './clock.ts'
@@ -30,7 +30,7 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
   for (const value of journal.values('schedules')) start(fromJournal(value))
 
   return {
-    /** The same id again replaces the schedule. */
+    /** The same id replaces the schedule. */
     create({ id = `scd_${randomUUID().replaceAll('-', '')}`, cron, ...rest }: Order): string {
       if (!/^[A-Za-z0-9._-]+$/.test(id))
         throw new Refusal(400, `schedule id "${id}" may have only letters, digits, - . and _`)
@@ -77,7 +77,7 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
     journal.put('schedules', schedule.id, () => toJournal(schedule))
   }
 
-  // Ticks that were missed while nothing ran are not made up for: the next one is after now.
+  // Missed ticks are not made up; the next one is after now.
   function arm(schedule: Schedule) {
     clock.cancel(schedule.timer)
     schedule.nextTime = nextTick(schedule.cron, clock.now())
@@ -102,7 +102,7 @@ export function createSchedules({ clock, broker, journal }: { clock: Clock; brok
   }
 }
 
-// What a plan does not take is not sent; the schedule goes on.
+// A publish that the plan refuses is skipped; the schedule continues.
 function attempt(publish: () => { messageId: string }): string | undefined {
   try {
     return publish().messageId

@@ -1,4 +1,4 @@
-// One attempt: a signed request to the destination, and whatever came back.
+// One attempt: a signed request to the destination and its answer.
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'
@@ -8,7 +8,7 @@ export type Outcome = { status: number; headers: http.IncomingHttpHeaders; body:
 export type Flight = { abort(reason: string): void }
 export type Sender = ReturnType<typeof createSender>
 
-// Idle connections close before usual servers close them (5 s), so a reset is always one of the receiver's own.
+// Idle connections close before usual servers close them (5 s), so a reset comes from the receiver.
 const KEEP_ALIVE = { keepAlive: true, timeout: 2_000 }
 
 export function createSender() {
@@ -42,7 +42,7 @@ export function createSender() {
   }
 }
 
-/** The JWT that says: this body was sent to this URL, within five minutes of now. */
+/** The JWT states that this body was sent to this URL within five minutes of now. */
 export function sign({ url, body, key, now }: { url: string; body: Buffer; key: string; now: number }): string {
   const issued = Math.floor(now / 1_000)
   const claims = {
@@ -52,7 +52,7 @@ export function sign({ url, body, key, now }: { url: string; body: Buffer; key: 
     nbf: 0,
     iat: issued,
     jti: `jwt_${randomUUID().replaceAll('-', '')}`,
-    // The vendor keeps the padding, which the base64url of Node leaves out.
+    // The vendor keeps the padding, which Node's base64url omits.
     body: createHash('sha256').update(body).digest('base64').replaceAll('+', '-').replaceAll('/', '_'),
   }
   const text = `${JWT_HEADER}.${base64url(claims)}`

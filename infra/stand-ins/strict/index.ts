@@ -1,4 +1,4 @@
-// The strict Redis: builds the Go program of this folder when it is first wanted, and starts it in front of a redis-server.
+// The strict Redis: builds the Go program of this folder on first use and starts it in front of redis-server.
 
 import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -11,7 +11,7 @@ import type { Address } from '../resp.ts'
 
 const run = promisify(execFile)
 
-/** Where Debian's golang-github-yuin-gopher-lua-dev puts its sources. */
+/** Folder of Debian's golang-github-yuin-gopher-lua-dev. */
 const GOPATH = '/usr/share/gocode'
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sidejob-strict')
 
@@ -45,7 +45,7 @@ export async function strictBinary(): Promise<string> {
 export type StrictOptions = { redis: Address; port?: number; plan?: PlanName; compileEach?: boolean }
 
 /**
- * Starts it before a redis-server. It ends with this process.
+ * Starts it in front of redis-server. It ends with this process.
  *
  * @example const strict = await startStrict({ redis: { host: '127.0.0.1', port: 6379 } })
  */
@@ -56,7 +56,7 @@ export async function startStrict({
   compileEach = process.env.SIDEJOB_STRICT_COMPILE === 'each',
 }: StrictOptions) {
   const { record, commandsAMonth, commandsASecond } = plans[plan].redis
-  // There 0 is no limit.
+  // 0 means no limit.
   const most = (n: number) => (Number.isFinite(n) ? String(n) : '0')
   const args = ['-redis', `${redis.host}:${redis.port}`, '-port', String(port), '-record', most(record)]
   args.push('-monthly', most(commandsAMonth), '-per-second', most(commandsASecond))
@@ -81,7 +81,7 @@ export async function startStrict({
   }
 }
 
-/** What each function of a script takes in gopher-lua, which allows 200 registers; the first is the script itself. */
+/** Registers of each function of a script in gopher-lua, which allows 200. The first is the script itself. */
 export async function registersOf(text: string): Promise<{ line: number; registers: number; upvalues: number }[]> {
   const child = execFile(await strictBinary(), ['-registers'], { maxBuffer: 1 << 26 })
   const said: string[] = []

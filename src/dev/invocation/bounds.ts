@@ -1,10 +1,10 @@
-// What an invocation of a Worker may do, and how the host tells it the Worker that it serves.
+// Limits of an invocation, and how the host passes them to the Worker.
 
 import type { Bounds } from '../../../infra/stand-ins/plan.ts'
 
 export type { Bounds }
 
-/** The variable that tells them; the Worker itself does not see it. */
+/** Variable with the limits, hidden from the Worker. */
 export const BOUNDS = 'SIDEJOB_INVOCATION_BOUNDS'
 
 /** @example boundsVar({ connections: 6 }) // { SIDEJOB_INVOCATION_BOUNDS: '{"connections":6}' } */

@@ -1,5 +1,5 @@
-// Bundled around a Worker on one's own machine: holds each invocation to what Cloudflare allows one, which workerd alone
-// does not. Nothing here is deployed.
+// Bundled around a local Worker: applies Cloudflare's limits to each invocation, which workerd alone does not. Never
+// deployed.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { BOUNDS, type Bounds } from './bounds.ts'
@@ -12,16 +12,16 @@ export const TOO_MANY_SUBREQUESTS =
   'Too many subrequests by single Worker invocation. To configure this limit, refer to https://developers.cloudflare.com/workers/platform/limits/'
 export const CUT_OFF =
   'waitUntil() tasks did not complete within the allowed time after invocation end and have been cancelled. See: https://developers.cloudflare.com/workers/runtime-apis/context/#waituntil'
-/** Cloudflare documents that it throws, and not in which words. */
+/** Cloudflare documents that it throws, but not the message. */
 export const TOO_MANY_INVOCATIONS = 'Too many Worker invocations by a single request.'
 
 const current = new AsyncLocalStorage<Invocation>()
-/** As they are before the Worker marks the lines of its functions. */
+/** Originals, before the Worker marks lines of its functions. */
 const print = { log: console.log.bind(console), error: console.error.bind(console) }
-/** As the system has them. Called without an object: they refuse any other. */
+/** Originals, called without an object because they refuse any other. */
 const { fetch: request, setTimeout: startTimer, setInterval: startInterval } = globalThis
 
-/** For ever: what belongs to an invocation that was cut off is not gone on with. */
+/** Work of an invocation that was cut off never continues. */
 const never = new Promise<never>(() => {})
 
 class Invocation {
@@ -31,7 +31,7 @@ class Invocation {
   readonly #waiting: (() => void)[] = []
   #connections = 0
   #counts = { subrequests: 0, services: 0, invocations: 1 }
-  /** What is waited for: each is let go when the invocation is cut off. */
+  /** Waits that end when the invocation is cut off. */
   readonly #kept = new Set<() => void>()
   #rested = () => {}
 
@@ -52,7 +52,7 @@ class Invocation {
     if (++this.#counts[what] > (this.#bounds[what] ?? Number.POSITIVE_INFINITY)) throw new Error(message)
   }
 
-  /** Sends when a connection is free, and gives it up once the headers are there. */
+  /** Sends when a connection is free, and frees it after the headers. */
   async send<T>(call: () => Promise<T>, signal?: AbortSignal | null): Promise<T> {
     await this.#connect(signal)
     try {
@@ -84,7 +84,7 @@ class Invocation {
     else this.#connections--
   }
 
-  /** As it ends, unless the invocation was cut off meanwhile. */
+  /** Continues unless the invocation was cut off. */
   async goOn<T>(work: Promise<T>): Promise<T> {
     try {
       const value = await work
@@ -95,7 +95,7 @@ class Invocation {
     }
   }
 
-  /** Until the work has ended, or the invocation is cut off: not a race with that, which workerd would keep for ever. */
+  /** Waits for the work or the cut-off. Not a race, which workerd would keep forever. */
   waitUntil(work: Promise<unknown>): void {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const letGo = () => resolve(undefined)
@@ -108,7 +108,7 @@ class Invocation {
     this.#context.waitUntil(promise)
   }
 
-  /** It was answered: what it left to be waited for has so long from now. */
+  /** After the response, remaining work has this long. */
   answered(): void {
     const { kept } = this.#bounds
     if (kept === undefined) return
@@ -116,7 +116,7 @@ class Invocation {
   }
 
   async #cutAfter(ms: number): Promise<void> {
-    // What ended with the answer is counted a moment later.
+    // Work that ended with the response is counted a moment later.
     await new Promise((resolve) => startTimer(resolve, 0))
     if (this.#kept.size === 0) return
     const late = await new Promise<boolean>((resolve) => {
@@ -145,7 +145,7 @@ globalThis.fetch = async (...[input, init]: Parameters<typeof fetch>) => {
   return own.send(() => request(input, { ...init, signal: either }), signal)
 }
 
-/** A timer of an invocation that was cut off does nothing. */
+/** Timers of an invocation that was cut off do nothing. */
 const held = <T extends typeof setTimeout | typeof setInterval>(start: T): T =>
   ((act: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) => {
     const own = current.getStore()
@@ -182,7 +182,7 @@ const isService = (one: unknown): one is object =>
 
 const environments = new WeakMap<object, { env: Env; bounds: Bounds }>()
 
-/** The bounds that the host tells, and the environment without them. */
+/** Reads the limits and hides them from the environment. */
 function heldEnv(given: object): { env: Env; bounds: Bounds } {
   const known = environments.get(given)
   if (known) return known
@@ -195,7 +195,7 @@ function heldEnv(given: object): { env: Env; bounds: Bounds } {
   return made
 }
 
-/** Entrypoints of the Worker itself: each call is an invocation more. */
+/** Each call of an entrypoint of the Worker itself is another invocation. */
 function heldExports(exports: Record<string, object>, own: Invocation): Record<string, object> {
   const counted = (target: object, key: string | symbol) => {
     const method = Reflect.get(target, key)
@@ -227,7 +227,7 @@ function heldContext(context: Context, own: Invocation): Context {
 
 type Identity = { new (): { readable: ReadableStream; writable: WritableStream } }
 
-/** A stream's invocation is answered when it has ended; answers what is to be sent. */
+/** The invocation of a stream is answered at its end. Returns the response to send. */
 function answerOf(response: Response, own: Invocation): Response {
   if (!response.body || !response.headers.get('content-type')?.startsWith('text/event-stream')) {
     own.answered()
@@ -247,7 +247,7 @@ type Handler = (event: never, env: object, context: Context) => unknown
 function heldHandler(handler: Handler, isLong: boolean): Handler {
   return (event, given, context) => {
     const { env, bounds } = heldEnv(given)
-    // Cron and queues have 15 minutes, whether or not what they do is waited for.
+    // Cron and queue handlers have 15 minutes, whether or not their work is awaited.
     const own = new Invocation(isLong ? { ...bounds, kept: undefined } : bounds, context)
     return current.run(own, async () => {
       try {
@@ -268,7 +268,7 @@ const stackOf = (error: unknown): string => (error instanceof Error ? (error.sta
 
 type Started = { job: number; class: string; token: string }
 
-/** Announces each run as a line before it begins, and its end: a run whose code loops prints nothing by itself. */
+/** Prints each run before it begins and at its end, because an endless loop prints nothing. */
 export function announceRuns(): void {
   Object.assign(globalThis, {
     [Symbol.for('sidejob.announce')]: ({ job, class: name, token }: Started) => {
@@ -278,10 +278,10 @@ export function announceRuns(): void {
   })
 }
 
-/** The address of Cloudflare's documentation that fires a cron trigger; newer versions of miniflare have another one too. */
+/** Address that fires a cron trigger; newer versions of miniflare have another one too. */
 const FIRE_CRON = '/cdn-cgi/handler/scheduled'
 
-/** The Worker with a route that fires its cron triggers: `curl …/cdn-cgi/handler/scheduled?cron=0+3+*+*+*`. */
+/** Adds a route that fires cron triggers: `curl …/cdn-cgi/handler/scheduled?cron=0+3+*+*+*`. */
 export function withCronRoute<T extends object>(worker: T): T {
   const { fetch: own, scheduled } = worker as Partial<Record<string, Handler>>
   if (!own || !scheduled) return worker
@@ -296,7 +296,7 @@ export function withCronRoute<T extends object>(worker: T): T {
   return { ...worker, fetch }
 }
 
-/** Requests under a strange name do not reach the Worker. */
+/** Requests with another host name do not reach the Worker. */
 const local =
   (handler: Handler): Handler =>
   (event, env, context) =>
@@ -305,7 +305,7 @@ const local =
 const handlers = ['fetch', 'scheduled', 'queue', 'email', 'tail'] as const
 
 /**
- * The handlers of a Worker, each invocation of which is held to its bounds.
+ * Wraps the handlers of a Worker, so that each invocation has limits.
  *
  * @example export default hold(worker)
  */
@@ -326,7 +326,7 @@ export function hold<T extends object>(worker: T): T {
 type Entrypoint = new (context: Context, env: object) => object
 
 /**
- * An entrypoint of a Worker: each call of it is an invocation of its own.
+ * Wraps an entrypoint: each call is its own invocation.
  *
  * @example export const Isolate = holdEntrypoint(Own)
  */

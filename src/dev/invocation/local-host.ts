@@ -1,10 +1,10 @@
-// A page in a browser may give its own name the address 127.0.0.1 and then ask the stack on your machine, whose key is
-// known. Such a request says that name: it is refused.
+// Protects against DNS rebinding: a page in a browser can point its own name to 127.0.0.1, but its requests name that
+// host.
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
 /**
- * The answer to a request that came under a name that is not this machine's, nor that of `PUBLIC_URL`; undefined for others.
+ * Returns the refusal of a request whose host is neither this machine nor that of `PUBLIC_URL`, or undefined.
  *
  * @example refusedHost(new Request('http://rebound.example/v1/jobs'), {})?.status // 403
  */
