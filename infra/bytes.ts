@@ -1,0 +1,71 @@
+// Checks that no room of the source grows: bytes.json has the maximum bytes of each room, and its numbers may only fall.
+//
+//   node infra/bytes.ts             check all rooms
+//   node infra/bytes.ts --update    lower the numbers of rooms that shrank
+
+import { execFileSync } from 'node:child_process'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const boundsFile = join(import.meta.dirname, 'bytes.json')
+const SOURCE = /\.(ts|tsx|lua|css|go|js|mjs|tf)$/
+/** Bounds are multiples of this, so that a repair of a few lines passes. */
+const STEP = 10_000
+
+type Bytes = Record<string, number>
+
+/**
+ * The room of a file: a folder of src or infra, or a folder at the top.
+ *
+ * @example roomOf('src/redis/lua/lib/job.lua') // 'src/redis/lua'
+ */
+export function roomOf(file: string): string {
+  if (file.startsWith('src/redis/lua/')) return 'src/redis/lua'
+  const [top, room, rest] = file.split('/')
+  return rest === undefined || (top !== 'src' && top !== 'infra') ? top! : `${top}/${room}`
+}
+
+/** The bytes of each room, without generated files, which git ignores. */
+export function bytesOfRooms(): Bytes {
+  const rooms: Bytes = {}
+  const listed = execFileSync('git', ['ls-files', 'src', 'functions', 'infra'], { cwd: root, encoding: 'utf8' })
+  for (const file of listed.split('\n').filter((name) => SOURCE.test(name))) {
+    const bytes = statSync(join(root, file), { throwIfNoEntry: false })?.size ?? 0
+    rooms[roomOf(file)] = (rooms[roomOf(file)] ?? 0) + bytes
+  }
+  return rooms
+}
+
+/**
+ * A sentence for each room that is larger than its bound.
+ *
+ * @example tooLarge({ 'src/cli': 130_000 }, { 'src/cli': 120_000 }) // ['src/cli: 130000 bytes, expected at most 120000']
+ */
+export const tooLarge = (rooms: Bytes, bounds: Bytes): string[] =>
+  Object.entries(rooms).flatMap(([room, bytes]) =>
+    bytes > (bounds[room] ?? 0) ? [`${room}: ${bytes} bytes, expected at most ${bounds[room] ?? 0}`] : [],
+  )
+
+/** Bounds of the rooms as they are; none is higher than before. */
+export const lowered = (rooms: Bytes, bounds: Bytes): Bytes =>
+  Object.fromEntries(
+    Object.entries(rooms)
+      .map(([room, bytes]) => [room, Math.min(bounds[room] ?? Infinity, Math.ceil(bytes / STEP) * STEP)] as const)
+      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  )
+
+export const readBounds = (): Bytes => JSON.parse(readFileSync(boundsFile, 'utf8'))
+
+if (import.meta.main) {
+  const rooms = bytesOfRooms()
+  if (process.argv[2] === '--update') {
+    writeFileSync(boundsFile, `${JSON.stringify(lowered(rooms, readBounds()), null, 2)}\n`)
+  } else {
+    const problems = tooLarge(rooms, readBounds())
+    if (problems.length) {
+      console.error([...problems, 'Remove code of this room, or move it to the room where it belongs.'].join('\n'))
+      process.exit(1)
+    }
+  }
+}
