@@ -72,12 +72,27 @@ const unreadableJob = (id: number): SidejobError =>
     `the record of job ${id} in Redis is damaged: run \`sidejob doctor --repair\`, or delete the job with force`,
   )
 
+type PortAsked = { dir: 'i' | 'o'; port: string; limit: number }
+
 export function createLooks(parts: Parts) {
   const { client, keys, base, moments, vault } = parts
   const { evaluate } = client
   const fill = filling(parts, vault.show)
 
-  async function inspect(job: string, of?: { dir: 'i' | 'o'; port: string; limit: number }): Promise<Inspection> {
+  const begun = new Map<string, Promise<Inspection>>()
+
+  /** Reads of one job that begin in the same turn of the event loop are one call. */
+  function inspect(job: string, of?: PortAsked): Promise<Inspection> {
+    if (of) return read(job, of)
+    const known = begun.get(job)
+    if (known) return known
+    const answer = read(job)
+    begun.set(job, answer)
+    queueMicrotask(() => begun.delete(job))
+    return answer
+  }
+
+  async function read(job: string, of?: PortAsked): Promise<Inspection> {
     const raw = await evaluate(
       scripts.inspect,
       [keys.hints, keys.listened],
