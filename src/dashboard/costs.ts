@@ -4,7 +4,8 @@
 export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
- * By path. With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
+ * By path. The job of `/jobs/:job` waits for children, and has a chain of three jobs and a limit behind it.
+ * With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
  * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both. With one flow that has
  * no nodes: each that has some is one command more. A schedule that keeps
  * its history is one command more of the first look at Schedules, and of one in a minute. Jobs have failed: the first look asks whether kinds of errors are muted,
@@ -15,7 +16,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
   '/jobs': [1, 14, 20],
   '/jobs/new': [2, 8, 14],
-  '/jobs/:job': [2, 24, 35],
+  '/jobs/:job': [6, 12, 74],
   '/flows': [2, 10, 15],
   '/flows/:job': [2, 14, 18],
   '/flows/:job/edit': [2, 12, 25],

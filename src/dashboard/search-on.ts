@@ -66,9 +66,3 @@ export async function searchOn<Row>({ shared }: Asked, search: Search<Row>): Pro
     ...(first.total === undefined ? {} : { total: first.total }),
   }
 }
-
-/** The progress of a search. @example searchedOf({ cursor: '16001', newest: 20_000 }) // { searched: 4_000, of: 20_000 } */
-export function searchedOf({ cursor, newest }: Pick<Step<unknown>, 'cursor' | 'newest'>) {
-  if (!isByIds(cursor) || newest === undefined) return undefined
-  return { searched: Math.max(0, newest - Number(cursor) + 1), of: newest }
-}

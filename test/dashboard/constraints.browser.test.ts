@@ -52,8 +52,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await said.getByText('args: expected JSON').waitFor()
       expect(await known()).toEqual([])
       await page.getByLabel(/^Args/).fill('')
-      await page.getByLabel('At once').fill('1')
-      await page.getByRole('button', { name: 'Make it' }).click()
+      await page.getByLabel('Max running').fill('1')
+      await page.getByRole('button', { name: 'Create constraint' }).click()
       await toast(page, 'Constraint one-per-host is made').waitFor()
       expect((await site.engine.constraints.get('one-per-host')).groupBy).toBe('host')
       await page.getByText('class crawl*, by args.host: 1 at once').waitFor()
@@ -68,9 +68,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change constraint mails' }).click()
       await page.locator('#preview').getByText('1 of the 4 open jobs fits').waitFor()
-      expect(await page.getByLabel('In a time').inputValue()).toBe('5')
-      await page.getByLabel('In a time').fill('9')
-      await page.getByRole('button', { name: 'Change it' }).click()
+      expect(await page.getByLabel('Starts per period').inputValue()).toBe('5')
+      await page.getByLabel('Starts per period').fill('9')
+      await page.getByRole('button', { name: 'Save' }).click()
       await toast(page, 'Constraint mails is changed').waitFor()
       expect((await site.engine.constraints.get('mails')).rate).toMatchObject({ limit: 9 })
       await page.getByRole('button', { name: 'Undo' }).click()
@@ -87,7 +87,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   test('who may not is told why, and still tries one', () =>
     as(['read', 'write'], '/limits?constraint=&class=crawl', async (page) => {
       await page.getByText('2 of the 4 open jobs fit').waitFor()
-      for (const name of ['Make it', 'Remove constraint mails', 'New constraint']) {
+      for (const name of ['Create constraint', 'Remove constraint mails', 'New constraint']) {
         const button = page.getByRole('button', { name })
         expect(await button.isDisabled()).toBe(true)
         expect(await button.getAttribute('title')).toBe('needs admin; you have read, write')

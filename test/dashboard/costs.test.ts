@@ -6,12 +6,36 @@ import { flow } from '../../functions/flow.ts'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import { costs as most } from '../../src/dashboard/costs.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
+import { defineWorker } from '../../src/index.ts'
 import { counted } from '../kit/counted.ts'
 import { costOf } from '../redis/commandstats.ts'
 import { startPages, type Visitor } from './kit.ts'
 import { fails, waits } from './seed-jobs.ts'
 
 const FLOW = 4
+
+/** A job that waits for three children, each of which waits for three, and each of those for one. */
+const family = defineWorker({
+  class: 'family',
+  perform(job) {
+    const left = job.args as number
+    const names = left > 0 ? ['a', 'b', 'c'] : ['slow']
+    for (const name of job.children[names[0]!] ? [] : names)
+      job.spawn(name, { class: left > 0 ? 'family' : 'pulled' }, { args: left - 1 })
+    return job.suspend({ waitFor: 'children' })
+  },
+})
+
+/** A deployment with such a family; the last job of its chain waits for room. */
+async function startFamily() {
+  const grown = await startPages({ workers: [family] })
+  await grown.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
+  await grown.make('pulled')
+  await grown.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000 })
+  const root = await grown.make('family', { args: encodeValue(2) })
+  await grown.until(async () => (await grown.engine.jobs.why(String(root), { deep: 3 })).chain?.length === 3)
+  return { grown, root, visitor: await grown.enter(['admin']) }
+}
 
 let pages: Awaited<ReturnType<typeof startPages>>
 let reader: Visitor
@@ -75,13 +99,24 @@ const pathOf = (path: string): string =>
     .replace(':class', 'waits')
     .replace(':id', 'shop-7')
 
-counted.each(table.map(({ path }) => path))('%s costs a bounded number of round trips and commands', async (path) => {
+function expectWithin(path: string, { first, next }: { first: Cost; next: Cost }) {
   expect(Object.keys(most), 'the table of what pages cost has a line for each').toContain(path)
-  const { first, next } = await looks(pathOf(path))
   const [trips, look, cold] = most[path]!
   expect.soft(Math.max(first.trips, next.trips), 'round trips').toBeLessThanOrEqual(trips)
   expect.soft(next.commands, 'commands of a look').toBeLessThanOrEqual(look)
   expect.soft(first.commands, 'commands of the first look').toBeLessThanOrEqual(cold)
+}
+
+counted.each(table.map(({ path }) => path))('%s costs a bounded number of round trips and commands', async (path) =>
+  expectWithin(path, await looks(pathOf(path))),
+)
+
+counted('a job with children and a chain of three to a limit costs no more than its page may', async () => {
+  const { grown, root, visitor } = await startFamily()
+  const seen = await looks(`/jobs/${root}`, grown, visitor)
+  expectWithin('/jobs/:job', seen)
+  expect([seen.next.commands, seen.first.commands]).toEqual(most['/jobs/:job']!.slice(1))
+  await grown.close()
 })
 
 counted(
@@ -176,7 +211,7 @@ counted(
       await flowing.rest(id)
     }
     const looked = async () => {
-      expect(await visitor.html('/ui/flows')).toContain('Nodes with something to do')
+      expect(await visitor.html('/ui/flows')).toContain('Busy nodes')
       return look('/flows', flowing, visitor)
     }
     await begin(30)

@@ -80,17 +80,18 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       return found
     })
 
-  /** What is too low for a thumb: all that can be pressed, but for links inside of a sentence. */
+  /** Targets that are too small for a thumb. Links inside a sentence are exempt. */
   const small = (page: Page) =>
     page.evaluate(() =>
       [...document.querySelectorAll<HTMLElement>('a, button, summary, select, textarea, input:not([type=hidden])')]
         .filter((one) => one.offsetParent !== null && !one.closest('.board, .vh'))
-        .filter((one) => getComputedStyle(one).display !== 'inline')
+        .filter((one) => one.parentElement?.tagName === 'TD' || getComputedStyle(one).display !== 'inline')
         .map((one) => {
-          const { height } = (one.closest('label') ?? one).getBoundingClientRect()
-          return { height, html: one.outerHTML.slice(0, 100) }
+          const { width, height } = (one.closest('label') ?? one).getBoundingClientRect()
+          const isNumber = one.parentElement?.tagName === 'TD'
+          return { size: isNumber ? Math.min(width, height) : height, html: one.outerHTML.slice(0, 100) }
         })
-        .filter(({ height }) => height > 0 && height < 31.5),
+        .filter(({ size }) => size > 0 && size < 31.5),
     )
 
   describe.each(paths)('%s', (path) => {
@@ -142,6 +143,33 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         expect(await findings(page)).toEqual([])
       }),
     )
+  })
+
+  test('at 1,024 pixels the page of a class has room for its ports and its form', () =>
+    visit(browser, site, { path: '/workers/media/resize', width: 1_024 }, async (page) => {
+      const widths = await page.evaluate(() =>
+        [...document.querySelectorAll('.wcols > *')].map((one) => one.getBoundingClientRect().width),
+      )
+      expect(widths).toHaveLength(3)
+      expect(Math.min(...widths)).toBeGreaterThan(300)
+    }))
+
+  test('on a phone the whole text of an error and of a log line is visible', async () => {
+    const long = `card declined ${JSON.stringify({ code: 'decline_code', detail: 'x'.repeat(300) })}`
+    await site.engine.log.write(JSON.stringify({ message: long }) as never)
+    const id = await site.make('says', { args: JSON.stringify(long) })
+    await site.rest(id)
+    for (const [path, selector] of [
+      [`/jobs/${id}`, '#tabs .fault b'],
+      ['/log', '.log .clip'],
+    ] as const)
+      await visit(browser, site, { path, width: 390 }, async (page) => {
+        const cut = await page
+          .locator(selector)
+          .first()
+          .evaluate((one) => one.scrollWidth > one.clientWidth + 1 || one.getBoundingClientRect().right > innerWidth)
+        expect(cut).toBe(false)
+      })
   })
 
   test('titles differ', () =>

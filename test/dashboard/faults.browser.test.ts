@@ -53,14 +53,14 @@ const cases: Case[] = [
   {
     path: '/workers/media/resize?change',
     fill: { 'Time for a run': 'long' },
-    press: 'Change it',
+    press: 'Save',
     field: 'Time for a run',
     says: /^timeout: expected a duration/,
   },
   {
     path: '/workers/media/resize?change',
     fill: { 'In ports': '{"url":{"schema":{"type":"text"}}}' },
-    press: 'Change it',
+    press: 'Save',
     field: 'In ports',
     says: /^in\.url\.schema/,
   },
@@ -81,35 +81,35 @@ const cases: Case[] = [
   {
     path: '/schedules',
     fill: { Name: 'nightly', Class: 'resize', When: '1 2 3' },
-    press: 'Make it',
+    press: 'Create schedule',
     field: 'When',
     says: /expected 5 or 6 fields/,
   },
   {
     path: '/schedules',
     fill: { Name: 'nightly', Class: 'resize', When: '0 3 * * *', Zone: 'Mars/Base' },
-    press: 'Make it',
+    press: 'Create schedule',
     field: 'Zone',
     says: /expected a time zone/,
   },
   {
     path: '/limits?change=',
-    fill: { Key: 'stripe', 'At once': '0' },
-    press: 'Make it',
-    field: 'At once',
+    fill: { Key: 'stripe', 'Max running': '0' },
+    press: 'Create limit',
+    field: 'Max running',
     says: /^concurrency: expected at least 1/,
   },
   {
     path: '/limits?change=',
-    fill: { Key: 'stripe', 'In a time': '5', Of: 'a while' },
-    press: 'Make it',
-    field: 'Of',
+    fill: { Key: 'stripe', 'Starts per period': '5', Period: 'a while' },
+    press: 'Create limit',
+    field: 'Period',
     says: /^rate\.period: expected a duration/,
   },
   {
     path: '/limits?constraint=',
     fill: { Name: 'big', Args: '{"size": {"more": 1}}' },
-    press: 'Make it',
+    press: 'Create constraint',
     field: 'Args',
     says: /^match\.args\.size/,
   },
@@ -193,7 +193,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     at('/settings/keys', async (page) => {
       await page.getByLabel(/^Name/).fill('grafana')
       await page.getByRole('checkbox', { name: /^read/ }).uncheck()
-      await page.getByRole('button', { name: 'Make it' }).click()
+      await page.getByRole('button', { name: 'Create key' }).click()
       expect(await page.locator('fieldset .err').textContent()).toBe('scope: expected at least one, got none')
     }))
 

@@ -82,12 +82,34 @@ test('files are looked for by their id, type or job, page by page; a link shows 
   for (const q of ['77', '#77', 'IMAGE/png', ids[76]!, ids[76]!.slice(0, 9)])
     expect((await shown(q)).files, q).toEqual([ids[76]])
   const { html } = await shown('#77')
-  expect(html).toContain('1 of 120 files that were looked through fit')
+  expect(html).toMatch(/class="note"[^>]*>1 file</)
   expect(html).toMatch(/<input[^>]*name="q"[^>]*value="#77"/)
   expect((await shown('text/plain')).files.length).toBeGreaterThanOrEqual(100)
   const none = await shown('nothing has it')
   expect(none.files).toEqual([])
-  expect(none.html).toContain('No file has that in its id or type, or is of that job.')
+  expect(none.html).toContain('No file matches.')
+  await there.close()
+})
+
+test('a search without a match shows the number of searched files, and its link leads to the match', async () => {
+  const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
+  const own = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
+  const there = await startPages({}, () => ({ downloads: { files: own, allowHosts: [], keep: 3_600_000 } }))
+  const keys = await Promise.all(
+    Array.from({ length: 1_100 }, async (_, n) => keyOf(await own.idOf(n + 1, Date.now()))),
+  )
+  // Files are listed by their keys.
+  for (const key of keys.sort())
+    await bucket.put(key, bytes, { type: key === keys.at(-1) ? 'image/png' : 'text/plain' })
+  const reader = await there.enter(['read'])
+  const first = await reader.html('/ui/files?q=image%2Fpng')
+  expect(first).toContain('No match in 1,000 files')
+  expect(first).toContain('data-more="100"')
+  expect(first).not.toContain('No file matches.')
+  const [, next] = /<div class="further".*?href="([^"]*)"/s.exec(first)!
+  const second = await reader.html(next!.replaceAll('&amp;', '&'))
+  expect(second).toContain('image/png')
+  expect(second).not.toContain('id="further"')
   await there.close()
 })
 

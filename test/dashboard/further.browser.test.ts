@@ -49,6 +49,19 @@ describe.skipIf(!program())('a long search', { timeout: 90_000 }, () => {
       expect(new URL(page.url()).search).toBe('?args.order=ORD-7003')
     }))
 
+  test('appends the oldest job of a group to the page of the group', () =>
+    at('/groups/rare', async (page) => {
+      const row = page.locator(`#row-${oldest}`)
+      const begun = Date.now()
+      while (!(await row.isVisible()) && Date.now() - begun < 30_000) {
+        await row.waitFor({ timeout: 4_000 }).catch(() => undefined)
+        if (await row.isVisible()) break
+        expect(await page.locator('#further .word').textContent()).toMatch(/^No match in the newest [\d,]+ of 60,00\d$/)
+        await page.getByRole('link', { name: 'Search older jobs' }).click()
+      }
+      expect(await row.isVisible()).toBe(true)
+    }))
+
   test('ends with a sentence and the button if there is no match', () =>
     at('/jobs?group=none&class=waits', async (page) => {
       await page.getByText('No job matches.').waitFor()

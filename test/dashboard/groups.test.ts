@@ -46,7 +46,7 @@ test('a group without a bound has who runs, and nobody waits', async () => {
 test('a group of which no job is left has a page that says so', async () => {
   const html = await admin.html('/ui/groups/never')
   expect(html).toContain('no job that is not at rest')
-  expect(html).toContain('None of the newest jobs is of this group.')
+  expect(html).toContain('No jobs.')
 })
 
 test('Limits, the page of a job and the search lead to it', async () => {

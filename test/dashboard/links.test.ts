@@ -75,7 +75,7 @@ test('a run in the timeline leads to what it did, and its address alone opens it
   }
   // Who goes to another tab leaves the run.
   const [, log] = /href="([^"]*)"[^>]*>\s*Log /.exec(await visitor.html(`${way}?run=1`))!
-  expect(log).toBe(`${way}#tabs`)
+  expect(log).toBe(`${way}?tab=log#tabs`)
 })
 
 test('the log is read back from the moment of the address, and the timeline marks it', async () => {
@@ -85,7 +85,10 @@ test('the log is read back from the moment of the address, and the timeline mark
   const [, until] = /href="([^"]*)"[^>]*>\s*The log until then/.exec(errors)!
   expect(until).toContain(`at=${encodeURIComponent(new Date(last.endedAt).toISOString())}`)
   const early = new Date(first.startedAt - 60_000).toISOString()
-  const [all, before] = [await visitor.html(way), await visitor.html(`${way}?at=${encodeURIComponent(early)}`)]
+  const [all, before] = [
+    await visitor.html(`${way}?tab=log`),
+    await visitor.html(`${way}?at=${encodeURIComponent(early)}`),
+  ]
   expect(all).toContain('says 0')
   expect(all).not.toContain('Until ')
   expect(before).not.toContain('says 0')

@@ -275,7 +275,7 @@ test('the worst comes first, and all are counted', () => {
 test('limits are full only where somebody waits, and say what bounds them', () => {
   expect(isFull(limit)).toBe(true)
   expect(kindOfLimit({ ...limit, key: 'worker:media/resize', rate: { limit: 500, period: MINUTE } })).toBe(
-    'at once 2, 500 in 1 m 00 s, of the class',
+    'max 2 running, 500 in 1 m 00 s, of the class',
   )
   expect([...coloursOf(['a', 'b', 'b', null])]).toEqual([
     ['b', 'g1'],

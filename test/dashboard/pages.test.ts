@@ -151,7 +151,7 @@ describe('the views of Jobs', () => {
 
   test('are found by a click, and show what they say', async () => {
     const html = await reader.html('/ui/jobs')
-    for (const name of ['Since the deploy', 'At limits', 'Tries again', 'Longer than a minute'])
+    for (const name of ['Since the deploy', 'At limits', 'Retrying', 'Longer than a minute'])
       expect(html).toContain(`${name} `)
     const held = await pages.make('pulled', { group: { id: 'one-at-a-time', concurrency: 1 } })
     await pages.engine.runs.claim('default', { names: ['pulled'], lease: 3_600_000, max: 10 })

@@ -24,9 +24,18 @@ export const fails = defineWorker({
   },
 })
 
+/** Fails with the message that its args are. */
+const says = defineWorker({
+  class: 'says',
+  retry: { max: 0 },
+  perform(job) {
+    throw new Error(String(job.args))
+  },
+})
+
 /** @example const { site, ids } = await serveJobs() // ids.flow, ids.waits, ids.failed, ids.running */
 export async function serveJobs() {
-  const site = await serve({ workers: [waits, fails, ...core] })
+  const site = await serve({ workers: [waits, fails, says, ...core] })
   const call = callerOf(site.url, KEY)
   await site.engine.workers.register('default', 'pulled', { pull: true, concurrency: 1 })
   await call('PUT', '/v1/workers/media/resize', { pull: true, in: { url: {} }, out: { done: {} } })

@@ -40,6 +40,7 @@ test('steps that are done are told in their order with moment, duration, run and
   const shown = await reader.html(`/ui/jobs/${id}?tab=steps`)
   expect(shown).toMatch(/Steps that are done.*reserve.*16 bytes/s)
   expect(shown).not.toContain('<b>&')
+  expect(shown, 'a row of the timeline').toMatch(/<b>reserve<\/b><\/span><span class="kind">step, run \d+<\/span>/)
 })
 
 test('a job whose function has no steps says so, and one that there is not is refused', async () => {
@@ -47,6 +48,6 @@ test('a job whose function has no steps says so, and one that there is not is re
   await pages.engine.queues.update('default', { paused: true })
   const id = String(await pages.make('order'))
   expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], cursor: null })
-  expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No step of its function is kept')
+  expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No steps are kept')
   await expect(pages.engine.jobs.steps('999')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -59,7 +59,7 @@ async function listed(view: string): Promise<string[]> {
 test.each([
   ['Failed 6 h', ['failedLate']],
   ['At limits', ['waits']],
-  ['Tries again', ['tries']],
+  ['Retrying', ['tries']],
   ['Longer than a minute', ['slow']],
   ['Since the deploy', ['failedEarly', 'failedLate', 'holds', 'quick', 'tries', 'waits']],
 ])('%s', async (view, names) => expect(await listed(view)).toEqual(names))

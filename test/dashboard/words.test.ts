@@ -276,7 +276,7 @@ describe('a timeline', () => {
   ]
 
   test('has runs in their order, with waits between', () => {
-    const [own] = rowsOf(job, runs, [], 2 * DAY)
+    const [own] = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     expect(own!.stretches.map(({ kind, from, to }) => [kind, from, to])).toEqual([
       ['queued', 0, 10],
       ['fail', 10, 30],
@@ -287,7 +287,7 @@ describe('a timeline', () => {
   })
 
   test('draws long waits at one width, and says how long they were', () => {
-    const rows = rowsOf(job, runs, [], 2 * DAY)
+    const rows = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     const scale = scaleOf(0, 2 * DAY, busyIn(rows), true)
     expect(scale.breaks.map(({ length }) => length)).toEqual([DAY - 30, DAY - 20])
     const width = (from: number, to: number) => scale.place(to) - scale.place(from)
@@ -297,7 +297,7 @@ describe('a timeline', () => {
   })
 
   test('in true time nothing is folded', () => {
-    const scale = scaleOf(0, 2 * DAY, busyIn(rowsOf(job, runs, [], 2 * DAY)), false)
+    const scale = scaleOf(0, 2 * DAY, busyIn(rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)), false)
     expect(scale.breaks).toEqual([])
     expect(scale.place(DAY)).toBeCloseTo(48.2)
   })

@@ -6,7 +6,7 @@ import { createBeads } from './board/beads.ts'
 import { type BoardData, clockOf, dataOf } from './board/data.ts'
 import { createDrawing, type Drawing } from './board/draw.ts'
 import { startEditor } from './board/editor.ts'
-import { type Layout, layout } from './board/layout.ts'
+import { LARGE, type Layout, layout } from './board/layout.ts'
 import { createMap } from './board/map.ts'
 import { createPace } from './board/pace.ts'
 import { createReplay, type Replay } from './board/replay.ts'
@@ -15,8 +15,6 @@ import { createView } from './board/view.ts'
 
 /** With more moving wires than this there are no beads: they would say nothing, and cost every frame. */
 const MOST_BEADS = 24
-/** With more nodes than this a wire is labelled when it backs up or is pointed at, and there is a map. */
-const LARGE = 60
 /** Below this width a flow opens at what needs a look. */
 const PHONE = 760
 

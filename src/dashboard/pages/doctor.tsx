@@ -10,9 +10,10 @@ import { Act as Button, LinkButton } from '../parts/act.tsx'
 import { Icon, Shape } from '../parts/icon.tsx'
 import { Card, Head, Heads, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
+import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
 import { countsOf, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
-import { faultsIn, foundWords, isTickMissing } from '../words/needs.ts'
+import { faultsIn, foundWords, isSlow, isTickMissing } from '../words/needs.ts'
 import { count, many } from '../words/number.ts'
 import { span } from '../words/time.ts'
 
@@ -23,6 +24,10 @@ type DoctorData = {
   examined?: { faults: Fault[]; jobs: number; cursor: string | null }
   /** How many jobs there are. */
   total?: number
+  /** Runs that were lost in the last hour. */
+  lost: number
+  /** Queues in which jobs wait for a pull worker, with their classes. */
+  unclaimed: ReadonlyMap<string, readonly string[]>
 }
 
 function Check({ ok, text, children }: { ok: boolean; text: string; children: Child }) {
@@ -71,7 +76,23 @@ function LastLook({ examined: { at, whole, faults, cursor } }: { examined: NonNu
   )
 }
 
-function What({ health }: { health: Health }) {
+function Runs({ lost, unclaimed }: Pick<DoctorData, 'lost' | 'unclaimed'>) {
+  return (
+    <>
+      <Check ok={lost === 0} text="Runs">
+        {lost === 0 ? 'none lost in the last hour' : `${many(lost, 'run')} lost in the last hour`}
+      </Check>
+      <Check ok={unclaimed.size === 0} text="Pull workers">
+        {unclaimed.size === 0
+          ? 'no job waits for one for longer than a minute'
+          : [...unclaimed].map(([queue, classes]) => `none takes ${classes.join(', ')} from queue ${queue}`).join('; ')}
+      </Check>
+    </>
+  )
+}
+
+function What({ data }: { data: DoctorData }) {
+  const { health } = data
   const { now } = useLook()
   const { redis, ms, tickAt, bellAt, version, problems = [], restored, examined } = health
   const bells = problems.find(({ of }) => of === 'qstash')
@@ -111,6 +132,7 @@ function What({ health }: { health: Health }) {
             <Refused problem={unreadable} />
           </Check>
         )}
+        <Runs lost={data.lost} unclaimed={data.unclaimed} />
         {examined && <LastLook examined={examined} />}
       </ul>
     </Card>
@@ -189,6 +211,14 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
   )
 }
 
+/** Names the first kind of problem. */
+function noteOf({ health, lost, unclaimed }: Pick<DoctorData, 'health' | 'lost' | 'unclaimed'>): string {
+  if (!health.ok) return 'a service does not answer'
+  return lost > 0 || unclaimed.size > 0 ? 'services answer, but runs need a look' : 'all services answer'
+}
+
+const HOUR = 3_600_000
+
 /** So many slices are mended by one press. */
 const MENDED = 20
 
@@ -196,27 +226,30 @@ export const doctor = page<DoctorData>({
   path: '/doctor',
   nav: 'doctor',
   every: 0,
-  async load({ engine, query, glance }) {
+  async load({ engine, query, glance, look }) {
     const cursor = query.get('cursor')
-    const [{ examined: before, ...health }, found] = await Promise.all([
+    const [{ examined: before, ...health }, { stats, series }, examined] = await Promise.all([
       engine.health(),
-      cursor === null ? undefined : Promise.all([engine.doctor.examine(cursor || undefined), glance()]),
+      glance('minute'),
+      cursor === null ? undefined : engine.doctor.examine(cursor || undefined),
     ])
-    if (!found) return { health: { ...health, ...(before && { examined: before }) } }
-    // Who looks now sees what is so now.
-    const [examined, { stats }] = found
-    return { health, examined, total: sumOf(countsOf(stats.queues, null)) }
+    const slow = stats.queues.filter((queue) => isSlow(queue, look.now)).slice(0, MOST_SLOW)
+    const lost = series.points.reduce((sum, point) => sum + (point.at > look.now - HOUR ? point.lost : 0), 0)
+    const seen = { lost, unclaimed: await unclaimedIn(engine, slow) }
+    if (!examined) return { ...seen, health: { ...health, ...(before && { examined: before }) } }
+    // A new examination replaces the last one.
+    return { ...seen, health, examined, total: sumOf(countsOf(stats.queues, null)) }
   },
   title: () => 'Doctor',
-  View: ({ data: { health, examined, total } }) => (
+  View: ({ data, data: { health, examined, total, lost, unclaimed } }) => (
     <>
-      <Head title="Doctor" note={health.ok ? 'what we need answers' : 'something does not answer'}>
+      <Head title="Doctor" note={noteOf({ health, lost, unclaimed })}>
         <LinkButton to="/doctor?cursor=&run" icon="doctor" kind="primary">
           Look at all jobs
         </LinkButton>
       </Head>
       <div class="stack">
-        <What health={health} />
+        <What data={data} />
         {examined && total !== undefined && <Examined data={{ examined, total }} />}
       </div>
     </>

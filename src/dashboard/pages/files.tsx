@@ -6,10 +6,11 @@ import { type FilesTotal, listFiles, totalOf } from '../../http/files.ts'
 import { queryWith, useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
+import { Further } from '../parts/further.tsx'
 import { Card, Empty, Head, Heads, JobId, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { given } from '../words/form.ts'
-import { bytes, count, many } from '../words/number.ts'
+import { bytes, many } from '../words/number.ts'
 
 type Listed = Awaited<ReturnType<typeof listFiles>>
 type FilesData = Listed & {
@@ -23,7 +24,7 @@ type FilesData = Listed & {
 }
 
 const MOST = 100
-/** A search looks through so many pages; a link goes on where it stopped. */
+/** Pages that one request searches. */
 const PAGES = 10
 /** The total is added up page by page: all who look share it for ten seconds. */
 const FRESH = 10_000
@@ -33,9 +34,9 @@ const fits = ({ id, type, job }: Listed['files'][number], wanted: string): boole
   id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
 
 /** Page by page, until as many fit as are shown at once. */
-async function searched(files: Files, wanted: string, from?: string): Promise<Listed & { looked: number }> {
+async function searched(files: Files, wanted: string, before: number, from?: string) {
   const found: Listed['files'] = []
-  let [cursor, looked] = [from ?? null, 0]
+  let [cursor, looked] = [from ?? null, before]
   for (let page = 0; page < PAGES && found.length < MOST; page++) {
     const listed = await listFiles(files, { limit: MOST, cursor: cursor ?? undefined })
     found.push(...listed.files.filter((file) => fits(file, wanted)))
@@ -63,16 +64,13 @@ const NO_FILES: FilesData = { files: [], cursor: null, isThere: false, ends: new
 
 function noteOf({ files, total, looked }: FilesData): string {
   if (!total) return 'no bucket'
-  return looked === undefined
-    ? inAll(total)
-    : `${count(files.length)} of ${many(looked, 'file')} that were looked through fit`
+  return looked === undefined ? inAll(total) : many(files.length, 'file')
 }
 
 /** Why there is none, and what to do about it. */
-function None({ data: { isThere, wanted, cursor } }: { data: FilesData }) {
+function None({ data: { isThere, wanted } }: { data: FilesData }) {
   if (!isThere) return <Empty>This deployment has no bucket, and so stores no files.</Empty>
   if (!wanted) return <Empty>No file is stored. Jobs of the class `download` store them.</Empty>
-  if (cursor) return <Empty>None of these files fits. There are more.</Empty>
   return (
     <Empty
       act={
@@ -81,7 +79,7 @@ function None({ data: { isThere, wanted, cursor } }: { data: FilesData }) {
         </To>
       }
     >
-      No file has that in its id or type, or is of that job.
+      No file matches.
     </Empty>
   )
 }
@@ -146,13 +144,17 @@ const Table = ({ data: { files, ends } }: { data: FilesData }) => (
   <table class="tbl">
     <caption class="vh">Files</caption>
     <Heads names={['File', 'Type', 'Size', 'Job', 'Stored', 'Goes', 'Acts']} />
-    <tbody>
+    <tbody data-found>
       {files.map((file) => (
         <Row file={file} endsAt={ends.get(file.id)} />
       ))}
     </tbody>
+    <tbody data-older data-island />
   </table>
 )
+
+const nextOf = ({ cursor, looked }: FilesData, query: URLSearchParams): string | undefined =>
+  cursor === null ? undefined : `/files${queryWith(query.toString(), { cursor, looked: looked?.toString() })}`
 
 export const files = page<FilesData>({
   path: '/files',
@@ -164,7 +166,9 @@ export const files = page<FilesData>({
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
     const cursor = query.get('cursor') ?? undefined
     const [listed, total, ends] = await Promise.all([
-      wanted ? searched(files, wanted, cursor) : listFiles(files, { limit: MOST, cursor }),
+      wanted
+        ? searched(files, wanted, Number(query.get('looked')) || 0, cursor)
+        : listFiles(files, { limit: MOST, cursor }),
       shared('total of files', FRESH, () => totalOf(files)),
       shared('ends of files', FRESH, () => endsOf({ engine })),
     ])
@@ -177,15 +181,15 @@ export const files = page<FilesData>({
         {data.isThere && <Search wanted={data.wanted} />}
       </Head>
       <Card>
-        {data.files.length === 0 && <None data={data} />}
+        {data.files.length === 0 && data.cursor === null && <None data={data} />}
         <Table data={data} />
-        {data.cursor && (
-          <p class="further">
-            <To kind="btn small" to={`/files${queryWith(query.toString(), { cursor: data.cursor })}`}>
-              {data.wanted ? 'Look further' : 'Further'}
-            </To>
-          </p>
-        )}
+        <Further
+          to={nextOf(data, query)}
+          more="more files"
+          rows={data.files.length}
+          limit={MOST}
+          searched={data.looked === undefined ? undefined : { where: many(data.looked, 'file') }}
+        />
       </Card>
     </>
   ),

@@ -88,7 +88,7 @@ function MakeForm() {
           ))}
         </fieldset>
         <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          Make it
+          Create key
         </button>
       </form>
     </Card>
@@ -137,7 +137,7 @@ export const keys = page<{ keys: ApiKey[] }>({
       scope: 'admin',
       confirm: ({ form }) => ({
         title: `Remove key ${given(form, 'name')}?`,
-        text: ['Who comes with it is refused from then on, and its sessions end. This cannot be taken back.'],
+        text: ['Requests with this key will be refused, and its sessions end. This cannot be undone.'],
         verb: 'Remove it',
         type: given(form, 'name'),
       }),

@@ -3,11 +3,14 @@
 import { logCursor } from '../../core/schemas/values.ts'
 import { queryWith, useLook } from '../look.ts'
 import { page } from '../page.ts'
+import { Further } from '../parts/further.tsx'
 import { Card, Choice, Empty, Head, To } from '../parts/layout.tsx'
 import { Listen, LOG } from '../parts/listen.tsx'
 import { type LogEntry, LogLines, Tail, WholeEntry } from '../parts/log.tsx'
 import { momentOf } from '../words/filter.ts'
+import type { Searched } from '../words/further.ts'
 import { many } from '../words/number.ts'
+import { moment } from '../words/time.ts'
 
 type LogData = {
   entries: LogEntry[]
@@ -30,6 +33,10 @@ function cursorAt(entry: string): string | undefined {
   const [ms, n] = entry.split('-') as [string, string]
   return `${ms}-${BigInt(n) + 1n}`
 }
+
+/** The cursor of a search is the id of the last entry that was read: it begins with its moment. */
+const searchedTo = (cursor: string | null, zone: string): Searched | undefined =>
+  cursor === null ? undefined : { where: `the entries since ${moment(Number.parseInt(cursor, 10), zone)}` }
 
 type Sift = { name: string; label: string; placeholder: string }
 
@@ -62,7 +69,7 @@ function Sifts({ query }: { query: URLSearchParams }) {
         </label>
       ))}
       <button class="vh" type="submit" tabindex={-1}>
-        Sift
+        Filter
       </button>
     </form>
   )
@@ -94,7 +101,7 @@ export const log = page<LogData>({
     }
   },
   title: () => 'Log',
-  View: ({ data: { entries, cursor, level, job, tail, whole, noMoment }, query }) => {
+  View: ({ data: { entries, cursor, level, job, tail, whole, noMoment }, look: { zone }, query }) => {
     const to = (changes: Record<string, string | undefined>) =>
       `/log${queryWith(query.toString(), { cursor: undefined, entry: undefined, ...changes })}`
     return (
@@ -129,14 +136,15 @@ export const log = page<LogData>({
           </Card>
         )}
         <Card>
-          <LogLines entries={entries} of={job} withJobs />
-          {cursor && (
-            <p class="further">
-              <To kind="btn small" to={to({ cursor })}>
-                Look further back
-              </To>
-            </p>
-          )}
+          <LogLines entries={entries} of={job} withJobs isSearching={cursor !== null} />
+          <ol class="log" data-older data-island />
+          <Further
+            to={cursor === null ? undefined : to({ cursor })}
+            more="older entries"
+            rows={entries.length}
+            limit={MOST}
+            searched={searchedTo(cursor, zone)}
+          />
         </Card>
       </>
     )

@@ -1,42 +1,43 @@
-// The end of a list that has more: a link to older rows. A script appends them, and continues by itself if there are few.
+// The end of a list that has more: a link to the next page. A script appends its rows, and continues by itself if they are few.
 
-import { searchedOf } from '../search-on.ts'
-import { furtherText } from '../words/further.ts'
+import { furtherText, type Searched } from '../words/further.ts'
 import { To } from './layout.tsx'
 
 type FurtherProps = {
-  /** Path of the next page, below the base. */
-  to: string
+  /** Path of the next page, below the base; without one the list is complete. */
+  to?: string
+  /** Content of the next page. @example 'older jobs' */
+  more: string
   /** Rows on this page, and the number of rows that fill one. */
   rows: number
   limit: number
-  cursor: string | null
-  newest?: number
+  searched?: Searched
 }
 
 /** `data-more`: the page is not full, so the script continues. */
-export function Further({ to, rows, limit, cursor, newest }: FurtherProps) {
-  if (cursor === null) return null
-  const far = searchedOf({ cursor, newest })
+export function Further({ to, more, rows, limit, searched }: FurtherProps) {
+  if (to === undefined) return null
+  const isFull = rows >= limit
+  const { where, done, of } = searched ?? {}
   return (
     <div
       class="further"
       id="further"
-      data-more={rows < limit ? String(limit - rows) : undefined}
+      data-more={isFull ? undefined : String(limit - rows)}
       data-limit={limit}
-      data-searched={far?.searched}
-      data-of={far?.of}
+      data-where={where}
+      data-done={done}
     >
-      {far && rows < limit && (
+      {where !== undefined && !isFull && (
         <>
-          <progress max={far.of} value={far.searched} aria-label="Searched" />
+          {of !== undefined && <progress max={of} value={done} aria-label="Searched" />}
           <span class="word" aria-live="polite">
-            {furtherText({ rows, ...far })}
+            {furtherText(rows, where)}
           </span>
         </>
       )}
       <To kind="btn small" to={to}>
-        {rows < limit ? 'Search older jobs' : 'Older jobs'}
+        {isFull ? `${more.charAt(0).toUpperCase()}${more.slice(1)}` : `Search ${more}`}
       </To>
     </div>
   )

@@ -56,13 +56,15 @@ type LinesProps = {
   withJobs?: boolean
   /** The job whose log it is. */
   of?: string
+  /** More entries are searched, and appended. */
+  isSearching?: boolean
 }
 
-export function LogLines({ entries, withJobs, of }: LinesProps) {
+export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
   const { now, zone } = useLook()
-  if (entries.length === 0) return <Empty>Nothing was written to the log.</Empty>
+  if (entries.length === 0 && !isSearching) return <Empty>No log entries.</Empty>
   return (
-    <ol class="log">
+    <ol class="log" data-found>
       {entries.map(({ id, at, job, level, entry }) => {
         const { text, rest } = linesOf(entry)
         const isOld = now - at > DAY

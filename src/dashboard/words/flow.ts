@@ -76,7 +76,7 @@ export const needsLook = ({ status, limit }: FlowNodeView): boolean => status ==
 
 /** The line at the head of a flow. */
 export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
-  `${active === 0 ? 'No node has' : `${count(active)} of ${many(nodes, 'node')} ${active === 1 ? 'has' : 'have'}`} something to do; ${many(values, 'value')} on ${many(wires, 'wire')}`
+  `${active === 0 ? 'Idle' : `${count(active)} of ${many(nodes, 'node')} busy`}; ${many(values, 'value')} on ${many(wires, 'wire')}`
 
 /** How the number of waiting values grows in a minute, of the last whole ones. */
 export const growthOf = ({ in: came, out }: Pick<WireView, 'in' | 'out'>): number => {

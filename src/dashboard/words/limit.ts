@@ -28,10 +28,10 @@ export function coloursOf(groups: readonly (string | null)[]): Map<string | null
   return new Map<string | null, string>([...order.map((group) => [group, 'g0'] as const), ...named, [null, 'g0']])
 }
 
-/** What bounds it, and whose it is. @example kindOfLimit(limit) // 'at once 24, of the class' */
+/** Its bounds, and its owner. @example kindOfLimit(limit) // 'max 24 running, of the class' */
 export function kindOfLimit({ key, concurrency, rate, paused }: LimitView): string {
   const most = [
-    ...(concurrency === null ? [] : [`at once ${count(concurrency)}`]),
+    ...(concurrency === null ? [] : [`max ${count(concurrency)} running`]),
     ...(rate === null ? [] : [`${count(rate.limit)} in ${span(rate.period)}`]),
   ]
   const [kind] = key.split(':')

@@ -20,7 +20,9 @@ export function stackParts(stack: string): StackPart[] {
   for (const line of lines.slice(Math.max(0, first))) {
     const foreign = isForeign(line)
     const last = parts.at(-1)
-    const text = plain(line.trim().slice(0, 500))
+    // Lines of source keep their indentation.
+    const source = /^ {4}([> ] *\d+ \|.*)$/.exec(line)?.[1]
+    const text = plain((source ?? line.trim()).slice(0, 500))
     if (last?.isForeign === foreign) last.lines.push(text)
     else parts.push({ isForeign: foreign, lines: [text] })
   }

@@ -1,6 +1,7 @@
 // The timeline of a job: what it did when, on a scale on which long waits are folded.
 
 import type { PastRun } from '../../core/run.ts'
+import type { KeptStep } from '../../core/schemas.ts'
 import type { JobView } from '../../engine/engine.ts'
 
 /** What a stretch of time was: work that ended well or badly, work under way, or waiting. */
@@ -168,10 +169,20 @@ function childRow(name: string, child: JobView, now: number, share: number | und
   }
 }
 
+/** A step that is done, below its job. */
+function stepRow({ name, at, took, run }: KeptStep): Row[] {
+  if (at === null) return []
+  const stretch: Stretch = { kind: 'completed', from: at - (took ?? 0), to: at }
+  const note = run === null ? 'step' : `step, run ${run}`
+  return [{ name, note, depth: 1, stretches: [stretch], took: took ?? 0, isOpen: false }]
+}
+
 export type Family = { name: string; job: JobView; share?: number }[]
 
-/** The rows of a timeline: the job, then its children in the order of their beginning. */
-export function rowsOf(job: JobView, runs: readonly PastRun[], family: Family, now: number): Row[] {
+export type Parts = { job: JobView; runs: readonly PastRun[]; steps: readonly KeptStep[]; family: Family }
+
+/** The rows of a timeline: the job, its steps, then its children in the order of creation. */
+export function rowsOf({ job, runs, steps, family }: Parts, now: number): Row[] {
   const end = endOf(job, now)
   const own: Row = {
     name: job.class,
@@ -185,7 +196,7 @@ export function rowsOf(job: JobView, runs: readonly PastRun[], family: Family, n
   const children = family
     .toSorted((a, b) => a.job.createdAt - b.job.createdAt || a.job.id - b.job.id)
     .map(({ name, job, share }) => childRow(name, job, now, share))
-  return [own, ...children]
+  return [own, ...steps.flatMap(stepRow), ...children]
 }
 
 /** What is not waiting: what a scale is made of. */

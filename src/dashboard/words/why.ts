@@ -143,7 +143,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   INPUT: (reason, { job }) => ({
     text: `It waits for a value on port ${nameOf(reason, 'port')}.`,
-    sub: 'Whoever writes there wakes it.',
+    sub: 'Write a value to continue.',
     remedies: [{ kind: 'write', job, port: nameOf(reason, 'port') }],
   }),
   MESSAGE: (reason) => ({
@@ -155,7 +155,7 @@ const says: Record<ReasonCode, Say> = {
   CANCELLED: () => ({ text: 'It was cancelled.', sub: 'Only a run with force wakes it.' }),
   FAILED: (reason, { job }) => ({
     text: 'It has failed.',
-    sub: `After ${many(Math.max(1, numberOf(reason, 'attempts')), 'attempt')}. A retry wakes it, input does not.`,
+    sub: `Failed after ${many(Math.max(1, numberOf(reason, 'attempts')), 'attempt')}. It stays failed until you retry it.`,
     remedies: [{ kind: 'retry', job }],
   }),
   CODE_CHANGED: (reason, { job }) => ({

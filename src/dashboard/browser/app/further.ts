@@ -18,8 +18,8 @@ function listOf(): string {
 }
 
 const box = (): HTMLElement | null => document.getElementById('further')
-const older = (): HTMLElement | null => document.querySelector('tbody[data-older]')
-const rowsIn = (root: ParentNode): Element[] => [...root.querySelectorAll('tbody[data-found] > tr')]
+const older = (): HTMLElement | null => document.querySelector('[data-older]')
+const rowsIn = (root: ParentNode): Element[] => [...root.querySelectorAll('[data-found] > *')]
 
 /** Shows rows and progress that were found since the page was drawn. */
 function show(): void {
@@ -28,15 +28,19 @@ function show(): void {
   const known = new Set(rowsIn(document).map(({ id }) => id))
   into.replaceChildren(...state.rows.filter(({ id }) => !id || !known.has(id)))
   if (!at) return
-  at.hidden = state.next === null
-  const { searched, of } = state.attributes
-  const word = at.querySelector('.word')
+  const { where, done } = state.attributes
+  const [word, bar, link] = [at.querySelector('.word'), at.querySelector('progress'), at.querySelector('a')]
   const rows = rowsIn(document).length + into.childElementCount
-  if (word && searched && of) word.textContent = furtherText({ rows, searched: Number(searched), of: Number(of) })
-  const bar = at.querySelector('progress')
-  if (bar && searched) bar.value = Number(searched)
-  const link = at.querySelector('a')
-  if (link && state.next !== null) link.href = state.next
+  const isOver = state.next === null
+  // The end of a complete search without a match stays visible.
+  at.hidden = isOver && rows > 0
+  if (word && isOver) word.textContent = 'No match'
+  else if (word && where) word.textContent = furtherText(rows, where)
+  if (bar && done) bar.value = Number(done)
+  if (bar) bar.hidden = isOver
+  if (!link) return
+  link.hidden = isOver
+  if (!isOver) link.href = state.next!
 }
 
 async function step(): Promise<void> {
@@ -48,7 +52,7 @@ async function step(): Promise<void> {
   const next = page.getElementById('further')
   from.rows.push(...rowsIn(page).map((row) => document.importNode(row, true)))
   from.next = next?.querySelector('a')?.getAttribute('href') ?? null
-  from.attributes = next ? { ...next.dataset } : {}
+  from.attributes = next ? { ...next.dataset } : from.attributes
   show()
   tell('appended')
 }

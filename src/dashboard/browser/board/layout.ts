@@ -17,6 +17,10 @@ export type Layout = {
 }
 
 const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
+/** Room for the label of a wire. */
+export const LABEL = { width: 96, height: 22 }
+/** With more nodes than this, a wire has a label only when it backs up or is pointed at, and the board has a map. */
+export const LARGE = 60
 
 /** What dagre calls nodes and the flow's own ports: it keeps them in objects, where a node called `constructor` would be. */
 const keyOf = (node: string): string => `node:${node}`
@@ -40,6 +44,7 @@ export const portY = ({ height }: Box, ports: readonly string[], port: string): 
 const pillWidth = (port: string): number => Math.max(48, port.length * 8.2 + 26)
 
 type Point = { x: number; y: number }
+type Bent = { points?: Point[]; x?: number; y?: number }
 const round = (n: number): number => Math.round(n * 10) / 10
 
 /** One curve after the other, level at each end. */
@@ -73,13 +78,14 @@ function place(nodes: readonly Named[], wires: readonly GraphWire[]) {
       width: WIDTH,
       height: Math.max(HEIGHT, (Math.max(ins.length, outs.length) + 1) * ROW),
     })
+  const label = nodes.length > LARGE ? {} : LABEL
   for (const wire of wires) {
     if (wire.from.node === null) graph.setNode(startOf(wire), { width: pillWidth(wire.from.port), height: PILL })
     if (wire.to.node === null) graph.setNode(endOf(wire), { width: pillWidth(wire.to.port), height: PILL })
   }
   for (const wire of wires)
     if (graph.hasNode(startOf(wire)) && graph.hasNode(endOf(wire)))
-      graph.setEdge(startOf(wire), endOf(wire), { minlen: 1, labelpos: 'c' }, wire.id)
+      graph.setEdge(startOf(wire), endOf(wire), { minlen: 1, labelpos: 'c', ...label }, wire.id)
   lay(graph)
   return { graph, ports }
 }
@@ -102,12 +108,15 @@ function route(wire: GraphWire, graph: Laid, nodes: Layout['nodes']): Route {
     const floor = Math.max(...between.map(({ box }) => box.y + box.height), start.y + start.height) + 36
     return { path: around(from, to, floor), middle: { x: (from.x + to.x) / 2, y: floor } }
   }
-  const { points = [] } = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as { points?: Point[] }
-  // What goes over more than one layer goes round what is there.
+  const { points = [], x, y } = graph.edge({ v: startOf(wire), w: endOf(wire), name: wire.id }) as Bent
+  // A wire that passes several layers goes around their nodes, and each goes through the room of its label.
   const bends = points.length > 3 ? points.slice(1, -1).filter((_, i) => i % 2 === 1) : []
-  const line = [from, ...bends.filter(({ x }) => x > from.x + 20 && x < to.x - 20), to]
+  const label = x === undefined || y === undefined ? [] : [{ x, y }]
+  const through = [...bends.filter((bend) => Math.abs(bend.x - (x ?? Number.NaN)) >= LABEL.width), ...label]
+  const inner = through.filter((bend) => bend.x > from.x + 20 && bend.x < to.x - 20).sort((a, b) => a.x - b.x)
+  const line = [from, ...inner, to]
   const [a, b] = [line[Math.floor((line.length - 1) / 2)]!, line[Math.floor((line.length - 1) / 2) + 1]!]
-  return { path: curve(line), middle: { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } }
+  return { path: curve(line), middle: label[0] ?? { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 } }
 }
 
 function bounds(boxes: readonly Box[], paths: readonly Route[]): Box {

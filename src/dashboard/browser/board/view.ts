@@ -2,12 +2,19 @@
 
 import type { Box } from './layout.ts'
 
+/** Below this scale, nodes show their status and a large name alone. */
+const FAR = 0.5
+const LARGEST_NAME = 30
+
 export function createView(svg: SVGSVGElement) {
   let all: Box = { x: 0, y: 0, width: 1, height: 1 }
   let seen: Box = all
   const told: ((seen: Box) => void)[] = []
   function show(): void {
     svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
+    const scale = (svg.parentElement?.clientWidth ?? 0) / seen.width
+    svg.classList.toggle('far', scale < FAR)
+    svg.style.setProperty('--name', `${Math.min(LARGEST_NAME, 13 / scale)}px`)
     for (const tell of told) tell(seen)
   }
 

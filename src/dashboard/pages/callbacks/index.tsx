@@ -13,6 +13,7 @@ import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
+import { searchedOf } from '../../words/further.ts'
 import { idsIn, idsText } from '../../words/ids.ts'
 import { count, many } from '../../words/number.ts'
 import { Breakers } from '../limits/breakers.tsx'
@@ -222,11 +223,11 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
           </table>
         )}
         <Further
-          to={`/callbacks${queryWith(search, { cursor: cursor ?? undefined })}`}
+          to={cursor === null ? undefined : `/callbacks${queryWith(search, { cursor })}`}
+          more="older callbacks"
           rows={callbacks.length}
           limit={MOST}
-          cursor={cursor}
-          newest={newest}
+          searched={searchedOf({ cursor, newest })}
         />
       </Card>
     </>

@@ -137,7 +137,7 @@ async function graph({ params, form, call }: ActAsked): Promise<Done> {
 
 async function record({ params, call }: ActAsked): Promise<Done> {
   await call('PUT', `/v1/flows/${encodeURIComponent(params.job!)}/record`, { keep: KEEP })
-  return { say: 'What happens from now on is written down' }
+  return { say: 'Recording is on' }
 }
 
 const askForget = async (): Promise<Confirm> => ({
@@ -148,7 +148,7 @@ const askForget = async (): Promise<Confirm> => ({
 
 async function forget({ params, call }: ActAsked): Promise<Done> {
   await call('DELETE', `/v1/flows/${encodeURIComponent(params.job!)}/record`)
-  return { say: 'Nothing is written down any more' }
+  return { say: 'Recording is off' }
 }
 
 export const acts: Record<string, Act> = {

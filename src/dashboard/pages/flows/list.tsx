@@ -53,7 +53,7 @@ function Table({ flows }: { flows: FlowRow[] }) {
         <tr>
           <th scope="col">Flow</th>
           <th scope="col" class="num">
-            Nodes with something to do
+            Busy nodes
           </th>
           <th scope="col" class="num">
             Values that wait

@@ -65,7 +65,7 @@ export function WhatHappened({ view: { flow, record } }: { view: FlowView }) {
       <section class="replaybox wide" id="unrecorded" aria-label="What happened">
         <div class="rhead">
           <h2>What happened</h2>
-          <span class="dim clip">Nothing is written down. Recorded, the board can go back to any moment.</span>
+          <span class="dim clip">Not recorded. Record to replay any moment.</span>
           <Act act="record" at={`/flows/${flow.id}`} scope="write" icon="play" small>
             Record for {about(7_200_000)}
           </Act>

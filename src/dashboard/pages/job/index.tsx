@@ -14,18 +14,21 @@ import { acts } from './acts.ts'
 import { Head } from './head.tsx'
 import { type PortRow, Ports } from './ports.tsx'
 import { Rail } from './rail.tsx'
-import { isTab, type Tab, type TabData, Tabs } from './tabs.tsx'
+import { isTab, type Tab, type TabData, Tabs, tabAtFirst } from './tabs.tsx'
 import { Timeline } from './timeline.tsx'
 import { Why } from './why.tsx'
 
-/** So many children are rows of the timeline; the others are counted. */
+/** Rows of the timeline, at most. Other children are counted. */
 const CHILDREN = 20
-/** So many ports are shown, and of the first of them their first values; of the one that is open, more. */
+const STEPS = 20
+/** Maximum of ports, of ports with values, and of values: of a closed port, and of the open one. */
 const PORTS = 40
 const LOOKED = 8
 const [VALUES, OPENED] = [5, 50]
-/** So many jobs behind this one are looked at for why it does not run. */
+/** Jobs that are followed to find why this one does not run. */
 const DEEP = 3
+/** The chain behind this job is read again after this many milliseconds, or when the reasons of the job change. */
+const CHAIN_FRESH = 10_000
 
 export type JobData = {
   job: JobView
@@ -33,6 +36,7 @@ export type JobData = {
   limits: readonly LimitView[]
   family: Family
   runs: PastRun[]
+  steps: Steps
   ports: PortRow[]
   /** Ports that are not shown. */
   morePorts: number
@@ -41,6 +45,8 @@ export type JobData = {
   /** The moment that is looked at. */
   at?: number
 }
+
+type Steps = Awaited<ReturnType<Engine['jobs']['steps']>>
 
 type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
@@ -98,9 +104,24 @@ async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabDa
   const log = engine.log.read({ job, limit: 50, ...(until === undefined ? {} : { until }) })
   if (name === 'state') return { name, state: await engine.jobs.state(job), log: (await log).entries }
   if (name === 'result') return { name, result: await engine.jobs.result(job, {}), log: (await log).entries }
-  if (name === 'steps') return { name, steps: await engine.jobs.steps(job), log: (await log).entries }
   if (run !== null) return { name, run: await runOf(engine, job, Number(run)), log: (await log).entries }
   return { name, log: (await log).entries }
+}
+
+const childrenOf = async (engine: Engine, { id, children }: JobView): Promise<JobView[]> =>
+  Object.keys(children).length === 0 ? [] : (await engine.jobs.list({ parent: String(id), limit: CHILDREN })).jobs
+
+const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>
+  code === 'LIMITED' || job !== undefined || data.jobs !== undefined
+
+/** Its reasons as they are now, with the jobs and the limit behind them. */
+async function whyOf({ engine, shared }: Asked, job: string): Promise<WhyView> {
+  const why = await engine.jobs.why(job)
+  const causes = why.reasons.filter(leadsOn)
+  if (causes.length === 0) return why
+  const name = JSON.stringify([why.job, ...causes.map(({ code, key, job, data }) => [code, key, job, data.jobs])])
+  const { chain, limit } = await shared(`why ${name}`, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
+  return { ...why, chain, ...(limit && { limit }) }
 }
 
 /** A job that was there once says so. */
@@ -114,26 +135,30 @@ async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
 async function load(asked: Asked): Promise<JobData> {
   const { engine, params, query } = asked
   const ref = params.job!
-  const given = query.get('tab') ?? (query.has('run') ? 'runs' : 'log')
-  const tabName = isTab(given) ? given : 'log'
+  const given = query.get('tab') ?? (query.has('run') ? 'runs' : '')
   const found = engine.jobs.withRuns(ref)
-  const [{ job, runs }, ports, why, children, tab, { limits }] = await Promise.all([
+  // An address with a moment shows the log of that moment.
+  const isAtMoment = momentIn(query) !== undefined || query.has('tail')
+  const opened = isTab(given) ? given : isAtMoment ? 'log' : undefined
+  const [{ job, runs }, steps, ports, why, children, shown, { limits }] = await Promise.all([
     found,
+    engine.jobs.steps(ref),
     found.then(({ job }) => looked(engine, job, portsOf(job, query.get('port')))),
-    engine.jobs.why(ref, { deep: DEEP }),
-    engine.jobs.list({ parent: ref, limit: CHILDREN }),
-    tabOf(asked, tabName),
+    whyOf(asked, ref),
+    found.then(({ job }) => childrenOf(engine, job)),
+    tabOf(asked, opened ?? 'log'),
     asked.bounds(),
   ]).catch((error) => gone(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
-  const family = children.jobs.map((child) => ({
+  const family = children.map((child) => ({
     name: names.get(child.id) ?? child.name ?? child.class,
     job: child,
     share: shareOf(child.progress),
   }))
+  const tab = opened ? shown : { ...shown, name: tabAtFirst(job) }
   const folded = query.get('scale') !== 'true'
   const morePorts = portsIn(job) - ports.length
-  return { job, why, limits, family, runs, ports, morePorts, tab, folded, at: momentIn(query) }
+  return { job, why, limits, family, runs, steps, ports, morePorts, tab, folded, at: momentIn(query) }
 }
 
 /** A job that may still move is listened to, with its children; its log by who asks for the tail. */
@@ -157,9 +182,12 @@ function View({ data, query }: { data: JobData; query: URLSearchParams }) {
       <Why job={job} why={data.why} family={data.family} limits={data.limits} />
       <div class="jobcols">
         <div class="stack">
-          <Timeline job={job} runs={data.runs} family={data.family} folded={data.folded} at={data.at} />
+          <Timeline
+            {...{ job, runs: data.runs, family: data.family, folded: data.folded, at: data.at }}
+            steps={data.steps.steps.slice(0, STEPS)}
+          />
           {data.ports.length > 0 && <Ports job={job} rows={data.ports} more={data.morePorts} />}
-          <Tabs job={job} runs={data.runs} tab={tab} tail={tail} at={data.at} />
+          <Tabs job={job} runs={data.runs} steps={data.steps} tab={tab} tail={tail} at={data.at} />
         </div>
         <Rail job={job} known={data.family} />
       </div>

@@ -23,7 +23,10 @@ import { Runs } from './runs.tsx'
 
 const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as const
 export type Tab = (typeof tabs)[number]
-const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's' }
+const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', args: 'v', errors: 'f' }
+
+/** The tab that opens without a choice: a failed job shows its error first. */
+export const tabAtFirst = ({ status }: Pick<JobView, 'status'>): Tab => (status === 'failed' ? 'errors' : 'log')
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
 
 export type TabData = {
@@ -31,12 +34,12 @@ export type TabData = {
   log: LogEntry[]
   state?: Record<string, Encoded>
   result?: Awaited<ReturnType<Engine['jobs']['result']>>
-  steps?: Awaited<ReturnType<Engine['jobs']['steps']>>
   /** The run that is open; null where it is not kept. */
   run?: PastRunView | null
 }
 
-type Props = { job: JobView; runs: readonly PastRun[]; tab: TabData; tail: boolean; at?: number }
+type KeptSteps = Awaited<ReturnType<Engine['jobs']['steps']>>
+type Props = { job: JobView; runs: readonly PastRun[]; steps: KeptSteps; tab: TabData; tail: boolean; at?: number }
 
 const failed = (runs: readonly PastRun[]): PastRun[] => runs.filter(({ error }) => error !== undefined)
 
@@ -112,7 +115,7 @@ function Stack({ stack }: { stack: string }) {
       {stackParts(stack).map(({ isForeign, lines }) =>
         isForeign ? (
           <details>
-            <summary class="link">{many(lines.length, 'frame')} of libraries</summary>
+            <summary class="link">{many(lines.length, 'library frame')}</summary>
             {`${lines.join('\n')}\n`}
           </details>
         ) : (
@@ -136,7 +139,7 @@ function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
             <Ago at={at} />{' '}
             <a
               class="link"
-              href={`${base}${path}${queryWith(search, { tab: undefined, at: new Date(at).toISOString() })}#tabs`}
+              href={`${base}${path}${queryWith(search, { tab: 'log', at: new Date(at).toISOString() })}#tabs`}
             >
               The log until then
             </a>
@@ -161,8 +164,21 @@ function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
 function Errors({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
   const all = failed(runs)
   if (all.length === 0 && job.error === null) return <Empty>No run has failed.</Empty>
-  if (all.length === 0) return <ErrorOf error={job.error!} />
-  return all.map(({ error, endedAt }) => <ErrorOf error={error!} at={endedAt} />)
+  const [last, ...before] = all
+  return (
+    <>
+      {last ? <ErrorOf error={last.error!} at={last.endedAt} /> : <ErrorOf error={job.error!} />}
+      {job.args !== null && (
+        <section class="fault">
+          <h3>Args</h3>
+          <Json value={job.args} />
+        </section>
+      )}
+      {before.map(({ error, endedAt }) => (
+        <ErrorOf error={error!} at={endedAt} />
+      ))}
+    </>
+  )
 }
 
 function Body(props: Props) {
@@ -173,7 +189,7 @@ function Body(props: Props) {
   if (tab.name === 'result') return <Result job={job} found={tab.result} />
   if (tab.name === 'errors') return <Errors job={job} runs={runs} />
   if (tab.name === 'runs') return <Runs job={job} runs={runs} open={tab.run} />
-  if (tab.name === 'steps') return <Steps job={job} found={tab.steps} />
+  if (tab.name === 'steps') return <Steps job={job} found={props.steps} />
   return (
     <>
       {props.at !== undefined && <Until at={props.at} />}
@@ -196,13 +212,12 @@ function Until({ at }: { at: number }) {
   )
 }
 
-/** Steps are done once: what each of them has kept is given again to every later run. */
-function Steps({ job, found }: { job: JobView; found: TabData['steps'] }) {
-  const { steps = [], cursor = null } = found ?? {}
+/** Steps that are done. Later runs get the value that a step keeps. */
+function Steps({ job, found: { steps, cursor } }: { job: JobView; found: KeptSteps }) {
   const change = codeChangeIn(job.error)
   const reported = change && <p class="note body bad">{change.message}</p>
   if (steps.length === 0 && change) return reported
-  if (steps.length === 0) return <Empty>No step of its function is kept: it has none, or has got beyond them.</Empty>
+  if (steps.length === 0) return <Empty>No steps are kept: the function has none, or has completed them all.</Empty>
   return (
     <>
       {reported}
@@ -237,7 +252,7 @@ function Steps({ job, found }: { job: JobView; found: TabData['steps'] }) {
           ))}
         </tbody>
       </table>
-      {cursor !== null && <p class="note body">There are more: GET /v1/jobs/:job/steps gives all of them.</p>}
+      {cursor !== null && <p class="note body">There are more: GET /v1/jobs/:job/steps lists all.</p>}
     </>
   )
 }
@@ -253,7 +268,7 @@ export function Tabs(props: Props) {
             const n = numberOf(name, props)
             return (
               <a
-                href={`${base}${path}${queryWith(search, { tab: name === 'log' ? undefined : name, run: undefined })}#tabs`}
+                href={`${base}${path}${queryWith(search, { tab: name === tabAtFirst(props.job) ? undefined : name, run: undefined })}#tabs`}
                 aria-current={props.tab.name === name ? 'page' : undefined}
                 data-hotkey={hotkeys[name]}
               >

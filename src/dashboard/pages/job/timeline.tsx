@@ -1,15 +1,13 @@
 // The timeline: runs, waits and children, on a folded scale or in true time.
 
 import type { Child } from 'hono/jsx'
-import type { PastRun } from '../../../core/run.ts'
-import type { JobView } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, Choice, To } from '../../parts/layout.tsx'
 import { percent } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { clock, dayOf, hourOf, span } from '../../words/time.ts'
-import { busyIn, type Family, type Row, rowsOf, type Scale, type Stretch, scaleOf } from '../../words/timeline.ts'
+import { busyIn, type Parts, type Row, rowsOf, type Scale, type Stretch, scaleOf } from '../../words/timeline.ts'
 
 const DAY = 86_400_000
 
@@ -48,6 +46,7 @@ function Bar({ stretch, scale }: { stretch: Stretch; scale: Scale }) {
   const isWait = stretch.kind === 'wait'
   return (
     <RunLink run={stretch.run}>
+      {stretch.run !== undefined && <rect class="hit" x={at(from)} y="0" width={at(width)} height="32" />}
       <rect
         class={stretch.share === undefined ? kind : `${kind} ghost`}
         x={at(from)}
@@ -152,11 +151,12 @@ function Axis({ scale, isOpen }: { scale: Scale; isOpen: boolean }) {
   )
 }
 
-type TimelineProps = { job: JobView; runs: readonly PastRun[]; family: Family; folded: boolean; at?: number }
+type TimelineProps = Parts & { folded: boolean; at?: number }
 
-export function Timeline({ job, runs, family, folded, at: moment }: TimelineProps) {
+export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
   const { now, here, zone } = useLook()
-  const rows = rowsOf(job, runs, family, now)
+  const { job, runs } = parts
+  const rows = rowsOf(parts, now)
   const to = Math.max(...rows.flatMap(({ stretches }) => stretches.map(({ to }) => to)), job.createdAt + 1)
   const scale = scaleOf(job.createdAt, to, busyIn(rows), folded)
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''

@@ -44,6 +44,9 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
   )
 }
 
+const headOf = (status: string): string =>
+  status === 'running' ? 'What it does' : status === 'failed' ? 'Why it failed' : 'Why it does not run'
+
 function Link({ cell, own }: { cell: Cell; own: number }) {
   const { text, sub, limit, status, means, remedies } = cell
   const [before, after] = limit
@@ -56,11 +59,7 @@ function Link({ cell, own }: { cell: Cell; own: number }) {
         <span class={`st ${status}`}>
           <Shape status={status} />
         </span>
-        {isOwn ? (
-          <span>{status === 'running' ? 'What it does' : 'Why it does not run'}</span>
-        ) : (
-          <To to={`/jobs/${cell.job}`}>{`${cell.class} #${cell.job}`}</To>
-        )}
+        {isOwn ? <span>{headOf(status)}</span> : <To to={`/jobs/${cell.job}`}>{`${cell.class} #${cell.job}`}</To>}
       </span>
       <p title={means}>
         {before}

@@ -9,6 +9,7 @@ import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
+import { searchedOf } from '../../words/further.ts'
 import { count } from '../../words/number.ts'
 import { span } from '../../words/time.ts'
 
@@ -127,7 +128,7 @@ type RowsProps = {
 }
 
 export function Rows({ jobs, cursor, newest, limit, query, selected, paused, hasJobs }: RowsProps) {
-  const further = `/jobs${queryWith(query.toString(), { cursor: cursor ?? undefined })}`
+  const further = cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`
   if (jobs.length === 0 && cursor === null && !hasJobs)
     return (
       <Empty
@@ -178,7 +179,13 @@ export function Rows({ jobs, cursor, newest, limit, query, selected, paused, has
         </tbody>
         <tbody data-older data-island />
       </table>
-      <Further to={further} rows={jobs.length} limit={limit} cursor={cursor} newest={newest} />
+      <Further
+        to={further}
+        more="older jobs"
+        rows={jobs.length}
+        limit={limit}
+        searched={searchedOf({ cursor, newest })}
+      />
     </>
   )
 }

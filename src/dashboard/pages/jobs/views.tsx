@@ -13,18 +13,20 @@ import { count } from '../../words/number.ts'
 
 export type View = { name: string; query: string }
 
+const SINCE = 'since=deploy'
+
 /** Named query strings. */
 const shipped: (View & { counts?: Status })[] = [
   { name: 'All', query: '' },
   { name: 'Failed', query: 'status=failed', counts: 'failed' },
   { name: 'Failed 6 h', query: 'status=failed&ended=6h' },
   { name: 'Running', query: 'status=running', counts: 'running' },
-  { name: 'Ready or later', query: 'status=queued', counts: 'queued' },
-  { name: 'At rest', query: 'status=suspended', counts: 'suspended' },
-  { name: 'Since the deploy', query: 'since=deploy' },
+  { name: 'Waiting', query: 'status=queued', counts: 'queued' },
+  { name: 'Suspended', query: 'status=suspended', counts: 'suspended' },
+  { name: 'Since the deploy', query: SINCE },
   { name: 'At limits', query: 'waits=limit' },
-  { name: 'Tries again', query: 'waits=retry' },
-  { name: 'Ended last', query: 'sort=ended' },
+  { name: 'Retrying', query: 'waits=retry' },
+  { name: 'Recently ended', query: 'sort=ended' },
   { name: 'Longer than a minute', query: 'status=running&longer=1m' },
 ]
 
@@ -98,6 +100,14 @@ function Keep() {
   )
 }
 
+/** "Since the deploy" narrows the list that is shown; the other views replace it. */
+function wayOf(query: string, own: string): string {
+  const kept = new URLSearchParams(query === SINCE ? own : '')
+  for (const [name, value] of new URLSearchParams(query)) kept.set(name, value)
+  const search = kept.toString()
+  return `/jobs${search && `?${search}`}`
+}
+
 export function Views({ counts, query, shared }: { counts: Counted; query: URLSearchParams; shared: readonly View[] }) {
   const own = viewOf(query)
   const isShared = shared.find((view) => view.query === own)
@@ -105,7 +115,7 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
   return (
     <nav class="views" aria-label="Views">
       {shipped.map(({ name, query, counts: status }) => (
-        <To to={`/jobs${query && `?${query}`}`} current={own === query}>
+        <To to={wayOf(query, own)} current={own === query}>
           {name} {status && <span class="n">{count(counts[status] ?? 0)}</span>}
         </To>
       ))}

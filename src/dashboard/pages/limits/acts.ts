@@ -26,7 +26,7 @@ const pausing = (paused: boolean): Act => ({
     const key = given(form, 'key')
     await call('PUT', way(key), { paused })
     return {
-      say: paused ? `Limit ${key} lets nobody in` : `Limit ${key} lets jobs in again`,
+      say: paused ? `Limit ${key} blocks new runs` : `Limit ${key} allows new runs`,
       undo: { act: paused ? 'resume' : 'pause', key },
     }
   },

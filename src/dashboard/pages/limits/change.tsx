@@ -12,7 +12,7 @@ function Below({ limit: { key, paused } }: { limit: LimitView }) {
   return (
     <>
       <Act act={paused ? 'resume' : 'pause'} at="/limits" scope="admin" fields={{ key }} small>
-        {paused ? 'Let jobs in again' : 'Let nobody in'}
+        {paused ? 'Allow new runs' : 'Block new runs'}
       </Act>
       <Act act="remove" at="/limits" scope="admin" fields={{ key }} kind="danger" small>
         Remove
@@ -27,7 +27,7 @@ export function ChangeForm({ limit, preview }: { limit?: LimitView; preview?: Li
     <FormCard
       title={key ? `Change ${key}` : 'New limit'}
       act="set"
-      press={key ? 'Change it' : 'Make it'}
+      press={key ? 'Save' : 'Create limit'}
       preview={limitFields}
       foot={limit && <Below limit={limit} />}
     >
@@ -35,13 +35,13 @@ export function ChangeForm({ limit, preview }: { limit?: LimitView; preview?: Li
         {key ? <input type="hidden" name="key" value={key} /> : <Field name="key" label="Key" required mono />}
         <Field
           name="concurrency"
-          label="At once"
+          label="Max running"
           type="number"
           note="empty: no bound"
           value={concurrency ? String(concurrency) : undefined}
         />
-        <Field name="limit" label="In a time" type="number" value={rate ? String(rate.limit) : undefined} />
-        <Field name="period" label="Of" placeholder="1m" value={rate ? `${rate.period / 1_000}s` : undefined} />
+        <Field name="limit" label="Starts per period" type="number" value={rate ? String(rate.limit) : undefined} />
+        <Field name="period" label="Period" placeholder="1m" value={rate ? `${rate.period / 1_000}s` : undefined} />
       </div>
       <Starts preview={preview} />
     </FormCard>

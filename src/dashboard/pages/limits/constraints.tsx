@@ -132,7 +132,7 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
     <FormCard
       title={isNew ? 'New constraint' : `Change constraint ${cut(name, 40)}`}
       act="constrain"
-      press={isNew ? 'Make it' : 'Change it'}
+      press={isNew ? 'Create constraint' : 'Save'}
       preview={['constraint', ...fields]}
     >
       <div class="cronf four">
@@ -151,9 +151,9 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
           value={typed.groupBy}
           mono
         />
-        <Field name="concurrency" label="At once" type="number" value={typed.concurrency} />
-        <Field name="limit" label="In a time" type="number" value={typed.limit} />
-        <Field name="period" label="Of" placeholder="1m" value={typed.period} />
+        <Field name="concurrency" label="Max running" type="number" value={typed.concurrency} />
+        <Field name="limit" label="Starts per period" type="number" value={typed.limit} />
+        <Field name="period" label="Period" placeholder="1m" value={typed.period} />
       </div>
       <TextArea name="args" label="Args" note='JSON: { "size": "large" }' rows={2} value={typed.args} />
       <div id="preview" data-island aria-live="polite">

@@ -17,7 +17,7 @@ type FormCardProps = {
   children?: Child
 }
 
-/** @example <FormCard title="New limit" act="set" press="Make it">…</FormCard> */
+/** @example <FormCard title="New limit" act="set" press="Create limit">…</FormCard> */
 export function FormCard({ title, act, press, preview, foot, children }: FormCardProps) {
   const { base, who } = useLook()
   const off = refusal(who.scopes, 'admin')

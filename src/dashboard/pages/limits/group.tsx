@@ -5,11 +5,14 @@ import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
+import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, Empty, Head, Heads, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { What } from '../../parts/what.tsx'
+import { searchOn } from '../../search-on.ts'
+import { searchedOf } from '../../words/further.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { groupActs } from './groups.tsx'
@@ -17,7 +20,7 @@ import { Holders, missing, type Near, Turns } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
 /** `near`: nothing where it has no jobs that are not at rest, nor a limit. */
-type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null }
+type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null; newest?: number }
 
 /** So many are shown who hold a slot, who wait for one, and of its newest jobs. */
 const [HOLDERS, WAITING, JOBS] = [60, 40, 30]
@@ -49,23 +52,23 @@ function Bound({ near }: { near: Near }) {
   )
 }
 
-function Jobs({ data: { id, jobs, cursor } }: { data: GroupData }) {
+function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
   return (
     <Card
       title="Its newest jobs"
       right={
         <To kind="link" to={jobsOf(id)}>
-          {cursor === null ? 'As a list' : 'All of them'}
+          As a list
         </To>
       }
     >
-      {jobs.length === 0 && <Empty>None of the newest jobs is of this group.</Empty>}
+      {jobs.length === 0 && cursor === null && <Empty>No jobs.</Empty>}
       <table class="tbl">
         <caption class="vh">Its newest jobs</caption>
         <Heads names={['Status', 'Job', 'Class', 'What happened', 'When']} />
-        <tbody>
+        <tbody data-found>
           {jobs.map((job) => (
-            <tr>
+            <tr id={`row-${job.id}`}>
               <td>
                 <StatusMark status={job.status} />
               </td>
@@ -88,7 +91,15 @@ function Jobs({ data: { id, jobs, cursor } }: { data: GroupData }) {
             </tr>
           ))}
         </tbody>
+        <tbody data-older data-island />
       </table>
+      <Further
+        to={cursor === null ? undefined : `${wayOf(id)}?cursor=${cursor}`}
+        more="older jobs"
+        rows={jobs.length}
+        limit={JOBS}
+        searched={searchedOf({ cursor, newest })}
+      />
     </Card>
   )
 }
@@ -97,13 +108,23 @@ export const group = page<GroupData>({
   path: '/groups/:id',
   nav: 'limits',
   every: 2_000,
-  async load({ engine, params }) {
+  async load(asked) {
+    const { engine, params, query } = asked
     const id = params.id!
-    const [near, { jobs, cursor }] = await Promise.all([
+    const [near, { rows: jobs, ...more }] = await Promise.all([
       engine.limits.usage(groupKey(id), { holders: HOLDERS, waiting: WAITING }).catch(missing),
-      engine.jobs.rows({ group: id, limit: JOBS }),
+      searchOn<JobRow>(asked, {
+        name: JSON.stringify(['group', id]),
+        limit: JOBS,
+        cursor: query.get('cursor') ?? undefined,
+        idOf: ({ id }) => id,
+        async step(cursor) {
+          const { jobs, ...more } = await engine.jobs.rows({ group: id, limit: JOBS, cursor })
+          return { rows: jobs, ...more }
+        },
+      }),
     ])
-    return { id, ...(near ? { near } : {}), jobs, cursor }
+    return { id, ...(near ? { near } : {}), jobs, ...more }
   },
   title: ({ id }) => `Group ${cut(id, 60)}`,
   crumbs: ({ id }) => [{ name: cut(id, 60) }],

@@ -65,7 +65,7 @@ export function GroupForm({ id, group, preview }: { id: string; group?: GroupVie
     <FormCard
       title={`Group ${cut(id, 40)}`}
       act="bound"
-      press="Change it"
+      press="Save"
       preview={groupFields}
       foot={
         <Button act={paused ? 'resumeGroup' : 'pauseGroup'} at="/limits" scope="admin" fields={{ group: id }} small>
@@ -76,7 +76,7 @@ export function GroupForm({ id, group, preview }: { id: string; group?: GroupVie
       <input type="hidden" name="group" value={id} />
       <Field
         name="concurrency"
-        label="At once"
+        label="Max running"
         type="number"
         note="empty: no bound"
         value={concurrency === null ? undefined : String(concurrency)}

@@ -15,7 +15,7 @@ import { Breakers, reset } from './breakers.tsx'
 import { ChangeForm } from './change.tsx'
 import { ConstraintForm, Constraints, acts as constraintActs, type Drafted, draftedIn } from './constraints.tsx'
 import { GroupForm, Groups, groupActs } from './groups.tsx'
-import { missing, type Near, Opened } from './opened.tsx'
+import { coloursNear, missing, type Near, Opened } from './opened.tsx'
 import { previewIn } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
@@ -92,7 +92,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
           </To>
           <span class="sub">{kindOfLimit(limit)}</span>
         </div>
-        <Slots limit={limit} holders={near?.holders} />
+        <Slots limit={limit} holders={near?.holders} colours={near && coloursNear(near)} />
         <div class="q">
           {waiting > 0 ? (
             <b class={isFull(limit) && waiting > 99 ? 'up' : undefined}>{many(waiting, 'waits', 'wait')}</b>

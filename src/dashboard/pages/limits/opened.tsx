@@ -88,8 +88,12 @@ export function Holders({ near: { holders }, colours, open = false }: Coloured &
   )
 }
 
+/** Colour of each group that holds a slot of a limit or waits for one. */
+export const coloursNear = ({ holders, waiting }: Pick<Near, 'holders' | 'waiting'>): Map<string | null, string> =>
+  coloursOf([...holders, ...waiting].map(({ group }) => group))
+
 export function Opened({ near }: { near: Near }) {
-  const colours = coloursOf([...near.holders, ...near.waiting].map(({ group }) => group))
+  const colours = coloursNear(near)
   const shares = sharesOf(near)
   const most = Math.max(1, ...shares.map(({ runs, waits }) => runs + waits))
   return (

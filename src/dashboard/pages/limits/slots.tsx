@@ -62,14 +62,17 @@ const nowOf = (
 type SlotsProps = {
   limit: Partial<LimitRow> & Pick<LimitRow, 'concurrency' | 'running'>
   holders?: readonly Holder[]
+  /** Colour of each group, the same everywhere on the page. */
+  colours?: ReadonlyMap<string | null, string>
   small?: boolean
 }
 
-export function Slots({ limit, holders, small }: SlotsProps) {
+export function Slots({ limit, holders, colours: given, small }: SlotsProps) {
   const { now, zone } = useLook()
   const { concurrency, running, shutUntil, paused, rate, started, starts, fullSince } = limit
-  const colours = coloursOf(holders?.map(({ group }) => group) ?? [])
-  const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g1']
+  const colours = given ?? coloursOf(holders?.map(({ group }) => group) ?? [])
+  // Each colour means a group. A row without known groups is grey.
+  const kinds = holders ? holders.map(({ group }) => colours.get(group)!).sort() : ['g0']
   const isShut = (shutUntil !== undefined && shutUntil !== null && shutUntil > now) || paused
   const height = small ? 10 : 18
   return (

@@ -15,6 +15,8 @@ import { GROUP } from './acts.ts'
 
 export type FirstMinuteData = {
   job?: JobView
+  /** The job that the first command made. */
+  own?: JobView
   runs: PastRun[]
   demo: { open: number; all: number }
   classes: number
@@ -29,7 +31,10 @@ const missing = (error: unknown): undefined => {
   throw error
 }
 
-/** What is there, and how the job goes that was made last. */
+/** Alias of the job that the first command makes. The second command reads from it. */
+const OWN = 'first-job'
+
+/** Numbers of the deployment, the last job and the job of the first command. */
 export async function firstMinuteOf(
   { engine, query, deps }: Asked,
   health: Health,
@@ -37,15 +42,17 @@ export async function firstMinuteOf(
 ): Promise<FirstMinuteData> {
   const made = query.get('first')
   const isJob = made !== null && /^\d{1,15}$/.test(made)
-  const [{ workers }, { jobs }, job, past] = await Promise.all([
+  const [{ workers }, { jobs }, own, job, past] = await Promise.all([
     engine.workers.list(),
     engine.jobs.list({ group: GROUP, limit: 100 }),
+    engine.jobs.get(OWN).catch(missing),
     isJob ? engine.jobs.get(made).catch(missing) : undefined,
     isJob ? engine.jobs.runs(made).catch(missing) : undefined,
   ])
   const problem = health.problems?.find(({ of }) => of === 'qstash')
   return {
     ...(job ? { job } : {}),
+    ...(own ? { own } : {}),
     runs: past?.runs ?? [],
     demo: { all: jobs.length, open: jobs.filter(({ status }) => status === 'queued' || status === 'running').length },
     classes: workers.length,
@@ -64,7 +71,7 @@ function Snippet({ title, text, note, out }: { title: string; text: string; note
         {title}
         <span class="right row">
           {note && <span class="note">{note}</span>}
-          <button class="btn small" type="button" data-copy={text}>
+          <button class="btn small" type="button" data-copy="">
             <Icon name="copy" size={12} />
             Copy
           </button>
@@ -86,25 +93,27 @@ export const double = defineWorker({
   },
 })`
 
-function Commands({ data: { url, job } }: { data: FirstMinuteData }) {
-  const key = `-H 'Authorization: Bearer <your key>'`
-  const id = job?.id ?? 1
+function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
+  const key = '-H "Authorization: Bearer $SIDEJOB_KEY"'
   return (
     <ol class="steps">
-      <li class={job ? 'done' : ''}>
+      <li class={own ? 'done' : ''}>
         <Snippet
           title="Make a job"
-          text={`curl --json '{ "queue": "core", "class": "split",\n  "inputs": { "in": ["to,be,or,not"] } }' \\\n  ${key} ${url}/v1/jobs`}
-          out={job && `{ "id": ${job.id}, "status": "${job.status}" }`}
+          text={`curl --json '{ "queue": "core", "class": "split",\n  "alias": ["${OWN}"], "inputs": { "in": ["to,be,or,not"] } }' \\\n  ${key} \\\n  ${url}/v1/jobs`}
+          out={own && `{ "id": ${own.id}, "status": "${own.status}" }`}
         />
       </li>
       <li>
-        <Snippet title="Read what it wrote" text={`curl --json '{}' ${key} \\\n  ${url}/v1/jobs/${id}/out/out/read`} />
+        <Snippet
+          title="Read its output"
+          text={`curl --json '{}' \\\n  ${key} \\\n  ${url}/v1/jobs/${OWN}/out/out/read`}
+        />
       </li>
       <li>
         <Snippet
-          title="Have it done every minute"
-          text={`curl --json '{ "queue": "core", "class": "split", "repeat": { "cron": "* * * * *" } }' \\\n  ${key} ${url}/v1/schedules`}
+          title="Repeat it every minute"
+          text={`curl --json '{ "queue": "core", "class": "split",\n  "repeat": { "cron": "* * * * *" } }' \\\n  ${key} \\\n  ${url}/v1/schedules`}
         />
       </li>
       <li class="plain">
@@ -211,7 +220,7 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
   return (
     <div class="first">
       <h1>The first minute</h1>
-      <p>Copy three commands, or let the demo make a flow and 24 jobs. What they do is shown here as it happens.</p>
+      <p>Run the demo, or copy three commands. They read your API key from SIDEJOB_KEY.</p>
       <div class="go">
         <Act act="demo" scope="write" icon="play" kind="primary">
           Run the demo
@@ -225,8 +234,7 @@ export function FirstMinute({ data }: { data: FirstMinuteData }) {
           </Act>
         )}
         <span class="note">
-          The demo uses the API and workers that are there already, in the group <b>{GROUP}</b>. “Remove the demo” takes
-          all of it away.
+          The demo makes a flow and 24 jobs in the group <b>{GROUP}</b>. “Remove the demo” deletes all of them.
         </span>
       </div>
       <div class="firstcols">

@@ -6,6 +6,7 @@ import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
 import { Choice, Head } from '../../parts/layout.tsx'
+import { MOST_SLOW, unclaimedIn } from '../../unclaimed.ts'
 import { IN_A_ROW, isSlow, type Known, type Need, needsOf } from '../../words/needs.ts'
 import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
@@ -42,21 +43,9 @@ const [LATER, SELDOM] = [10_000, 60_000]
 const LONGEST = 6
 
 const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKnown: true }
-/** Slow queues of which the next jobs are read. */
-const MOST_SLOW = 3
 const HOUR = 3_600_000
 const NO_CLASSES: Awaited<ReturnType<Asked['engine']['stats']['classes']>> | undefined = undefined
 const NONE_UNCLAIMED: NonNullable<Known['unclaimed']> = new Map()
-
-/** Classes of the jobs that wait for a pull worker, by queue. */
-async function unclaimedIn(engine: Asked['engine'], queues: readonly QueueView[]) {
-  const found = await Promise.all(queues.map(({ name }) => engine.queues.get(name).catch(() => undefined)))
-  const classes = found.flatMap((queue) => {
-    if (!queue || queue.next.some(({ pull }) => !pull)) return []
-    return [[queue.name, [...new Set(queue.next.map((job) => job.class))]] as const]
-  })
-  return new Map(classes.filter(([, names]) => names.length > 0))
-}
 
 const NO_CALLBACKS: { callbacks: Known['givenUp']; cursor: string | null } = { callbacks: [], cursor: null }
 const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }

@@ -50,7 +50,7 @@ const change: Act = {
       mode === 'pull'
         ? 'Lanes leave: from then on only programs that claim get its jobs.'
         : 'Lanes serve it: programs that claim get nothing more.'
-    return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change it' }
+    return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change mode' }
   },
   async does({ form, params, call }) {
     const patch = Object.fromEntries(changed(form))

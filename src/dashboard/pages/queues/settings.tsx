@@ -58,13 +58,7 @@ export function Settings({ queue }: { queue: QueueDetail }) {
           value={is.lanes}
           note="so many invocations serve it at once; empty: as usual"
         />
-        <Field
-          name="batch"
-          label="Batch"
-          type="number"
-          value={is.batch}
-          note="so many jobs a lane takes at once; empty: as usual"
-        />
+        <Field name="batch" label="Batch" type="number" value={is.batch} note="jobs per batch; default 100" />
         <Field
           name="ageing"
           label="Ageing"

@@ -85,7 +85,7 @@ export function NewSchedule({ preview, was = {} }: { preview?: Preview; was?: Re
         </div>
         <TextArea name="args" label="Args" note="JSON" rows={2} value={was.args} />
         <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          {was.alias ? 'Change it' : 'Make it'}
+          {was.alias ? 'Save' : 'Create schedule'}
         </button>
       </form>
     </Card>

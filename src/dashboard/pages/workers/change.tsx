@@ -98,7 +98,7 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
       id="change"
       right={
         <To kind="link" to={path}>
-          Leave it
+          Cancel
         </To>
       }
     >
@@ -117,7 +117,7 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
         ))}
         <WorkerFields values={texts} />
         <button class="btn primary" type="submit">
-          Change it
+          Save
         </button>
       </form>
       <UnfitLine unfit={unfit} />

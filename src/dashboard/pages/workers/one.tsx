@@ -62,7 +62,7 @@ const triesOf = ({ retry }: WorkerDefinition): string => {
 export function About({ worker }: { worker: Worker }) {
   const { queue, class: name, description, concurrency, timeout, retain, history } = worker
   const facts: [string, string][] = [
-    ...(concurrency === undefined ? [] : [['At once', count(concurrency)] as [string, string]]),
+    ...(concurrency === undefined ? [] : [['Max running', count(concurrency)] as [string, string]]),
     ['Tries', triesOf(worker)],
     ...(timeout === undefined ? [] : [['Time for a run', span(timeout)] as [string, string]]),
     [

@@ -35,7 +35,7 @@ export function WorkerFields({ values = {} }: { values?: Partial<WorkerTexts> })
           note="programs that claim, or an address"
         />
         <Field name="url" label="Address" note="push only" placeholder="https://…" value={values.url} mono />
-        <Field name="concurrency" label="At once" type="number" value={values.concurrency} />
+        <Field name="concurrency" label="Max running" type="number" value={values.concurrency} />
         <Field name="retries" label="Tries again" path="max" type="number" value={values.retries} />
         <Field
           name="backoff"

@@ -1,0 +1,17 @@
+// Queues in which jobs wait for a pull worker that does not come.
+
+import type { QueueView } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
+
+/** Slow queues of which the next jobs are read. */
+export const MOST_SLOW = 3
+
+/** Classes of the jobs that wait for a pull worker, by queue. */
+export async function unclaimedIn(engine: Engine, queues: readonly QueueView[]): Promise<Map<string, string[]>> {
+  const found = await Promise.all(queues.map(({ name }) => engine.queues.get(name).catch(() => undefined)))
+  const classes = found.flatMap((queue): [string, string[]][] => {
+    if (!queue || queue.next.some(({ pull }) => !pull)) return []
+    return [[queue.name, [...new Set(queue.next.map((job) => job.class))]]]
+  })
+  return new Map(classes.filter(([, names]) => names.length > 0))
+}

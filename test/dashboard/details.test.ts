@@ -1,0 +1,107 @@
+// Details that people act on: the tab that a job opens, colours of groups, checks of the doctor, commands to copy.
+
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { core } from '../../functions/core.ts'
+import { defineWorker } from '../../src/index.ts'
+import { KEY, ORIGIN, startPages, type Visitor } from './kit.ts'
+import { waits } from './seed-jobs.ts'
+
+const declined = defineWorker({
+  class: 'declined',
+  retry: { max: 0 },
+  perform() {
+    throw new Error('card declined')
+  },
+})
+
+let pages: Awaited<ReturnType<typeof startPages>>
+let reader: Visitor
+beforeAll(async () => {
+  pages = await startPages({ workers: [declined, waits, ...core] })
+  reader = await pages.enter(['admin'])
+})
+afterAll(() => pages.close())
+
+const opened = (html: string): string | undefined => /aria-current="page"[^>]*data-hotkey="\w">(\w+) /.exec(html)?.[1]
+
+test('a failed job opens at its error, with its args below it; another job at its log', async () => {
+  const [failed, waiting] = [await pages.make('declined', { args: '"ORD-7" ' as never }), await pages.make('waits')]
+  await Promise.all([pages.rest(failed), pages.rest(waiting)])
+  const html = await reader.html(`/ui/jobs/${failed}`)
+  expect(opened(html)).toBe('Errors')
+  expect(html).toContain('Why it failed')
+  expect(html).toMatch(/<b>card declined<\/b>.*<h3>Args<\/h3>.*ORD-7/s)
+  expect(opened(await reader.html(`/ui/jobs/${failed}?tab=log`))).toBe('Log')
+  expect(opened(await reader.html(`/ui/jobs/${waiting}`))).toBe('Log')
+})
+
+test('a group has one colour in the slots of a limit and in the list below them', async () => {
+  await pages.engine.workers.register('shop', 'sold', { pull: true, concurrency: 3 })
+  for (const id of ['b', 'a', 'a', 'a', 'c', 'c', 'c', 'c']) await pages.make('sold', { queue: 'shop', group: { id } })
+  await pages.engine.runs.claim('shop', { names: ['sold'], lease: 3_600_000, max: 3 })
+  const html = await reader.html('/ui/limits?open=worker%3Ashop%2Fsold')
+  const row = html.slice(html.indexOf('worker:shop/sold'))
+  const [slots, below] = row.split('<div class="open">') as [string, string]
+  const colours = (text: string) => new Set([...text.matchAll(/\b(g[0-4])\b/g)].map(([, colour]) => colour))
+  const shares = new Map(
+    [...below.matchAll(/class="share (g\d)".*?<span class="clip">(\w)</gs)].map(([, colour, group]) => [group, colour]),
+  )
+  expect([...shares.keys()].sort()).toEqual(['a', 'b', 'c'])
+  expect(new Set(shares.values()).size).toBe(3)
+  const { holders } = await pages.engine.limits.usage('worker:shop/sold', { holders: 3, waiting: 0 })
+  expect(colours(slots)).toEqual(new Set(holders.map(({ group }) => shares.get(group!))))
+  // Groups of a closed row are not read, so its slots have no colour of a group.
+  await pages.engine.limits.set('stripe', { concurrency: 2 })
+  const other = await reader.html('/ui/limits?open=stripe')
+  const closed = other.slice(other.indexOf('worker:shop/sold'))
+  expect([...colours(closed.slice(0, closed.indexOf('class="q"')))]).toEqual(['g0'])
+})
+
+test('the doctor reports lost runs, and classes that no pull worker claims', async () => {
+  const healthy = await reader.html('/ui/doctor')
+  expect(healthy).toContain('none lost in the last hour')
+  expect(healthy).toContain('all services answer')
+  await pages.engine.workers.register('mill', 'ground', { pull: true })
+  await pages.advance(-120_000)
+  await pages.make('ground', { queue: 'mill' })
+  await pages.engine.runs.claim('mill', { names: ['ground'], lease: 1_000 })
+  await pages.make('ground', { queue: 'mill' })
+  await pages.advance(120_000)
+  await pages.engine.tick()
+  pages.forget()
+  const html = await reader.html('/ui/doctor')
+  expect(html).toContain('1 run lost in the last hour')
+  expect(html).toContain('none takes ground from queue mill')
+  expect(html).toContain('services answer, but runs need a look')
+})
+
+test('"Since the deploy" narrows the list that is shown', async () => {
+  const html = await reader.html('/ui/jobs?status=failed&queue=default')
+  expect(html).toMatch(/href="\/ui\/jobs\?status=failed&amp;queue=default&amp;since=deploy"/)
+})
+
+test('the commands of the first minute work as they are copied, also after the demo', async () => {
+  const fresh = await startPages({ workers: core })
+  const visitor = await fresh.enter(['admin'])
+  expect((await visitor.act('/ui/', { act: 'demo' })).status).toBe(200)
+  const html = await visitor.html('/ui/?first=1')
+  expect(html).not.toContain('class="done"')
+  const commands = [...html.matchAll(/<pre tabindex="0">(curl [^<]*)</g)].map(([, text]) =>
+    text!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&'),
+  )
+  expect(commands).toHaveLength(3)
+  const run = async (command: string) => {
+    const [, body] = /--json '([^']*)'/.exec(command)!
+    const [url] = /http\S+$/.exec(command)!
+    expect(command).toContain('-H "Authorization: Bearer $SIDEJOB_KEY"')
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${KEY}` }
+    const answer = await fresh.ask(url.replace(ORIGIN, ''), { method: 'POST', headers, body: body! })
+    return (await answer.json()) as Record<string, unknown>
+  }
+  const { id } = await run(commands[0]!)
+  await fresh.rest(id as number)
+  expect(await run(commands[1]!)).toMatchObject({ values: [{ data: ['to', 'be', 'or', 'not'] }] })
+  expect(await run(commands[2]!)).toMatchObject({ id: expect.any(Number) })
+  expect(await visitor.html('/ui/?first=1')).toContain('class="done"')
+  await fresh.close()
+})
