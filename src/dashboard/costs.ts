@@ -4,13 +4,13 @@
 export type Cost = readonly [trips: number, look: number, first: number]
 
 /**
- * By path. The job of `/jobs/:job` waits for children, and has a chain of three jobs and a limit behind it.
- * With two limits: each more is two commands of the first look, where what is shared is asked for, too, and of
- * every look at Limits; there one with a rate, or at which somebody waits, is one more for each of both. With one flow that has
- * no nodes: each that has some is one command more. A schedule that keeps
- * its history is one command more of the first look at Schedules, and of one in a minute. Jobs have failed: the first look asks whether kinds of errors are muted,
- * which is one command. Where graphs are stored, the first look at Flows reads
- * them, which is one command, too.
+ * By path, measured with two limits, one flow without nodes, failed jobs and no stored graphs.
+ *
+ * - Each further limit adds two commands to the first look, and to every look at Limits. A limit with a rate, or with
+ *   waiting jobs, adds one more to both.
+ * - Each flow with nodes adds one command. Stored graphs add one to the first look at Flows.
+ * - A schedule that keeps its history adds one to the first look at Schedules, then once a minute.
+ * - The job of `/jobs/:job` waits for children, and has a chain of three jobs and a limit behind it.
  */
 export const costs: Readonly<Record<string, Cost>> = {
   '/': [2, 10, 12],
