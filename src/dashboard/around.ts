@@ -11,11 +11,11 @@ import { many } from './words/number.ts'
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
 /** Looks at queues, and at limits where jobs wait; who asks keeps the answer for a while. Kinds of errors are as they were. */
-export async function around({ glance, last, look }: Pick<Asked, 'glance' | 'last' | 'look'>): Promise<Around> {
-  const { stats, limits, hasMutes } = await glance()
+export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Promise<Around> {
+  const { stats, limits, hasMutes } = await cache.glance()
   const { queues } = stats
   const failed = queues.reduce((sum, { counts }) => sum + counts.failed, 0)
-  const failures = failedSign({ failed, hasMutes, now: look.now }, hasMutes ? await seenKinds({ last }) : undefined)
+  const failures = failedSign({ failed, hasMutes, now: look.now }, hasMutes ? await seenKinds(cache) : undefined)
   const jobs = sumOf(countsOf(queues, null))
   const full = limits.filter(isFull).length
   return {

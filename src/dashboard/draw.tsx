@@ -3,9 +3,9 @@
 import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
 import { codes, type SidejobError } from '../core/errors.ts'
-import type { Engine } from '../engine/index.ts'
 import type { Deps } from '../http/deps.ts'
 import { type Around, around as aroundOf } from './around.ts'
+import { createAnswers, createCache } from './cache.ts'
 import { type AskApi, callerOf } from './call.ts'
 import { likesOf } from './cookies.ts'
 import { commandsOf } from './costs.ts'
@@ -17,7 +17,6 @@ import { ErrorPage } from './parts/error.tsx'
 import { Shell } from './parts/shell.tsx'
 import { Toast } from './parts/toast.tsx'
 import type { Env } from './session.ts'
-import { createShared } from './shared.ts'
 
 export type Draw = ReturnType<typeof createDraw>
 export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
@@ -30,16 +29,6 @@ const AROUND = 10_000
 
 const DOCTYPE = '<!doctype html>'
 
-/** For how long limits are taken as they were: ten seconds, and longer where there are many. */
-const freshOf = ({ limits, groups }: { limits: unknown[]; groups: unknown[] }): number =>
-  Math.min(60_000, AROUND + 100 * (limits.length + groups.length))
-
-/** Asked for at most once. */
-function once<T>(ask: () => Promise<T>): () => Promise<T> {
-  let answer: Promise<T> | undefined
-  return () => (answer ??= ask())
-}
-
 /** A page as it was seen: times that go on by themselves are no change. */
 const seenAs = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
@@ -48,7 +37,7 @@ type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: reado
 export function createDraw({ deps, base, options, pages, ask }: Parts) {
   const { host, hostname } = new URL(deps.publicUrl)
   const isLocal = /^(localhost|127\.|\[::1\])/.test(hostname)
-  const shared = createShared()
+  const answers = createAnswers()
   const there = new Set(pages.flatMap(({ nav = [] }) => nav))
 
   function asked(c: Context<Env>): Asked {
@@ -70,30 +59,11 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const { engine } = place
     return {
       ...{ engine, deps, params, query: searchParams, look, call: callerOf(ask, c) },
-      stats: once(() => engine.stats.totals()),
-      glance: glanceOf(engine),
-      bounds: () => shared.take(engine, 'bounds', freshOf, () => engine.limits.withGroups()),
-      shared: (name, fresh, ask) => shared.take(engine, name, fresh, ask),
-      isFresh: (name) => shared.isFresh(engine, name),
-      last: (name) => shared.last(engine, name),
+      cache: createCache(answers.of(engine), engine),
     }
   }
 
-  /** One answer for a look, whoever asks first; that of ten seconds is shared by all tabs. */
-  function glanceOf(engine: Engine): Asked['glance'] {
-    let answer: ReturnType<Asked['glance']> | undefined
-    async function ask(step?: 'minute' | 'hour') {
-      let isNew = false
-      const seen = await shared.take(engine, `glance ${step ?? ''}`, AROUND, () => {
-        isNew = true
-        return engine.stats.glance(step ? { step } : {})
-      })
-      return { ...seen, isNew }
-    }
-    return (step) => (answer ??= ask(step))
-  }
-
-  const around = (asked: Asked): Promise<Around> => asked.shared('around', AROUND, () => aroundOf(asked))
+  const around = (asked: Asked): Promise<Around> => asked.cache.get('around', AROUND, () => aroundOf(asked))
 
   /** Whether who asks has it already; if not, the answer says what it is. */
   async function isSeen(c: Context, text: string): Promise<boolean> {
@@ -179,5 +149,5 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return c.html(DOCTYPE + html, status as 400)
   }
 
-  return { asked, around, page, brief, error, there, forget: shared.forget }
+  return { asked, around, page, brief, error, there, forget: answers.expire }
 }

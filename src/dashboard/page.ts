@@ -1,13 +1,13 @@
 // What a page is: where it is, what it asks for, how it is drawn, and what can be done on it.
 
 import type { Child } from 'hono/jsx'
-import type { Glance, Scope } from '../engine/engine.ts'
+import type { Scope } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 import type { Deps } from '../http/deps.ts'
 import type { Method } from '../http/route.ts'
+import type { Cache } from './cache.ts'
 import type { Look } from './look.ts'
 import type { NavName } from './nav.ts'
-import type { Fresh } from './shared.ts'
 
 /** A call of the API in the name of whoever looks: checked, written down and answered as any other. */
 export type CallApi = (method: Method, path: string, body?: unknown) => Promise<unknown>
@@ -19,21 +19,7 @@ export type Asked = {
   query: URLSearchParams
   look: Look
   call: CallApi
-  /** How all queues stand: asked for once for a page and what is beside it. */
-  stats: () => ReturnType<Engine['stats']['totals']>
-  /**
-   * How everything stands, asked for at most once for a page and what is beside it. What it says is ten seconds old at most.
-   * `isNew`: it was asked for this look.
-   */
-  glance: (step?: 'minute' | 'hour') => Promise<Glance & { isNew: boolean }>
-  /** All limits as they were ten seconds ago, or a minute where there are many: each costs two commands. */
-  bounds: () => ReturnType<Engine['limits']['withGroups']>
-  /** What moves seldom, or may be a little old: all tabs of an isolate share what was answered so many milliseconds ago. */
-  shared: <T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>) => Promise<T>
-  /** Whether what is shared under this name would not be asked for again. */
-  isFresh: (name: string) => boolean
-  /** What was answered last of that name, however old; for a look that has cost enough without it. */
-  last: <T>(name: string) => Promise<T | undefined>
+  cache: Cache
 }
 
 export type ActAsked = Asked & { form: FormData }

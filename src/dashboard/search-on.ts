@@ -43,12 +43,12 @@ const isByIds = (cursor: string | null): cursor is string => cursor !== null && 
  *
  * @example await searchOn(asked, { name: '?class=mail', limit: 50, idOf: ({ id }) => id, step: (cursor) => engine.rows({ cursor }) })
  */
-export async function searchOn<Row>({ shared }: Asked, search: Search<Row>): Promise<Step<Row>> {
+export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Promise<Step<Row>> {
   const { name, limit, cursor, idOf, step } = search
   let first = await step(cursor)
   if (first.rows.length >= limit || !isByIds(first.cursor)) return first
   const begun = first
-  const older = await shared(`search ${name} ${cursor ?? ''}`, FRESH, async () => ({
+  const older = await cache.get(`search ${name} ${cursor ?? ''}`, FRESH, async () => ({
     from: Number(begun.cursor),
     found: await onwards(search, begun),
   }))

@@ -226,11 +226,11 @@ export const doctor = page<DoctorData>({
   path: '/doctor',
   nav: 'doctor',
   every: 0,
-  async load({ engine, query, glance, look }) {
+  async load({ engine, query, cache, look }) {
     const cursor = query.get('cursor')
     const [{ examined: before, ...health }, { stats, series }, examined] = await Promise.all([
       engine.health(),
-      glance('minute'),
+      cache.glance('minute'),
       cursor === null ? undefined : engine.doctor.examine(cursor || undefined),
     ])
     const slow = stats.queues.filter((queue) => isSlow(queue, look.now)).slice(0, MOST_SLOW)

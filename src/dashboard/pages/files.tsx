@@ -160,7 +160,7 @@ export const files = page<FilesData>({
   path: '/files',
   nav: 'files',
   every: 0,
-  async load({ engine, deps, query, shared }) {
+  async load({ engine, deps, query, cache }) {
     if (!deps.downloads) return NO_FILES
     const { files } = deps.downloads
     const wanted = query.get('q')?.trim().slice(0, 200) ?? ''
@@ -169,8 +169,8 @@ export const files = page<FilesData>({
       wanted
         ? searched(files, wanted, Number(query.get('looked')) || 0, cursor)
         : listFiles(files, { limit: MOST, cursor }),
-      shared('total of files', FRESH, () => totalOf(files)),
-      shared('ends of files', FRESH, () => endsOf({ engine })),
+      cache.get('total of files', FRESH, () => totalOf(files)),
+      cache.get('ends of files', FRESH, () => endsOf({ engine })),
     ])
     return { ...listed, total, ends, isThere: true, wanted }
   },

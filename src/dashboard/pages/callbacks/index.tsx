@@ -257,14 +257,14 @@ export const callbacks = page<CallbacksData>({
   nav: 'callbacks',
   every: 10_000,
   async load(asked) {
-    const { engine, query, shared } = asked
+    const { engine, query, cache } = asked
     const state = states.find((one) => one === query.get('state'))
     const host = query.get('host') ?? undefined
     const open = query.get('open')
     const [{ rows: callbacks, cursor, newest }, counts, { breakers }, near] = await Promise.all([
       found(asked, { state, host, cursor: query.get('cursor') ?? undefined }),
-      shared('callback counts', COUNTED, () => engine.callbacks.counts()),
-      shared('breakers', COUNTED, () => engine.breakers.list()),
+      cache.get('callback counts', COUNTED, () => engine.callbacks.counts()),
+      cache.get('breakers', COUNTED, () => engine.breakers.list()),
       open ? engine.callbacks.get(open).catch(none) : undefined,
     ])
     return {

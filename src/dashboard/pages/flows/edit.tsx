@@ -152,11 +152,11 @@ export const edit = page<EditData>({
   slim: true,
   scripts: [board.name],
   styles: [style.name],
-  async load({ engine, params, shared, bounds }) {
+  async load({ engine, params, cache }) {
     const [view, { workers }, { limits }] = await Promise.all([
       engine.flows.get(params.job!),
-      shared('classes of flows', FRESH, () => engine.workers.list()),
-      bounds(),
+      cache.get('classes of flows', FRESH, () => engine.workers.list()),
+      cache.bounds(),
     ])
     return { view, classes: workers, limits: roomsOf(view, limits) }
   },

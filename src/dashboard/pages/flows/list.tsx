@@ -176,11 +176,11 @@ export const flows = page<FlowsData>({
   path: '/flows',
   nav: 'flows',
   every: 2_000,
-  async load({ engine, query, shared }) {
+  async load({ engine, query, cache }) {
     const after = query.get('graphs') ?? undefined
     const [page, stored] = await Promise.all([
       engine.flows.list({ status: statusesOf(query), cursor: query.get('cursor') ?? undefined, limit: ROWS }),
-      shared(`graphs after ${after ?? ''}`, FRESH, () => engine.graphs.list({ after, details: true })),
+      cache.get(`graphs after ${after ?? ''}`, FRESH, () => engine.graphs.list({ after, details: true })),
     ])
     return { ...page, stored }
   },

@@ -59,7 +59,7 @@ export async function load(asked: Asked): Promise<FlowData> {
   const { engine, params, query } = asked
   const [view, { limits }, deployments] = await Promise.all([
     engine.flows.get(params.job!),
-    asked.bounds(),
+    asked.cache.bounds(),
     deploymentsOf(asked),
   ])
   const chosen = chosenIn(query, view)

@@ -115,12 +115,12 @@ const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>
   code === 'LIMITED' || job !== undefined || data.jobs !== undefined
 
 /** Its reasons as they are now, with the jobs and the limit behind them. */
-async function whyOf({ engine, shared }: Asked, job: string): Promise<WhyView> {
+async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   const why = await engine.jobs.why(job)
   const causes = why.reasons.filter(leadsOn)
   if (causes.length === 0) return why
   const name = JSON.stringify([why.job, ...causes.map(({ code, key, job, data }) => [code, key, job, data.jobs])])
-  const { chain, limit } = await shared(`why ${name}`, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
+  const { chain, limit } = await cache.get(`why ${name}`, CHAIN_FRESH, () => engine.jobs.why(job, { deep: DEEP }))
   return { ...why, chain, ...(limit && { limit }) }
 }
 
@@ -147,7 +147,7 @@ async function load(asked: Asked): Promise<JobData> {
     whyOf(asked, ref),
     found.then(({ job }) => childrenOf(engine, job)),
     tabOf(asked, opened ?? 'log'),
-    asked.bounds(),
+    asked.cache.bounds(),
   ]).catch((error) => gone(asked, error))
   const names = new Map(Object.entries(job.children).map(([name, { id }]) => [id, name]))
   const family = children.map((child) => ({

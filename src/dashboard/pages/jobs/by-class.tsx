@@ -20,11 +20,11 @@ export const dayIn = (query: URLSearchParams): 'today' | 'yesterday' =>
 
 /** @example await byClass(asked, { queue: 'media' }) */
 export async function byClass(
-  { engine, shared }: Asked,
+  { engine, cache }: Asked,
   { class: name, ...of }: Parameters<Engine['stats']['classes']>[0] & { class?: string } = {},
   fresh = SHARED,
 ): Promise<ByClassData> {
-  const found = await shared(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}\n${of.hours ?? ''}`, fresh, () =>
+  const found = await cache.get(`classes ${of.queue ?? ''}\n${of.day ?? 'today'}\n${of.hours ?? ''}`, fresh, () =>
     engine.stats.classes(of),
   )
   return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found

@@ -25,10 +25,10 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
 const FRESH = 60_000
 
 /** The queue of a class that is in one queue only: a queue has indexes, which classes lack. */
-async function queueOf({ engine, shared }: Asked, name: string): Promise<string | undefined> {
+async function queueOf({ engine, cache }: Asked, name: string): Promise<string | undefined> {
   const [{ workers }, { classes }] = await Promise.all([
-    shared('workers', FRESH, () => engine.workers.list()),
-    shared('classes today', FRESH, () => engine.stats.classes({})),
+    cache.get('workers', FRESH, () => engine.workers.list()),
+    cache.get('classes today', FRESH, () => engine.stats.classes({})),
   ])
   const queues = new Set([...workers, ...classes].filter((one) => one.class === name).map(({ queue }) => queue))
   return queues.size === 1 ? [...queues][0] : undefined

@@ -50,7 +50,7 @@ export type JobsData = {
 }
 
 /** Views that all share. */
-const viewsOf = ({ engine, shared }: Asked) => shared('views', SHARED, () => engine.views.list())
+const viewsOf = ({ engine, cache }: Asked) => cache.get('views', SHARED, () => engine.views.list())
 
 /** `view=At limits`: the list of that name, as its query says. */
 async function named(asked: Asked): Promise<void> {
@@ -113,7 +113,7 @@ async function load(asked: Asked): Promise<JobsData> {
   const filter = await filterFor(asked)
   const [listed, { queues }, { views }, kinds, doing, classes] = await Promise.all([
     isByClass ? NO_JOBS : found(asked, filter),
-    asked.stats(),
+    asked.engine.stats.totals(),
     viewsOf(asked),
     isOfKinds ? kindsOf(asked, chosen(query)) : undefined,
     bulk ? engine.jobs.get(bulk).catch(() => undefined) : undefined,

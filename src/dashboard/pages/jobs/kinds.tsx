@@ -41,18 +41,18 @@ type Deployments = Awaited<ReturnType<Engine['workers']['deployments']>>['deploy
 export const lastDeploy = (deployments: Deployments): number | undefined =>
   deployments.length === 0 ? undefined : Math.max(...deployments.map(({ at }) => at))
 
-export const deploymentsOf = ({ engine, shared }: Asked): Promise<Deployments> =>
-  shared('deployments', FRESH, async () => (await engine.workers.deployments()).deployments)
+export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
+  cache.get('deployments', FRESH, async () => (await engine.workers.deployments()).deployments)
 
 type Of = { queue?: string; class?: string }
 
 /** `asLast`: as they were when somebody asked last, and none where nobody has. @example await kindsOf(asked, { queue: 'media' }) */
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
-  const { engine, shared, last, look } = asked
+  const { engine, cache, look } = asked
   const name = kindsName(of)
   const ask = async () => ({ ...(await engine.errors.list({ ...of, details: true, muted: true })), at: look.now })
   const [found, deployments] = await Promise.all([
-    asLast ? last<Errors>(name) : shared(name, FRESH, ask),
+    asLast ? cache.last<Errors>(name) : cache.get(name, FRESH, ask),
     deploymentsOf(asked),
   ])
   const { errors, cursor, muted } = found ?? { errors: [], cursor: null, muted: [] }

@@ -39,7 +39,7 @@ const momentOf = (at: number | string): number => new Date(at).getTime()
 async function change(asked: ActAsked, error: string, wanted: object): Promise<ErrorMute | null> {
   const { muted, was } = (await asked.call('PATCH', way(error), wanted)) as MutedKind
   const mute = muted && { ...muted, at: momentOf(muted.at), until: muted.until && momentOf(muted.until) }
-  await noteMute(asked, error, mute)
+  await noteMute(asked.cache, error, mute)
   return was
 }
 

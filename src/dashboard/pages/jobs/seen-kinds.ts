@@ -2,7 +2,7 @@
 
 import type { ErrorMute } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
-import type { Asked } from '../../page.ts'
+import type { Cache } from '../../cache.ts'
 import type { SeenKinds } from '../../words/failed.ts'
 
 /** Under which name the kinds of errors of these jobs are shared. */
@@ -13,7 +13,7 @@ export const kindsName = ({ queue = '', class: name = '' }: { queue?: string; cl
 export type Errors = Awaited<ReturnType<Engine['errors']['list']>> & { at: number }
 
 /** How many failed jobs were seen, when somebody looked at all kinds last, and how many of them are of kinds that are muted. */
-export async function seenKinds({ last }: Pick<Asked, 'last'>): Promise<SeenKinds | undefined> {
+export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined> {
   const found = await last<Errors>(kindsName())
   if (!found) return undefined
   const silent = found.errors.reduce((sum, { muted, count: n }) => sum + (muted ? n : 0), 0)
@@ -24,9 +24,9 @@ export async function seenKinds({ last }: Pick<Asked, 'last'>): Promise<SeenKind
  * A kind is muted from now on, or not any more, also in what was seen last: whoever did it sees it at once, before anybody
  * has asked anew.
  *
- * @example await noteMute(asked, '0123456789abcdef', { by: 'ana', at: look.now, until: null })
+ * @example await noteMute(cache, '0123456789abcdef', { by: 'ana', at: look.now, until: null })
  */
-export async function noteMute({ last }: Pick<Asked, 'last'>, error: string, mute: ErrorMute | null): Promise<void> {
+export async function noteMute({ last }: Cache, error: string, mute: ErrorMute | null): Promise<void> {
   const seen = await last<Errors>(kindsName())
   if (!seen) return
   const kind = seen.errors.find((one) => one.error === error)

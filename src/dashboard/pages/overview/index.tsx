@@ -60,23 +60,23 @@ const AT_ONCE = 1
  * What is asked for beside everything, by its name and whether there is any: not with the look at everything, and then one
  * at a look that asks for nothing else. So none costs more than twelve commands. Until then it is as it was.
  */
-function laterOf({ shared, isFresh, last }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
-  const stale = Object.keys(wanted).filter((name) => wanted[name] && !isFresh(name))
+function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
+  const stale = Object.keys(wanted).filter((name) => wanted[name] && !cache.isFresh(name))
   const waiting = isFirst ? stale : stale.slice(AT_ONCE)
   const waits = (name: string): boolean => waiting.includes(name)
   async function take<T>(name: string, fresh: number, ask: () => Promise<T>, none: T): Promise<T> {
     if (!wanted[name]) return none
-    return waits(name) ? ((await last<T>(name)) ?? none) : shared(name, fresh, ask)
+    return waits(name) ? ((await cache.last<T>(name)) ?? none) : cache.get(name, fresh, ask)
   }
   return { take, waits, asks: !isFirst && stale.length > 0 }
 }
 
 async function load(asked: Asked): Promise<OverviewData> {
-  const { engine, query, look, shared } = asked
+  const { engine, query, look, cache } = asked
   const range = rangeIn(query, look.now)
   // Everything is in one look, and queues and health alone are asked for until the next; what is looked at besides is what
   // that says there is.
-  const glance = await asked.glance(range.step)
+  const glance = await asked.cache.glance(range.step)
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)
   const hasFailed = failed(true) || failed(false)
@@ -90,7 +90,9 @@ async function load(asked: Asked): Promise<OverviewData> {
     [UNCLAIMED]: slow.length > 0,
   })
   const [stats, health] =
-    glance.isNew || later.asks ? [glance.stats, glance.health] : await Promise.all([asked.stats(), engine.health()])
+    glance.isNew || later.asks
+      ? [glance.stats, glance.health]
+      : await Promise.all([asked.engine.stats.totals(), engine.health()])
   const { limits, processes, others, series } = glance
   const { queues } = stats
   const [minutes, classes, unclaimed] = await Promise.all([
@@ -113,7 +115,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     ),
     hasFailed ? kindsOf(asked, {}, later.waits(KINDS)) : NO_KINDS,
     deploymentsOf(asked),
-    shared('breakers', LATER, () => engine.breakers.list()),
+    cache.get('breakers', LATER, () => engine.breakers.list()),
   ])
   const known: Known = {
     now: look.now,

@@ -6,5 +6,5 @@ import type { Range } from '../../words/series.ts'
 const FRESH = 10_000
 
 /** All together, and each queue by itself: one request either way. */
-export const seriesOf = ({ engine, shared }: Asked, { step }: Range) =>
-  shared(`series ${step}`, FRESH, () => engine.stats.series({ step, details: true }))
+export const seriesOf = ({ engine, cache }: Asked, { step }: Range) =>
+  cache.get(`series ${step}`, FRESH, () => engine.stats.series({ step, details: true }))

@@ -28,7 +28,7 @@ export const queues = page<{ queues: QueueView[]; ends: Ends }>({
   every: 2_000,
   async load(asked) {
     const range = rangeIn(asked.query, asked.look.now)
-    const [{ queues }, { queues: of = {} }] = await Promise.all([asked.stats(), seriesOf(asked, range)])
+    const [{ queues }, { queues: of = {} }] = await Promise.all([asked.engine.stats.totals(), seriesOf(asked, range)])
     return { queues, ends: { of, range } }
   },
   title: () => 'Queues',

@@ -35,14 +35,14 @@ export const queue = page<QueueData>({
   nav: 'queues',
   every: 2_000,
   async load(asked) {
-    const { engine, params, query, look, shared } = asked
+    const { engine, params, query, look, cache } = asked
     const name = params.queue!
     const range = rangeIn(query, look.now)
     const [queue, { points }, deployments, { processes }, { classes }] = await Promise.all([
       engine.queues.get(name, { limit: NEXT }),
-      shared(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
+      cache.get(`series of ${name} ${range.step}`, LATER, () => engine.stats.series({ queue: name, step: range.step })),
       deploymentsOf(asked),
-      shared('processes', LATER, () => engine.processes.list()),
+      cache.get('processes', LATER, () => engine.processes.list()),
       byClass(asked, { queue: name }, LATER),
     ])
     const deploys = deploysIn(deployments, range, look.now)

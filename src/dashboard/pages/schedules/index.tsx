@@ -94,13 +94,13 @@ export const schedules = page<SchedulesData>({
   path: '/schedules',
   nav: 'schedules',
   every: 10_000,
-  async load({ engine, query, look, shared }) {
+  async load({ engine, query, look, cache }) {
     const shown = shownIn(query, look.now)
     const change = query.get('change')
     const runs = query.get('runs')
     const [{ schedules, cursor }, ran, job, past] = await Promise.all([
       engine.schedules.list({ limit: MOST }),
-      shared('runs of schedules', SELDOM, () => engine.schedules.list({ limit: RUNS, runs: true })),
+      cache.get('runs of schedules', SELDOM, () => engine.schedules.list({ limit: RUNS, runs: true })),
       change ? engine.jobs.get(change).catch(() => undefined) : undefined,
       runs ? pastOf(engine, runs).catch(() => undefined) : undefined,
     ])

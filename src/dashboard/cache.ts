@@ -1,0 +1,91 @@
+// Answers of the engine that all tabs of an isolate share, each for its own time.
+
+import { Lru } from '../core/lru.ts'
+import type { Glance } from '../engine/engine.ts'
+import type { Engine } from '../engine/index.ts'
+
+const REMEMBERED = 500
+/** Milliseconds for which a glance and limits are shared. */
+const TEN_SECONDS = 10_000
+const MINUTE = 60_000
+
+/** Milliseconds for which an answer is shared. An answer that cost more may be shared longer. */
+type Fresh<T> = number | ((answer: T) => number)
+type Kept = { until: number; round: number; answer: Promise<unknown> }
+/** Answers of an earlier round are old. */
+type Answers = { round: number; kept: Lru<string, Kept> }
+
+export type Cache = ReturnType<typeof createCache>
+
+/** Makes the answers of each engine; an act of a user makes all of its engine old. */
+export function createAnswers() {
+  const owners = new WeakMap<Engine, Answers>()
+  return {
+    of(engine: Engine): Answers {
+      let answers = owners.get(engine)
+      if (!answers) owners.set(engine, (answers = { round: 0, kept: new Lru(REMEMBERED) }))
+      return answers
+    },
+    expire(engine: Engine): void {
+      const answers = owners.get(engine)
+      if (answers) answers.round++
+    },
+  }
+}
+
+/**
+ * Makes the cache of one look.
+ *
+ * @example const cache = createCache(answers.of(engine), engine); await cache.get('queues', 1_000, () => engine.queues.list())
+ */
+export function createCache(answers: Answers, engine: Engine) {
+  function isFresh(name: string): boolean {
+    const last = answers.kept.get(name)
+    return last !== undefined && Date.now() < last.until && last.round === answers.round
+  }
+
+  /** Calls `ask` unless a fresh answer has this name. */
+  async function get<T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>): Promise<T> {
+    if (isFresh(name)) return answers.kept.get(name)!.answer as Promise<T>
+    const begun = Date.now()
+    const kept: Kept = { until: Number.POSITIVE_INFINITY, round: answers.round, answer: ask() }
+    answers.kept.set(name, kept)
+    try {
+      const found = (await kept.answer) as T
+      kept.until = begun + (typeof fresh === 'number' ? fresh : fresh(found))
+      return found
+    } catch (error) {
+      answers.kept.delete(name)
+      throw error
+    }
+  }
+
+  type Glanced = Glance & { isNew: boolean }
+  let glanced: Promise<Glanced> | undefined
+
+  async function look(step?: 'minute' | 'hour'): Promise<Glanced> {
+    let isNew = false
+    const seen = await get(`glance ${step ?? ''}`, TEN_SECONDS, () => {
+      isNew = true
+      return engine.stats.glance(step ? { step } : {})
+    })
+    return { ...seen, isNew }
+  }
+
+  return {
+    get,
+    isFresh,
+    /** The last answer with this name, however old; the engine is not asked. */
+    last: async <T>(name: string): Promise<T | undefined> =>
+      (await answers.kept.get(name)?.answer.catch(() => undefined)) as T | undefined,
+    /** Queues, limits and runs. The first caller of a look chooses the step. `isNew`: the engine was asked for this look. */
+    glance: (step?: 'minute' | 'hour'): Promise<Glanced> => (glanced ??= look(step)),
+    /** All limits. Each costs two commands, so many limits are shared for up to a minute. */
+    bounds: () =>
+      get(
+        'bounds',
+        ({ limits, groups }) => Math.min(MINUTE, TEN_SECONDS + 100 * (limits.length + groups.length)),
+        () => engine.limits.withGroups(),
+      ),
+  }
+}
