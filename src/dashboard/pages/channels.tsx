@@ -9,6 +9,7 @@ import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { Name } from '../parts/name.tsx'
+import { Table } from '../parts/table.tsx'
 import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
 import { bytes, count, many } from '../words/number.ts'
@@ -86,29 +87,20 @@ function Listeners({ channels }: { channels: readonly Channel[] }) {
   return (
     <Card title="Who listens">
       {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}
-      <table class="tbl lined">
-        <caption class="vh">Channels, who listens, and which classes publish</caption>
-        {channels.length > 0 && (
-          <thead>
-            <tr>
-              <th scope="col">Channel</th>
-              <th scope="col" class="num">
-                Ports
-              </th>
-              <th scope="col">Who listens</th>
-              <th scope="col">Which classes publish</th>
-            </tr>
-          </thead>
-        )}
-        <tbody>
+      {channels.length > 0 && (
+        <Table
+          caption="Channels, who listens, and which classes publish"
+          heads={['Channel', '#Ports', 'Who listens', 'Which classes publish']}
+          kind="lined"
+        >
           {channels
             .toSorted((a, b) => (a.name < b.name ? -1 : 1))
             .slice(0, SHOWN)
             .map((channel) => (
               <Row channel={channel} />
             ))}
-        </tbody>
-      </table>
+        </Table>
+      )}
     </Card>
   )
 }
@@ -140,24 +132,15 @@ function LastRow({ channel: { name, last, rate = 0, minutes } }: { channel: Kept
 function Last({ channels }: { channels: readonly Kept[] }) {
   return (
     <Card title="Last messages" tag={count(channels.length)} right="of those published with keep">
-      <table class="tbl lined">
-        <caption class="vh">Channels whose last message is kept, and how many come in a minute</caption>
-        <thead>
-          <tr>
-            <th scope="col">Channel</th>
-            <th scope="col">Came</th>
-            <th scope="col" class="num">
-              A minute
-            </th>
-            <th scope="col">Message</th>
-          </tr>
-        </thead>
-        <tbody>
-          {channels.slice(0, SHOWN).map((channel) => (
-            <LastRow channel={channel} />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption="Channels whose last message is kept, and how many come in a minute"
+        heads={['Channel', 'Came', '#A minute', 'Message']}
+        kind="lined"
+      >
+        {channels.slice(0, SHOWN).map((channel) => (
+          <LastRow channel={channel} />
+        ))}
+      </Table>
     </Card>
   )
 }

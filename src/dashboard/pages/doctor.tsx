@@ -8,8 +8,9 @@ import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, LinkButton } from '../parts/act.tsx'
 import { Icon, Shape } from '../parts/icon.tsx'
-import { Card, Head, Heads, To } from '../parts/layout.tsx'
+import { Card, Head, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
+import { Table } from '../parts/table.tsx'
 import { MOST_SLOW, unclaimedIn } from '../unclaimed.ts'
 import { countsOf, sumOf } from '../words/counts.ts'
 import { faultsTitle, lookedAt } from '../words/doctor.ts'
@@ -188,15 +189,11 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
   return (
     <Card title={faultsTitle(faults.length, jobs)} id="examined">
       <Slices jobs={jobs} total={data.total} cursor={cursor} />
-      <table class="tbl">
-        <caption class="vh">Faults</caption>
-        <Heads names={['Kind', 'At', 'What is wrong']} />
-        <tbody id="faults">
-          {faults.map((fault) => (
-            <FaultRow fault={fault} />
-          ))}
-        </tbody>
-      </table>
+      <Table caption="Faults" heads={['Kind', 'At', 'What is wrong']} isPlain id="faults">
+        {faults.map((fault) => (
+          <FaultRow fault={fault} />
+        ))}
+      </Table>
       <div class="foot" id="mend" hidden={faults.length === 0}>
         <span class="row">
           <Button act="repair" scope="admin" small>

@@ -7,8 +7,9 @@ import { queryWith, useLook } from '../look.ts'
 import { type Asked, page } from '../page.ts'
 import { Act as Button } from '../parts/act.tsx'
 import { Further } from '../parts/further.tsx'
-import { Card, Empty, Head, Heads, JobId, To } from '../parts/layout.tsx'
+import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
+import { Table } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
 import { bytes, many } from '../words/number.ts'
 
@@ -140,17 +141,12 @@ function Row({ file: { id, size, type, job, storedAt }, endsAt }: { file: Listed
   )
 }
 
-const Table = ({ data: { files, ends } }: { data: FilesData }) => (
-  <table class="tbl">
-    <caption class="vh">Files</caption>
-    <Heads names={['File', 'Type', 'Size', 'Job', 'Stored', 'Goes', 'Acts']} />
-    <tbody data-found>
-      {files.map((file) => (
-        <Row file={file} endsAt={ends.get(file.id)} />
-      ))}
-    </tbody>
-    <tbody data-older data-island />
-  </table>
+const FileTable = ({ data: { files, ends } }: { data: FilesData }) => (
+  <Table caption="Files" heads={['File', 'Type', 'Size', 'Job', 'Stored', 'Goes', 'Acts']} isPlain grows>
+    {files.map((file) => (
+      <Row file={file} endsAt={ends.get(file.id)} />
+    ))}
+  </Table>
 )
 
 const nextOf = ({ cursor, looked }: FilesData, query: URLSearchParams): string | undefined =>
@@ -182,7 +178,7 @@ export const files = page<FilesData>({
       </Head>
       <Card>
         {data.files.length === 0 && data.cursor === null && <None data={data} />}
-        <Table data={data} />
+        <FileTable data={data} />
         <Further
           to={nextOf(data, query)}
           more="more files"

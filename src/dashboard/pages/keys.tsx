@@ -6,9 +6,10 @@ import { useLook } from '../look.ts'
 import { page } from '../page.ts'
 import { Act as Button, refusal, Sent } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
-import { Card, Empty, Head, Heads } from '../parts/layout.tsx'
+import { Card, Empty, Head } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { Name } from '../parts/name.tsx'
+import { Table } from '../parts/table.tsx'
 import { given } from '../words/form.ts'
 import { many } from '../words/number.ts'
 
@@ -107,15 +108,16 @@ export const keys = page<{ keys: ApiKey[] }>({
       <div class="cols c21">
         <Card>
           {keys.length === 0 && <Empty>There is only the key of the deployment.</Empty>}
-          <table class="tbl lined">
-            <caption class="vh">API keys</caption>
-            <Heads names={['Name', 'Scopes', 'Id', 'Made', 'Last used', 'Ends', 'Acts']} />
-            <tbody>
-              {keys.map((key) => (
-                <Row apiKey={key} />
-              ))}
-            </tbody>
-          </table>
+          <Table
+            caption="API keys"
+            heads={['Name', 'Scopes', 'Id', 'Made', 'Last used', 'Ends', 'Acts']}
+            isPlain
+            kind="lined"
+          >
+            {keys.map((key) => (
+              <Row apiKey={key} />
+            ))}
+          </Table>
         </Card>
         <MakeForm />
       </div>

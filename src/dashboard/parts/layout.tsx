@@ -64,19 +64,6 @@ export function Card(props: {
   )
 }
 
-/** What the columns of a table are called, where that is seen without: for who hears it. */
-export function Heads({ names }: { names: readonly string[] }) {
-  return (
-    <thead class="vh">
-      <tr>
-        {names.map((name) => (
-          <th scope="col">{name}</th>
-        ))}
-      </tr>
-    </thead>
-  )
-}
-
 /** One sentence why there is nothing, and one thing to do. */
 export function Empty({ children, act }: { children: Child; act?: Child }) {
   return (

@@ -70,7 +70,7 @@ function around(from: Point, to: Point, floor: number): string {
 
 function place(nodes: readonly Named[], wires: readonly GraphWire[]) {
   const graph = new Graph({ multigraph: true })
-  graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 84, edgesep: 26, marginx: 8, marginy: 8 })
+  graph.setGraph({ rankdir: 'LR', nodesep: 44, ranksep: 48, edgesep: 26, marginx: 8, marginy: 8 })
   graph.setDefaultEdgeLabel(() => ({}))
   const ports = new Map(nodes.map((node) => [node.name, portsAt(node, wires)]))
   for (const [name, { ins, outs }] of ports)

@@ -3,7 +3,7 @@
 import type { Box } from './layout.ts'
 
 /** Below this scale, nodes show their status and a large name alone. */
-const FAR = 0.5
+const FAR = 0.45
 const LARGEST_NAME = 30
 
 export function createView(svg: SVGSVGElement) {
@@ -14,7 +14,7 @@ export function createView(svg: SVGSVGElement) {
     svg.setAttribute('viewBox', `${seen.x} ${seen.y} ${seen.width} ${seen.height}`)
     const scale = (svg.parentElement?.clientWidth ?? 0) / seen.width
     svg.classList.toggle('far', scale < FAR)
-    svg.style.setProperty('--name', `${Math.min(LARGEST_NAME, 13 / scale)}px`)
+    svg.setAttribute('font-size', String(Math.min(LARGEST_NAME, 13 / scale)))
     for (const tell of told) tell(seen)
   }
 

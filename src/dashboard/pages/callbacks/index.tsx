@@ -11,6 +11,7 @@ import { Further } from '../../parts/further.tsx'
 import { Card, Choice, Empty, Head, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { searchOn } from '../../search-on.ts'
 import { maybe } from '../../words/form.ts'
 import { searchedOf } from '../../words/further.ts'
@@ -197,30 +198,15 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
               : 'No callbacks yet. A job that has the option callback sends one when it ends.'}
           </Empty>
         ) : (
-          <table class="tbl">
-            <caption class="vh">Callbacks</caption>
-            <thead>
-              <tr>
-                {['State', 'Of', 'To', 'Last error'].map((head) => (
-                  <th scope="col">{head}</th>
-                ))}
-                {['Tries', 'Made', 'Next try'].map((head) => (
-                  <th scope="col" class="num">
-                    {head}
-                  </th>
-                ))}
-                <th scope="col">
-                  <span class="vh">Acts</span>
-                </th>
-              </tr>
-            </thead>
-            <tbody data-found>
-              {callbacks.map((callback) => (
-                <Row callback={callback} tries={`/callbacks${queryWith(search, { open: String(callback.of) })}`} />
-              ))}
-            </tbody>
-            <tbody data-older data-island />
-          </table>
+          <Table
+            caption="Callbacks"
+            heads={['State', 'Of', 'To', 'Last error', '#Tries', '#Made', '#Next try', '-Acts']}
+            grows
+          >
+            {callbacks.map((callback) => (
+              <Row callback={callback} tries={`/callbacks${queryWith(search, { open: String(callback.of) })}`} />
+            ))}
+          </Table>
         )}
         <Further
           to={cursor === null ? undefined : `/callbacks${queryWith(search, { cursor })}`}

@@ -7,6 +7,7 @@ import { useLook } from '../../look.ts'
 import { Card, Empty, JobId } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
@@ -49,40 +50,27 @@ const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed
 function Tries({ of, tries }: { of: number; tries: readonly CallbackTry[] }) {
   if (tries.length === 0) return <Empty>It was not tried yet.</Empty>
   return (
-    <table class="tbl">
-      <caption class="vh">{`Tries of the callback of job ${of}, newest first`}</caption>
-      <thead>
+    <Table
+      caption={`Tries of the callback of job ${of}, newest first`}
+      heads={['Try', 'Outcome', 'Answer', '#Took', '#When']}
+    >
+      {tries.map(({ at, took, outcome, attempt, again, answer }) => (
         <tr>
-          <th scope="col">Try</th>
-          <th scope="col">Outcome</th>
-          <th scope="col">Answer</th>
-          <th scope="col" class="num">
-            Took
-          </th>
-          <th scope="col" class="num">
-            When
-          </th>
+          <td>{count(attempt)}</td>
+          <td>
+            <span class={`st ${outcomes[outcome]}`}>{outcome}</span>
+          </td>
+          <td class="fill">
+            {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
+            {again && <span class="dim">, tried again</span>}
+          </td>
+          <td class="num">{span(took)}</td>
+          <td class="num">
+            <Ago at={at} />
+          </td>
         </tr>
-      </thead>
-      <tbody>
-        {tries.map(({ at, took, outcome, attempt, again, answer }) => (
-          <tr>
-            <td>{count(attempt)}</td>
-            <td>
-              <span class={`st ${outcomes[outcome]}`}>{outcome}</span>
-            </td>
-            <td class="fill">
-              {answer ?? (outcome === 'delivered' ? 'taken' : 'no answer')}
-              {again && <span class="dim">, tried again</span>}
-            </td>
-            <td class="num">{span(took)}</td>
-            <td class="num">
-              <Ago at={at} />
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }
 

@@ -6,6 +6,7 @@ import { StatusMark } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { plain } from '../../words/json.ts'
 import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -26,77 +27,54 @@ const WireName = ({ id }: { id: string }) => <bdi title={plain(id)}>{cut(id, 80)
 function Wires({ view: { flow, wires } }: { view: FlowView }) {
   const first = wires.toSorted((a, b) => waits(b) - waits(a) || b.rate - a.rate).slice(0, ROWS)
   return (
-    <table class="tbl">
-      <caption>
-        Wires, those where most waits first: {count(first.length)} of {count(wires.length)}
-      </caption>
-      <thead>
+    <Table
+      caption={`Wires, those where most waits first: ${count(first.length)} of ${count(wires.length)}`}
+      isTitled
+      heads={['Wire', '#Wait', '#The oldest', '#A minute']}
+    >
+      {first.map((wire) => (
         <tr>
-          <th scope="col">Wire</th>
-          <th scope="col" class="num">
-            Wait
-          </th>
-          <th scope="col" class="num">
-            The oldest
-          </th>
-          <th scope="col" class="num">
-            A minute
-          </th>
+          <td class="fill mono">
+            <To kind="link clip" to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>
+              <WireName id={wire.id} />
+            </To>
+          </td>
+          <td class="num">{count(waits(wire))}</td>
+          <td class="num">{wire.oldestAt === null ? '–' : <Since at={wire.oldestAt} />}</td>
+          <td class="num">{count(wire.rate)}</td>
         </tr>
-      </thead>
-      <tbody>
-        {first.map((wire) => (
-          <tr>
-            <td class="fill mono">
-              <To kind="link clip" to={`/flows/${flow.id}?wire=${encodeURIComponent(wire.id)}`}>
-                <WireName id={wire.id} />
-              </To>
-            </td>
-            <td class="num">{count(waits(wire))}</td>
-            <td class="num">{wire.oldestAt === null ? '–' : <Since at={wire.oldestAt} />}</td>
-            <td class="num">{count(wire.rate)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+      ))}
+    </Table>
   )
 }
 
 function Nodes({ view: { flow, nodes } }: { view: FlowView }) {
   const first = nodes.toSorted((a, b) => urgency(b) - urgency(a)).slice(0, ROWS)
   return (
-    <table class="tbl">
-      <caption>
-        Nodes, those that need a look first: {count(first.length)} of {count(nodes.length)}
-      </caption>
-      <thead>
+    <Table
+      caption={`Nodes, those that need a look first: ${count(first.length)} of ${count(nodes.length)}`}
+      isTitled
+      heads={['Node', 'Class', 'Status']}
+    >
+      {first.map(({ name, queue, class: of, status }) => (
         <tr>
-          <th scope="col">Node</th>
-          <th scope="col">Class</th>
-          <th scope="col">Status</th>
-        </tr>
-      </thead>
-      <tbody>
-        {first.map(({ name, queue, class: of, status }) => (
-          <tr>
-            <td class="name">
-              {status && <StatusMark status={status} />}{' '}
-              <To kind="main" to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
-                <bdi>
-                  <Name of={name} most={48} />
-                </bdi>
-              </To>
-            </td>
-            <td class="mono">
+          <td class="name">
+            {status && <StatusMark status={status} />}{' '}
+            <To kind="main" to={`/flows/${flow.id}?node=${encodeURIComponent(name)}`}>
               <bdi>
-                <Name of={`${queue}/${of}`} most={48} />
+                <Name of={name} most={48} />
               </bdi>
-            </td>
-            <td>{status ?? 'not started'}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+            </To>
+          </td>
+          <td class="mono">
+            <bdi>
+              <Name of={`${queue}/${of}`} most={48} />
+            </bdi>
+          </td>
+          <td>{status ?? 'not started'}</td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 

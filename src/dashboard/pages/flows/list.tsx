@@ -6,9 +6,10 @@ import { queryWith, useLook } from '../../look.ts'
 import { type Act as DoesAct, page } from '../../page.ts'
 import { Act } from '../../parts/act.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Head, Heads, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { given } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 import { cut, statusOrder, title } from '../../words/text.ts'
@@ -45,33 +46,16 @@ function Row({ flow }: { flow: FlowRow }) {
   )
 }
 
-function Table({ flows }: { flows: FlowRow[] }) {
+function FlowTable({ flows }: { flows: FlowRow[] }) {
   return (
-    <table class="tbl">
-      <caption class="vh">Flows, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Flow</th>
-          <th scope="col" class="num">
-            Busy nodes
-          </th>
-          <th scope="col" class="num">
-            Values that wait
-          </th>
-          <th scope="col" class="num">
-            The oldest
-          </th>
-          <th scope="col" class="num">
-            Graph changed
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {flows.map((flow) => (
-          <Row flow={flow} />
-        ))}
-      </tbody>
-    </table>
+    <Table
+      caption="Flows, newest first"
+      heads={['Flow', '#Busy nodes', '#Values that wait', '#The oldest', '#Graph changed']}
+    >
+      {flows.map((flow) => (
+        <Row flow={flow} />
+      ))}
+    </Table>
   )
 }
 
@@ -80,29 +64,25 @@ function Stored({ stored: { graphs, cursor }, search }: { stored: Graphs; search
   if (graphs.length === 0) return null
   return (
     <Card title="Stored graphs">
-      <table class="tbl">
-        <caption class="vh">Stored graphs</caption>
-        <Heads names={['Graph', 'Size', 'Acts']} />
-        <tbody>
-          {graphs.map(({ name, nodes = 0, edges = 0 }) => (
-            <tr>
-              <td class="fill">
-                <b>
-                  <Name of={name} most={48} />
-                </b>
-              </td>
-              <td class="num dim">
-                {many(nodes, 'node')}, {many(edges, 'edge')}
-              </td>
-              <td class="num">
-                <Act act="begin" scope="write" fields={{ graph: name }} small label={`Make a flow of ${name}`}>
-                  Make a flow
-                </Act>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table caption="Stored graphs" heads={['Graph', 'Size', 'Acts']} isPlain>
+        {graphs.map(({ name, nodes = 0, edges = 0 }) => (
+          <tr>
+            <td class="fill">
+              <b>
+                <Name of={name} most={48} />
+              </b>
+            </td>
+            <td class="num dim">
+              {many(nodes, 'node')}, {many(edges, 'edge')}
+            </td>
+            <td class="num">
+              <Act act="begin" scope="write" fields={{ graph: name }} small label={`Make a flow of ${name}`}>
+                Make a flow
+              </Act>
+            </td>
+          </tr>
+        ))}
+      </Table>
       {cursor && (
         <p class="note body">
           <To kind="link" to={`/flows${queryWith(search, { graphs: cursor })}`}>
@@ -144,7 +124,7 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
       <div class="stack">
         <Card kind="list">
           {flows.length > 0 ? (
-            <Table flows={flows} />
+            <FlowTable flows={flows} />
           ) : (
             <Empty
               act={

@@ -7,6 +7,7 @@ import { queryWith, useLook } from '../../look.ts'
 import { Act, More, refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Card } from '../../parts/layout.tsx'
+import { Table } from '../../parts/table.tsx'
 import { Value } from '../../parts/value.tsx'
 import { ValueFields } from '../../parts/value-fields.tsx'
 import { count, many } from '../../words/number.ts'
@@ -277,36 +278,18 @@ export function Ports({ job, rows, more }: { job: JobView; rows: PortRow[]; more
       kind="ports"
       id="ports"
     >
-      <table class="tbl lined">
-        <caption class="vh">Ports</caption>
-        <thead>
-          <tr>
-            <th scope="col">
-              <span class="vh">Direction</span>
-            </th>
-            <th scope="col">Port</th>
-            <th scope="col" class="num">
-              Waiting
-            </th>
-            <th scope="col" class="num">
-              Taken
-            </th>
-            <th scope="col">Values, oldest first</th>
-            <th scope="col">Channels</th>
-            <th scope="col">
-              <span class="vh">Acts</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <>
-              <Port job={job} row={row} />
-              {row.isOpen && <Opened job={job} row={row} />}
-            </>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption="Ports"
+        heads={['-Direction', 'Port', '#Waiting', '#Taken', 'Values, oldest first', 'Channels', '-Acts']}
+        kind="lined"
+      >
+        {rows.map((row) => (
+          <>
+            <Port job={job} row={row} />
+            {row.isOpen && <Opened job={job} row={row} />}
+          </>
+        ))}
+      </Table>
       {more > 0 && <p class="note foot">{many(more, 'more port')}: the API shows them all.</p>}
     </Card>
   )

@@ -8,6 +8,7 @@ import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { messageOf } from '../../words/job.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -143,31 +144,11 @@ function Row({ id, run, open }: { id: number; run: PastRun; open?: number }) {
 export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
   if (runs.length === 0) return <Empty>It has not run yet.</Empty>
   return (
-    <table class="tbl">
-      <caption class="vh">Runs, newest first</caption>
-      <thead>
-        <tr>
-          <th scope="col">Run</th>
-          <th scope="col">Began</th>
-          <th scope="col">Ended as</th>
-          <th scope="col">By</th>
-          <th scope="col" class="num">
-            Attempt
-          </th>
-          <th scope="col" class="num">
-            Waited
-          </th>
-          <th scope="col" class="num">
-            Took
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {runs.map((run) => (
-          <Row id={id} run={run} open={open} />
-        ))}
-      </tbody>
-    </table>
+    <Table caption="Runs, newest first" heads={['Run', 'Began', 'Ended as', 'By', '#Attempt', '#Waited', '#Took']}>
+      {runs.map((run) => (
+        <Row id={id} run={run} open={open} />
+      ))}
+    </Table>
   )
 }
 

@@ -12,6 +12,7 @@ import { Empty } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { Json } from '../../parts/value.tsx'
 import { messageOf, stackOf } from '../../words/job.ts'
 import { shownJson } from '../../words/json.ts'
@@ -221,37 +222,19 @@ function Steps({ job, found: { steps, cursor } }: { job: JobView; found: KeptSte
   return (
     <>
       {reported}
-      <table class="tbl">
-        <caption class="vh">Steps that are done, in their order</caption>
-        <thead>
+      <Table caption="Steps that are done, in their order" heads={['Step', 'Done', '#Run', '#Took', '#Keeps']}>
+        {steps.map(({ name, at, took, run, bytes: size }) => (
           <tr>
-            <th scope="col">Step</th>
-            <th scope="col">Done</th>
-            <th scope="col" class="num">
-              Run
-            </th>
-            <th scope="col" class="num">
-              Took
-            </th>
-            <th scope="col" class="num">
-              Keeps
-            </th>
+            <td class="fill mono" title={name}>
+              <Name of={name} most={60} />
+            </td>
+            <td>{at === null ? '–' : <Ago at={at} />}</td>
+            <td class="num">{run === null ? '–' : count(run)}</td>
+            <td class="num">{took === null ? '–' : span(took)}</td>
+            <td class="num">{bytes(size)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {steps.map(({ name, at, took, run, bytes: size }) => (
-            <tr>
-              <td class="fill mono" title={name}>
-                <Name of={name} most={60} />
-              </td>
-              <td>{at === null ? '–' : <Ago at={at} />}</td>
-              <td class="num">{run === null ? '–' : count(run)}</td>
-              <td class="num">{took === null ? '–' : span(took)}</td>
-              <td class="num">{bytes(size)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {cursor !== null && <p class="note body">There are more: GET /v1/jobs/:job/steps lists all.</p>}
     </>
   )

@@ -7,8 +7,9 @@ import type { ConstraintView, LimitView } from '../../../engine/engine.ts'
 import type { Act, ActAsked, Asked } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field, TextArea } from '../../parts/field.tsx'
-import { Card, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { bodyOf, boundOf, constraintOf, fields, fieldsOf, matchesOf, type Typed } from '../../words/constraint.ts'
 import { given, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
@@ -182,39 +183,35 @@ export function Constraints({ constraints, limits }: { constraints: ConstraintVi
       }
     >
       {constraints.length === 0 && <Empty>No constraint: limits come from workers and groups.</Empty>}
-      <table class="tbl lined">
-        <caption class="vh">Constraints</caption>
-        <Heads names={['Constraint', 'Matches', 'Use', 'Acts']} />
-        <tbody>
-          {constraints.map((one) => (
-            <tr>
-              <td>
-                <To to={`/limits?constraint=${encodeURIComponent(one.name)}`} label={`Change constraint ${one.name}`}>
-                  <b class="mono">
-                    <Name of={one.name} most={28} />
-                  </b>
-                </To>
-              </td>
-              <td class="fill dim" title={matchesOf(one)}>
-                {cut(matchesOf(one), 80)}: {boundOf(one)}
-              </td>
-              <td class="num dim">{useOf(one.name, limits)}</td>
-              <td class="num">
-                <Button
-                  act="unconstrain"
-                  at="/limits"
-                  scope="admin"
-                  fields={{ constraint: one.name }}
-                  icon="x"
-                  kind="quiet"
-                  small
-                  label={`Remove constraint ${one.name}`}
-                />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table caption="Constraints" heads={['Constraint', 'Matches', 'Use', 'Acts']} isPlain kind="lined">
+        {constraints.map((one) => (
+          <tr>
+            <td>
+              <To to={`/limits?constraint=${encodeURIComponent(one.name)}`} label={`Change constraint ${one.name}`}>
+                <b class="mono">
+                  <Name of={one.name} most={28} />
+                </b>
+              </To>
+            </td>
+            <td class="fill dim" title={matchesOf(one)}>
+              {cut(matchesOf(one), 80)}: {boundOf(one)}
+            </td>
+            <td class="num dim">{useOf(one.name, limits)}</td>
+            <td class="num">
+              <Button
+                act="unconstrain"
+                at="/limits"
+                scope="admin"
+                fields={{ constraint: one.name }}
+                icon="x"
+                kind="quiet"
+                small
+                label={`Remove constraint ${one.name}`}
+              />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Card>
   )
 }

@@ -7,9 +7,10 @@ import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Head, Heads, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, Head, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { searchOn } from '../../search-on.ts'
 import { searchedOf } from '../../words/further.ts'
@@ -63,36 +64,31 @@ function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
       }
     >
       {jobs.length === 0 && cursor === null && <Empty>No jobs.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Its newest jobs</caption>
-        <Heads names={['Status', 'Job', 'Class', 'What happened', 'When']} />
-        <tbody data-found>
-          {jobs.map((job) => (
-            <tr id={`row-${job.id}`}>
-              <td>
-                <StatusMark status={job.status} />
-              </td>
-              <td>
-                <JobId id={job.id} />
-              </td>
-              <td>
-                <To to={`/jobs/${job.id}`}>
-                  <b>
-                    <Name of={job.class} most={36} />
-                  </b>
-                </To>
-              </td>
-              <td class="fill dim">
-                <What job={job} />
-              </td>
-              <td class="num">
-                <Ago at={job.endedAt ?? job.createdAt} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-        <tbody data-older data-island />
-      </table>
+      <Table caption="Its newest jobs" heads={['Status', 'Job', 'Class', 'What happened', 'When']} isPlain grows>
+        {jobs.map((job) => (
+          <tr id={`row-${job.id}`}>
+            <td>
+              <StatusMark status={job.status} />
+            </td>
+            <td>
+              <JobId id={job.id} />
+            </td>
+            <td>
+              <To to={`/jobs/${job.id}`}>
+                <b>
+                  <Name of={job.class} most={36} />
+                </b>
+              </To>
+            </td>
+            <td class="fill dim">
+              <What job={job} />
+            </td>
+            <td class="num">
+              <Ago at={job.endedAt ?? job.createdAt} />
+            </td>
+          </tr>
+        ))}
+      </Table>
       <Further
         to={cursor === null ? undefined : `${wayOf(id)}?cursor=${cursor}`}
         more="older jobs"

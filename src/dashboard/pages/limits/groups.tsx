@@ -6,8 +6,9 @@ import type { GroupView } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
-import { Card, Empty, Heads, To } from '../../parts/layout.tsx'
+import { Card, Empty, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
 import { colours, wayToLimit } from '../../words/limit.ts'
 import { count, many } from '../../words/number.ts'
@@ -118,15 +119,11 @@ export function Groups({ groups }: { groups: GroupView[] }) {
   return (
     <Card title="Groups" right="with jobs that are not at rest">
       {groups.length === 0 && <Empty>No group has jobs that are not at rest.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Groups</caption>
-        <Heads names={['Group', 'Share', 'Running', 'Waiting', 'Jobs', 'Acts']} />
-        <tbody>
-          {groups.slice(0, SHOWN).map((group, i) => (
-            <Row group={group} colour={colours[i % colours.length]!} />
-          ))}
-        </tbody>
-      </table>
+      <Table caption="Groups" heads={['Group', 'Share', 'Running', 'Waiting', 'Jobs', 'Acts']} isPlain>
+        {groups.slice(0, SHOWN).map((group, i) => (
+          <Row group={group} colour={colours[i % colours.length]!} />
+        ))}
+      </Table>
     </Card>
   )
 }

@@ -3,8 +3,9 @@
 import { SidejobError } from '../../../core/errors.ts'
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Heads, To } from '../../parts/layout.tsx'
+import { To } from '../../parts/layout.tsx'
 import { Since } from '../../parts/moment.tsx'
+import { Table } from '../../parts/table.tsx'
 import { coloursOf } from '../../words/limit.ts'
 import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
@@ -69,21 +70,17 @@ export function Holders({ near: { holders }, colours, open = false }: Coloured &
   return (
     <details class="noteup" open={open}>
       <summary class="link">Who holds the slots</summary>
-      <table class="tbl">
-        <caption class="vh">Who holds the slots</caption>
-        <Heads names={['Job', 'Who', 'Since']} />
-        <tbody>
-          {holders.map(({ job, class: name, group, startedAt, process }) => (
-            <tr>
-              <td class={colours.get(group)}>
-                <span class="gd inline" /> <To to={`/jobs/${job}`}>{`${cut(name, 20)} #${job}`}</To>
-              </td>
-              <td class="dim">{process ?? group ?? ''}</td>
-              <td class="num">{startedAt !== null && <Since at={startedAt} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table caption="Who holds the slots" heads={['Job', 'Who', 'Since']} isPlain>
+        {holders.map(({ job, class: name, group, startedAt, process }) => (
+          <tr>
+            <td class={colours.get(group)}>
+              <span class="gd inline" /> <To to={`/jobs/${job}`}>{`${cut(name, 20)} #${job}`}</To>
+            </td>
+            <td class="dim">{process ?? group ?? ''}</td>
+            <td class="num">{startedAt !== null && <Since at={startedAt} />}</td>
+          </tr>
+        ))}
+      </Table>
     </details>
   )
 }

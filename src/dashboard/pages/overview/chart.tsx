@@ -4,6 +4,7 @@ import type { Point } from '../../../core/series.ts'
 import { queryWith, useLook } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Card, To } from '../../parts/layout.tsx'
+import { Table } from '../../parts/table.tsx'
 import { stretchText } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
@@ -118,7 +119,7 @@ function Deploy({ at, points }: { at: number; points: Point[] }) {
 }
 
 /** The same in numbers, each of which leads to its jobs. */
-function Table({ points, said, to }: { points: Point[]; said: string; to: (point: Point, status: Ended) => string }) {
+function Numbers({ points, said, to }: { points: Point[]; said: string; to: (point: Point, status: Ended) => string }) {
   const { zone } = useLook()
   const cell = (point: Point, status: Ended) => (
     <td class="num">{point[status] === 0 ? count(0) : <To to={to(point, status)}>{count(point[status])}</To>}</td>
@@ -126,31 +127,17 @@ function Table({ points, said, to }: { points: Point[]; said: string; to: (point
   return (
     <details class="foot" id="table">
       <summary class="link">Show as table</summary>
-      <table class="tbl">
-        <caption class="vh">{said}</caption>
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            <th scope="col" class="num">
-              Completed
-            </th>
-            <th scope="col" class="num">
-              Failed
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {points
-            .filter(({ completed, failed }) => completed + failed > 0)
-            .map((point) => (
-              <tr>
-                <td>{`${dayOf(point.at, zone)} ${hourOf(point.at, zone)}`}</td>
-                {cell(point, 'completed')}
-                {cell(point, 'failed')}
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <Table caption={said} heads={['From', '#Completed', '#Failed']}>
+        {points
+          .filter(({ completed, failed }) => completed + failed > 0)
+          .map((point) => (
+            <tr>
+              <td>{`${dayOf(point.at, zone)} ${hourOf(point.at, zone)}`}</td>
+              {cell(point, 'completed')}
+              {cell(point, 'failed')}
+            </tr>
+          ))}
+      </Table>
     </details>
   )
 }
@@ -218,7 +205,7 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
           ))}
         </div>
       </div>
-      <Table points={points} said={said} to={jobs} />
+      <Numbers points={points} said={said} to={jobs} />
     </Card>
   )
 }

@@ -4,10 +4,11 @@ import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
-import { Card, Empty, Heads, To } from '../../parts/layout.tsx'
+import { Card, Empty, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
 import { Bars, Pips } from '../../parts/spark.tsx'
+import { Table } from '../../parts/table.tsx'
 import { count } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
 import { columnsOf, type Range } from '../../words/series.ts'
@@ -234,19 +235,15 @@ export function RunningLongest({ runs }: { runs: RunUnderWay[] }) {
   return (
     <Card title="Running longest" right="of the lease">
       {runs.length === 0 && <Empty>Nothing runs.</Empty>}
-      <table class="tbl">
-        <caption class="vh">What runs longest</caption>
-        <Heads names={['Status', 'Class and job', 'Runs for', 'Lease']} />
-        <tbody>
-          {runs.map((run) => (
-            <RunRow
-              run={run}
-              mark={<StatusMark status="running" />}
-              tone={(share) => (share > LATE ? 'suspended' : 'running')}
-            />
-          ))}
-        </tbody>
-      </table>
+      <Table caption="What runs longest" heads={['Status', 'Class and job', 'Runs for', 'Lease']} isPlain>
+        {runs.map((run) => (
+          <RunRow
+            run={run}
+            mark={<StatusMark status="running" />}
+            tone={(share) => (share > LATE ? 'suspended' : 'running')}
+          />
+        ))}
+      </Table>
     </Card>
   )
 }

@@ -2,10 +2,11 @@
 
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Card, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
+import { Table } from '../../parts/table.tsx'
 import { count, many, short } from '../../words/number.ts'
 import { cut, listed } from '../../words/text.ts'
 import { about, span } from '../../words/time.ts'
@@ -23,60 +24,56 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
   return (
     <Card title="Who serves it" tag={count(all)}>
       {all === 0 && <Empty>No lane is open, and no program has asked for its jobs.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Lanes, programs, and claims that wait</caption>
-        <Heads names={['Who', 'What it has', 'Since or until']} />
-        <tbody>
-          {open.map(({ id, kind, since, until }) => (
-            <tr>
-              <td>
-                <b class="mono">
-                  <Name of={id} most={12} />
-                </b>{' '}
-                <span class="tag">{kind === 'bell' ? 'on its way' : 'lane'}</span>
-              </td>
-              <td class="fill dim">{kind === 'lane' && `${many(has(id), 'run')}, ${count(batch)} at most`}</td>
-              <td class="num dim">
-                {since === null ? (
-                  <>
-                    ends <Ago at={until} />
-                  </>
-                ) : (
-                  <>
-                    open <Since at={since} />
-                  </>
-                )}
-              </td>
-            </tr>
-          ))}
-          {programs.map((one) => (
-            <tr>
-              <td>
-                <b class="mono">
-                  <Name of={one.id} most={24} />
-                </b>{' '}
-                <span class="tag">pull</span>
-              </td>
-              <td class="fill dim">{many(one.runs.length, 'run')} under way</td>
-              <td class="num">{one.kind === 'pull' && <Since at={one.startedAt} />}</td>
-            </tr>
-          ))}
-          {claims.map(({ id, names, until }) => (
-            <tr>
-              <td>
-                <b class="mono">
-                  <Name of={id} most={12} />
-                </b>{' '}
-                <span class="tag">waits</span>
-              </td>
-              <td class="fill dim">for {names.length === 0 ? 'any class' : cut(listed(names), 40)}</td>
-              <td class="num dim">
-                ends <Ago at={until} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table caption="Lanes, programs, and claims that wait" heads={['Who', 'What it has', 'Since or until']} isPlain>
+        {open.map(({ id, kind, since, until }) => (
+          <tr>
+            <td>
+              <b class="mono">
+                <Name of={id} most={12} />
+              </b>{' '}
+              <span class="tag">{kind === 'bell' ? 'on its way' : 'lane'}</span>
+            </td>
+            <td class="fill dim">{kind === 'lane' && `${many(has(id), 'run')}, ${count(batch)} at most`}</td>
+            <td class="num dim">
+              {since === null ? (
+                <>
+                  ends <Ago at={until} />
+                </>
+              ) : (
+                <>
+                  open <Since at={since} />
+                </>
+              )}
+            </td>
+          </tr>
+        ))}
+        {programs.map((one) => (
+          <tr>
+            <td>
+              <b class="mono">
+                <Name of={one.id} most={24} />
+              </b>{' '}
+              <span class="tag">pull</span>
+            </td>
+            <td class="fill dim">{many(one.runs.length, 'run')} under way</td>
+            <td class="num">{one.kind === 'pull' && <Since at={one.startedAt} />}</td>
+          </tr>
+        ))}
+        {claims.map(({ id, names, until }) => (
+          <tr>
+            <td>
+              <b class="mono">
+                <Name of={id} most={12} />
+              </b>{' '}
+              <span class="tag">waits</span>
+            </td>
+            <td class="fill dim">for {names.length === 0 ? 'any class' : cut(listed(names), 40)}</td>
+            <td class="num dim">
+              ends <Ago at={until} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Card>
   )
 }
@@ -86,15 +83,15 @@ export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
   return (
     <Card title="Runs under way" tag={count(counts.running)} right="of the lease">
       {runs.length === 0 && <Empty>Nothing runs.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Runs under way, the lease that ends first at the top</caption>
-        <Heads names={['Class and job', 'Runs for', 'Lease']} />
-        <tbody>
-          {runs.slice(0, RUNS).map((run) => (
-            <RunRow run={run} />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption="Runs under way, the lease that ends first at the top"
+        heads={['Class and job', 'Runs for', 'Lease']}
+        isPlain
+      >
+        {runs.slice(0, RUNS).map((run) => (
+          <RunRow run={run} />
+        ))}
+      </Table>
     </Card>
   )
 }
@@ -117,33 +114,33 @@ export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
   return (
     <Card title="Who is next" tag={count(next.length)} right={orderOf(ageing)}>
       {next.length === 0 && <Empty>Nobody is ready.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Jobs that are ready, in the order in which they start</caption>
-        <Heads names={['Place', 'Job', 'Class', 'What puts it there', 'Waits']} />
-        <tbody>
-          {next.map((one, i) => (
-            <tr>
-              <td class="num dim">{i + 1}</td>
-              <td>
-                <JobId id={one.job} />
-              </td>
-              <td class="fill">
-                <Name of={one.class} most={40} />{' '}
-                {one.group && (
-                  <span class="tag">
-                    <Name of={one.group} most={24} />
-                  </span>
-                )}{' '}
-                {one.pull && <span class="tag">pull</span>}
-              </td>
-              <td class="num dim">{reason(one, ageing, now)}</td>
-              <td class="num">
-                <Since at={one.since} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption="Jobs that are ready, in the order in which they start"
+        heads={['Place', 'Job', 'Class', 'What puts it there', 'Waits']}
+        isPlain
+      >
+        {next.map((one, i) => (
+          <tr>
+            <td class="num dim">{i + 1}</td>
+            <td>
+              <JobId id={one.job} />
+            </td>
+            <td class="fill">
+              <Name of={one.class} most={40} />{' '}
+              {one.group && (
+                <span class="tag">
+                  <Name of={one.group} most={24} />
+                </span>
+              )}{' '}
+              {one.pull && <span class="tag">pull</span>}
+            </td>
+            <td class="num dim">{reason(one, ageing, now)}</td>
+            <td class="num">
+              <Since at={one.since} />
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Card>
   )
 }
@@ -154,30 +151,30 @@ export function ItsClasses({ name: queue, classes }: { name: string; classes: re
   return (
     <Card title="Classes" tag={count(classes.length)} right="today, UTC">
       {classes.length === 0 && <Empty>Nothing was counted today.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Classes of this queue, with what was counted of each since midnight UTC</caption>
-        <Heads names={['Class', 'Runs', 'Failed', 'p95']} />
-        <tbody>
-          {busy.slice(0, CLASSES).map(({ class: name, counts, took }) => (
-            <tr>
-              <td class="fill">
-                {name === null ? (
-                  <span class="dim">all other classes</span>
-                ) : (
-                  <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>
-                    <Name of={name} most={30} />
-                  </To>
-                )}
-              </td>
-              <td class="num">{many(counts.runs, 'run')}</td>
-              <td class={counts.failed > 0 ? 'num up' : 'num dimmer'}>{short(counts.failed)} failed</td>
-              <td class="num dim" title="95 of 100 runs took at most this">
-                {took ? about(took.p95) : '–'}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption="Classes of this queue, with what was counted of each since midnight UTC"
+        heads={['Class', 'Runs', 'Failed', 'p95']}
+        isPlain
+      >
+        {busy.slice(0, CLASSES).map(({ class: name, counts, took }) => (
+          <tr>
+            <td class="fill">
+              {name === null ? (
+                <span class="dim">all other classes</span>
+              ) : (
+                <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>
+                  <Name of={name} most={30} />
+                </To>
+              )}
+            </td>
+            <td class="num">{many(counts.runs, 'run')}</td>
+            <td class={counts.failed > 0 ? 'num up' : 'num dimmer'}>{short(counts.failed)} failed</td>
+            <td class="num dim" title="95 of 100 runs took at most this">
+              {took ? about(took.p95) : '–'}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Card>
   )
 }

@@ -7,9 +7,10 @@ import { queryWith } from '../../look.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobForm } from '../../parts/job-form.tsx'
-import { Card, Choice, Empty, Heads, JobId, To } from '../../parts/layout.tsx'
+import { Card, Choice, Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { Table } from '../../parts/table.tsx'
 import { count, many } from '../../words/number.ts'
 import { readSchema, wordsOf } from '../../words/schema.ts'
 import { span } from '../../words/time.ts'
@@ -114,34 +115,30 @@ export function Ports({ worker }: { worker: Worker }) {
   return (
     <Card title="Ports">
       {rows.length === 0 && <Empty>It has no ports: its jobs take args.</Empty>}
-      <table class="tbl">
-        <caption class="vh">Ports</caption>
-        <Heads names={['Direction', 'Port', 'Values', 'Default']} />
-        <tbody>
-          {rows.slice(0, 60).map(({ dir, name, port }) => (
-            <tr>
-              <td>
-                <span class="dirr">{dir}</span>
-              </td>
-              <td>
-                <b class="mono">
-                  <Name of={name} most={24} />
-                </b>
-              </td>
-              <td class="fill mono dim">{wordsOf(readSchema(port.schema && encodedToJson(port.schema)))}</td>
-              <td class="num">
-                {port.default === undefined ? (
-                  <span class="note">{dir === 'in' ? 'must come' : ''}</span>
-                ) : (
-                  <span class="val">
-                    <Name of={encodedToJson(port.default)} most={16} />
-                  </span>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <Table caption="Ports" heads={['Direction', 'Port', 'Values', 'Default']} isPlain>
+        {rows.slice(0, 60).map(({ dir, name, port }) => (
+          <tr>
+            <td>
+              <span class="dirr">{dir}</span>
+            </td>
+            <td>
+              <b class="mono">
+                <Name of={name} most={24} />
+              </b>
+            </td>
+            <td class="fill mono dim">{wordsOf(readSchema(port.schema && encodedToJson(port.schema)))}</td>
+            <td class="num">
+              {port.default === undefined ? (
+                <span class="note">{dir === 'in' ? 'must come' : ''}</span>
+              ) : (
+                <span class="val">
+                  <Name of={encodedToJson(port.default)} most={16} />
+                </span>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </Card>
   )
 }

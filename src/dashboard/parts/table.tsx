@@ -1,0 +1,55 @@
+// Tables: a caption for screen readers, named columns, and rows to which a script may append older ones.
+
+import type { Child } from 'hono/jsx'
+
+/** `#` begins the name of a column of numbers, `-` a name for screen readers alone. */
+function HeadCell({ name }: { name: string }) {
+  if (name.startsWith('-'))
+    return (
+      <th scope="col">
+        <span class="vh">{name.slice(1)}</span>
+      </th>
+    )
+  const isNumber = name.startsWith('#')
+  return (
+    <th scope="col" class={isNumber ? 'num' : undefined}>
+      {isNumber ? name.slice(1) : name}
+    </th>
+  )
+}
+
+type TableProps = {
+  caption: Child
+  /** True if the caption is visible. */
+  isTitled?: boolean
+  heads: readonly string[]
+  /** True if the names of columns are for screen readers alone. */
+  isPlain?: boolean
+  /** Classes: `lined` is a list on a phone. */
+  kind?: string
+  /** Id of the rows. */
+  id?: string
+  /** True if a script appends older rows. */
+  grows?: boolean
+  children?: Child
+}
+
+/** @example <Table caption="Runs, newest first" heads={['Run', '#Took']}>{rows}</Table> */
+export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, children }: TableProps) {
+  return (
+    <table class={kind ? `tbl ${kind}` : 'tbl'}>
+      <caption class={isTitled ? undefined : 'vh'}>{caption}</caption>
+      <thead class={isPlain ? 'vh' : undefined}>
+        <tr>
+          {heads.map((name) => (
+            <HeadCell name={name} />
+          ))}
+        </tr>
+      </thead>
+      <tbody id={id} data-found={grows && ''}>
+        {children}
+      </tbody>
+      {grows && <tbody data-older data-island />}
+    </table>
+  )
+}
