@@ -1,4 +1,4 @@
-// The clock of an isolate, which a test may move: together with that of the QStash stand-in, which outlives us.
+// The clock of an isolate, which a test may move together with that of the local QStash.
 
 import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
@@ -9,15 +9,15 @@ export function createClock() {
   let offset = 0
   let isInTime = false
 
-  /** The stand-in knows how far it has been moved. */
+  /** The local QStash knows how far it has been moved. */
   async function advance(env: Environment, ms: number): Promise<void> {
-    // Before it does: what it delivers at its new time must find us there.
+    // Moved first, because deliveries at the new time must find this clock there.
     offset += ms
     const asked = { method: 'POST', body: JSON.stringify({ advance: ms }) }
     const answer = await fetch(`${env.QSTASH_URL}/test/clock`, asked)
     if (!answer.ok && ms !== 0) {
       offset -= ms
-      // Only ours would move, and then every bell is one of another time.
+      // Otherwise only this clock would move, and every bell would have another time.
       throw new SidejobError(
         'REFUSED',
         "expected a stack whose QStash's clock can be moved, got one that was started without SIDEJOB_TEST_CLOCK=1: start it again",
@@ -34,7 +34,7 @@ export function createClock() {
     },
     now: () => Date.now() + offset,
     advance,
-    /** An isolate that is new finds the clock where a test has left it. */
+    /** A new isolate takes over the clock of the test. */
     catchUp: async (env: Environment) => {
       if (env.SIDEJOB_TEST_CLOCK === '1' && !isInTime) await advance(env, 0)
     },

@@ -1,5 +1,4 @@
-// What other services call when something has happened at theirs: the signature is checked, then the event becomes a job, or
-// a value at a port.
+// Webhooks of other services: checks the signature, then turns the event into a job or a value at a port.
 
 import type { Client, JobInput } from '../client/index.ts'
 import { readUpTo } from '../core/bytes.ts'
@@ -7,11 +6,11 @@ import { codes, SidejobError } from '../core/errors.ts'
 import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK } from '../core/idempotency.ts'
 
-/** What has happened, as the other side says it. */
+/** An event of the other service. */
 export type HookEvent = {
-  /** The same each time that this event is sent; for GitHub, the SHA-256 of the body. */
+  /** The same for each delivery of the event; for GitHub, the SHA-256 of the body. */
   id: string
-  /** `payment_intent.succeeded`, `push`: where the other side says it. */
+  /** `payment_intent.succeeded`, `push`; absent if the service sends none. */
   type?: string
   body: unknown
   headers: Headers
@@ -21,18 +20,18 @@ export type HookEvent = {
 export type HookWrite = { job: number | string; port: string; value: unknown }
 
 export type Hook<E = unknown> = {
-  /** Who signs, and how. */
+  /** The signature scheme of the sender. */
   signed: Dialect
-  /** The variable in which the secret stands; during a rotation it holds both, with a comma between them. */
+  /** Name of the variable that holds the secret; during a rotation two, separated by a comma. */
   secret: string
-  /** What becomes of an event: a job, a value at a port, or nothing. */
+  /** Turns an event into a job, a value at a port, or nothing. */
   to: (event: HookEvent, env: E) => JobInput | HookWrite | undefined | Promise<JobInput | HookWrite | undefined>
 }
 
 const LARGEST = 1_048_576
 const path = /^\/hooks\/([^/]+)$/
 
-/** The hook that a path names; undefined where that is no hook's. */
+/** Returns the hook of a path, or undefined. */
 export function hookAt<E>(
   hooks: Record<string, Hook<E>> | undefined,
   pathname: string,
@@ -92,11 +91,11 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
 const refused = (code: string, message: string, status: number): Response =>
   Response.json({ error: { code, message } }, { status })
 
-/** Answers a call of a hook: what the other side has to know, in the shape of all errors. */
+/** Answers a call of a hook. Errors have the usual shape. */
 export function answerHook<E>(request: Request, served: Served<E>): Promise<Response> {
   return received(request, served).catch((error: Error & { code?: string; status?: number }) => {
     if (error instanceof SidejobError) return refused(error.code, error.message, codes[error.code])
-    // What the job was refused for, in the words of the API.
+    // The API's reason for refusing the job.
     if (error.name === 'ApiError') return refused(error.code!, error.message, error.status!)
     console.error(error)
     return refused('INTERNAL', `hook ${served.name} has failed: the log of this Worker says how`, 500)

@@ -1,4 +1,4 @@
-// What the entry of a Worker imports.
+// Exports for the entry of a Worker.
 
 import { WorkerEntrypoint } from 'cloudflare:workers'
 import type { SentOutcome } from '../redis/changes.ts'
@@ -10,7 +10,7 @@ export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
 /**
- * One run in an invocation of its own, for functions with `isolate: true`: it is called when the entry exports it.
+ * Performs one run in its own invocation, for functions with `isolate: true`. The entry must export it.
  *
  * @example export { Isolate } from 'sidejob/cloudflare'
  */

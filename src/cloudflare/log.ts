@@ -1,5 +1,4 @@
-// One line of JSON for a run, which `wrangler tail`, Workers Logs and `sidejob dev` read; and a console that knows whose
-// words it prints.
+// Logs: one JSON line per run for `wrangler tail`, Workers Logs and `sidejob dev`, and a console that names the job.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { AuditEntry } from '../engine/engine.ts'
@@ -8,7 +7,7 @@ import type { LogLevel } from '../environment.ts'
 
 const levels = ['log', 'debug', 'info', 'warn', 'error'] as const
 
-/** The run whose function goes on now. */
+/** The run of the current function. */
 const running = new AsyncLocalStorage<RunStart>()
 
 const isTold = ({ outcome, error }: RunReport, level: LogLevel): boolean =>
@@ -26,7 +25,7 @@ const textOf = (value: unknown): string => {
 
 let marks = false
 
-/** From now on what a function prints is a line of JSON with its job and class. */
+/** Makes console output of functions a JSON line with job and class. */
 export function markConsole(): void {
   if (marks) return
   marks = true
@@ -43,7 +42,10 @@ export function markConsole(): void {
 
 let listens = false
 
-/** Prints rejected promises that no code awaits. In development, the line has the job whose function made the promise. */
+/**
+ * Prints rejected promises that no code awaits. In development, the line names the job whose function created the
+ * promise.
+ */
 export function printRejections(): void {
   const { addEventListener } = globalThis as { addEventListener?: Listen }
   if (listens || !addEventListener) return
@@ -60,18 +62,18 @@ const tell = (report: RunReport): void => {
   else console.log(line)
 }
 
-/** Redis keeps the last entries of the audit only; the log of the platform keeps all, out of reach of an API key. */
+/** Redis keeps only the latest audit entries. The platform's log keeps all, out of reach of API keys. */
 export const tellAudit = (entry: AuditEntry & { url: string }): void =>
   console.log(JSON.stringify({ sidejob: 'audit', ...entry }))
 
 export type Hooks = {
   /** Called after every run. */
   onRun?: (report: RunReport) => unknown
-  /** Called when a run has failed and is not tried again. */
+  /** Called when a run has failed for good. */
   onFailed?: (report: RunReport) => unknown
 }
 
-/** `sidejob dev` defines this function: it gets each run before it begins, so that one whose code loops can be named. */
+/** `sidejob dev` defines this function. It receives each run before it begins, so that an endless loop can be named. */
 const ANNOUNCE = Symbol.for('sidejob.announce')
 type Announce = (run: RunStart & { token: string }) => () => void
 const announced = globalThis as { [ANNOUNCE]?: Announce }
@@ -81,7 +83,7 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
   const { level, onRun, onFailed, keep } = options
   const call = (hook: Hooks['onRun'], report: RunReport) => {
     if (!hook) return
-    // A hook that throws changes nothing about the run.
+    // An error of a hook does not affect the run.
     keep(
       Promise.resolve()
         .then(() => hook(report))
@@ -90,7 +92,7 @@ export function runHook(options: Hooks & { level: LogLevel; keep: (work: Promise
   }
   return async (start, perform, token) => {
     const ended = token === undefined ? undefined : announced[ANNOUNCE]?.({ ...start, token })
-    // Only a marked console asks whose words it prints.
+    // Only a marked console needs the run of its caller.
     const report = await (marks ? running.run(start, perform) : perform()).finally(ended)
     if (!report) return
     if (isTold(report, level)) tell(report)

@@ -1,4 +1,4 @@
-// The same for tests in Node, where there are no entrypoints: what an app imports loads, and runs in one process.
+// The same for tests in Node, which has no entrypoints: everything runs in one process.
 
 import type { SentOutcome } from '../redis/changes.ts'
 import type { ClaimedJob } from '../redis/types.ts'
@@ -8,7 +8,7 @@ export type { RunReport } from '../engine/run/report.ts'
 export type { Hook, HookEvent, HookWrite } from './hooks.ts'
 export * from './worker.ts'
 
-/** One run in an invocation of its own, called when the entry exports it. */
+/** Performs one run in its own invocation. The entry must export it. */
 export class Isolate {
   protected env: SidejobEnv
 

@@ -1,5 +1,5 @@
-// Stacks of errors name the project's own files: the deployment keeps the places of its build, which an isolate reads once, at its
-// first failed run.
+// Names the project's own files in stacks: the deployment keeps the source places of its build, which an isolate reads
+// at its first failed run.
 
 import { mappedStack, type SourceTable } from '../core/source-table.ts'
 import type { Deployment } from '../environment.ts'
@@ -11,11 +11,11 @@ declare const __SIDEJOB_BUILD__: string | undefined
 
 export const buildOf = (): string | undefined => (typeof __SIDEJOB_BUILD__ === 'string' ? __SIDEJOB_BUILD__ : undefined)
 
-/** Reading fails or lasts: the stack stays as it is. */
+/** Milliseconds. If reading fails or takes longer, the stack stays unchanged. */
 const PATIENCE = 2_000
 
 /**
- * Makes what replaces places of the bundle in a stack.
+ * Creates a function that replaces places of the bundle in a stack.
  *
  * @example const locate = createLocator(deployment.engine, buildOf()); await locate?.(error.stack)
  */

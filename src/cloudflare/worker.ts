@@ -1,4 +1,4 @@
-// sidejob as a Cloudflare Worker, or as a part of one: engine and app, made once from what the Worker is given.
+// sidejob as a Cloudflare Worker or a part of one: creates engine and app once per environment.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Resources } from '../../functions/download.ts'
@@ -25,7 +25,7 @@ import { type Hooks, markConsole, printRejections, runHook, tellAudit } from './
 import { buildOf, createLocator } from './sources.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
-/** What a Worker with sidejob in it is given, beside what is its own. */
+/** Bindings of a Worker with sidejob, beside its own. */
 export type SidejobEnv = Environment & { FILES?: R2; SIDEJOB_LIMITER?: RateLimit }
 
 /** A rate-limit binding of Cloudflare. */
@@ -33,37 +33,39 @@ type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boole
 
 export type ExecutionContext = {
   waitUntil: (work: Promise<unknown>) => void
-  /** What the entry exports, as invocations of their own: of this very Worker, whatever it is called. */
+  /** The entrypoints of this Worker, whose calls are separate invocations. */
   exports?: { Isolate?: { run: (lent: ClaimedJob, tenant?: string) => Promise<SentOutcome | undefined> } }
 }
 
 type Handler = (...given: never[]) => unknown
 
-/** The rest of a Worker: a Hono app, or whatever else has `fetch`. */
+/** The rest of a Worker: a Hono app, or anything with `fetch`. */
 export type OwnWorker = { fetch: Handler; scheduled?: Handler }
 
 export type WorkerSettings<E = unknown> = Hooks & {
   /** The job classes that this Worker serves. */
   functions: readonly Worker[]
-  /** The path under which sidejob answers, `/_sidejob` for one; without it, all paths are its own. */
+  /** Path of sidejob, such as `/_sidejob`; without it, sidejob has all paths. */
   mount?: string
-  /** The cron trigger that is sidejob's; every other one goes to your own `scheduled`. */
+  /** sidejob's cron trigger; all others go to your own `scheduled`. */
   cron?: string
-  /** The retry policy if neither the job nor its class sets `retry`; by default three retries, after 10, 20 and 40 s. */
+  /**
+   * The retry policy if neither the job nor its class sets `retry`; by default three retries, after 10, 20 and 40 s.
+   */
   retry?: RetryOptions
-  /** Functions that store files, where the bucket `FILES` is bound: `downloads` of `sidejob/functions/download`. */
+  /** Functions that store files, if the bucket `FILES` is bound: `downloads` of `sidejob/functions/download`. */
   storing?: (resources: Resources) => readonly Worker[]
-  /** What other services call, each at `/hooks/<name>`: Stripe, GitHub, whoever speaks Standard Webhooks. */
+  /** Webhooks at `/hooks/<name>`: Stripe, GitHub, or any service with Standard Webhooks. */
   hooks?: Record<string, Hook<E>>
-  /** The words of other systems, beside the API: those of `sidejob/facades`. */
+  /** APIs of other job systems beside the own one: `sidejob/facades`. */
   facades?: readonly Facade[]
-  /** Pages for people, below `/ui`: `dashboard()` of `sidejob/dashboard`. */
+  /** The dashboard below `/ui`: `dashboard()` of `sidejob/dashboard`. */
   dashboard?: Dashboard
-  /** Bodies of callbacks in other forms than the usual one, where files are stored. */
+  /** Custom bodies of callbacks, if files are stored. */
   payloads?: (downloads: Downloads) => Record<string, Payload>
 }
 
-/** Where others find out under which path a Worker has its sidejob. */
+/** Address that publishes the mount of a Worker. */
 const WELL_KNOWN = '/.well-known/sidejob'
 const TICK = '* * * * *'
 
@@ -74,10 +76,10 @@ type Served = {
   tenants: Tenants<ReturnType<typeof createEngine>>
 }
 
-/** Performs one run in the invocation that this is; set by the Worker that was made last. */
+/** Performs one run in this invocation; set by the Worker that was created last. */
 let performAlone: ((lent: ClaimedJob, env: SidejobEnv, tenant?: string) => Promise<SentOutcome | undefined>) | undefined
 
-/** One run in an invocation of its own, for the entrypoint `Isolate`. */
+/** Performs one run in its own invocation, for the entrypoint `Isolate`. */
 export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: string): Promise<SentOutcome | undefined> {
   if (!performAlone)
     throw new Error('Isolate is called before createWorker: call createWorker in the entry of the Worker')
@@ -90,7 +92,7 @@ function mountOf(mount = ''): string {
   throw new Error(`mount: expected a path like "/_sidejob", got ${JSON.stringify(mount)}`)
 }
 
-/** Where we are reached: the address of the Worker, with the mount behind it. */
+/** Adds the mount to the address of the Worker. */
 function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   const url = env.PUBLIC_URL?.replace(/\/+$/, '')
   if (url && !URL.canParse(url))
@@ -98,7 +100,7 @@ function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   return !url || !mount || new URL(url).pathname.endsWith(mount) ? env : { ...env, PUBLIC_URL: `${url}${mount}` }
 }
 
-/** Limits callers that are not known across isolates, if the Worker has such a binding. */
+/** Limits unknown callers across isolates, if the Worker has such a binding. */
 const limiterOf = ({ SIDEJOB_LIMITER: binding }: SidejobEnv) =>
   binding ? { limiter: async (address: string) => (await binding.limit({ key: `sidejob ${address}` })).success } : {}
 
@@ -116,7 +118,7 @@ function downloadsOf(
   return { ...downloads, files } satisfies Downloads
 }
 
-/** Gives callers the reason if the deployment cannot be made from its settings. */
+/** Reports the reason to callers if the settings are invalid. */
 function making<T>(make: () => T): T {
   try {
     return make()
@@ -126,7 +128,7 @@ function making<T>(make: () => T): T {
   }
 }
 
-/** The answer if there is no app that could give one. */
+/** The answer if there is no app. */
 function failed(error: unknown): Response {
   console.error(error)
   const { code, message } =
@@ -148,9 +150,9 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   checkWorkers(functions)
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
-  /** The invocation that is under way: it is kept alive for what outlasts its answer. */
+  /** The current invocation, which is kept alive for work after its response. */
   const invocation = new AsyncLocalStorage<ExecutionContext>()
-  /** Answers whether there is one: a run that has an invocation of its own has to wait for what it sets off. */
+  /** Returns false in a run with its own invocation, which has to wait for the work. */
   const keep = (work: Promise<unknown>): boolean => {
     const context = invocation.getStore()
     context?.waitUntil(work)
@@ -158,12 +160,12 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   }
   const clock = createClock()
 
-  /** Made at the first run of a build that has a name: tenants share it. */
+  /** Created at the first run of a named build; tenants share it. */
   let locate: ReturnType<typeof createLocator>
   const locatorOf = (env: SidejobEnv) =>
     (locate ??= buildOf() === undefined ? undefined : createLocator(deploymentOf(mounted(env, mount)).engine))
 
-  /** The deployment itself, or one tenant of it. */
+  /** The deployment, or one tenant of it. */
   function placeOf(env: SidejobEnv, deployment: Deployment, tenant?: string) {
     const { engine: options, publicUrl, s3, maxDownload, log } = deployment
     const downloads = storing && downloadsOf(env, deployment, clock.now, tenant)
@@ -188,7 +190,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   function make(env: SidejobEnv): Served {
     const deployment = deploymentOf(mounted(env, mount))
-    // Of the client in this process, for nobody else to have. Not made before: chance is a request's.
+    // Key of the client in this process only. Not created earlier, because random numbers need a request.
     const key = crypto.randomUUID() + crypto.randomUUID()
     const { signingKeys, testClock, log, origins } = deployment
     if (log === 'all') markConsole()
@@ -252,7 +254,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
 
   const within = <T>(context: ExecutionContext, work: () => Promise<T>): Promise<T> => {
     const answer = invocation.run(context, work)
-    // Whose caller has gone ends there and then, unless something is waited for: what it was lent is to be given back.
+    // Without a caller the invocation would end at once, but claimed jobs must be given back.
     context.waitUntil(answer.catch(() => undefined))
     return answer
   }
@@ -271,7 +273,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv))),
 
     /**
-     * The same Worker with your own beside it: what is below `mount` is sidejob's, everything else yours.
+     * Adds your own Worker: paths below `mount` are sidejob's, all others yours.
      *
      * @example export default jobs.with(app)
      */
@@ -294,7 +296,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
     },
 
     /**
-     * A client that talks to this Worker's own sidejob in the same process: no request leaves it, no key is needed.
+     * A client for this Worker's own sidejob in the same process, without a request or a key.
      *
      * @example await jobs.client(env).jobs.enqueue({ class: 'double', inputs: { n: [1] } })
      */

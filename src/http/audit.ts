@@ -1,4 +1,4 @@
-// What admins have asked for, newest first.
+// The audit log.
 
 import * as z from 'zod'
 import { auditPage, count, logCursor } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Records acts before they are carried out: in Redis, and for whoever keeps the log of the platform.
+// Records audited requests before they are carried out: in Redis and in the platform's log.
 
 import type { AuditEntry } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'

@@ -1,4 +1,4 @@
-// Circuit breakers of hosts that are called for jobs: which are open, and closing one before its time.
+// Circuit breakers of hosts.
 
 import * as z from 'zod'
 import { breakerList, breakerOf, done } from '../core/schemas.ts'

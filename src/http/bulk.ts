@@ -1,4 +1,4 @@
-// One act on all jobs that fit a filter.
+// Bulk actions on the jobs of a filter.
 
 import * as z from 'zod'
 import { bulkInput, bulkPreview, cursor, enqueued, flag } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Callbacks: how telling of ends goes, and once more for those that failed.
+// Callbacks: their state, and resending failed ones.
 
 import * as z from 'zod'
 import { callbackState, callbackTry, callbackView, count, cursor, httpUrl, label, stepped } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Pages for people, served beside the API. The app knows none of them: it gives them what they are made of.
+// The dashboard. The app passes it what it needs and knows none of its pages.
 
 import type { Hono } from 'hono'
 import type { Deps } from './deps.ts'
@@ -7,11 +7,11 @@ import type { Gate } from './gate.ts'
 
 export type Given = {
   deps: Deps
-  /** The same that the API has: pages and API count together. */
+  /** The same as that of the API, so that pages and API share limits. */
   gate: Gate
-  /** The routes of the API once more, behind a door of the pages' own. */
+  /** The routes of the API behind the dashboard's own authentication. */
   api: (door: Admit) => Hono
 }
 
-/** Makes the pages; they are laid below `/ui`. */
+/** Creates the pages below `/ui`. */
 export type Dashboard = (given: Given) => Hono

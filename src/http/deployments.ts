@@ -1,4 +1,4 @@
-// Deployments: which have told of their classes, and when that changed last.
+// Deployments that announced classes.
 
 import { deploymentList } from '../core/schemas.ts'
 import { route } from './route.ts'

@@ -1,4 +1,4 @@
-// What the app is made of.
+// Dependencies of the app.
 
 import type { Downloads } from '../core/files.ts'
 import type { AuditEntry } from '../engine/engine.ts'
@@ -9,25 +9,25 @@ import type { Signed } from './signature.ts'
 
 export type Deps = {
   engine: Engine
-  /** Says whether QStash signed this. */
+  /** Checks a signature of QStash. */
   verify: (signed: Signed) => Promise<boolean>
-  /** Where we are reached from outside, without a slash at the end. */
+  /** Public address without a trailing slash. */
   publicUrl: string
-  /** A key with every scope, beside those in Redis. */
+  /** A key with all scopes, beside those in Redis. */
   apiKey?: string
-  /** Moves the clock; given in tests only. */
+  /** Moves the clock, in tests only. */
   clock?: { advance: (ms: number) => void | Promise<void> }
-  /** Where files are kept; without it there are no downloads. */
+  /** Storage of files; without it there are no downloads. */
   downloads?: Downloads
-  /** Gives each tenant a place of its own; without it there are none. */
+  /** Separates tenants; without it there are none. */
   tenants?: Tenants
   /** Origins (`https://app.example.com`) whose pages may read streams; `*` for all. */
   origins?: readonly string[]
   limits?: { body?: number }
-  /** A rate limit of the platform for callers that are not known. */
+  /** A rate limit of the platform for unknown callers. */
   limiter?: Limiter
-  /** Gets each entry of the audit before its act, with the address of the deployment or tenant. */
+  /** Receives each audit entry before the act, with the address of the deployment or tenant. */
   hearAudit?: (entry: AuditEntry & { url: string }) => void
-  /** Hears of errors that nobody expected. */
+  /** Receives unexpected errors. */
   report?: (error: unknown) => void
 }

@@ -3,7 +3,7 @@
 import { html, raw } from 'hono/html'
 import type { OpenApi, Operation, Schema } from './openapi-types.ts'
 
-/** Makes the page. No script, nothing from elsewhere, and a policy that says so. */
+/** Creates the page, without scripts and external resources, which its policy forbids. */
 export const docs = async (document: OpenApi): Promise<Response> =>
   new Response(String(await page(document)), {
     headers: {
@@ -75,7 +75,7 @@ const scope = ({ security }: Operation): string => {
 const contentOf = ({ content = {} }: { content?: Record<string, { schema: Schema }> }): Schema =>
   Object.values(content)[0]?.schema ?? {}
 
-/** A type with the names of shapes as links; what stands in its comments is none. */
+/** Links names of shapes in a type, but not in its comments. */
 const linked = (text: string, shapes: ReadonlySet<string>) =>
   text
     .split(/( {2}\/\/ .*|\b[A-Z]\w*\b)/)

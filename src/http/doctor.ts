@@ -1,4 +1,4 @@
-// Whether everything in Redis is as it must be, and what is done where it is not.
+// Doctor: checks and repairs the data in Redis.
 
 import * as z from 'zod'
 import { faultKinds } from '../core/faults.ts'

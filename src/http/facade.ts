@@ -1,18 +1,18 @@
-// A facade: the routes and manners of another system, served beside our own. The app knows none of them by name.
+// A facade: the API of another job system beside the own one. The app knows none by name.
 
 import type { SidejobError } from '../core/errors.ts'
 import type { Route } from './route.ts'
 
 export type Facade = {
-  /** The resource that its operations belong to in the OpenAPI document. */
+  /** Name of its resource in the OpenAPI document. */
   name: string
   routes: Record<string, Route>
-  /** How it answers a path that no route takes; nothing leaves the answer to the app, and to the next facade. */
+  /** Answers an unknown path; undefined leaves it to the app or the next facade. */
   unknown?: (path: string, error: SidejobError) => Response | undefined
 }
 
 /**
- * Makes a facade from its table of routes.
+ * Creates a facade from its table of routes.
  *
  * @example createApp({ engine, verify, publicUrl, facades: [facade('jq', jq)] })
  */

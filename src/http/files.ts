@@ -1,4 +1,4 @@
-// Files that jobs have stored: by a signed address that ends, whole or in part, and what is known of them.
+// Files that jobs stored, by signed addresses that expire, whole or in part, and their metadata.
 
 import * as z from 'zod'
 import { SidejobError } from '../core/errors.ts'
@@ -130,7 +130,6 @@ export const files = {
   ),
 }
 
-/** A page of the files of a deployment, each with the job that stored it. */
 export async function listFiles(
   files: Files,
   page: { limit: number; cursor?: string },
@@ -144,11 +143,11 @@ export async function listFiles(
   return { files: named.map((file, i) => ({ ...file, job: jobs[i] ?? null })), cursor: cursor ?? null }
 }
 
-/** How many objects are counted at most, and how many with one request. */
+/** Maximum number of objects counted in total, and per request. */
 const COUNTED = 10_000
 const PAGE = 1_000
 
-/** How many files there are, and how much they hold: a bucket tells no sum, so its pages are added up, from the first. */
+/** Counts files and bytes. A bucket reports no sum, so this adds up its pages from the first one. */
 export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
   const total = { files: 0, bytes: 0, more: false }
   let cursor: string | undefined
@@ -169,7 +168,7 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
 
 const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')
 
-/** The key of an id that we gave; what we did not give is not looked up. */
+/** Returns the key of an id that this deployment issued; others are not looked up. */
 const ownKey = async (files: Files, id: string): Promise<string> => {
   if ((await files.jobOf(id)) === undefined) throw missing()
   return keyOf(id)
@@ -198,7 +197,7 @@ const send = async (files: Files, id: string, asked: Headers): Promise<Response>
 
 const mayRange = (asked: Headers, { etag }: Stored): boolean => !asked.has('if-range') || asked.get('if-range') === etag
 
-// What others have put there is shown nowhere in our name: no scripts, no guessing at types.
+// Foreign content never runs under our name: no scripts, no content sniffing.
 const headersOf = ({ type, etag }: Stored): Headers =>
   new Headers({
     'content-type': type ?? 'application/octet-stream',

@@ -1,4 +1,4 @@
-// Finding things by their names.
+// Search by name.
 
 import * as z from 'zod'
 import { found, label } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Flows: their graphs, changed while they run, what stands at their wires, and graphs that are stored.
+// Flows: graphs, wires and stored graphs.
 
 import type { Context } from 'hono'
 import * as z from 'zod'

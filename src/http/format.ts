@@ -46,7 +46,7 @@ const isKnown = ({ type, weight }: Preference) => Object.hasOwn(mediaTypes, type
 
 const trimmed = (text: string) => text.trim()
 
-/** Reads a body, with user values left closed where the pattern says so. */
+/** Reads a body. User values stay encoded at the places of the pattern. */
 export const readBody = (bytes: Uint8Array, format: Format, closed: Closed): unknown => {
   try {
     return format === 'json' ? parseJson(utf8(bytes), closed, { builder }) : parseMsgpack(bytes, closed, { builder })
@@ -61,7 +61,7 @@ const written: Record<Format, { type: string; write: (tree: unknown) => BodyInit
   msgpack: { type: 'application/vnd.msgpack', write: (tree) => writeMsgpack(tree) as BodyInit },
 }
 
-/** An answer, which nobody on the way may keep. */
+/** Creates a response that no cache may keep. */
 export const respond = (
   tree: unknown,
   format: Format,

@@ -1,5 +1,5 @@
-// Limits callers before Redis is asked about them: strangers by their address, known callers by their API key. Counted in
-// each isolate.
+// Limits callers before Redis is asked about them: unknown callers by address, known callers by API key. Counted per
+// isolate.
 
 import { buckets, type Pace } from '../core/bucket.ts'
 import { SidejobError } from '../core/errors.ts'
@@ -10,16 +10,16 @@ import type { Caller } from './places.ts'
 
 export type Gate = {
   /**
-   * Looks a caller up. Each lookup takes from the bucket of the caller's address, and is refused if that is empty. A caller
-   * that is found gets it back, and is not limited from then on. `name` identifies the credential: without one, every lookup
-   * is limited.
+   * Looks a caller up. Each lookup takes from the bucket of the caller's address, and is refused if that is empty. A
+   * known caller gets it back and is not limited from then on. `name` identifies the credential; without one, every
+   * lookup is limited.
    */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
   /** Counts a request of a known caller. @throws LIMITED */
   count: (caller: Pick<Caller, 'id' | 'limits' | 'unlimited'>) => void
 }
 
-/** Says whether an address may send another request: the rate limit of a platform. */
+/** Returns whether an address may send another request: the rate limit of a platform. */
 export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'

@@ -1,4 +1,4 @@
-// Links that write once to one port of one job: for somebody who has no key, and one question to answer.
+// Links that write once to one port of one job, for a person without a key who answers one question.
 
 import * as z from 'zod'
 import { hashOf, hashOfBytes } from '../core/crypto.ts'
@@ -10,23 +10,24 @@ import { Reply, route } from './route.ts'
 
 const DAY = 86_400_000
 const MOST = 30 * DAY
-/** At the end of the address of a tenant. */
+/** The end of a tenant's address. */
 const TENANT = /\/t\/[a-z0-9-]+$/
 
 const life = duration
   .refine((ms) => ms >= 1_000 && ms <= MOST, 'expected a second to 30 days')
   .meta({ description: 'how long it can be used; 3 days' })
 
-/** One call of all that a link is good for, whoever makes it how often: kept for longer than any link lives. */
+/** One call for all uses of a link, kept for longer than any link lives. */
 async function once(token: string, body: Uint8Array): Promise<Call> {
   const used = await hashOf(token)
   return { key: `link:${used}`, fingerprint: await hashOfBytes(body), by: 'link', keep: MOST }
 }
 
 /**
- * A browser sends a body without a type to any address unasked, in the name of a page that the holder of the link did not open.
+ * A browser may send a body without a type to any address, on behalf of a page that the holder of the link did not
+ * open.
  *
- * @throws unless the request has a Content-Type, and does not come from a page of an origin that is not allowed
+ * @throws unless the request has a Content-Type and does not come from a page of an origin that is not allowed
  */
 function expectPage({ headers }: Request, origins: readonly string[] = []): void {
   if (headers.get('content-type') === null)
@@ -52,7 +53,7 @@ export const links = {
     },
     async ({ engine, deps, params, body, caller }) => {
       const { id } = await engine.jobs.get(params.job)
-      // A port that there is not is told now, and not to whoever answers.
+      // Reports a missing port now instead of to the person who answers.
       await engine.ports.get(String(id), 'in', params.port, 0)
       const path = `/v1/answers/${id}/${params.port}`
       const [tenant = ''] = TENANT.exec(deps.publicUrl) ?? []

@@ -1,9 +1,9 @@
-// /llms.txt: what there is here, for programs that read before they ask. Made from the table of routes.
+// /llms.txt: a guide for programs, generated from the table of routes.
 
 import type { Listed } from './openapi.ts'
 
 /**
- * Writes the page.
+ * Creates the guide.
  *
  * @example llms(routes, 'https://jobs.example.com')
  */

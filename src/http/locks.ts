@@ -1,4 +1,4 @@
-// The lock of a job, which keeps it from running.
+// Locks of jobs.
 
 import * as z from 'zod'
 import { done, lockInput, lockToken } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// The log: writing an entry, reading the newest ones.
+// The log.
 
 import * as z from 'zod'
 import { className, closed, count, done, label, logCursor, logPage, pathRef, time } from '../core/schemas.ts'

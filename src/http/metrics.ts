@@ -1,4 +1,4 @@
-// Numbers for Prometheus, in its text format 0.0.4.
+// Metrics in the text format 0.0.4 of Prometheus.
 
 import { type ClassCount, classEnds } from '../core/class-counts.ts'
 import { waitEnds } from '../core/waits.ts'
@@ -6,11 +6,11 @@ import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 
 export type Measured = {
   queues: QueueView[]
-  /** Per queue, what was ever counted. */
+  /** Total counts by queue. */
   total: Record<string, Record<string, number>>
-  /** Per queue, how many runs of today had been ready for how long, by the ends of `waitEnds`. */
+  /** Number of runs of today by queue and waiting time, with the bounds of `waitEnds`. */
   waits: Record<string, readonly number[]>
-  /** What was counted of each class today. */
+  /** Counts of today by class. */
   classes: ({ queue: string } & Pick<ClassCount, 'class' | 'took'>)[]
   limits: LimitView[]
   groups: GroupView[]
@@ -26,7 +26,7 @@ const labelled = (labels: Labels): string =>
     .map(([name, value]) => `${name}="${escaped(value)}"`)
     .join(',')
 
-/** Samples of its buckets, in the order of their ends: how many there are in all is what the last one holds. */
+/** Samples of its buckets in order. The last one holds the total. */
 function histogram(name: string, help: string, samples: Sample[]): string {
   if (samples.length === 0) return ''
   const counts = samples.flatMap(([{ le, ...labels }, n]): Sample[] => (le === '+Inf' ? [[labels, n]] : []))
@@ -46,7 +46,7 @@ const family = (name: string, type: 'gauge' | 'counter', help: string, samples: 
       ].join('\n')
 
 /**
- * Writes what was measured, one family after the other.
+ * Formats the metrics, one family after the other.
  *
  * @example metrics({ queues, total: { core: { runs: 7 } }, waits: {}, classes: [], limits: [], groups: [] })
  */
@@ -58,7 +58,7 @@ export function metrics({ queues, total, waits, classes, limits, groups }: Measu
   return [...ofQueues(queues, total), ofWaits(waits), ofRuns(classes), ...ofLimits(rooms)].join('')
 }
 
-/** Each bucket holds those of the ones before it; what is counted begins anew each day, as after a start. */
+/** Buckets are cumulative. Counts restart each day, as after a restart of the process. */
 function bucketsOf(labels: Labels, buckets: readonly number[], ends: readonly number[]): Sample[] {
   let sum = 0
   return buckets.map((n, i) => {

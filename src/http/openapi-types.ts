@@ -1,4 +1,4 @@
-// The form of an OpenAPI 3.1 document, as far as ours has it.
+// The part of OpenAPI 3.1 that is used.
 
 export type Schema = Record<string, unknown>
 export type Content = Record<string, { schema: Schema }>

@@ -1,4 +1,4 @@
-// Describes the table of routes as an OpenAPI 3.1 document.
+// Generates the OpenAPI 3.1 document from the table of routes.
 
 import * as z from 'zod'
 import { shortForm } from '../core/jq.ts'
@@ -10,7 +10,6 @@ import { pathParams, type Route } from './route.ts'
 
 export type Listed = Route & { resource: string; verb: string }
 
-/** Makes the document of these routes. */
 export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
   const schemas: Record<string, Schema> = {}
   const paths: OpenApi['paths'] = {}
@@ -125,7 +124,7 @@ export const data = (schema: Schema): Content =>
       .map((type) => [type, { schema }]),
   )
 
-// Shapes with a name stand once, among the components.
+// Named shapes appear once, among the components.
 const names = z.registry<{ id: string }>()
 names.add(jobInput, { id: 'JobInput' })
 names.add(jobView, { id: 'Job' })
@@ -137,7 +136,7 @@ names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
 
-/** Describes a schema's outside; what has a name goes to `schemas`, and a reference stands in its place. */
+/** Describes a schema. Named shapes go to `schemas` and are referenced. */
 export const describer =
   (schemas: Record<string, Schema>): Describe =>
   (schema) => {

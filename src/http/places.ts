@@ -1,5 +1,5 @@
-// Where a request is served: by the deployment itself, or inside one tenant. A tenant has an engine of its own over a
-// namespace of its own in Redis, so nothing that a request can name there is anybody else's.
+// The place of a request: the deployment or a tenant. A tenant has its own engine with its own namespace in Redis, so
+// a request can name nothing of another tenant.
 
 import { SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
@@ -9,16 +9,16 @@ import type { Engine } from '../engine/index.ts'
 
 export type Place<E extends Engine = Engine> = {
   engine: E
-  /** Where it is reached from outside, without a slash at the end. */
+  /** Public address without a trailing slash. */
   publicUrl: string
-  /** Where its files are kept; without it there are no downloads. */
+  /** Storage of files; without it there are no downloads. */
   downloads?: Downloads
 }
 
-/** Who asks: the key, its text where it came as such, the engine that knows it, and the tenant that is asked. */
+/** The caller: its key, the key's text if it was sent, the engine that knows the key, and the tenant of the request. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string }
 
-/** The text of the key that somebody came with: a session of theirs does not tell it. */
+/** The text of the caller's key, which a session does not know. */
 export function keyOf({ key }: Caller): string {
   if (key === undefined)
     throw new SidejobError('FORBIDDEN', 'expected an API key, got a session: it cannot be passed on')
@@ -26,21 +26,22 @@ export function keyOf({ key }: Caller): string {
 }
 
 export type Tenants<E extends Engine = Engine> = {
-  /** The place of a tenant; undefined where there is no such tenant. */
+  /** Returns the place of a tenant, or undefined. */
   open: (name: string) => Promise<Place<E> | undefined>
-  /** One round of what is due, of the deployment and of each tenant; one that fails keeps nobody else from theirs. */
+  /** One tick of the deployment and of each tenant. A failure does not stop the next one. */
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
-/** How many tenants an isolate keeps an engine for. */
+/** Number of tenants whose engines an isolate keeps. */
 const OPEN = 200
-/** How many are asked what is due at once. */
+/** Number of concurrent ticks of tenants. */
 const AT_ONCE = 8
 
 /**
- * The places of tenants, made when they are first asked for.
+ * Creates the places of tenants on first use.
  *
- * @example const tenants = createPlaces(engine, (tenant) => ({ engine: createEngine(…), publicUrl: addressOf(publicUrl, tenant) }))
+ * @example const tenants = createPlaces(engine, (tenant) => ({ engine: createEngine(…), publicUrl:
+ * addressOf(publicUrl, tenant) }))
  */
 export function createPlaces<E extends Engine>(
   engine: { tenants: Pick<Engine['tenants'], 'has' | 'list'>; tick: Engine['tick'] },
@@ -54,7 +55,7 @@ export function createPlaces<E extends Engine>(
     return place
   }
 
-  /** Asked for once in any case, should what says that there are tenants have been lost. */
+  /** True at first, in case the mark that there are tenants was lost. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

@@ -1,4 +1,4 @@
-// Ports: looking, writing, taking; their defaults, channels and connections.
+// Ports.
 
 import * as z from 'zod'
 import { channelNames, closed, count, done, items, portLook, portRead, portWrite, target } from '../core/schemas.ts'

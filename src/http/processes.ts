@@ -1,4 +1,4 @@
-// Processes: who is at work, and what programs that ask for work are told.
+// Processes and their signals.
 
 import { processList, processSignal } from '../core/process.ts'
 import { done } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Queues: their counts and settings, and claiming from them.
+// Queues, and claims from them.
 
 import * as z from 'zod'
 import { orders } from '../core/process.ts'

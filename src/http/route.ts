@@ -1,4 +1,4 @@
-// What a route is: one entry of the table from which checks, scopes, OpenAPI, docs and the typed client come.
+// A route: one entry of the table that checks, scopes, OpenAPI, docs and the typed client use.
 
 import type { Context } from 'hono'
 import type * as z from 'zod'
@@ -28,10 +28,10 @@ import type { Caller } from './places.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Who may come in: a key with this scope, with whatever scope (`any`), anyone (`open`), or QStash alone (`signed`). */
+/** Required access: a key with this scope, any key (`any`), none (`open`), or QStash's signature (`signed`). */
 export type Entry = Scope | 'any' | 'open' | 'signed'
 
-/** What each name in a path may be, the same in every route. */
+/** Patterns of path parameters, the same in every route. */
 export const pathParams = {
   job: pathRef,
   dir,
@@ -69,7 +69,7 @@ export type Answers = { [status: number]: z.ZodType }
 
 type Inside<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
-/** An answer with another status than 200. */
+/** A response with another status than 200. */
 export class Reply<Status extends number = number, Body = unknown> {
   readonly status: Status
   readonly body: Body
@@ -86,17 +86,17 @@ export class Reply<Status extends number = number, Body = unknown> {
 export const reply = <Status extends number, Body>(status: Status, body: Body, headers?: Record<string, string>) =>
   new Reply(status, body, headers)
 
-/** What a handler may return: the body of a 200 as it is, a reply with another status, or a stream or page. */
+/** Results of a handler: the body of a 200, a reply with another status, a stream or a page. */
 export type Answer<A extends Answers> =
   | (200 extends keyof A ? z.output<A[200]> : never)
   | { [Status in keyof A & number]: Reply<Status, z.output<A[Status]>> }[keyof A & number]
   | Response
 
-/** How another system shows errors. */
+/** Error format of another job system. */
 export type Facade = {
   failure: z.ZodType
   fail: (c: Context, error: SidejobError) => Response
-  /** Bodies are JSON, whatever their Content-Type says; without this it reads them itself. */
+  /** Bodies are JSON with any Content-Type. Otherwise the facade reads them itself. */
   json?: true
 }
 
@@ -106,16 +106,16 @@ export type Asked<Path, Query, Body> = {
   params: Params<Path>
   query: Inside<Query>
   body: Inside<Body>
-  /** Makes asking twice safe: passed on to every verb that changes something. */
+  /** Makes repeated requests safe: passed to every verb that changes something. */
   call: Call
-  /** The key that it came with; absent where none was needed. */
+  /** The caller; absent on open routes. */
   caller?: Caller
-  /** The body as it came. */
+  /** The raw body. */
   bytes: Uint8Array
   c: Context
-  /** The OpenAPI document of this very app. */
+  /** The OpenAPI document of this app. */
   document: () => OpenApi
-  /** /llms.txt of this very app. */
+  /** /llms.txt of this app. */
   guide: () => string
 }
 
@@ -128,14 +128,14 @@ export type Definition<
 > = {
   method: M
   path: Path
-  /** The router's pattern, where that is not the path itself. */
+  /** The router's pattern, if it differs from the path. */
   pattern?: string
   scope: Entry
-  /** The scope that `?force=true` asks for instead. */
+  /** The scope that `?force=true` requires instead. */
   forced?: Scope
   /** What the route does, in the imperative: `Create a job`. */
   summary: string
-  /** What the summary leaves out: dry runs, order, limits, what stays. */
+  /** Details that the summary omits: dry runs, order, limits, kept data. */
   description?: string
   query?: Query
   body?: Body
@@ -144,19 +144,19 @@ export type Definition<
   named?: Partial<Record<number, string>>
   /** The media type of an answer that is not data. */
   media?: 'text/html' | 'text/event-stream' | 'text/plain' | 'application/octet-stream'
-  /** Set on routes that speak another system's words. */
+  /** Marks routes of another job system's API. */
   facade?: Facade
-  /** Takes an `If-Match`: refused with 412 where what is changed is not what its caller has seen. */
+  /** Takes an `If-Match`: 412 if the resource has changed. */
   matches?: true
-  /** What may stand in the query more than once: it comes as a list. */
+  /** Query parameters that may be repeated, as lists. */
   repeated?: readonly string[]
-  /** What stands in the query as `args.<name>`, under this name: it comes as a map. */
+  /** Query parameters `args.<name>`, as a map with this name. */
   mapped?: 'args'
-  /** Open to all, but a caller that sends a key is looked up, and sees more. */
+  /** Open to all, but a caller with a key sees more. */
   greets?: true
-  /** Opened by a token in the query too, for whoever cannot send a header. */
+  /** A token in the query opens it too, for clients that cannot send headers. */
   byToken?: true
-  /** The part that an app must have been given for the route to exist. */
+  /** The dependency that the app needs for this route. */
   only?: 'clock' | 'downloads' | 'tenants'
 }
 
@@ -169,10 +169,11 @@ export type Route<
 > = Definition<M, Path, Query, Body, A> & { handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>> }
 
 /**
- * Makes an entry of the table; what the handler gets and may answer follows from the definition.
+ * Creates an entry of the table. Its definition determines the types of the handler.
  *
- * @example route({ method: 'GET', path: '/v1/jobs/:job', scope: 'read', summary: 'Get a job', answers: { 200: jobView } },
- *   ({ engine, params }) => engine.get(params.job))
+ * @example route({ method: 'GET', path: '/v1/jobs/:job', scope: 'read', summary: 'Get a job', answers: { 200: jobView
+ * } },
+ * ({ engine, params }) => engine.jobs.get(params.job))
  */
 export const route = <
   const M extends Method,

@@ -1,4 +1,4 @@
-// The table of routes: everything that can be asked for. Checks, scopes, OpenAPI, docs and the typed client come from it.
+// The table of routes, which checks, scopes, OpenAPI, docs and the typed client use.
 
 import { audit } from './audit.ts'
 import { breakers } from './breakers.ts'
@@ -63,11 +63,10 @@ export const routes = {
 
 export type Routes = typeof routes
 
-/** Routes of one resource as a list, each with its resource and verb: `jobs`, `enqueue`. */
+/** Lists the routes of one resource with resource and verb: `jobs`, `enqueue`. */
 export const listed = (resource: string, verbs: Record<string, Route>) =>
   Object.entries(verbs).map(([verb, route]) => ({ ...route, resource, verb }))
 
-/** The whole table as a list. */
 export const list = Object.entries(routes).flatMap(([resource, verbs]) =>
   listed(resource, verbs as unknown as Record<string, Route>),
 )

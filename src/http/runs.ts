@@ -1,4 +1,4 @@
-// Runs: what a worker does with its claim: commit, stay alive, give back, read on.
+// Runs of pull and push workers: commit, heartbeat, release, more data.
 
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
@@ -7,7 +7,7 @@ import { closed, count, items, status } from '../core/schemas.ts'
 import type { Caller } from './places.ts'
 import { route } from './route.ts'
 
-/** Who may do everything commits whatever they like, for any worker. */
+/** An admin may commit any changes for any worker. */
 const reachOf = (caller?: Caller) => (caller?.scopes.includes('admin') ? { reach: 'all' as const } : {})
 
 const scanned = z.string().regex(/^\d{1,20}$/, 'expected a cursor')

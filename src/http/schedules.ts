@@ -1,4 +1,4 @@
-// Schedules: jobs that repeat, with their next slots.
+// Schedules and their next slots.
 
 import * as z from 'zod'
 import {
@@ -23,7 +23,7 @@ const until = time.meta({
   description: 'its slots up to this moment instead of the next five: at most 1,000, and 50 of each in a list',
 })
 
-/** What was asked for changes nothing: PATCH does. */
+/** The request changes nothing; PATCH does. */
 const existing = enqueued.extend({
   repeat: closed.nullable().meta({ description: 'as the job has it: what was asked for is not taken over' }),
 })

@@ -1,17 +1,17 @@
 // Checks that a request comes from QStash: a JWT (HS256) over the exact URL and body, signed with one of two keys.
 
-// Not the vendor's Receiver: with QSTASH_DEV in the environment it takes the published development keys, also in
-// production (qstash 2.12.0), and it wants `jose` in the bundle.
+// Not the vendor's Receiver: with QSTASH_DEV in the environment it accepts the published development keys even in
+// production (qstash 2.12.0), and it needs `jose` in the bundle.
 
 export type Signed = { signature: string | undefined; body: string; url: string }
 
 export type SigningKeys = { current: string; next: string; now: () => number }
 
 /**
- * Makes the check. During a rotation QStash signs with the next key already, so both are tried.
+ * Creates the check. During a rotation QStash may sign with the next key, so both are tried.
  *
- * A signature may come again within its 5 minutes: it is accepted. A bell says only "look at this queue", and looking
- * twice changes nothing; so we keep no list of the `jti` that were seen.
+ * A repeated signature is accepted for its 5 minutes: a bell only says "look at this queue", and looking twice changes
+ * nothing, so there is no list of seen `jti`.
  *
  * @example const verify = verifier({ current, next, now: Date.now })
  */
@@ -45,7 +45,9 @@ const isSignedWith = async (key: string, { mac, signed }: Token): Promise<boolea
   return crypto.subtle.verify('HMAC', imported, mac as BufferSource, encoder.encode(signed))
 }
 
-/** QStash's clock and the Worker's may differ by a second or two. Without tolerance, every call would be refused then. */
+/**
+ * Clocks of QStash and the Worker may differ by a second or two. Without tolerance, every call would be refused then.
+ */
 const TOLERANCE_S = 5
 
 type About = { url: string; body: string; seconds: number }

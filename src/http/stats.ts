@@ -1,11 +1,14 @@
-// Numbers about the whole.
+// Statistics.
 
 import * as z from 'zod'
 import { classes, classesQuery, series, seriesQuery, stats as shown, statsQuery } from '../core/stats.ts'
 import { metrics } from './metrics.ts'
 import { route } from './route.ts'
 
-/** Of about so many limits and groups a scrape shows all limits, and the groups at which most jobs wait. */
+/**
+ * Maximum number of limits and groups that are read. Metrics show all limits, and the groups with the most waiting
+ * jobs.
+ */
 const [SEEN, MOST_GROUPS] = [1_000, 100]
 
 export const stats = {

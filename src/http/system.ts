@@ -1,4 +1,4 @@
-// What is not about jobs: health, the documents, the bells of QStash, the clock of tests.
+// Routes beside jobs: health, documents, bells of QStash, and the clock of tests.
 
 import * as z from 'zod'
 import { examined } from '../core/examined.ts'
@@ -8,7 +8,7 @@ import { docs } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
 
-/** Redis has gone back to older data, as after a failover: these ids were given before, and their jobs are lost. */
+/** Redis returned to older data, as after a failover: these ids were given before, and their jobs are lost. */
 const restored = z.object({
   times: z.int(),
   noticedAt: z.int(),
@@ -44,7 +44,7 @@ type Health = Awaited<ReturnType<Engine['health']>>
 const HEALTH_FRESH_MS = 1_000
 const lastHealth = new WeakMap<Engine, { at: number; health: Health }>()
 
-/** Strangers may ask for it, so that many requests cost one command of Redis. */
+/** Unknown callers may ask for it, so concurrent requests share one command of Redis. */
 async function healthOf(engine: Engine): Promise<Health> {
   const last = lastHealth.get(engine)
   if (last && Math.abs(Date.now() - last.at) < HEALTH_FRESH_MS) return last.health

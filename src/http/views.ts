@@ -1,4 +1,4 @@
-// Views of the list of jobs that all share: a name, and the query that its page is asked with.
+// Shared views of the list of jobs: a name and the query of the page.
 
 import { done, viewInput, viewList } from '../core/schemas.ts'
 import { route } from './route.ts'

@@ -1,4 +1,4 @@
-// Describes what we ask of a push worker as an OpenAPI 3.1 document: the call, every answer, and what comes of it.
+// Generates an OpenAPI 3.1 document of the calls to push workers: request, answers and their effects.
 
 import { shortForm } from '../core/jq.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'
@@ -48,7 +48,7 @@ const final = { description: 'Failed, and not tried again; the beginning of the 
 
 const json = (schema: Schema): Content => ({ 'application/json': { schema } })
 
-/** What the worker does later, when it has answered 202. */
+/** Later calls of a worker that answered 202. */
 const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string, body: Schema) => ({
   [`${publicUrl}/v1/runs/{$request.header.webhook-id}/${verb}`]: {
     post: {
@@ -64,7 +64,7 @@ const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string,
   },
 })
 
-/** The request that a push worker gets, and what it may answer. */
+/** The request to a push worker, and its possible answers. */
 const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
   operationId: 'perform',
   summary: 'Perform one run of a job',
@@ -90,7 +90,7 @@ const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
 })
 
 /**
- * Makes the document for those who write push workers.
+ * Generates the document for authors of push workers.
  *
  * @example workerDocument('https://jobs.example.com').paths['/'].post.requestBody
  */

@@ -1,4 +1,4 @@
-// Workers: the registry of job classes.
+// Registered job classes.
 
 import { done, storedWorker, worker, workerList, workerPatch, workerPreview } from '../core/schemas.ts'
 import { shownUrl } from '../core/url.ts'
@@ -60,7 +60,7 @@ export const workers = {
   ),
 }
 
-// Who may read may not sign in our name, nor come to a worker with our token.
+// A reader of workers must be able neither to sign calls nor to call a worker with its token.
 const withoutSecret = <W extends WorkerDefinition>({ push, ...worker }: W) => ({
   ...worker,
   ...(push && { push: { url: shownUrl(push.url), ...(push.format && { format: push.format }) } }),
