@@ -1,6 +1,7 @@
 // Makes the scripts of the package small: in the repository they are text that can be read; in `dist` they are compressed,
 // all together, and each piece of theirs once, because they share most of them. A text is wanted only when Redis does not know its script yet,
-// so an isolate that begins unpacks nothing. Maps of what a program has written say nothing, and are left out.
+// so an isolate that begins unpacks nothing. Maps of generated modules have no use, and maps of the dashboard are an eighth
+// of the package; both are left out.
 
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -124,9 +125,10 @@ export function withoutNotes(text: string): string {
   return text.slice(0, from) + text.slice(from).replace(note, "$1''")
 }
 
-const generatedIn = (folder: string): string[] =>
+/** Modules whose maps stay out of the package. */
+const unmappedIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.generated.js'))
+    .filter((file) => /\.generated\.js$|^src\/dashboard\/.*\.js$/.test(file))
     .map((file) => join(folder, file))
 
 function dropMap(file: string): void {
@@ -140,6 +142,6 @@ if (import.meta.main) {
   writeFileSync(target, text)
   const keys = join(dist, 'src/redis/keys.js')
   writeFileSync(keys, withoutNotes(readFileSync(keys, 'utf8')))
-  for (const file of [...generatedIn(dist), keys]) dropMap(file)
+  for (const file of [...unmappedIn(dist), keys]) dropMap(file)
   console.log(`${Math.round(text.length / 1024)} KiB of scripts, compressed`)
 }

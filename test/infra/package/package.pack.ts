@@ -59,7 +59,8 @@ test('a new project has types, tests and a build for Cloudflare', async () => {
   await must(first, 'npm install --no-audit --no-fund')
   const gzipped = await check(first)
   console.log(`a Worker with two small functions and the dashboard: ${gzipped.toFixed(0)} KiB gzipped`)
-  expect(gzipped).toBeLessThan(500)
+  // Not minified, so that stacks have the names of functions; minified it is 505 KiB.
+  expect(gzipped).toBeLessThan(650)
 })
 
 test('dev runs it, and a changed function is seen in the next job', async () => {
@@ -135,8 +136,9 @@ test('a Worker whose jobs a program in Python does', async () => {
   const port = await freePort()
   const dev = start(folder, `node_modules/.bin/sidejob dev --port ${port} --memory`)
   await dev.prints(/^Dashboard/m)
-  const python = start(folder, 'SIDEJOB_API_KEY=$(npx sidejob key) python3 worker.py', {
+  const python = start(folder, 'python3 worker.py', {
     SIDEJOB_URL: `http://127.0.0.1:${port}`,
+    SIDEJOB_API_KEY: (await must(folder, 'npx sidejob key')).trim(),
   })
   try {
     await python.prints(/waiting for work/)
