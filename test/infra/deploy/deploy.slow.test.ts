@@ -375,7 +375,7 @@ describe('failures before the upload', () => {
     [
       "QStash's published signing key",
       { QSTASH_CURRENT_SIGNING_KEY: 'sig_7kYjw48mhY7kAjqNGcy6cr29RJ6r' },
-      'QSTASH_CURRENT_SIGNING_KEY: expected one of your account',
+      'QSTASH_CURRENT_SIGNING_KEY: expected a value of your account',
     ],
     [
       'a webhook secret that is too short',
