@@ -1,10 +1,10 @@
 // Doing things: a form is checked, asked about where something ends, done by the API, and answered in words.
 
 import type { Context } from 'hono'
-import { readUpTo } from '../core/bytes.ts'
 import { SidejobError } from '../core/errors.ts'
 import { leaveWord } from './cookies.ts'
 import { type Draw, wantsData } from './draw.tsx'
+import { formOf } from './form.ts'
 import { type Look, LookContext, may } from './look.ts'
 import type { ActAsked, Confirm, Done, Page } from './page.ts'
 import { ConfirmForm } from './parts/confirm.tsx'
@@ -15,17 +15,6 @@ import { type Env, expectOurs } from './session.ts'
 const MOST = 4 * 1024 * 1024
 
 type Parts = { base: string; draw: Draw }
-
-async function formOf(request: Request): Promise<FormData> {
-  const bytes = await readUpTo(request.body, MOST, { readOn: MOST * 2 })
-  if (!bytes) throw new SidejobError('TOO_LARGE', `the form: expected at most ${MOST} bytes`)
-  const type = request.headers.get('content-type') ?? ''
-  try {
-    return await new Response(bytes as BodyInit, { headers: { 'content-type': type } }).formData()
-  } catch (cause) {
-    throw new SidejobError('BAD_REQUEST', `expected a form, got ${type || 'nothing'}`, { cause })
-  }
-}
 
 /** True if the dialog was answered and the form has the fields that the dialog adds. */
 const isSure = ({ verb, type = 'yes', isCounting = false, fields = {} }: Confirm, form: FormData): boolean =>
@@ -86,7 +75,7 @@ export function createActs({ base, draw }: Parts) {
     ).toString()
 
   return async (c: Context<Env>, page: Page): Promise<Response> => {
-    const form = await formOf(c.req.raw)
+    const form = await formOf(c.req.raw, MOST)
     const { csrf } = c.get('seen')
     expectOurs(c.req.raw, c.req.header('x-csrf') ?? String(form.get('csrf') ?? ''), csrf)
     const name = String(form.get('act') ?? '')

@@ -9,9 +9,13 @@ import type { Gate } from '../http/gate.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { list } from '../http/routes.ts'
 import { dropSession, keepSession, LIFE, likesOf, sessionOf } from './cookies.ts'
+import { formOf } from './form.ts'
 import { Icon } from './parts/icon.tsx'
 import { Document } from './parts/shell.tsx'
 import { expectOurs, placeOfSession, whoLooks } from './session.ts'
+
+/** A login form needs less: its path and its key have bounds of their own. */
+const FORM_BYTES = 65_536
 
 /** A link that is good once is good for an hour. */
 const LINK_LIFE = 3_600_000
@@ -188,7 +192,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
   app.post('/login', async (c) => {
     if (c.req.header('sec-fetch-site') !== 'same-origin')
       throw new SidejobError('FORBIDDEN', 'expected the form of our own page')
-    const form = await c.req.formData()
+    const form = await formOf(c.req.raw, FORM_BYTES)
     const to = ownPath(String(form.get('to') ?? ''))
     const once = form.get('once')
     const key = String(form.get('key') ?? '').trim()
@@ -198,7 +202,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
   app.post('/logout', async (c) => {
     const seen = await whoLooks(c, { deps, gate })
     if (seen) {
-      expectOurs(c.req.raw, String((await c.req.formData()).get('csrf') ?? ''), seen.csrf)
+      expectOurs(c.req.raw, String((await formOf(c.req.raw, FORM_BYTES)).get('csrf') ?? ''), seen.csrf)
       await recorded({ place: seen.place, who: seen.caller }, 'end', '/ui/logout')
       await seen.place.engine.sessions.end(sessionOf(c)!)
     }

@@ -168,10 +168,19 @@ const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
 
 type Query = Record<string, string | string[] | Record<string, string>>
 
+/** The first name that comes again, unless it may. */
+function secondOf(names: Iterable<string>, repeated: readonly string[]): string | undefined {
+  const seen = new Set<string>()
+  for (const name of names) {
+    if (seen.has(name) && !repeated.includes(name)) return name
+    seen.add(name)
+  }
+  return undefined
+}
+
 const queryOf = (request: Request, { repeated = [], mapped }: Pick<Route, 'repeated' | 'mapped'>): Query => {
   const given = new URL(request.url).searchParams
-  const names = [...given.keys()]
-  const twice = names.find((name, at) => names.indexOf(name) !== at && !repeated.includes(name))
+  const twice = secondOf(given.keys(), repeated)
   if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it again`, { path: [twice] })
   const lists = repeated.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const)
   const isIn = (name: string) => mapped !== undefined && name.startsWith(`${mapped}.`)

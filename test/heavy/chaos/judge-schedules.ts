@@ -42,6 +42,8 @@ function slotAfter(series: Series, used: Used): { next: number; passed: boolean 
 
 export function createSlotsJudge(report: Report) {
   const usedBy = new Map<number, Set<number>>()
+  /** The tokens of runs during which a caller set another slot. */
+  const overtaken = new Set<string>()
 
   /** Reports a slot that a second run uses. */
   function use(id: number, slot: number): void {
@@ -56,6 +58,8 @@ export function createSlotsJudge(report: Report) {
     const series = seriesOf(was)
     const [due, began] = [was.nextSlot!, was.ranAt!]
     // A failed run that is retried keeps its slot.
+    // The run began before a caller set this slot, and has not seen it unless it made a checkpoint.
+    if (overtaken.has(was.token!) && is.nextSlot === due) return
     const isUsed = end !== undefined && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)
     if (!isUsed) {
       if (is.nextSlot !== due) report('a slot was moved without a run of its own', `${id}: ${due} → ${is.nextSlot}`)
@@ -108,8 +112,10 @@ export function createSlotsJudge(report: Report) {
         const was = before.jobs.get(id)?.doc
         if (!was?.repeats || !was.nextSlot || isStopped(doc)) continue
         ends(id, { doc, was }, step)
-        if (facts.rescheduled.includes(id)) usedBy.delete(id)
-        else if (!facts.meddled || facts.slots.length > 0) move(step, id, was, doc)
+        if (facts.rescheduled.includes(id)) {
+          usedBy.delete(id)
+          if (was.token) overtaken.add(was.token)
+        } else if (!facts.meddled || facts.slots.length > 0) move(step, id, was, doc)
       }
     },
 

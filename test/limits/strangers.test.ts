@@ -1,0 +1,127 @@
+// No request of a caller without credentials may keep an isolate busy: each public route with the worst input that the
+// platform lets through.
+
+import { expect, test } from 'vitest'
+import { dashboard } from '../../src/dashboard/index.ts'
+import { facades } from '../../src/facades/index.ts'
+import { createApp } from '../../src/http/app.ts'
+import { list } from '../../src/http/routes.ts'
+import { verifier } from '../../src/http/signature.ts'
+import { fakeEngine } from '../http/fake-engine.ts'
+
+/** Maximum CPU time of one request, in milliseconds, and how often each request is measured. */
+const MOST = 50
+const TIMES = 5
+
+/** Limits of the platform: bytes of a URL and of one header. Bodies are larger than any route reads. */
+const URL_BYTES = 16_000
+const HEADER_BYTES = 30_000
+const BODY_BYTES = 4 * 1024 * 1024
+
+const { engine } = fakeEngine({ keys: { authenticate: async () => undefined } })
+const app = createApp({
+  engine,
+  verify: verifier({ current: 'current', next: 'next', now: Date.now }),
+  publicUrl: 'https://jobs.example.com',
+  apiKey: 'key',
+  facades,
+  dashboard: dashboard(),
+  report: () => undefined,
+})
+
+const words = (text: (n: number) => string, bytes: number): string => {
+  let made = ''
+  for (let n = 0; made.length < bytes; n++) made += text(n)
+  return made.slice(0, bytes)
+}
+
+const deepJson = '['.repeat(BODY_BYTES / 2)
+const names = words((n) => `${n.toString(36)}&`, URL_BYTES)
+const jwt = `${btoa('{"alg":"HS256"}')}.${words(() => 'e30', HEADER_BYTES)}.AAAA`.replaceAll('=', '')
+
+type Strain = { query?: string; headers?: Record<string, string>; body?: () => BodyInit; tail?: string }
+
+const form = 'application/x-www-form-urlencoded'
+const multipart = 'multipart/form-data; boundary=x'
+const part = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'
+
+/** By what each of them strains. */
+const strains: Record<string, Strain> = {
+  nothing: {},
+  'a wrong key of 30 KB': { headers: { authorization: `Bearer ${'k'.repeat(HEADER_BYTES)}` } },
+  'a key among spaces': { headers: { authorization: `Bearer ${' '.repeat(HEADER_BYTES - 20)}k ${' '.repeat(9)}k` } },
+  'a key of a tenant': { headers: { authorization: `Bearer ${'a-'.repeat(HEADER_BYTES / 2)}~k` } },
+  'a wrong signature': { headers: { 'upstash-signature': jwt }, body: () => 'x'.repeat(65_536) },
+  'a signature of dots': { headers: { 'upstash-signature': '.'.repeat(HEADER_BYTES) } },
+  'many query parameters': { query: names },
+  'one query parameter many times': { query: words(() => 'a&', URL_BYTES) },
+  'a query of percent signs': { query: `token=${words(() => '%25', URL_BYTES)}` },
+  'a long path': { tail: `/${'a'.repeat(URL_BYTES)}` },
+  'a deep path': { tail: '/a'.repeat(URL_BYTES / 2) },
+  'a path of percent signs': { tail: `/${words(() => '%2f', URL_BYTES)}` },
+  'many accepted types': { headers: { accept: words((n) => `application/json;q=0.${n},`, HEADER_BYTES) } },
+  'many content types': { headers: { 'content-type': words(() => 'a;charset=b;', HEADER_BYTES) }, body: () => '{}' },
+  'many cookies': { headers: { cookie: words((n) => `c${n}=1; `, HEADER_BYTES) } },
+  'a session that is not known': { headers: { cookie: `__Host-sidejob=${'s'.repeat(HEADER_BYTES)}` } },
+  'an odd origin': { headers: { origin: `https://${'a.'.repeat(HEADER_BYTES / 2)}` } },
+  'an odd address': { headers: { 'cf-connecting-ip': ':'.repeat(HEADER_BYTES) } },
+  'a long idempotency key': { headers: { 'idempotency-key': '~'.repeat(HEADER_BYTES) } },
+  'deep JSON': { headers: { 'content-type': 'application/json', authorization: 'Bearer no' }, body: () => deepJson },
+  'signed deep JSON': {
+    headers: { 'content-type': 'application/json', 'upstash-signature': jwt },
+    body: () => deepJson.slice(0, 65_536),
+  },
+  'damaged MessagePack': {
+    headers: { 'content-type': 'application/msgpack', 'upstash-signature': jwt },
+    body: () => new Uint8Array(65_536).fill(0xdc),
+  },
+  'a form of many fields': {
+    headers: { 'content-type': form, 'sec-fetch-site': 'same-origin' },
+    body: () => 'a&'.repeat(BODY_BYTES / 2),
+  },
+  'a form of many parts': {
+    headers: { 'content-type': multipart, 'sec-fetch-site': 'same-origin' },
+    body: () => `${part.repeat(BODY_BYTES / part.length)}--x--`,
+  },
+}
+
+const pathOf = (path: string): string => path.replaceAll(/:[a-z]+/gi, (name) => (name === ':dir' ? 'in' : 'x'))
+const routes = [...list, ...facades.flatMap(({ routes }) => Object.values(routes))].map(
+  ({ method, path }) => `${method} ${pathOf(path)}`,
+)
+const pages = ['GET /', 'GET /ui', 'GET /ui/login', 'POST /ui/login', 'POST /ui/logout', 'POST /ui/login-links']
+const others = ['GET /ui/assets/x', 'POST /ui/jobs', 'GET /t/x/v1/jobs', 'OPTIONS /v1/jobs', 'GET /nowhere', 'DELETE /']
+const doors = [...new Set([...routes, ...pages, ...others])]
+
+/** CPU time of one request in this process, in milliseconds. */
+async function cost(door: string, { query = '', headers = {}, body, tail = '' }: Strain): Promise<number> {
+  const [method, path] = door.split(' ') as [string, string]
+  const sent = method === 'GET' || method === 'DELETE' || method === 'OPTIONS' ? undefined : body?.()
+  const url = `https://jobs.example.com${path}${tail}${query ? `?${query}` : ''}`
+  const request = new Request(url, { method, headers, body: sent, redirect: 'manual' })
+  const before = process.cpuUsage()
+  const response = await app.fetch(request)
+  await response.arrayBuffer()
+  const { user, system } = process.cpuUsage(before)
+  expect(response.status).not.toBe(500)
+  return (user + system) / 1_000
+}
+
+const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
+
+test.each(Object.entries(strains))(
+  '%s costs no route more than 50 ms of the isolate',
+  { timeout: 120_000 },
+  async (_, strain) => {
+    const slow: string[] = []
+    for (const door of doors) {
+      let took = [await cost(door, strain)]
+      // Most routes are far below the bound at once; those that are not are measured again.
+      if (took[0]! >= MOST / 2) {
+        for (let n = 1; n < TIMES; n++) took = [...took, await cost(door, strain)]
+        if (median(took) >= MOST) slow.push(`${door}: ${took.map(Math.round)} ms`)
+      }
+    }
+    expect(slow).toEqual([])
+  },
+)
