@@ -41,6 +41,7 @@ test('the package has all its files, and nothing else of the repository', () => 
   expect(
     packed.files.filter((path) => /(^|\/)test\/|\.ci|\.dev\.vars/.test(path.replace(/^templates\/\w+\/test\//, ''))),
   ).toEqual([])
+  expect(packed.files).toContain('dist/sbom.cdx.json')
   expect(packed.size).toBeLessThan(2_400_000)
 })
 
