@@ -273,7 +273,7 @@ export const queueFields = {
   counts: ['c', 'counts of the day by event'],
   day: ['day', 'the day of these counts, since 1970'],
   earlierCounts: ['ca', 'counts of all earlier days'],
-  waits: ['wh', 'number of runs of that day by waiting time'],
+  dayWaits: ['wh', 'number of runs of that day by waiting time'],
   classCounts: ['cc', 'counts by class since their text was last written'],
   classHour: ['ch', 'the last hour with counts by class, since 1970'],
   minute: ['mn', 'the last minute with counts, since 1970'],

@@ -104,7 +104,7 @@ export type QueueRecord = {
   atLimits?: number
   ending?: number
   /** Number of runs of that day by waiting time. */
-  waits?: number[]
+  dayWaits?: number[]
 } & { [F in keyof typeof queueFields]?: unknown }
 
 /** @example decodeQueue('{"ml":8,"m":"pull"}') // { mostLanes: 8, mode: 'pull' } */

@@ -1,5 +1,8 @@
 // Calls of scripts by sha with named arguments, and the source places of their lines.
 
+import { Buffer } from 'node:buffer'
+import { brotliDecompressSync } from 'node:zlib'
+
 /** A built script. `args` are the names of its first arguments in order. */
 export type Script<Args> = {
   name: string
@@ -18,33 +21,34 @@ export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string
   ...rest,
 ]
 
-/** Lines from one file, or from the builder. */
-export type Piece = { text: string; file?: string; lines?: string }
+type Text = [text: string, lines: string]
 
-/** Selects parts of a module: `0-3 5`. */
-export const picked = (pieces: readonly { text: string; lines: string }[], module: string, places: string): Piece[] =>
-  places.split(' ').flatMap((run) => {
-    const [from, to = from] = run.split('-').map(Number)
-    return pieces.slice(from, to! + 1).map((piece) => ({ file: `lib/${module}.lua`, ...piece }))
-  })
-
-const linesOf = ({ text, file = '', lines = `1 ${'0'.repeat(text.split('\n').length - 2)}` }: Piece): string =>
-  `${file} ${lines}`
-
-export function made<Args>({
-  pieces,
-  ...script
-}: Omit<Script<Args>, 'text' | 'lines'> & { pieces: Piece[] }): Script<Args> {
-  return {
-    ...script,
-    get text() {
-      return pieces.map(({ text }) => text).join('')
-    },
-    get lines() {
-      return pieces.map(linesOf).join('\n')
-    },
+/** Unpacks the texts of all scripts when the first is wanted: Redis already knows the script of most calls. */
+export function unpacking(packed: string): () => Text[] {
+  let texts: Text[] | undefined
+  return () => {
+    texts ??= JSON.parse(brotliDecompressSync(Buffer.from(packed, 'base64')).toString()) as Text[]
+    return texts
   }
 }
+
+/** A script whose text is unpacked when it is wanted. */
+export const made = <Args>(
+  name: string,
+  sha: string,
+  args: (keyof Args & string)[],
+  unpacked: () => Text,
+): Script<Args> => ({
+  name,
+  sha,
+  args,
+  get text() {
+    return unpacked()[0]
+  },
+  get lines() {
+    return unpacked()[1]
+  },
+})
 
 /** Returns undefined for lines of the builder. */
 function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | undefined {

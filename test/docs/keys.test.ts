@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { buildScripts } from '../../infra/build-lua.ts'
+import { buildScripts } from '../../infra/lua-build/index.ts'
 import { kinds } from '../../src/redis/key-kinds.ts'
 import { jobFields, keysOf, limitFields, namedFields, queueFields } from '../../src/redis/keys.ts'
 import { play } from '../heavy/chaos/interleavings.ts'
@@ -44,7 +44,7 @@ const table = (head: string[], rows: string[][]): string =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 
 const shas = new Map([...buildScripts().scripts].map(([name, { sha }]) => [name, sha]))
-const built = [...buildScripts().scripts.values()].map(({ source }) => source)
+const built = [...buildScripts().scripts.values()]
 const scripts = built.map(({ name, note }) => [`\`${name}\``, note[0]!.replace(/^\w+: /, '')])
 
 // Who touches what

@@ -2,7 +2,7 @@
 
 import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildScripts } from '../../infra/build-lua.ts'
+import { buildScripts } from '../../infra/lua-build/index.ts'
 import { startGateway } from '../../infra/stand-ins/gateway.ts'
 import { findServer, startRedis } from '../../infra/stand-ins/redis.ts'
 import { canBuild, registersOf, startStrict, strictBinary } from '../../infra/stand-ins/strict/index.ts'

@@ -3,7 +3,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { listAnswers } from '../../infra/lua-answers.ts'
+import { declaredIn, fieldEdits } from '../../infra/lua-build/fields.ts'
+import { print, read } from '../../infra/lua-build/syntax.ts'
 import { answerOf, replies, rowOf, rows } from '../../src/redis/answers.ts'
 
 const redis = join(import.meta.dirname, '../../src/redis')
@@ -16,17 +17,21 @@ const scripts = [...filesIn('lua/scripts', '.lua'), ...filesIn('lua/queries', '.
 const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 describe('in Lua', () => {
-  const list = (text: string) => listAnswers('scripts/x.lua', text).replace(/ +/g, ' ')
+  const list = (text: string) => {
+    const source = read(text)
+    const edits = fieldEdits(source, { file: 'scripts/x.lua', declared: declaredIn([source]), modules: new Set() })
+    return print(text, [0, text.length], edits).text
+  }
 
   test('names stand for places, and what is not given is empty', () => {
-    expect(list('return reply.set { rings = f() }')).toBe("return {'set', f() }")
-    expect(list("return reply.set { constraints = 'c' }")).toBe("return {'set', {}, 'c' }")
-    expect(list('return reply.none {}')).toBe("return {'none'}")
+    expect(list('return reply.set { rings = f() }')).toBe("return{'set',f()}")
+    expect(list("return reply.set { constraints = 'c' }")).toBe("return{'set',{},'c'}")
+    expect(list('return reply.none {}')).toBe("return{'none'}")
   })
 
   test('rows within answers, over several lines, stay on their lines', () => {
     expect(list('return reply.set {\n  rings = {\n    row_of.ring { queue = q, at = (g()) },\n  },\n}')).toBe(
-      "return {'set',\n {\n { q, '', (g()) },\n },\n}",
+      "return{'set',\n{\n{q,'',(g())},},}",
     )
   })
 

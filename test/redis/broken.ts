@@ -1,6 +1,6 @@
 // Scripts with one thing taken out or changed, and whether a fact notices.
 
-import { buildScripts } from '../../infra/build-lua.ts'
+import { buildScripts } from '../../infra/lua-build/index.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { RedisOptions } from '../../src/redis/client.ts'
 import { createWorld, type Scripts, type Way, type World } from './direct.ts'

@@ -1037,7 +1037,7 @@ const limited: Mutation[] = [
   ...of(
     26,
     'lib/limit/limits.lua',
-    ["      journal.put(state, 'held', state.held + 1)\n", '', 'one claim fills a limit over and over'],
+    ["      journal.put(state, 'taken', state.taken + 1)\n", '', 'one claim fills a limit over and over'],
     [
       "fields.held_limits, table.concat(taken, '\\n')",
       'fields.held_limits, doc.limits',
@@ -1076,8 +1076,8 @@ const limited: Mutation[] = [
       'a run that began before its limit seems to hold a slot',
     ],
     [
-      "    if how == 'first' then journal.put(state, 'held', 0) end",
-      "    journal.put(state, 'held', 0)",
+      "    if how == 'first' then journal.put(state, 'taken', 0) end",
+      "    journal.put(state, 'taken', 0)",
       'a limit that comes back does not know in its first script who holds its slots',
     ],
   ),
@@ -1085,8 +1085,8 @@ const limited: Mutation[] = [
     26,
     'scripts/register.lua',
     [
-      'limit_fields { concurrency = concurrency, gone = false }',
-      '{ c = concurrency }',
+      '{ concurrency = concurrency, gone = false }',
+      '{ concurrency = concurrency }',
       'a worker’s limit that comes back goes again',
     ],
     [
@@ -1341,10 +1341,10 @@ const limited: Mutation[] = [
       '',
       'how many run is not said',
     ],
-    ['rawget(state, limit_state.held) or ', '', 'how many run is said as it was when the first began to wait'],
+    ["rawget(state, 'taken') or ", '', 'how many run is said as it was when the first began to wait'],
     [
-      'rawget(state, limit_state.held) or settings.running or state.held',
-      'rawget(state, limit_state.held)',
+      "rawget(state, 'taken') or settings.running or state.taken",
+      "rawget(state, 'taken')",
       'how many run is not said of a limit that lets nobody through',
     ],
   ),
@@ -1489,7 +1489,7 @@ const oneTime: Mutation[] = [
       'a debounced job is put off for ever',
     ],
     [
-      '  assign.anew(id, doc, asked_doc.constraints_version, spec.limits or {}, asked_doc.group)\n',
+      '  assign.anew(id, doc, asked_doc.constraints_version, spec.limit_rows or {}, asked_doc.group)\n',
       '',
       'new args count against the old limits',
     ],
@@ -2102,7 +2102,7 @@ const aged: Mutation[] = [
     37,
     'scripts/commit.lua',
     [' + aging.go_on(queue_name)', '', 'claims do not go on with it'],
-    ['if changing or hints', 'if hints', 'the short commit script continues a move'],
+    ['if LIGHT and (changing or hints', 'if LIGHT and (hints', 'the short commit script continues a move'],
   ),
   ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'who waits stays where he was']),
 ]
@@ -2429,7 +2429,7 @@ const history: Mutation[] = [
     ['  cache.change_queue(q, queue_fields.minute, minute)\n', '', 'a minute begins anew with each count'],
     ['math.floor(queue_record.minute / 60) ~= hour', 'false', 'hours are not told'],
     ['  cache.change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is told of every minute after it'],
-    ['  cache.change_queue(q, queue_fields.waits, nil)\n', '', 'waits of yesterday are those of today'],
+    ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'waits of yesterday are those of today'],
     ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
     ['kind .. numbers.int(moment % most) end', 'kind .. numbers.int(moment) end', 'places are not used again'],
   ),
@@ -3129,7 +3129,7 @@ const keptInputs: Mutation[] = [
   ...of(
     118,
     'lib/run/did.lua',
-    ['kept.token == run.token and kept or', 'kept or', 'what an earlier run took is told to be of this one'],
+    ["kept['token'] == run.token and kept or", 'kept or', 'what an earlier run took is told to be of this one'],
     ['doc.inputs_kept and doc.next_commit and', 'false and', 'a checkpoint is forgotten'],
     ['kept.bytes = kept.bytes + BESIDE * n\n', '', 'any number of small values is kept'],
     ['      kept.bytes = kept.bytes + #item\n', '', 'large values are kept'],

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
-import { snake } from '../../infra/lua-names.ts'
+import { snake } from '../../infra/lua-build/syntax.ts'
 import { keptSteps } from '../../src/core/series.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import { decodeDay, decodeLimit, decodeQueue, decodeRecord, leftOut } from '../../src/redis/record.ts'
@@ -17,7 +17,8 @@ const files = ['src', 'functions', 'infra', 'test', 'examples']
   .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
   .map((entry) => relative(root, join(entry.parentPath, entry.name)))
   .filter(
-    (file) => !/^(src\/redis\/|infra\/lua-|test\/heavy\/chaos\/redis|test\/infra\/lua-|test\/redis\/names)/.test(file),
+    (file) =>
+      !/^(src\/redis\/|infra\/lua-build|test\/heavy\/chaos\/redis|test\/infra\/lua-|test\/redis\/names)/.test(file),
   )
 
 const found = (pattern: RegExp): string[] =>
@@ -69,7 +70,7 @@ test('records of jobs, queues, limits and days are read by their long names', ()
     args: '[1]',
   })
   expect(decodeQueue('{"ml":8,"m":"pull","c":{"runs":1},"wh":[1,2]}')).toEqual({
-    ...{ mostLanes: 8, mode: 'pull', counts: { runs: 1 }, waits: [1, 2] },
+    ...{ mostLanes: 8, mode: 'pull', counts: { runs: 1 }, dayWaits: [1, 2] },
   })
   expect(decodeLimit('{"c":8,"r":3,"p":1000,"a":2,"turn:1,x":4}')).toEqual({
     ...{ concurrency: 8, rate: 3, period: 1_000, promised: 2, 'turn:1,x': 4 },
@@ -95,7 +96,7 @@ test('no two fields of a record have the same short name', () => {
 
 test('scripts and this side take the same texts for what somebody chose', () => {
   const source = readFileSync(join(root, 'src/redis/lua/lib/runtime/cache.lua'), 'utf8')
-  const [, list] = /local chosen = fields \{ (.*) \}/.exec(source)!
+  const [, list] = /local chosen = \{ (.*) \}/.exec(source)!
   const chosen = Object.entries(jobFields).filter(([, [, , kind]]) => kind === 'text')
   const named = list!.split(', ').map((entry) => entry.replace(' = 1', ''))
   expect(named.toSorted()).toEqual(chosen.map(([name]) => snake(name)).toSorted())

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readArguments } from '../../infra/lua-words.ts'
+import { readArguments } from '../../infra/lua-build/fields.ts'
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { calls, ops, sayings, says, verbs } from '../../src/redis/ops.ts'
 import { createVault } from '../../src/redis/vault.ts'
@@ -40,7 +40,7 @@ describe('in Lua', () => {
     expect(read('verbs.delete(me, force)')).toBe(
       "function verbs.delete(me) local _, _ = given_of.target(me) local force = args_of.take() == '1' end",
     )
-    expect(() => read('verbs.adopt(me, child)')).toThrow('x.lua:1: expected what adopt takes, got child')
+    expect(() => read('verbs.adopt(me, child)')).toThrow('x.lua:1: expected an argument of adopt, got child')
     expect(() => read('verbs.embrace(me)')).toThrow('x.lua:1: expected a verb, got embrace')
   })
 })

@@ -24,10 +24,7 @@ function headOf(file: string): string {
     if (!line.startsWith(mark) || text === '' || text.startsWith('keys:')) break
     head.push(text)
   }
-  return head
-    .join(' ')
-    .replace(/ Made when first called(, which most calls do)?\./, '')
-    .replace(/ Made apart: [^.]*\./, '')
+  return head.join(' ')
 }
 
 test('every file of src begins with its purpose', () => {

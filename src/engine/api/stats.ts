@@ -35,7 +35,7 @@ function daysOf(kept: Map<number, Kept>, queues: readonly QueueRow[], days: read
   for (const { name, settings } of queues) {
     if (settings.day === undefined || !days.includes(settings.day)) continue
     const day = kept.get(settings.day) ?? {}
-    kept.set(settings.day, { ...day, [name]: { counts: settings.counts ?? {}, waits: settings.waits } })
+    kept.set(settings.day, { ...day, [name]: { counts: settings.counts ?? {}, waits: settings.dayWaits } })
   }
   return days.flatMap((day) => {
     const queues = kept.get(day)
@@ -69,7 +69,7 @@ export function createStats({ store }: Context) {
         processed: all.runs ?? 0,
         failed: all.errors ?? 0,
         today: byName(queues, (settings) => (isToday(settings) ? (settings.counts ?? {}) : {})),
-        waits: byName(queues, (settings) => (isToday(settings) ? (settings.waits ?? []) : [])),
+        waits: byName(queues, (settings) => (isToday(settings) ? (settings.dayWaits ?? []) : [])),
         total,
         ...(days > 0 ? { days: daysOf(kept, queues, asked) } : {}),
         ...(trouble ? { bells: trouble } : {}),

@@ -1,8 +1,7 @@
 // How many functions a call of a script makes before its first line of work: what stands at its top, and within functions
 // that are called where they stand.
 
-import { children, type Node } from '../../../infra/lua-names.ts'
-import { parseLua } from '../../../infra/lua-parse.ts'
+import { children, type Node, read } from '../../../infra/lua-build/syntax.ts'
 
 const isFunction = ({ type }: Node): boolean => type === 'FunctionDeclaration'
 
@@ -18,4 +17,4 @@ function madeIn(node: Node): number {
 }
 
 /** @example functionsMade('local function f() end\n(function() g = function() end end)()') // 3 */
-export const functionsMade = (text: string): number => madeIn(parseLua(text) as Node)
+export const functionsMade = (text: string): number => read(text).body.reduce((sum, node) => sum + madeIn(node), 0)

@@ -58,7 +58,7 @@ local function add_limits(list)
     if settings and not settings.gone then
       local n = settings.waiting or redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
       waiting = waiting - n
-      if settings.waiting then state.held = settings.running end
+      if settings.waiting then state.taken = settings.running end
       if n > 0 then rows[#rows + 1] = limit_rows.of(key, n, settings.waited_since) end
     end
   end

@@ -44,7 +44,7 @@ local function callback_state(doc) return doc.callback_status or (doc.callback_j
 
 local waiting_for = {
   limit = function(doc) return doc.place == 'w' end,
-  retry = function(doc) return doc.place == 't' and (tonumber(doc.failures) or 0) > 0 and (tonumber(doc.backoff_until) or 0) > time.now end,
+  ['retry'] = function(doc) return doc.place == 't' and (tonumber(doc.failures) or 0) > 0 and (tonumber(doc.backoff_until) or 0) > time.now end,
 }
 
 local parent -- whose children are wanted, where they are looked for among all jobs
@@ -132,8 +132,8 @@ end
 
 local places = {
   queued = { 'ready', 'ready:pull', 'timers' },
-  running = { 'leases' },
-  terminating = { 'ready', 'ready:pull', 'leases' },
+  ['running'] = { 'leases' },
+  ['terminating'] = { 'ready', 'ready:pull', 'leases' },
   suspended = { 'suspended' },
   completed = { 'completed' },
   failed = { 'failed' },
@@ -306,7 +306,7 @@ local modes = {
     table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
     show_all(ids)
   end,
-  repeats = function()
+  ['repeats'] = function()
     -- A place behind the last one is the end, however far behind: Redis takes no number of any size.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)

@@ -36,14 +36,14 @@ local time = require 'runtime/time'
 local faults, seen = {}, 0
 local kind = 'job'
 local remedies = {
-  place = 'it is put where its document says, and nowhere else',
+  ['place'] = 'it is put where its document says, and nowhere else',
   lease = 'its run is given up, and it is queued again',
   look = 'the queue is told when to look',
   count = 'it is counted anew',
   listen = 'it is written into the channel',
   tie = 'what the family knows of it is written anew',
   circle = 'its parent lets it go',
-  gone = 'the entry is removed',
+  ['gone'] = 'the entry is removed',
   lost = 'nothing brings the value back: the field is removed, and a job that has lost its args fails',
   name = 'the alias is given to it where it is free, and taken off it where it is not',
   result = 'it goes when it said that it would, or now if that is over',
@@ -53,7 +53,7 @@ local remedies = {
   piece = 'each of its jobs gets a record of its own; jobs without readable args fail',
   field = 'the field is removed',
   settings = 'nothing brings the former settings back: set them again; the note is removed',
-  class = 'the definition is removed; the class is registered again when its deployment or worker announces it',
+  ['class'] = 'the definition is removed; the class is registered again when its deployment or worker announces it',
   ids = 'the counter continues behind the highest id',
   hints = 'its numbers are computed again',
   constraints = 'they are removed: set them again',
@@ -491,7 +491,7 @@ local function check_constraints()
 end
 
 -- Records that another one has replaced since.
-local replaced = { queue = 'queue', limit = 'limit', job = 'job' }
+local replaced = { ['queue'] = 'queue', limit = 'limit', job = 'job' }
 local function check_listed_unreadable()
   for line in (cache.text_at(ns .. 'unreadable') or ''):gmatch('[^\n]+') do
     local name = line:match('^%d+ (.*)$') or line

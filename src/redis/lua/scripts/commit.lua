@@ -6,9 +6,6 @@
 -- calls knows which it is, but for who listens, what a queue is changing, and runs that were lost or met a fault: `commit` answers
 -- `verbs` then, and has done nothing.
 --
--- left to commit_verbs: run/ops, run/ops/sayings, port/write, port/log.text, run/finish.apply, run/finish.checkpoint, run/finish.fill_waiting, run/finish.set_pause, run/finish.settle, run/slots.set_times, run/retry.release, run/retry.conflict, run/retry.fail, run/slots.pass, run/packed.use_ports, family/follow.begin, run/claim.claim_one, queue/processes, queue/waiters.stand, queue/moving, queue/aging.go_on
--- here alone: none
--- idle: run/finish.going_on, queue/counts.closes_days, queue/counts.keep_day, job/ending.check_terminated, queue/aging.go_on_at, run/retry.lose, run/retry.refused, port/hints.hears, port/hints.tell_status, run/packed.is_heard
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
@@ -64,7 +61,7 @@ cache.makes_room = queue_name == internal.BULK
 for i = 1, count do runs[i] = finish.take_run(at) end
 -- Jobs on the wrong side, or in a former order, are moved in slices.
 local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
-if changing or hints.hears_anything() then return reply.committed { word = 'verbs' } end -- here alone
+if LIGHT and (changing or hints.hears_anything()) then return reply.committed { word = 'verbs' } end
 
 local function next_due()
   if queue_name == '' or cache.queue(queue_name).paused then return '' end
@@ -93,7 +90,7 @@ if lane ~= '' then
   local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
   -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
   if last and last == seq then
-    local lane_record = readable.decode(text:match('{.*') or '', lane_key) or lane_fields { word = 'stale', answers = {}, tokens = {} }
+    local lane_record = readable.decode(text:match('{.*') or '', lane_key) or { word = 'stale', answers = {}, tokens = {} }
     return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
   -- A pull worker's number stands for what it asks for: another one is another question under the same key.
@@ -138,7 +135,9 @@ local function commit_all()
 end
 local answers = commit_all()
 -- What becomes of runs that were refused, or lost, and of a day that is over, is for the other script: nothing has been written so far.
-for i = 1, #runs do if answers[i] == nil or counts.is_left then return reply.committed { word = 'verbs' } end end -- here alone
+for i = 1, LIGHT and #runs or 0 do
+  if answers[i] == nil or counts.is_left then return reply.committed { word = 'verbs' } end
+end
 
 -- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
@@ -149,7 +148,7 @@ local claims = max > 0 and told == '' and (entered or not laned) and not (queue_
 do
   local moved, queue_record = 0, claims and cache.queue(queue_name)
   if claims and math.min(queue_record.next_timer or numbers.never, queue_record.next_lease or numbers.never) <= time.now then moved = due.timers(queue_name) + due.take_back(queue_name) end
-  if due.lost > 0 then return reply.committed { word = 'verbs' } end -- here alone
+  if LIGHT and due.lost > 0 then return reply.committed { word = 'verbs' } end
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
   work.conclude()
@@ -217,7 +216,7 @@ bells.ring_ready()
 bells.ring_timers()
 -- A pull worker that got nothing asks again under the same key until it gets something; who was not let in has none to keep.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
-  local record = numbers.int(seq) .. ' ' .. cjson.encode(lane_fields { word = word, answers = answers, tokens = tokens.of(ids) })
+  local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
   if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lane_key, record, lanes.MINUTE) else cache.set_text(lane_key, record) end
 end
 work.flush()

@@ -29,9 +29,9 @@ setting(limit_fields.period, period)
 if paused ~= '' then settings.paused = paused == '1' and 1 or false end
 
 if act == 'shut' then
-  limits.define(key, limit_fields { shut = tonumber(till) or false }, 'set')
+  limits.define(key, { shut = tonumber(till) or false }, 'set')
 elseif act == 'remove' then
-  limits.define(key, limit_fields { concurrency = false, rate = false, period = false, paused = false, auto = false, gone = 1 }, 'set')
+  limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, gone = 1 }, 'set')
 else
   settings.gone = false
   limits.define(key, settings, 'set')

@@ -39,9 +39,9 @@ local function bound(class, concurrency, anew)
   cache.fetch({ ns .. 'schema' })
   bounded[class] = concurrency and true or nil
   if concurrency and (anew or not limits.at(own).settings) then
-    limits.define(own, limit_fields { concurrency = concurrency, gone = false }, 'set')
+    limits.define(own, { concurrency = concurrency, gone = false }, 'set')
   elseif not concurrency and limits.at(own).settings then
-    limits.define(own, limit_fields { concurrency = false, rate = false, period = false, paused = false, gone = 1 }, 'set')
+    limits.define(own, { concurrency = false, rate = false, period = false, paused = false, gone = 1 }, 'set')
   end
 end
 

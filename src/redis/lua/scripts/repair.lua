@@ -435,7 +435,7 @@ function mend.shape(id, doc)
   if doc.next_slot and not doc.repeats then cache.change(id, doc, fields.next_slot, nil) end
 end
 
-local side_types = { children = 'hash', waiting = 'set', steps = 'hash', runs = 'list', inputs = 'string', record = 'stream', log = 'stream' }
+local side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string', record = 'stream', log = 'stream' }
 
 -- Deletes parts of a job that have the wrong type.
 local function drop_strangers(id)

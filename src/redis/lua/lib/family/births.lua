@@ -1,5 +1,4 @@
 -- How many jobs one job may lead to, and how deep.
--- Made when first called.
 
 local births = {}
 

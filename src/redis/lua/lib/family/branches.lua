@@ -1,6 +1,5 @@
 -- Families that are too large for one script: a job of our own goes through them, a slice in each run. What a run does and
 -- where it has come to are one commit, so a run that is lost has done nothing.
--- Made when first called.
 
 local branches = {}
 

@@ -1,5 +1,4 @@
 -- Removes every trace of a job.
--- Made when first called.
 
 local erase = {}
 
@@ -32,7 +31,7 @@ local function keep_answer(doc)
   if token and ended > time.now - erase.GONE then cache.set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE) end
 end
 
-local sides_of = fields { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', inputs_kept = 'inputs', recorded = 'record', history = 'log' }
+local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
 -- What stands beside the document: the lists and channels of its ports, and values.
 local function forget_attached(id, doc)

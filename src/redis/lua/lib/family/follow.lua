@@ -1,6 +1,5 @@
 -- Following: a job that is completed while all its children are, suspended while not, and runs again when one breaks
 -- (fails or is terminated) or is mended. Nothing runs for the rest: whatever moves the last child moves it too.
--- Made when first called.
 
 local follow = {}
 

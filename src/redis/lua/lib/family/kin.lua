@@ -1,5 +1,4 @@
 -- Parents and children: what they know of each other.
--- Made when first called.
 
 local kin = {}
 

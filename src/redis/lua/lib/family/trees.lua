@@ -1,5 +1,4 @@
 -- Families as trees: the top, who adopts whom, and all that is below a job.
--- Made when first called.
 
 local trees = {}
 

@@ -1,5 +1,4 @@
 -- Jobs by their ids or other names.
--- Made when first called.
 
 local aliases = {}
 

@@ -1,6 +1,4 @@
 -- Makes one job, or finds the one that its unique key stands for.
--- Made when first called.
--- Made apart: postpone, unique_is, claim_unique.
 
 local create = {}
 
@@ -36,7 +34,7 @@ local function postpone(id, doc, spec, args)
   local moment, asked_doc = math.min(time.now + tonumber(spec.wait), most), cjson.decode(spec.tail)
   cache.change(id, doc, fields.not_before, moment > time.now and numbers.int(moment) or nil)
   cache.change(id, doc, fields.wanted_early, nil)
-  assign.anew(id, doc, asked_doc.constraints_version, spec.limits or {}, asked_doc.group)
+  assign.anew(id, doc, asked_doc.constraints_version, spec.limit_rows or {}, asked_doc.group)
   if moment > time.now or doc.place == 't' then queueing.enqueue(id, doc) end
 end
 
@@ -91,9 +89,9 @@ function create.one(spec, args, born)
   for _, e in ipairs(spec.values or {}) do values.set_value(id, doc, e[1], e[2]) end
   values.check(id, doc)
   for _, e in ipairs(spec.listens or {}) do audience.set_channels(id, doc, e[1], e[2], e[3]) end
-  if spec.aliases then aliases.add(id, doc, spec.aliases) end
+  if spec.alias_names then aliases.add(id, doc, spec.alias_names) end
   for _, e in ipairs(spec.inputs or {}) do write.items(id, doc, 'i', e[1], e[2], { quiet = true }) end
-  for _, e in ipairs(spec.limits or {}) do assign.add(id, doc, unpack(e, 1, 5)) end
+  for _, e in ipairs(spec.limit_rows or {}) do assign.add(id, doc, unpack(e, 1, 5)) end
   if spec.unique then claim_unique(spec, id, doc) end
   local moment, since = specs.moment_of(spec)
   if moment then cache.change(id, doc, fields.not_before, numbers.int(moment)) end

@@ -1,7 +1,5 @@
 -- How a job ends, alone or with all that is below it, and how it is deleted. Ending one may end and delete others, so all of that is here.
 -- Within itself at most 20 calls deep: a held child has not run and so holds none of its own, and what was told to go is ending already.
--- Made when first called, which most calls do.
--- Made apart: listens, free, be_terminated, terminate_now, terminate_one, whole, terminate, check_terminated, delete_large, delete, forget, delete_marked.
 
 local ending = {}
 

@@ -1,5 +1,4 @@
 -- The ids of jobs: given once, also by jobs that are refused.
--- Made when first called.
 
 local ids = {}
 
@@ -9,7 +8,8 @@ local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
 -- The id of a job that was refused is not given again. The last one is kept twice, so that a lost copy gives no id again.
-local id_key, copy_key = ns .. 'jobs:last_id', ns .. 'jobs:highest'
+local id_key = ns .. 'jobs:last_id'
+local copy_key = ns .. 'jobs:highest'
 local last_id
 
 local function keep(id)

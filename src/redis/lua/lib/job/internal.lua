@@ -1,5 +1,4 @@
 -- Jobs of our own, made where something is to be done later: callbacks, and families that are too large for one script.
--- Made when first called.
 
 local internal = {}
 
@@ -39,7 +38,7 @@ function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
   local told, n = ids.next_id(), numbers.int((tonumber(doc.ends_told) or 0) + 1)
   local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":' .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. numbers.int(time.now) .. '}'
-  local new = fields { queue = 'sidejob', class = 'callback', place = 'new', created_at = numbers.int(time.now), sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
+  local new = { queue = 'sidejob', class = 'callback', place = 'new', created_at = numbers.int(time.now), sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
   journal.put(cache.docs, told, new)
   journal.put(cache.dirty, told, true)
   values.set_value(told, new, fields.args, args)
@@ -56,7 +55,7 @@ end
 -- What is below a job and too much for one script: a job of our own goes through it (lib/family/branches.lua).
 function internal.hand_on(top, act)
   local id = ids.next_id()
-  local doc = fields { queue = internal.BULK, class = 'family', place = 'new', created_at = time.now_text, sequence = time.sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
+  local doc = { queue = internal.BULK, class = 'family', place = 'new', created_at = time.now_text, sequence = time.sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
   journal.put(doc, 'i:in', '0,0')
   journal.put(cache.docs, id, doc)
   journal.put(cache.dirty, id, true)

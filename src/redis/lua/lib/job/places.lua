@@ -1,6 +1,4 @@
 -- Where a job is. It is in exactly one place, and only `move` changes it.
--- Made when first called, which most calls do.
--- Made apart: count_child, settle.
 
 local places = {}
 

@@ -1,6 +1,4 @@
 -- When a job runs again: at once, at a moment, or when somebody wakes it.
--- Made when first called.
--- Made apart: wake, waited_for, call_waiting_parents.
 
 local queueing = {}
 

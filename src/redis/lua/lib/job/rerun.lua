@@ -1,5 +1,4 @@
 -- A job that is to run again, whatever it was doing.
--- Made when first called.
 
 local rerun = {}
 

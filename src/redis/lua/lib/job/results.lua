@@ -1,5 +1,4 @@
 -- Results that are kept for whoever asks.
--- Made when first called.
 
 local results = {}
 

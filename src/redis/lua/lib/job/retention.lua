@@ -1,5 +1,4 @@
 -- Removing what has ended: roots with all that is below them, children that their parent has seen.
--- Made when first called.
 
 local retention = {}
 

@@ -1,5 +1,4 @@
 -- Recovers or deletes documents that cannot be read.
--- Made when first called.
 
 local salvage = {}
 
@@ -109,7 +108,7 @@ function salvage.erase(id)
   if not text then return erase_packed(id) end
   local doc = salvage.fields_in(text)
   salvage.leave_indexes(id, doc)
-  local known = fields { sequence = doc.sequence or time.sequence(), queue = doc.queue or 'default', class = doc.class or '', place = 's', parent = doc.parent, child_name = doc.child_name, aliases = doc.aliases, unique_scope = doc.unique_scope }
+  local known = { sequence = doc.sequence or time.sequence(), queue = doc.queue or 'default', class = doc.class or '', place = 's', parent = doc.parent, child_name = doc.child_name, aliases = doc.aliases, unique_scope = doc.unique_scope }
   for field, value in pairs(doc) do
     if field:find('^[io]:') or value == '^' then known[field] = value end
   end

@@ -1,5 +1,4 @@
 -- What is asked of new jobs, from outside or from a run.
--- Made when first called.
 
 local specs = {}
 
@@ -17,15 +16,15 @@ end
 
 -- What can be asked of a new job beyond its document; each reads its own arguments.
 local options = {
-  parent = function(spec) spec.parent, spec.name = args.take(), args.take() end,
+  ['parent'] = function(spec) spec.parent, spec.name = args.take(), args.take() end,
   unique = function(spec) spec.unique, spec.unique_for, spec.unique_how = args.take(), args.take(), args.take() end,
   debounce = function(spec) spec.debounce = args.take() end,
   joining = function(spec) spec.joining = true end,
-  alias = function(spec) journal.push(journal.within(spec, 'aliases'), args.take()) end,
+  alias = function(spec) journal.push(journal.within(spec, 'alias_names'), args.take()) end,
   input = function(spec) journal.push(journal.within(spec, 'inputs'), { args.take(), args.take_list() }) end,
   value = function(spec) journal.push(journal.within(spec, 'values'), { args.take(), args.take() }) end,
-  limit = function(spec) journal.push(journal.within(spec, 'limits'), { args.take(), args.take(), args.take(), args.take(), args.take() }) end,
-  packed = function(spec) spec.packed = args.take_list() end,
+  limit = function(spec) journal.push(journal.within(spec, 'limit_rows'), { args.take(), args.take(), args.take(), args.take(), args.take() }) end,
+  ['packed'] = function(spec) spec.packed = args.take_list() end,
   listen = function(spec) journal.push(journal.within(spec, 'listens'), { args.take(), args.take(), args.take_list() }) end,
 }
 

@@ -12,6 +12,6 @@ function states.of(doc)
   return doc.place == 'l' and 'running' or 'queued'
 end
 
-states.kinds = { queued = 'b', running = 'b', terminating = 'b', suspended = 's', completed = 'c', failed = 'x', terminated = 'x' }
+states.kinds = { queued = 'b', ['running'] = 'b', ['terminating'] = 'b', suspended = 's', completed = 'c', failed = 'x', terminated = 'x' }
 
 return states

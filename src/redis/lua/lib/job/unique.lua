@@ -1,6 +1,4 @@
 -- Keys that let a job be made once: what each stands for, and which job holds it.
--- Made when first called.
--- Made apart: scope, holder, hold, hold_for, let_go, waits, outlive.
 
 local unique = {}
 

@@ -3,8 +3,6 @@
 -- Nothing is read for it. What is put beside the document is counted in the document; what is taken away without having
 -- been read is not, and then the count has `~` behind it: at most so much. Only a count that is too high and says so is
 -- taken anew.
--- Made when first called.
--- Made apart: set_size, add, lose, forget_value, of_list, admit, count.
 
 local values = {}
 

@@ -1,5 +1,4 @@
 -- Which limits a job counts against.
--- Made when first called.
 
 local assign = {}
 
@@ -14,7 +13,7 @@ local tables = require 'runtime/tables'
 -- how: first (a group: the first to name it sets it), set, or '' (set elsewhere).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   if how ~= '' then
-    limits.define(key, limit_fields { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period), auto = how == 'first' and 1 or nil }, how)
+    limits.define(key, { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period), auto = how == 'first' and 1 or nil }, how)
   end
   if how == 'first' then cache.change(id, doc, fields.group_concurrency, concurrency ~= '' and concurrency or nil) end
   cache.change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)

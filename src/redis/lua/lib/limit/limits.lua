@@ -1,5 +1,4 @@
 -- Limits: so many at once, so many in a period, of all jobs that carry a key. What each has in use, and what it has promised.
--- Made when first called.
 
 local limits = {}
 
@@ -21,7 +20,7 @@ local function margin(settings, late) return late + math.max(math.min(settings.p
 
 -- How many hold a slot, and how many started within the period: counted when somebody asks.
 local counts_of = {
-  held = function(state) return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf') end,
+  taken = function(state) return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf') end,
   started = function(state)
     return state.settings.rate and redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'window'), '(' .. numbers.int(time.now - state.settings.period), '+inf') or 0
   end,
@@ -52,7 +51,7 @@ function limits.at(key)
   local state = limits.known[key]
   if state then return state end
   local text = cache.text_at(redis_keys.limit_key(key))
-  state = setmetatable(limit_state { key = key, settings = text and settings_in(key, text) or false }, counting)
+  state = setmetatable({ key = key, settings = text and settings_in(key, text) or false }, counting)
   limits.known[key] = state
   return state
 end
@@ -81,7 +80,7 @@ function limits.room_at(key)
   if not settings or settings.open then return numbers.never end
   if settings.paused or (settings.shut or 0) > time.now then return 0 end
   local promised = settings.promised or 0
-  return math.min((settings.concurrency or numbers.never) - state.held - promised, (settings.rate or numbers.never) - state.started - promised)
+  return math.min((settings.concurrency or numbers.never) - state.taken - promised, (settings.rate or numbers.never) - state.started - promised)
 end
 
 -- The first of its keys that has no room for this job; what was promised to it counts for it.
@@ -99,7 +98,7 @@ function limits.take_slots(id, doc)
     if state.settings then
       taken[#taken + 1] = key
       cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
-      journal.put(state, 'held', state.held + 1)
+      journal.put(state, 'taken', state.taken + 1)
       if state.settings.rate then
         cache.zset(redis_keys.limit_key(key, 'window'), doc.token, time.now + margin(state.settings, 0))
         journal.put(state, 'started', state.started + 1)
@@ -125,7 +124,7 @@ function limits.release_slots(id, doc)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local state = limits.at(key)
     cache.zset(redis_keys.limit_key(key, 'held'), id, false)
-    if state.settings and tonumber(doc.lease_until) > time.now then journal.put(state, 'held', state.held - 1) end
+    if state.settings and tonumber(doc.lease_until) > time.now then journal.put(state, 'taken', state.taken - 1) end
     journal.put(limits.touched, key, true)
   end
   cache.change(id, doc, fields.held_limits, nil)
@@ -152,9 +151,9 @@ function limits.define(key, settings, how)
   local state = limits.at(key)
   if not state.settings then
     -- A group goes when nobody holds a slot of it any more; of another limit there may be runs from before it went.
-    if how == 'first' then journal.put(state, 'held', 0) end
+    if how == 'first' then journal.put(state, 'taken', 0) end
     journal.put(state, 'started', 0)
-    journal.put(state, limit_state.settings, {})
+    journal.put(state, 'settings', {})
     cache.sset(ns .. 'limits', key, true)
   elseif how == 'first' then
     return
@@ -169,7 +168,7 @@ end
 -- A group lives as long as it has jobs that have not come to rest. One that comes back after that sets it anew.
 function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
-  limits.define(key, limit_fields { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')
+  limits.define(key, { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')
   limits.save(key, limit_fields.jobs, (limits.at(key).settings.jobs or 0) + n)
   journal.put(limits.touched, key, true)
 end

@@ -1,7 +1,5 @@
 -- What one API key may have waiting: jobs that have not ended, and their bytes. A text for each key that has such a limit:
 -- `jobs,bytes,most jobs,most bytes`; and each of its jobs says with how many bytes beside its document it is counted.
--- Made when first called.
--- Made apart: key_of_quota, read_quota, write_quota, add, count, allow, kept_key, kept_by, keep, keep_job, follow, over.
 
 local quota = {}
 

@@ -5,7 +5,6 @@
 --
 -- What a group was given last, and how many of its jobs wait for theirs, is kept with the group's own limit, for as long
 -- as the group has jobs; that of no group with the limit where they wait.
--- Made when first called.
 
 local turns = {}
 

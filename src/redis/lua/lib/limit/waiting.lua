@@ -1,5 +1,4 @@
 -- Jobs that find no room wait aside, in their order, and come back with the room reserved.
--- Made when first called.
 
 local waiting = {}
 
@@ -64,7 +63,7 @@ end
 -- A group goes when only leases that are over hold slots of it. Of a limit that was removed the runs leave their slots when
 -- they end: they hold them also where it comes back before.
 local function forget_limit(key, is_removed)
-  journal.put(limits.known[key], limit_state.settings, false)
+  journal.put(limits.known[key], 'settings', false)
   cache.set_text(redis_keys.limit_key(key), nil)
   if not is_removed then cache.del(redis_keys.limit_key(key, 'held')) end
   for _, part in ipairs({ false, 'window', 'waiting' }) do cache.del(redis_keys.limit_key(key, part)) end
@@ -92,7 +91,7 @@ function waiting.give_room()
     for key in pairs(keys) do
       local state = limits.at(key)
       local settings = state.settings
-      if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.held <= 0 or settings.gone and redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0) then
+      if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.taken <= 0 or settings.gone and redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0) then
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then aging.go_on_at(key) end
@@ -101,7 +100,7 @@ function waiting.give_room()
         if settings then
           if settings.reordering then cache.zset(ns .. 'wake', 'k:' .. key, time.now) end
           if settings.rate then journal.put(cache.writes.trims, redis_keys.limit_key(key, 'window'), time.now - settings.period) end
-          local running = waiter and (rawget(state, limit_state.held) or settings.running or state.held) or nil
+          local running = waiter and (rawget(state, 'taken') or settings.running or state.taken) or nil
           if not waiter and settings.waiting ~= 0 then limits.save(key, limit_fields.waiting, 0) end
           if settings.running ~= running then limits.save(key, limit_fields.running, running) end
         end

@@ -1,5 +1,4 @@
 -- Who is at work: lanes, programs that ask under a name, and which runs they have.
--- Made when first called.
 
 local at_work = {}
 

@@ -1,5 +1,4 @@
 -- Queues as they are looked at: their names, and each as a row.
--- Made when first called.
 
 local queues = {}
 

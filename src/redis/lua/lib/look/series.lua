@@ -1,5 +1,4 @@
 -- What queues have counted, as it was written down minute by minute or hour by hour, and as it is now.
--- Made when first called.
 
 local series = {}
 

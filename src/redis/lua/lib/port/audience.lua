@@ -1,5 +1,4 @@
 -- Channels: who listens to them.
--- Made when first called.
 
 local audience = {}
 

@@ -1,5 +1,4 @@
 -- The ports of a job as they are to be: which there are, their defaults, their channels, their wires.
--- Made when first called.
 
 local define = {}
 

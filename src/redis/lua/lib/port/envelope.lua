@@ -1,5 +1,4 @@
 -- A value travels as an item, closed: `=value`, or `@context\nchannel\nflags\nvalue`.
--- Made when first called.
 
 local envelope = {}
 

@@ -1,6 +1,4 @@
 -- What every script should know and hardly ever needs: who listens to what sidejob itself says, and the version of the constraints.
--- Made when first called, which most calls do.
--- Made apart: set, levels, heard_at, listen.
 
 local hints = {}
 
@@ -10,7 +8,8 @@ local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
 
-local hints_key, listened_key = ns .. 'hints', ns .. 'listened'
+local hints_key = ns .. 'hints'
+local listened_key = ns .. 'listened'
 
 -- What every script should know and hardly ever needs: how many listen to system channels, until when somebody outside
 -- listens, and the version of the constraints ('' when there never were any).

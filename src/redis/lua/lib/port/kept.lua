@@ -1,5 +1,4 @@
 -- The last message of a channel, kept for whoever looks, where whoever publishes asks for it. Nobody else pays for it.
--- Made when first called.
 
 local kept = {}
 

@@ -1,6 +1,4 @@
 -- What the log says of ports: who read and wrote what. Only for whoever listens to /sidejob/log; nobody else pays for it.
--- Made when first called.
--- Made apart: text_of, members_of, end_of_text, has_member, common_members, text, split_rows, line.
 
 local log = {}
 

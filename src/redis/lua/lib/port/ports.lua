@@ -1,5 +1,4 @@
 -- Ports: what is pushed, taken, counted.
--- Made when first called.
 
 local ports = {}
 

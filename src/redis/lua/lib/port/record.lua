@@ -1,6 +1,4 @@
 -- The record of a flow, where one is kept: how its nodes have moved, and what waits at their ports since.
--- Made when first called.
--- Made apart: waiting, add, note_job.
 
 local record = {}
 

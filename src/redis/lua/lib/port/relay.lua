@@ -1,5 +1,4 @@
 -- What a relay does: the job through which a channel with many listeners sends.
--- Made when first called.
 
 local relay = {}
 

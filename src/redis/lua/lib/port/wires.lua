@@ -1,5 +1,4 @@
 -- Wires, as they lie. A port with wires keeps nothing: what comes goes on to their ends in the same step. They are `id:dir:port`, one after the other; `!` calls whoever laid it instead: the parent, or for an input the job itself.
--- Made when first called.
 
 local wires = {}
 

@@ -1,6 +1,5 @@
 -- Writing to ports and channels, and what that sets off: on over wires, out to all who listen.
 -- Within itself at most 20 calls deep: what comes to a wired port while another goes on stands in line, and no input port has channels.
--- Made when first called.
 
 local write = {}
 
@@ -144,7 +143,7 @@ local passing = {}
 function write.pass(id, doc, dir, port, options)
   local line = passing.line
   local waiting = line and line[id .. dir .. port]
-  if waiting then return journal.put(waiting, 'quiet', waiting.quiet and options.quiet) end
+  if waiting then return journal.put(waiting, fields.quiet, waiting.quiet and options.quiet) end
   local hop = { id = id, doc = doc, dir = dir, port = port, quiet = options.quiet }
   if line then
     journal.put(line, id .. dir .. port, hop)
@@ -288,7 +287,7 @@ function write.hand_over(channel, id, items)
     return queueing.enqueue(id, doc, true)
   end
   id = ids.next_id()
-  doc = fields { queue = 'sidejob.relay', class = 'relay', place = 'new', sequence = time.sequence(), args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
+  doc = { queue = 'sidejob.relay', class = 'relay', place = 'new', sequence = time.sequence(), args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
   journal.put(cache.docs, id, doc)
   journal.put(cache.dirty, id, true)
   audience.set_relay(channel, id)

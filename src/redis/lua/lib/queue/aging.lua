@@ -3,7 +3,6 @@
 --
 -- A queue keeps how far that is: the place (r and p are its two sides, w its limits) and where its scan goes on; a limit,
 -- where that of its own does.
--- Made when first called.
 
 local aging = {}
 

@@ -1,5 +1,4 @@
 -- When what people set on a queue changes for whoever waits there: the first slices of it at once, the others with claims and ticks.
--- Made when first called.
 
 local anew = {}
 

@@ -1,6 +1,4 @@
 -- Bells: what the caller must ring, for work that is ready and for timers that are near.
--- Made when first called, which most calls do.
--- Made apart: new_bell, bells_of.
 
 local bells = {}
 

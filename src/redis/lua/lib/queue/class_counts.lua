@@ -4,8 +4,6 @@
 --
 -- At the first count of an hour the text is written down as it was, in one of 24 places that come again: so what happened in an
 -- hour is the difference of two. Only who has not read it then reads it: once an hour at most.
--- Made when first called, which most calls do.
--- Made apart: numbers_of, size_of.
 
 local class_counts = {}
 

@@ -3,8 +3,6 @@
 -- The queue's document has the counts of the day, and those of all days before. At the first count of a minute, and of an
 -- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
 -- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
--- Made when first called, which most calls do.
--- Made apart: size_of, add_counts, no_waits, closes_days, keep_day, written_down, key, turn.
 
 local counts = {}
 
@@ -68,7 +66,7 @@ local function keep_day(q, queue_record)
   local kept = text and readable.decode(text, key .. ' ' .. field) or {}
   local name = (kept[q] or size_of(kept) < MOST_QUEUES_KEPT) and q or ':others'
   local day_record = kept[name] or {}
-  kept[name] = day_fields { counts = add_counts(day_record.counts or {}, queue_record.counts), waits = name == q and queue_record.waits or nil }
+  kept[name] = { counts = add_counts(day_record.counts or {}, queue_record.counts), waits = name == q and queue_record.day_waits or nil }
   cache.hset(key, field, cjson.encode(kept))
   for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do cache.hset(key, numbers.int(old), false) end
   cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
@@ -106,7 +104,7 @@ local function turn(q, queue_record)
   if is_over then keep_day(q, queue_record) end
   cache.change_queue(q, queue_fields.day, today)
   cache.change_queue(q, queue_fields.counts, {})
-  cache.change_queue(q, queue_fields.waits, nil)
+  cache.change_queue(q, queue_fields.day_waits, nil)
 end
 
 -- Of a class where one is named: what jobs count themselves has none.
@@ -128,10 +126,10 @@ end
 function counts.waited(q, ms, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
-  local histogram, at = queue_record.waits or no_waits(), 1
+  local histogram, at = queue_record.day_waits or no_waits(), 1
   while WAITS[at] and ms > WAITS[at] do at = at + 1 end
   histogram[at] = histogram[at] + n
-  cache.change_queue(q, queue_fields.waits, histogram)
+  cache.change_queue(q, queue_fields.day_waits, histogram)
   if ms > (queue_record.minute_wait or 0) then cache.change_queue(q, queue_fields.minute_wait, ms) end
   if ms > (queue_record.hour_wait or 0) then cache.change_queue(q, queue_fields.hour_wait, ms) end
 end

@@ -1,5 +1,4 @@
 -- What is due in a queue: timers whose moment has come, and leases that are over.
--- Made when first called.
 
 local due = {}
 

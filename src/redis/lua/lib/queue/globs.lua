@@ -1,6 +1,4 @@
 -- Classes by globs: whether a text is like one, within bounds.
--- Made when first called, which most calls do.
--- Made apart: byte_range, set_of, parts, is_like.
 
 local globs = {}
 

@@ -1,5 +1,4 @@
 -- The lanes that serve a queue, how many there may be, and the one index that says when somebody must look at it.
--- Made when first called, which most calls do.
 
 local lanes = {}
 

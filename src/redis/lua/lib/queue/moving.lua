@@ -1,5 +1,4 @@
 -- Jobs that wait on the other side since somebody else serves them.
--- Made when first called.
 
 local moving = {}
 

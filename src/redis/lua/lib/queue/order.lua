@@ -1,5 +1,4 @@
 -- Which of those who wait goes first: the smaller score, then the smaller member of its index.
--- Made when first called.
 
 local order = {}
 

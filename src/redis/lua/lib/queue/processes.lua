@@ -1,6 +1,5 @@
 -- Programs that ask for work under a name of their own: since when, when they were last heard, what they were told, and
 -- which queues they ask. One field of a hash for each: since,heard,signal and the queues, a line each.
--- Made when first called.
 
 local processes = {}
 

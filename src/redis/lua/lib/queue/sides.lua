@@ -1,6 +1,4 @@
 -- Where a job waits to be lent: on the side of pull workers, or of lanes; and what its class is to its queue.
--- Made when first called, which most calls do.
--- Made apart: worker_limit, limits_of, is_gone.
 
 local sides = {}
 

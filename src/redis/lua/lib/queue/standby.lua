@@ -1,7 +1,5 @@
 -- A lane that has found nothing waits for what comes, and is called instead of ringing a bell. Where nothing was ready before,
 -- what has come is lent to it with that call.
--- Made when first called.
--- Made apart: stay_warm, handed_to, lane_for, hand, unheard, cool_down.
 
 local standby = {}
 

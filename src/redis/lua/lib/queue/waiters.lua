@@ -1,5 +1,4 @@
 -- Claims of pull workers that wait: who stands in line for what, and who is called.
--- Made when first called.
 
 local waiters = {}
 

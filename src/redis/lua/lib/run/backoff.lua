@@ -1,6 +1,5 @@
 -- How long is waited before something is tried again, where Redis alone knows how often it went wrong: in milliseconds, by the
 -- n-th time in a row. What a run that failed waits is computed in src/core/retry.ts and comes with its commit.
--- Made when first called.
 
 local backoff = {}
 

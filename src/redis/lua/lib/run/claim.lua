@@ -1,6 +1,4 @@
 -- Lending jobs to runs: which, and under which token.
--- Made when first called, which most calls do.
--- Made apart: stop_runaway, give_up, claim_one, suspects_for, still_lent, add_lent, guard, lend, given_up, consider, weight_of, carefully.
 
 local claim = {}
 
@@ -339,7 +337,7 @@ end
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
   local q, served = want.queue, cache.queue(want.queue).suspects_served
-  local got = claim_state { key = redis_keys.queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served, passed = {} }
+  local got = { key = redis_keys.queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served, passed = {} }
   want.liked, want.banned = {}, {}
   local more, seen, removed = go_through(want, head, got)
   local passed = got.passed

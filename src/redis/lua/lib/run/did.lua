@@ -1,6 +1,5 @@
 -- What a run did, as far as its job keeps a history: which ports it read and wrote, where it published, which jobs it made; and
 -- what the last run took from its inputs, so that its job can be made again with that.
--- Made when first called.
 
 local did = {}
 
@@ -20,7 +19,7 @@ local MOST_INPUTS, BESIDE = 65536, 32
 local function taken_before(run, doc)
   local key = redis_keys.side_key(run.id, 'inputs')
   local kept = doc.inputs_kept and doc.next_commit and readable.decode(cache.text_at(key) or '{}', key)
-  return kept and kept.token == run.token and kept or { token = run.token, bytes = 0, of = {} }
+  return kept and kept['token'] == run.token and kept or { ['token'] = run.token, bytes = 0, of = {} }
 end
 
 -- Called before the values are taken.

@@ -1,7 +1,5 @@
 -- Jobs that are lent by the script that makes them, where nothing was ready before: to a lane that begins with them, for an
 -- invocation that makes jobs and serves their queue itself; else to the lane that waits for work.
--- Made when first called.
--- Made apart: key_of_lane, in_order, lend_new, told, lent_before.
 
 local eager = {}
 
@@ -62,7 +60,7 @@ function eager.begin_lane(lane)
   local ids = lend_new(q, { lane = lane.name, calls = -1, max = most, lease = lane.lease, begun = lane.begun, version = lane.version })
   if #ids == 0 then return ids end
   lanes.set(q, lane.name, time.now + lane.lease)
-  cache.set_text(key_of_lane(lane.name), '1 ' .. cjson.encode(lane_fields { word = 'ok', answers = {}, tokens = tokens.of(ids) }))
+  cache.set_text(key_of_lane(lane.name), '1 ' .. cjson.encode({ word = 'ok', answers = {}, tokens = tokens.of(ids) }))
   return ids
 end
 

@@ -1,6 +1,4 @@
 -- Committing a run: everything it did, or nothing.
--- Made when first called, which most calls do.
--- Made apart: apply, fill_waiting, set_pause, checkpoint, settle, each, going_on, answered, clear_failures, come_to_rest, succeed, carry_out, commit.
 
 local finish = {}
 
@@ -160,7 +158,7 @@ end
 
 local function settle(run)
   did.keep_inputs(run)
-  for _, e in ipairs(run.counts or {}) do
+  for _, e in ipairs(run.counted or {}) do
     local doc = cache.need(run.id)
     counts.add(doc.queue, nil, e[1], e[2])
   end

@@ -1,6 +1,4 @@
 -- What is written down of a run, and how its lease ends.
--- Made when first called.
--- Made apart: uncount_run, uncount, most_kept, told, extend.
 
 local leases = {}
 

@@ -1,7 +1,5 @@
 -- Jobs that go through a lane as pieces (see lib/runtime/pieces.lua): made, lent and ended a hundred at a time, by putting text
 -- together. Whatever else is to be done to one of them takes it out of its piece first, which `find` does.
--- Made when first called, which most calls do.
--- Made apart: taken_apart, extend, is_within, after_ports, use_ports, remove.
 
 local packed = {}
 

@@ -17,7 +17,6 @@
 --
 -- In all of them the lease ends, what is told of the run stands in `last_run`, and a job that is to terminate does so instead.
 -- Waiting stands in `backoff_until`, which nothing shortens but force. How long: run/backoff.lua and src/core/retry.ts.
--- Made when first called.
 
 local retry = {}
 

@@ -1,5 +1,4 @@
 -- The slots of a job that repeats.
--- Made when first called.
 
 local slots = {}
 

@@ -1,6 +1,4 @@
 -- What a run gets to see, and what people see of a job.
--- Made when first called, which most calls do.
--- Made apart: first_values, flat_inputs, fetch_side_values, flat_side_values, callback_of, flat_children, legacy, flat_family, flat_port, flat_wires, flat_steps, all_of, is_plain, with_documents.
 
 local snapshot = {}
 

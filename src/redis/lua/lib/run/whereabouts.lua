@@ -1,5 +1,4 @@
 -- Where pieces stand, and what is wrong with that: for the check of whether every job is where it must be.
--- Made when first called.
 
 local whereabouts = {}
 

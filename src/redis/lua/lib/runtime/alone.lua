@@ -1,5 +1,4 @@
 -- Does something to one member of an index so that a fault in its data stops no other member.
--- Made when first called.
 
 local alone = {}
 

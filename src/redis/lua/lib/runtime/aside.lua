@@ -1,6 +1,4 @@
 -- The list of records that could not be read: for the doctor, `/health` and operators.
--- Made when first called.
--- Made apart: settle.
 
 local aside = {}
 

@@ -1,5 +1,4 @@
 -- What a script has read, each key once, as it is now and as it will be: documents of jobs, records of queues, texts, hashes.
--- Made apart: miss, rebuilt_queue, leave_piece, note_ending, hset, sset, set_expiring, replace_text, pending_moment, hash, hash_is_empty, hfetch, hget.
 
 local cache = {}
 
@@ -15,7 +14,7 @@ cache.dirty = {}
 cache.queues = {}
 cache.queue_dirty = {}
 
-cache.writes = write_lists { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
+cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
 
 -- Set by scripts that delete, end or repair jobs: these may write although Redis is full.
 cache.makes_room = false
@@ -162,7 +161,7 @@ function cache.find(id)
 end
 
 -- Texts that somebody chose are in the document always, and may be what marks all others as standing beside it.
-local chosen = fields { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1, reserved_limit = 1, waiting_limit = 1 }
+local chosen = { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1, reserved_limit = 1, waiting_limit = 1 }
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
@@ -216,7 +215,7 @@ function cache.note_ending(q, n) cache.change_queue(q, queue_fields.ending, math
 cache.COUNTED = ' '
 
 -- The first letters of the types of the fields that scripts compute with.
-local queue_shape = queue_fields { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't', waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't', banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n', most_lanes = 'n', batch = 'n', ageing = 'n', day = 'n', minute = 'n', minute_wait = 'n', hour_wait = 'n', at_limits = 'n', ending = 'n' }
+local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't', day_waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't', banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n', most_lanes = 'n', batch = 'n', ageing = 'n', day = 'n', minute = 'n', minute_wait = 'n', hour_wait = 'n', at_limits = 'n', ending = 'n' }
 
 local function is_queue(record)
   for field, value in pairs(record or {}) do
@@ -229,7 +228,7 @@ local looked_at_by = { timers = queue_fields.next_timer, leases = queue_fields.n
 
 -- Rebuilds the damaged record of a queue: its mode from its classes, its moments from its indexes, `paused` and leases from its text.
 function cache.rebuilt_queue(q, text)
-  local queue_record = queue_fields { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
+  local queue_record = { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
   local function soonest(field, moment)
     if moment < numbers.never then queue_record[field] = math.min(queue_record[field] or numbers.never, moment) end
   end
@@ -259,7 +258,7 @@ function cache.queue(q)
   local queue_record = cache.queues[q]
   if not queue_record then
     local text = cache.text_at(redis_keys.queue_key(q))
-    queue_record = text and queue_in(q, text) or queue_fields { lanes = {}, counts = {}, jobs_at = {} }
+    queue_record = text and queue_in(q, text) or { lanes = {}, counts = {}, jobs_at = {} }
     if text and text:sub(1, 1) ~= cache.COUNTED then queue_record.jobs_at = nil end
     cache.queues[q] = queue_record
   end

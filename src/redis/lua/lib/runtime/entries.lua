@@ -1,5 +1,4 @@
 -- What entries of indexes stand for: a job, or all that are in a piece.
--- Made when first called.
 
 local entries = {}
 

@@ -1,7 +1,6 @@
 -- What is kept under a key of the caller's, so that asking twice is safe: the answer, what it was the answer to, and
 -- until when it holds. What holds for minutes only stands with others in one text, a line each: such a shelf is written with
 -- everything else, where a text of its own that expires would be a command more.
--- Made when first called.
 
 local idempotency = {}
 

@@ -1,6 +1,5 @@
 -- The leases of few runs, which stand in their queue's document: it is read and written anyway, and so none of them is an
 -- entry of the index. As many as come together are kept together: all of them here, or all of them there.
--- Made when first called, which most calls do.
 
 local leased = {}
 

@@ -1,6 +1,5 @@
 -- Lists, oldest first, as they will be. What waits at a port is in the document as long as all of it is small together,
 -- where it costs no command of its own, else in a list of Redis.
--- Made when first called.
 
 local lists = {}
 

@@ -1,6 +1,5 @@
 -- How many there were of something in each of the last ten minutes, this one first: minute:count:count…, until nothing but
 -- zeros would follow.
--- Made when first called.
 
 local minutes = {}
 

@@ -10,8 +10,6 @@
 --   what else each has of its own: fields, each with a list of texts; there is no such line where nothing waits at ports
 --
 -- What one of them is to everybody else is a document: that is put together here, from its piece.
--- Made when first called, which most calls do.
--- Made apart: place_of, has, ids, sequence_at, text_with, put_together, document.
 
 local pieces = {}
 

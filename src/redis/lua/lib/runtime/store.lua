@@ -46,7 +46,7 @@ end
 -- Whether something is put into an index, a hash or a set that goes as a whole. Nothing is taken out of it before.
 local function grows_anew(key)
   local is_anew = false
-  for _, kind in ipairs({ write_lists.zsets, write_lists.hashes, write_lists.sets }) do
+  for _, kind in ipairs({ 'zsets', 'hashes', 'sets' }) do
     local grows = false
     for _, value in pairs(cache.writes[kind][key] or {}) do grows = grows or value end
     if not grows then cache.writes[kind][key] = nil end

@@ -1,5 +1,4 @@
 -- Lists of anything.
--- Made when first called.
 
 local tables = {}
 

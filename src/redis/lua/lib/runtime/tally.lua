@@ -1,6 +1,4 @@
 -- How many jobs each index of a queue holds, counted in the queue's document as they come and go.
--- Made when first called.
--- Made apart: count, beside, members, score, look, look_at_all.
 
 local tally = {}
 

@@ -1,5 +1,4 @@
 -- What verbs are given, kind by kind: how each kind of src/redis/ops.ts is read. The build puts these calls into the verbs.
--- Made when first called.
 
 local given = {}
 

@@ -1,5 +1,4 @@
 -- Verbs that callers alone may ask for: no run does.
--- Made when first called.
 
 local of_callers = {}
 

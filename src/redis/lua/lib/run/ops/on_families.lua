@@ -1,5 +1,4 @@
 -- Verbs of parents and children.
--- Made when first called.
 
 local on_families = {}
 

@@ -1,5 +1,4 @@
 -- Verbs that make jobs run, end or go.
--- Made when first called.
 
 local on_jobs = {}
 
@@ -63,7 +62,7 @@ local MOST_PUTS = 12000
 function verbs.bulk(me, act, jobs)
   -- Each answers whether there was something to do.
   local acts = {
-    retry = function(id, doc) return doc.place == 'f' and (rerun.retry(id, doc) or true) end,
+    ['retry'] = function(id, doc) return doc.place == 'f' and (rerun.retry(id, doc) or true) end,
     requeue = function(id, doc) return doc.place ~= nil and doc.place ~= 'p' and (rerun.requeue(id, doc) or true) end,
     terminate = function(id, doc) return doc.place ~= 'T' and not doc.terminating and (ending.terminate_one(id, doc) or true) end,
     delete = function(id, doc) return not doc.delete_requested and ending.delete(id, doc, true) ~= nil end,

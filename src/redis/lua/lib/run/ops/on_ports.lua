@@ -1,5 +1,4 @@
 -- Verbs of ports, wires and channels.
--- Made when first called.
 
 local on_ports = {}
 

@@ -1,5 +1,4 @@
 -- Verbs that change what is written of a job: its state, steps, names, options.
--- Made when first called.
 
 local on_records = {}
 

@@ -1,5 +1,4 @@
 -- Which jobs a run may name.
--- Made when first called.
 
 local reach = {}
 

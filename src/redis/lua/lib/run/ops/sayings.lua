@@ -1,5 +1,4 @@
 -- What a run says of itself beside its ops.
--- Made when first called.
 
 local sayings = {}
 
@@ -28,7 +27,7 @@ function says.result(run, value) run.result = value end
 
 function says.progress(run, value) run.progress = value end
 
-function says.count(run, name, n) journal.push(journal.within(run, 'counts'), { name, n }) end
+function says.count(run, name, n) journal.push(journal.within(run, 'counted'), { name, n }) end
 
 function says.waitfor(run, how, names) run.wait_for, run.names = how, names end
 

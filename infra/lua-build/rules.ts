@@ -2,9 +2,9 @@
 // tree, refused with file and line. Each rule has cost somebody something in gopher-lua, or would.
 
 import type luaparse from 'luaparse'
-import { callsItself, tooManyLocals } from './lua-depth.ts'
-import { children, type Node, walk } from './lua-names.ts'
-import { parseLua } from './lua-parse.ts'
+import type { Unit } from './modules.ts'
+import type { Library } from './scripts.ts'
+import { children, type Node, read, walk } from './syntax.ts'
 
 type Scope = Map<string, luaparse.Expression | undefined>
 type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; parameters: Node[] }
@@ -90,9 +90,9 @@ function severalValues(node: Node): string | undefined {
 }
 
 /** The build declares the locals of a module in one place and assigns them in another. */
-function severalOfModule(file: string, tree: Node): Refused[] {
+function severalOfModule(file: string, body: readonly Node[]): Refused[] {
   if (!file.startsWith('lib/')) return []
-  return (tree as luaparse.Chunk).body.flatMap((node) => {
+  return body.flatMap((node) => {
     if (node.type !== 'LocalStatement') return []
     const { variables, init } = node
     const says = severalValues({ ...node, type: 'AssignmentStatement', variables, init } as Node)
@@ -187,8 +187,8 @@ function localsOf(nodes: Node[]): Scope {
  * @example refusedIn('lib/runtime/numbers.lua', 'local n = tonumber(text:match("%d+"))')[0].line // 1
  */
 export function refusedIn(file: string, text: string): Refused[] {
-  const tree = parseLua(text)
-  const nodes = walk(tree)
+  const { body } = read(text)
+  const nodes = body.flatMap(walk)
   const known = localsOf(nodes)
   const ofNodes = nodes.flatMap((node) =>
     rules.flatMap((rule) => {
@@ -196,5 +196,126 @@ export function refusedIn(file: string, text: string): Refused[] {
       return says ? [{ file, line: node.loc!.start.line, says }] : []
     }),
   )
-  return [...severalOfModule(file, tree), ...ofNodes]
+  return [...severalOfModule(file, body), ...ofNodes]
+}
+
+// ---- depth ------
+
+type Block = Node & {
+  body?: Node[]
+  clauses?: Block[]
+  variables?: unknown[]
+  parameters?: unknown[]
+  isLocal?: boolean
+}
+
+const MOST_LOCALS = 60
+const MOST_CALLS = 100
+
+/** What a loop keeps for itself. */
+const ofLoop = ({ type, variables }: Block): number =>
+  type === 'ForNumericStatement' ? 4 : type === 'ForGenericStatement' ? 3 + variables!.length : 0
+
+/** How many locals a block has at once, with those that are there when it begins. */
+function localsAtOnce(body: readonly Node[], before: number): number {
+  let count = before
+  let most = before
+  for (const node of body as readonly Block[]) {
+    if (node.type === 'LocalStatement') count += node.variables!.length
+    if (node.type === 'FunctionDeclaration') count += node.isLocal ? 1 : 0
+    else
+      for (const block of node.clauses ?? (node.body ? [node] : []))
+        most = Math.max(most, localsAtOnce(block.body!, count + ofLoop(node)))
+    most = Math.max(most, count)
+  }
+  return most
+}
+
+/** Locals are registers, and so is whatever is being computed. */
+function tooManyLocals(node: Node): string | undefined {
+  if (node.type !== 'FunctionDeclaration') return undefined
+  const { body, parameters } = node as Block
+  const locals = localsAtOnce(body!, parameters!.length)
+  return locals > MOST_LOCALS ? `${locals} locals at once: expected at most ${MOST_LOCALS} in a function` : undefined
+}
+
+type Named = { type: string; name?: string; base?: Named; identifier?: Named }
+
+const textOf = ({ type, name, base, identifier }: Named): string =>
+  type === 'MemberExpression' ? `${textOf(base!)}.${textOf(identifier!)}` : (name ?? '')
+
+/** A loop has no depth. */
+function callsItself(node: Node): string | undefined {
+  const { identifier } = node as unknown as Named
+  if (node.type !== 'FunctionDeclaration' || !identifier) return undefined
+  const own = textOf(identifier)
+  const calls = walk(node).some(
+    (one) => one.type === 'CallExpression' && textOf((one as unknown as { base: Named }).base) === own,
+  )
+  return calls ? `${own} calls itself: expected a loop` : undefined
+}
+
+// ---- functions that call each other ------------------------------------------------------------------------------------
+
+/** A function of a module, and which of all it calls. */
+type Calling = { file: string; name: string; line: number; calls: readonly Calling[] }
+
+/** The functions of all modules, with those that are members of tables, and which of them they call. */
+function callsIn({ modules, unitOf, added }: Library): Calling[] {
+  const units = [...modules.values()].flatMap((module) => module.units.filter(({ isFunction }) => isFunction))
+  const nameOf = ({ module, gives, adds }: Unit): string =>
+    `${module.path.slice(module.path.lastIndexOf('/') + 1)}.${gives[0]?.name ?? adds!.name}`
+  const callings = new Map(
+    units.map((unit) => {
+      const calling = {
+        file: unit.module.file,
+        name: nameOf(unit),
+        line: unit.node.loc.start.line,
+        calls: [] as Calling[],
+      }
+      return [unit, calling] as const
+    }),
+  )
+  for (const [unit, { calls }] of callings)
+    for (const { symbol, isTarget } of unit.uses)
+      for (const one of [unitOf.get(symbol), ...(added.get(symbol) ?? [])])
+        if (one && !isTarget && callings.has(one)) calls.push(callings.get(one)!)
+  return [...callings.values()]
+}
+
+/** Those that lead from one function back to it; none where it does not come back. */
+function wayBack(from: Calling): Calling[] {
+  const seen = new Map<Calling, Calling | undefined>()
+  const todo: [Calling, Calling | undefined][] = from.calls.map((one) => [one, undefined])
+  for (let next = todo.shift(); next; next = todo.shift()) {
+    const [one, by] = next
+    if (seen.has(one)) continue
+    seen.set(one, by)
+    if (one === from) {
+      const way: Calling[] = []
+      for (let at = by; at; at = seen.get(at)) way.unshift(at)
+      return [...way, from]
+    }
+    todo.push(...one.calls.map((to): [Calling, Calling] => [to, one]))
+  }
+  return []
+}
+
+/** What the header of a module says of those of its functions that come back to themselves. */
+const saidDepth = (header: string): number | undefined => {
+  const found = /^-- Within itself at most (\d+) calls deep: ./m.exec(header)?.[1]
+  return found === undefined ? undefined : Number(found)
+}
+
+/** Functions that come back to themselves through others, in modules that do not say how deep that goes. */
+export function circlesIn(library: Library, textOf: (file: string) => string): Refused[] {
+  return callsIn(library).flatMap((one) => {
+    const way = wayBack(one)
+    if (way.length === 0) return []
+    const depth = saidDepth(textOf(one.file))
+    if (depth !== undefined && depth <= MOST_CALLS) return []
+    const expected = `"-- Within itself at most N calls deep: why." in its header, with N up to ${MOST_CALLS}`
+    const says = `${[one, ...way].map(({ name }) => name).join(' → ')}: expected a loop, or ${expected}`
+    return [{ file: one.file, line: one.line, says: depth === undefined ? says : `${says}, got ${depth}` }]
+  })
 }

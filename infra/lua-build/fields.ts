@@ -1,0 +1,204 @@
+// Names that Lua and TypeScript share. Lua says `doc.lease_until` where Redis has `le`, `fields.lease_until` for the text
+// 'le', `reply.made { jobs = … }` for a list, and `PLACE.leased` for 'l'. A field has its short name in every table,
+// whatever the variable is called; a name that neither a record nor a table of the scripts declares is refused.
+
+import { replies, rows } from '../../src/redis/answers.ts'
+import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
+import { scratch } from '../../src/redis/lua/build.ts'
+import { calls, type Kind, sayings, verbs } from '../../src/redis/ops.ts'
+import { type Edit, type Identifier, type Node, refuse, type Source, snake, walk } from './syntax.ts'
+
+// ---- fields of records -----------------------------------------------------------------------------------------------
+
+type Names = ReadonlyMap<string, string>
+type Member = { base: Node & { name?: string }; identifier: Identifier; indexer: string }
+type Call = { base: Node; arguments: Node & { fields: Field[] }; argument?: Node }
+type Field = Node & { key: Identifier; value: Node }
+
+const shortsOf = (fields: Record<string, readonly [short: string, ...unknown[]]>): Names =>
+  new Map(Object.entries(fields).map(([name, [short]]) => [snake(name), short]))
+
+/** The tables of field names in Lua. `gone` marks a job that the script deletes; it is never written. */
+const records: Record<string, Names> = {
+  fields: new Map([...shortsOf(jobFields), ['gone', 'gone']]),
+  queue_fields: shortsOf(queueFields),
+  limit_fields: shortsOf(limitFields),
+  lane_fields: shortsOf(laneFields),
+  day_fields: shortsOf(dayFields),
+}
+
+/** Functions that return a record, and its kind. */
+const makers: Record<string, string> = { 'cache.find': 'fields', 'cache.need': 'fields', 'cache.queue': 'queue_fields' }
+
+const short = new Map<string, string>()
+for (const names of Object.values(records))
+  for (const [name, text] of names) {
+    if ((short.get(name) ?? text) !== text) throw new Error(`${name}: expected one short name in all records`)
+    short.set(name, text)
+  }
+
+/** The names that the tables of these files declare. */
+export const declaredIn = (sources: Iterable<Source>): Set<string> =>
+  new Set([
+    ...scratch.split(' '),
+    ...[...sources].flatMap(({ body }) =>
+      body.flatMap(walk).flatMap((node) => {
+        if (node.type === 'TableKeyString') return [node.key.name]
+        return node.type === 'FunctionDeclaration' && node.identifier?.type === 'MemberExpression'
+          ? [node.identifier.identifier.name]
+          : []
+      }),
+    ),
+  ])
+
+/** The record that an expression returns, if that is declared. */
+function recordOf(node: Node | undefined, initOf: ReadonlyMap<number, Node>, at: ReadonlyMap<number, number>): string {
+  if (node?.type === 'LogicalExpression' && node.operator === 'and') return recordOf(node.right as Node, initOf, at)
+  if (node?.type === 'Identifier') return recordOf(initOf.get(at.get(node.range[0]) ?? -1), initOf, new Map())
+  const base = node?.type === 'CallExpression' ? (node.base as unknown as Member) : undefined
+  return makers[`${base?.base?.name}.${base?.identifier?.name}`] ?? ''
+}
+
+const LIBRARIES = 'redis cjson string math table'.split(' ')
+
+/** Tables of functions that a file fills: `function verbs.adopt(…)`. Their members are no fields. */
+const functionTables = (nodes: readonly Node[]): string[] =>
+  nodes.flatMap((node) => {
+    const { identifier } = node as never as { identifier?: Member & Node }
+    return node.type === 'FunctionDeclaration' && identifier?.type === 'MemberExpression' ? [identifier.base.name!] : []
+  })
+
+type Where = { file: string; declared: ReadonlySet<string>; modules: ReadonlySet<string> }
+
+/** Edits that put the short names, places and texts into a file. `modules` are the names of modules in it. */
+export function fieldEdits({ body, places, text }: Source, { file, declared, modules }: Where): Edit[] {
+  const nodes = body.flatMap(walk)
+  const at = new Map(places.flatMap(({ start, binding }) => (binding ? [[start, binding.at] as const] : [])))
+  const locals = nodes.filter((node) => node.type === 'LocalStatement') as never as {
+    variables: Node[]
+    init: Node[]
+  }[]
+  const initOf = new Map(
+    locals.flatMap(({ variables, init }) => init.map((value, i) => [variables[i]?.range[0] ?? -1, value] as const)),
+  )
+  const skipped = new Set([...LIBRARIES, ...modules, ...functionTables(nodes)])
+  const line = (node: Node): number => node.loc.start.line
+  const nameOf = (id: Identifier, record = ''): string => {
+    const found = record ? records[record]!.get(id.name) : short.get(id.name)
+    if (found !== undefined) return found
+    if (record || !declared.has(id.name))
+      refuse(
+        file,
+        line(id),
+        `expected a field${record && ` of ${record} (src/redis/keys.ts)`}, got ${id.name}${record ? '' : ': add it to keys.ts, or to scratch in src/redis/lua/build.ts'}`,
+      )
+    return id.name
+  }
+  const whole = (node: Node, by: string): Edit => ({ start: node.range[0], end: node.range[1], text: by })
+  const answers = new Set<Node>()
+  return nodes.flatMap((node): Edit[] => {
+    if (node.type === 'TableCallExpression') {
+      const found = answerEdits(node as never, file, text)
+      if (found) for (const field of (node as never as Call).arguments.fields) answers.add(field)
+      return found ?? []
+    }
+    if (node.type === 'TableKeyString')
+      return answers.has(node) ? [] : [whole(node.key as Node, nameOf(node.key as Identifier))]
+    if (node.type !== 'MemberExpression' || node.indexer === ':') return []
+    const { base, identifier } = node as never as Member
+    const name = base.type === 'Identifier' && !at.has(base.range[0]) ? base.name : ''
+    if (records[name]) return [whole(node, `'${nameOf(identifier, name)}'`)]
+    if (name in answerTables || (base.type === 'Identifier' && skipped.has(base.name))) return []
+    return [whole(identifier, nameOf(identifier, recordOf(base, initOf, at)))]
+  })
+}
+
+// ---- answers ---------------------------------------------------------------------------------------------------------
+
+const answerTables: Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>> = {
+  reply: replies,
+  row_of: rows,
+}
+
+/** The value of a place that an answer leaves out. */
+const nothing = (kind: string): string => (kind === 'texts' || /[\]?]$/.test(kind) ? '{},' : "'',")
+
+const camel = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+
+/** `reply.made { jobs = … }` becomes `{ 'made', … }`: a list in the order of src/redis/answers.ts. */
+function answerEdits(call: Node & Call, file: string, text: string): Edit[] | undefined {
+  const { base, identifier } = call.base as never as Member
+  const shapes = base?.type === 'Identifier' ? answerTables[base.name!] : undefined
+  if (!shapes) return undefined
+  const word = camel(identifier.name)
+  const shape = shapes[word] ?? shapes[identifier.name]
+  if (!shape)
+    return refuse(
+      file,
+      call.loc.start.line,
+      `expected an answer (src/redis/answers.ts), got ${base.name}.${identifier.name}`,
+    )
+  let left = Object.entries(shape).map(([name, kind]) => [snake(name), kind] as const)
+  const fields = call.arguments.fields.map((field): Edit => {
+    const skips = left.findIndex(([name]) => name === field.key?.name)
+    if (skips < 0)
+      refuse(
+        file,
+        field.loc.start.line,
+        `expected one of ${left.map(([name]) => name).join(', ')} in ${word}, got ${field.key?.name}`,
+      )
+    const by = left.slice(0, skips).map(([, kind]) => nothing(kind))
+    left = left.slice(skips + 1)
+    return { start: field.range[0], end: text.indexOf('=', field.key.range[1]) + 1, text: by.join('') }
+  })
+  const open = base.name === 'reply' ? `{'${word}'${fields.length ? ',' : ''}` : '{'
+  return [{ start: call.range[0], end: call.arguments.range[0] + 1, text: open }, ...fields]
+}
+
+// ---- what verbs take -------------------------------------------------------------------------------------------------
+
+type Args = Readonly<Record<string, Kind>>
+
+const wordTables: Record<string, Readonly<Record<string, Args>>> = { verbs: { ...verbs, ...calls }, says: sayings }
+
+const READ = 'args_of.take()'
+
+/** The expression that reads each kind; run/ops/given.lua has a function for every other kind. */
+const readers: Partial<Record<Kind, string>> = {
+  ...{ text: READ, value: READ, side: READ, writing: READ, field: READ, flag: `${READ} == '1'` },
+  ...{ number: 'args_of.take_int()', list: 'args_of.take_list()', values: 'args_of.take_list()' },
+}
+
+/** Kinds that are several values, or have another name in Lua. */
+const called: Partial<Record<Kind, string[]>> = {
+  target: ['id', 'doc'],
+  job: ['spec', 'args'],
+  fields: ['patched'],
+  values: ['texts'],
+}
+
+const MODULES = "local args_of = require 'runtime/args' local given_of = require 'run/ops/given' "
+
+/**
+ * The text of a file of verbs, each of which reads its arguments in the order of src/redis/ops.ts. Every line stays.
+ *
+ * @example readArguments('lib/run/ops/on_x.lua', 'function verbs.unset(me, field) end') // '… local field = args_of.take() end'
+ */
+export function readArguments(file: string, text: string): string {
+  if (!file.startsWith('lib/run/ops/')) return text
+  const signature = /^function (verbs|says)\.(\w+)\((\w+)((?:, \w+)*)\)/gm
+  const read = text.replace(signature, (_, table: string, verb: string, me: string, more: string, at: number) => {
+    const stop = (says: string): never =>
+      refuse(file, text.slice(0, at).split('\n').length, `${says} (src/redis/ops.ts)`)
+    const args = Object.entries(wordTables[table]![verb] ?? stop(`expected a verb, got ${verb}`))
+    const names = args.map(([name, kind]) => called[kind] ?? [snake(name)])
+    const wanted = more.split(', ').slice(1)
+    for (const name of wanted) if (!names.flat().includes(name)) stop(`expected an argument of ${verb}, got ${name}`)
+    const reading = args.map(([, kind], i) => {
+      const locals = names[i]!.map((name) => (wanted.includes(name) ? name : '_'))
+      return `local ${locals.join(', ')} = ${readers[kind] ?? `given_of.${kind}(${me})`}`
+    })
+    return `function ${table}.${verb}(${me}) ${reading.join(' ')}`
+  })
+  return read.replace(/^local (verbs|says) = \{\}$/m, (line) => MODULES + line)
+}

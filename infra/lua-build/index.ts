@@ -1,0 +1,89 @@
+// Builds src/redis/lua into src/redis/scripts.generated.ts, and refuses what some engine does not accept.
+
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { light } from '../../src/redis/lua/build.ts'
+import { readArguments } from './fields.ts'
+import { circlesIn, refusedIn } from './rules.ts'
+import { type Built, build, Library } from './scripts.ts'
+import { headerOf, luaFiles, readLua } from './sources.ts'
+
+const target = join(import.meta.dirname, '../../src/redis/scripts.generated.ts')
+
+type Editing = (file: string, text: string) => string
+const same: Editing = (_, text) => text
+
+/**
+ * Builds all scripts. `edit` may change the text of a file first: tests remove a rule with it.
+ *
+ * @example buildScripts().scripts.get('commit').sha
+ */
+export function buildScripts(edit: Editing = same): { library: Library; scripts: Map<string, Built> } {
+  const texts = new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
+  const library = new Library(new Map([...texts].map(([file, text]) => [file, readArguments(file, text)])))
+  const built = library.scripts.flatMap((script) => {
+    const header = headerOf(script.file, texts.get(script.file)!)
+    const names = header.name === light.name ? [light.name, light.whole] : [header.name]
+    return names.map((name) => build(script, header, library, name))
+  })
+  built.sort((a, b) => (a.name < b.name ? -1 : 1))
+  return { library, scripts: new Map(built.map((one) => [one.name, one])) }
+}
+
+/** The locals of a module are those of one function, which has 200 registers in some Luas. */
+const MAX_LOCALS = 150
+
+/** Every place of the scripts that some engine does not accept, with its line. */
+export function refusedScripts(edit: Editing = same): string[] {
+  const texts = new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
+  const ofFiles = [...texts].flatMap(([file, text]) => refusedIn(file, text))
+  const { library } = buildScripts(edit)
+  const circles = circlesIn(library, (file) => texts.get(file)!)
+  const full = [...library.modules.values()].flatMap(({ file, names }) => {
+    const says = `${names.size} locals: expected at most ${MAX_LOCALS} in a module`
+    return names.size > MAX_LOCALS ? [{ file, line: 1, says }] : []
+  })
+  return [...ofFiles, ...circles, ...full].map(({ file, line, says }) => `src/redis/lua/${file}:${line}: ${says}`)
+}
+
+/** All texts together: the scripts share most of their code, which a window of 16 MB finds. */
+function compressed(scripts: readonly Built[]): string {
+  const text = JSON.stringify(scripts.map((one) => [one.text, one.lines]))
+  return brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }).toString('base64')
+}
+
+function moduleText(scripts: readonly Built[], stamp: string): string {
+  const rows = scripts.map(({ name, sha, args, note }, at) => {
+    const type = args.map((one) => `${one.name}: ${one.int ? 'number' : 'string'}`).join('; ')
+    const words = args.map((one) => `'${one.name}'`).join(', ')
+    const doc = note.map((line) => ` * ${line}`.trimEnd()).join('\n')
+    return `/**\n${doc}\n */\nexport const ${name}: Script<{ ${type} }> = made('${name}', '${sha}', [${words}], () => all()[${at}]!)\n`
+  })
+  return [
+    `// Built from src/redis/lua by \`npm run lua\`. Do not edit. ${stamp}`,
+    "import { made, type Script, unpacking } from './script.ts'\n",
+    `const all = unpacking(\n  '${compressed(scripts)}',\n)\n`,
+    ...rows,
+  ].join('\n')
+}
+
+function main(): void {
+  const refused = refusedScripts()
+  if (refused.length) {
+    console.error(refused.join('\n'))
+    process.exit(1)
+  }
+  // The largest come first: the others consist of their parts.
+  const scripts = [...buildScripts().scripts.values()].sort((a, b) => b.text.length - a.text.length)
+  const stamp = createHash('sha1')
+    .update(JSON.stringify(scripts.map(({ units: _, idle: __, ...one }) => one)))
+    .digest('hex')
+  if (existsSync(target) && readFileSync(target, 'utf8').split('\n', 1)[0]!.endsWith(stamp)) return
+  const output = moduleText(scripts, stamp)
+  writeFileSync(target, output)
+  console.log(`${Math.round(output.length / 1024)} KiB of scripts`)
+}
+
+if (import.meta.main) main()

@@ -1,0 +1,266 @@
+// The modules of the Lua sources, statement by statement: what each requires, declares and uses. A file says
+// `local places = require 'job/places'` and `places.move(…)`; members belong to the table that a module returns.
+
+import { declaredIn, fieldEdits } from './fields.ts'
+import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source, walk } from './syntax.ts'
+
+/** A name that a module declares for itself, or gives to others as a member; or a name of Lua (module ''). */
+export type Given = { module: string; name: string; isMember: boolean; at: number; constant?: string }
+
+export type Use = { symbol: Given; start: number; end: number; isTarget: boolean }
+
+/** A statement at the top of a module. */
+export type Unit = {
+  module: Module
+  node: Node
+  gives: Given[]
+  /** The table whose member it sets, if that is not the module. */
+  adds?: Given
+  uses: Use[]
+  isFunction: boolean
+}
+
+export type File = {
+  file: string
+  source: Source
+  /** Names of required modules in this file → their paths. */
+  requires: ReadonlyMap<string, string>
+  /** The table that it returns. */
+  own: string
+  body: readonly Node[]
+  edits: readonly Edit[]
+}
+
+export type Module = File & { path: string; members: Map<string, Given>; names: Map<string, Given>; units: Unit[] }
+export type Modules = ReadonlyMap<string, Module>
+
+/** Names of Lua that are used so often that each script has a short local for them. */
+export const handy: ReadonlyMap<string, Given> = new Map(
+  'redis.call cjson.encode cjson.decode math.min math.max math.floor table.concat string.format tonumber ipairs pairs unpack'
+    .split(' ')
+    .map((name) => [name, { module: '', name, isMember: false, at: 0 }]),
+)
+
+const globals = new Set(
+  'redis cjson string math table tonumber tostring ipairs pairs next pcall error unpack select type setmetatable rawget KEYS ARGV ns clock seed at'
+    .split(' ')
+    .concat('reply row_of fields queue_fields limit_fields lane_fields day_fields'.split(' ')),
+)
+
+type Local = { range: [number, number]; variables: (Node & { name: string })[]; init: (Node & { raw?: string })[] }
+type Target = Node & { name: string; base: { name: string }; identifier: { name: string } }
+
+function requiredBy(node: Node): string | undefined {
+  const [call] = node.type === 'LocalStatement' ? ((node as never as Local).init as never[]) : []
+  const { type, base, argument } = (call ?? {}) as { type?: string; base: { name?: string }; argument: { raw: string } }
+  return type === 'StringCallExpression' && base.name === 'require' ? argument.raw.slice(1, -1) : undefined
+}
+
+function returned(body: readonly Node[]): string {
+  const last = body.at(-1) as never as { type: string; arguments: { name?: string }[] } | undefined
+  return last?.type === 'ReturnStatement' && last.arguments.length === 1 ? (last.arguments[0]!.name ?? '') : ''
+}
+
+function open(file: string, source: Source, declared: ReadonlySet<string>, isModule: boolean): File {
+  const found = source.body.map((node) => [node, requiredBy(node)] as const)
+  const requires = new Map(
+    found.flatMap(([node, path]) => (path ? [[(node as never as Local).variables[0]!.name, path]] : [])),
+  )
+  const own = isModule ? returned(source.body) : ''
+  const modules = new Set([...requires.keys(), own])
+  const edits = fieldEdits(source, { file, declared, modules })
+  return { file, source, requires, own, body: found.flatMap(([node, path]) => (path ? [] : [node])), edits }
+}
+
+// ---- statements ------------------------------------------------------------------------------------------------------
+
+const isOwnTable = (node: Node, own: string): boolean =>
+  node.type === 'LocalStatement' &&
+  (node as never as Local).variables[0]!.name === own &&
+  (node as never as Local).init[0]?.type === 'TableConstructorExpression'
+
+function targetsOf(node: Node): Target[] {
+  const { variables = [], identifier } = node as never as { variables?: Target[]; identifier?: Target }
+  if (node.type === 'LocalStatement' || node.type === 'AssignmentStatement') return variables
+  return node.type === 'FunctionDeclaration' && identifier ? [identifier] : []
+}
+
+function addUnit(module: Module, node: Node): void {
+  const { file, own, path, members, names, requires } = module
+  const line = node.loc.start.line
+  const targets = targetsOf(node)
+  const { init = [] } = node as never as Partial<Local>
+  if (targets.length > 1 && init.length) {
+    const areNumbers = init.length === targets.length && init.every(({ type }) => type === 'NumericLiteral')
+    if (!areNumbers && init.length > 1) refuse(file, line, 'expected one value in a statement at the top of a module')
+  }
+  const unit: Unit = { module, node, gives: [], uses: [], isFunction: node.type === 'FunctionDeclaration' }
+  for (const [i, target] of targets.entries()) {
+    const isMember = target.type === ('MemberExpression' as string) && target.base.name === own
+    if (!isMember && target.type === ('MemberExpression' as string)) {
+      unit.adds = names.get(target.base.name)
+      continue
+    }
+    const name = isMember ? target.identifier.name : target.name
+    const taken = isMember ? members : names
+    if (taken.has(name) || (!isMember && requires.has(name)))
+      refuse(file, line, `expected one ${name} in a module, got another`)
+    const number = init[i]?.type === 'NumericLiteral' ? init[i].raw : undefined
+    const symbol = { module: path, name, isMember, at: target.range[0], constant: number }
+    taken.set(name, symbol)
+    unit.gives.push(symbol)
+  }
+  if (unit.gives.length === 0 && !unit.adds)
+    refuse(file, line, 'expected a local, a function or a member of the module at the top of a file')
+  module.units.push(unit)
+}
+
+/** The locals that a statement declares for its block. */
+const localsOf = (node: Node): Target[] =>
+  node.type === 'LocalStatement' || (node.type === 'FunctionDeclaration' && node.isLocal) ? targetsOf(node) : []
+
+// ---- uses ------------------------------------------------------------------------------------------------------------
+
+type Meaning = [symbol: Given, end: number] | undefined
+
+function meaningOf(place: Place, file: File, names: ReadonlyMap<string, Given>, modules: Modules): Meaning {
+  const { name, field, line, end } = place
+  const path = file.requires.get(name) ?? (name === file.own && name ? (file as Module).path : undefined)
+  if (path) {
+    if (!field) return refuse(file.file, line, `expected a member of ${path}, got all of it`)
+    const member = modules.get(path)!.members.get(field.name)
+    return [member ?? refuse(file.file, line, `expected something that ${path} gives, got ${field.name}`), field.end]
+  }
+  const own = names.get(name)
+  if (own) return [own, end]
+  const ofLua = handy.get(field ? `${name}.${field.name}` : name)
+  if (ofLua) return [ofLua, field?.end ?? end]
+  if (!place.binding && file.own && !globals.has(name))
+    refuse(file.file, line, `expected a name that is declared, got ${name}`)
+  return undefined
+}
+
+/** What the places of some statements mean, unless they are locals of the code itself. */
+export function usesIn(nodes: readonly Node[], file: File, names: ReadonlyMap<string, Given>, modules: Modules): Use[] {
+  const top = file.source.body.filter((node) => file.own || requiredBy(node))
+  const tops = new Set(top.flatMap(localsOf).map(({ range }) => range[0]))
+  const isKnown = (name: string): boolean => names.has(name) || file.requires.has(name) || name === file.own
+  return nodes.flatMap(({ range: [from, to] }) =>
+    file.source.places.flatMap((place): Use[] => {
+      if (place.start < from || place.start >= to) return []
+      const { binding, start, isTarget } = place
+      if (binding && !(tops.has(binding.at) && isKnown(place.name))) return []
+      const found = meaningOf(place, file, names, modules)
+      return found ? [{ symbol: found[0], start, end: found[1], isTarget }] : []
+    }),
+  )
+}
+
+/** Modules, each after the modules that it requires. */
+function inOrder(modules: Modules): Module[] {
+  const order = new Set<Module>()
+  const visit = (path: string, by: Module | undefined, way: string[]): void => {
+    const module = modules.get(path) ?? refuse(by!.file, 1, `expected a module of lib, got ${path}`)
+    if (way.includes(path))
+      throw new Error(`modules require each other: ${[...way.slice(way.indexOf(path)), path].join(' → ')}`)
+    if (order.has(module)) return
+    for (const one of module.requires.values()) visit(one, module, [...way, path])
+    order.add(module)
+  }
+  for (const path of modules.keys()) visit(path, undefined, [])
+  return [...order]
+}
+
+/**
+ * Reads all files: modules in the order of their requires, and scripts.
+ *
+ * @example linked(new Map([['lib/runtime/time.lua', 'local time = {}\nreturn time']])).modules.has('runtime/time')
+ */
+export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; scripts: File[] } {
+  const sources = new Map([...texts].map(([file, text]) => [file, read(text)]))
+  const declared = declaredIn(sources.values())
+  const modules = new Map<string, Module>()
+  const scripts: File[] = []
+  for (const [file, source] of sources) {
+    const isModule = file.startsWith('lib/')
+    const opened = open(file, source, declared, isModule)
+    if (!isModule) {
+      scripts.push(opened)
+      continue
+    }
+    const path = file.slice('lib/'.length, -'.lua'.length)
+    const module: Module = { ...opened, path, members: new Map(), names: new Map(), units: [] }
+    if (!module.body.some((node) => isOwnTable(node, module.own)))
+      refuse(file, 1, 'expected a module: a table of its members, which it returns')
+    modules.set(path, module)
+    for (const node of module.body)
+      if (!isOwnTable(node, module.own) && node.type !== 'ReturnStatement') addUnit(module, node)
+  }
+  const order = inOrder(modules)
+  for (const module of order)
+    for (const unit of module.units) unit.uses = usesIn([unit.node], module, module.names, modules)
+  for (const { units } of order)
+    for (const { gives, uses } of units)
+      for (const { symbol, isTarget } of uses) if (isTarget && !gives.includes(symbol)) symbol.constant = undefined
+  return { modules: new Map(order.map((module) => [module.path, module])), scripts }
+}
+
+/** Runs of local statements of one block, each of which uses nothing that an earlier one of its run declares. */
+function runsIn({ source }: File, nodes: readonly Node[]): Local[][] {
+  const runs: Local[][] = []
+  for (const { body = [] } of nodes.flatMap(walk) as never as { body?: Node[] }[]) {
+    let run: Local[] = []
+    for (const node of body) {
+      const local = node as never as Local
+      const declared = new Set(run.flatMap(({ variables }) => variables.map(({ range }) => range[0])))
+      const mayJoin =
+        node.type === 'LocalStatement' &&
+        local.init.length > 0 &&
+        run.every(({ init, variables }) => init.length === variables.length) &&
+        !source.places.some(
+          ({ start, binding }) =>
+            start >= node.range[0] && start < node.range[1] && binding && declared.has(binding.at),
+        )
+      if (!mayJoin) run = []
+      if (node.type === 'LocalStatement' && run.push(local) === 1) runs.push(run)
+    }
+  }
+  return runs.filter((run) => run.length > 1)
+}
+
+/** `local a = 1` and `local b = 2` as `local a, b = 1, 2`; every value stays on its line. */
+function joinEdits(run: readonly Local[], text: string, nameAt: (start: number) => string): Edit[] {
+  const assignedAt = ({ variables }: Local): number => text.indexOf('=', variables.at(-1)!.range[1])
+  const [first, ...others] = run as [Local, ...Local[]]
+  const names = others.flatMap(({ variables }) => variables.map(({ range }) => `,${nameAt(range[0])}`))
+  return [
+    { start: assignedAt(first), end: assignedAt(first) + 1, text: `${names.join('')}=` },
+    ...others.map((one) => ({ start: one.range[0], end: assignedAt(one) + 1, text: ',' })),
+  ]
+}
+
+/** Edits for the uses and locals of some code. `args` are the short names of a script's arguments. */
+export function nameEdits(
+  file: File,
+  [from, to]: readonly [number, number],
+  uses: readonly Use[],
+  nameOf: (symbol: Given) => string,
+  args: ReadonlyMap<string, string>,
+): Edit[] {
+  const { source, edits, own } = file
+  const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
+  const used = new Set(uses.map(({ start }) => start))
+  // Locals of the file itself have other names: the letters begin inside of the code.
+  const before = source.body.filter(({ range }) => range[0] < from).flatMap(localsOf).length
+  const locals = source.places.filter(isIn).flatMap(({ start, end, name, binding }): Edit[] => {
+    const text = binding ? nameOfLocal({ ...binding, depth: binding.depth - before }) : args.get(name)
+    return text === undefined || used.has(start) ? [] : [{ start, end, text }]
+  })
+  const shorts = new Map(locals.map(({ start, text }) => [start, text]))
+  const nodes = own
+    ? source.body.filter((node) => isIn({ start: node.range[0] }))
+    : [{ type: 'Chunk', body: file.body } as never as Node]
+  const joined = runsIn(file, nodes).flatMap((run) => joinEdits(run, source.text, (start) => shorts.get(start)!))
+  const named = uses.map(({ symbol, start, end }) => ({ start, end, text: symbol.constant ?? nameOf(symbol) }))
+  return [...named, ...locals, ...edits.filter(isIn), ...joined]
+}

@@ -1,0 +1,32 @@
+// Makes `dist` smaller: programs need no notes about fields, and no maps of generated files.
+
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const dist = join(import.meta.dirname, '../../dist')
+
+const TABLES = 'export const jobFields'
+
+/**
+ * The tables of fields without their notes: docs/keys.md has them, and no program reads them.
+ *
+ * @example withoutNotes("export const jobFields = {\n  queue: ['q', 'its queue'],\n}") // … queue: ['q', ''],
+ */
+export function withoutNotes(text: string): string {
+  const from = text.indexOf(TABLES)
+  if (from < 0) throw new Error(`keys.js: expected "${TABLES}"`)
+  const note = /(\w+: \[\s*'\w+',\s*)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`)/g
+  return text.slice(0, from) + text.slice(from).replace(note, "$1''")
+}
+
+function dropMap(file: string): void {
+  rmSync(`${file}.map`, { force: true })
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/\n\/\/# sourceMappingURL=.*\n?$/, '\n'))
+}
+
+if (import.meta.main) {
+  const keys = join(dist, 'src/redis/keys.js')
+  writeFileSync(keys, withoutNotes(readFileSync(keys, 'utf8')))
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).map((file) => join(dist, file))
+  for (const file of files) if (file.endsWith('.generated.js') || file === keys) dropMap(file)
+}

@@ -1,0 +1,307 @@
+// A script has only what it reaches of its modules. Functions are made when they are first used: `F` is a table of functions
+// and values by number, and a member that it does not have yet is made with the rest of its group by one loader.
+
+import { createHash } from 'node:crypto'
+import { light, usual } from '../../src/redis/lua/build.ts'
+import { type File, type Given, handy, linked, type Module, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
+import type { Header } from './sources.ts'
+import { nameOfShared, type Piece, print, refuse } from './syntax.ts'
+
+/** Statements that are made together; the numbers of their members in `F` are below `end`. */
+type Group = { units: Unit[]; end: number }
+
+/** A part of a script: text of the build, or of a file. */
+type Part = Piece & { file?: string }
+
+export type Built = Header & {
+  file: string
+  text: string
+  lines: string
+  sha: string
+  units: Unit[]
+  idle: ReadonlySet<Unit>
+}
+
+/** Arguments that modules know; only `ns` is used often. */
+const BASIC = ['ns', 'clock', 'seed', 'at']
+
+export class Library {
+  readonly modules
+  readonly scripts
+  readonly unitOf = new Map<Given, Unit>()
+  readonly added: Map<Given, Unit[]>
+  readonly eager: ReadonlySet<Unit>
+  readonly groups: Group[]
+  readonly #names = new Map<Given, string>()
+  readonly #inner = new Map<Unit, Given[]>()
+  readonly #pieces = new Map<Unit, Piece>()
+  readonly #args = new Map([['ns', nameOfShared(0)]])
+  #count = 1
+
+  constructor(texts: ReadonlyMap<string, string>) {
+    const { modules, scripts } = linked(texts)
+    this.modules = modules
+    this.scripts = scripts
+    const units = [...modules.values()].flatMap((module) => module.units)
+    for (const unit of units) for (const symbol of unit.gives) this.unitOf.set(symbol, unit)
+    this.added = Map.groupBy(
+      units.filter(({ adds }) => adds),
+      ({ adds }) => adds!,
+    )
+    this.eager = eagerOf(units, this.unitOf)
+    this.groups = [...modules.values()].flatMap((module) =>
+      parted(module).map((part) => ({ units: part.filter((unit) => !this.eager.has(unit)), end: 0 })),
+    )
+    this.#giveNames(units)
+  }
+
+  /** Symbols that only their own group uses are its locals; all others are members of `F`. */
+  #giveNames(units: readonly Unit[]): void {
+    const groupOf = new Map<Unit, Group>(
+      this.groups.flatMap((group) => group.units.map((unit) => [unit, group] as const)),
+    )
+    const shared = new Set<Given>()
+    for (const unit of units)
+      for (const { symbol } of unit.uses)
+        if (this.unitOf.has(symbol) && groupOf.get(unit) !== groupOf.get(this.unitOf.get(symbol)!)) shared.add(symbol)
+    const uses = usesOf(units)
+    const often = (symbol: Given): number => uses.get(symbol) ?? 0
+    const locals = [...handy.values(), ...[...this.eager].flatMap(({ gives }) => gives)]
+    for (const symbol of locals.sort((a, b) => often(b) - often(a)))
+      this.#names.set(symbol, nameOfShared(this.#count++))
+    for (const name of BASIC) if (!this.#args.has(name)) this.#args.set(name, nameOfShared(this.#count++))
+    const shares = ({ units }: Group): number =>
+      units.flatMap(({ gives }) => gives).reduce((sum, one) => sum + often(one), 0) / units.length
+    this.groups.sort((a, b) => shares(b) - shares(a))
+    let field = 0
+    for (const group of this.groups) {
+      for (const unit of group.units)
+        for (const symbol of unit.gives) {
+          if (symbol.constant !== undefined) continue
+          const isField = symbol.isMember || shared.has(symbol)
+          this.#names.set(symbol, isField ? `F[${++field}]` : nameOfShared(this.#count++))
+          if (!isField) this.#inner.set(unit, [...(this.#inner.get(unit) ?? []), symbol])
+        }
+      group.end = field + 1
+    }
+  }
+
+  nameOf = (symbol: Given): string => this.#names.get(symbol)!
+
+  /** The short names of a script's arguments. */
+  argsOf(args: readonly { name: string }[]): Map<string, string> {
+    const others = args.filter(({ name }) => !BASIC.includes(name))
+    return new Map([...this.#args, ...others.map(({ name }, i) => [name, nameOfShared(this.#count + i)] as const)])
+  }
+
+  innerOf = (unit: Unit): string[] => (this.#inner.get(unit) ?? []).map(this.nameOf)
+
+  /** A statement as scripts have it. What it declares is a member of `F` or a local of its group. */
+  pieceOf(unit: Unit): Piece {
+    const known = this.#pieces.get(unit)
+    if (known) return known
+    const { node, module, uses } = unit
+    const { identifier, init } = node as never as { identifier?: Unit['node']; init?: [] }
+    const [from, end] = node.range
+    const edits = nameEdits(module, node.range, uses, this.nameOf, this.#args)
+    if (unit.isFunction) {
+      // `function a.f(…)` becomes `F[1]=function(…)`.
+      const start = identifier!.range[0]
+      edits.push(
+        { start: from, end: start, text: '' },
+        { start: identifier!.range[1], end: identifier!.range[1] + 1, text: '=function(' },
+      )
+    } else if (node.type === 'LocalStatement') edits.push({ start: from, end: from + 'local'.length, text: '' })
+    const isNothing =
+      (node.type === 'LocalStatement' && !init?.length) ||
+      (unit.gives.length > 0 && unit.gives.every((one) => one.constant !== undefined))
+    const piece = isNothing ? { text: '', lines: [] } : print(module.source.text, [from, end], edits)
+    this.#pieces.set(unit, piece)
+    return piece
+  }
+
+  /** The statements that some uses reach, without those that a script leaves out; `idle` ones reach nothing. */
+  reached(uses: readonly Use[], without = new Set<Unit>(), idle = new Set<Unit>()): Set<Unit> {
+    const live = new Set<Unit>()
+    const add = (unit: Unit | undefined): void => {
+      if (!unit || live.has(unit) || without.has(unit)) return
+      live.add(unit)
+      if (idle.has(unit)) return
+      for (const { symbol } of unit.uses) add(this.unitOf.get(symbol))
+      for (const symbol of unit.gives) for (const one of this.added.get(symbol) ?? []) add(one)
+    }
+    for (const { symbol } of uses) add(this.unitOf.get(symbol))
+    return live
+  }
+
+  /** The statements of these modules and members: `run/ops`, `run/retry.fail`. */
+  named(names: string): Set<Unit> {
+    return new Set(
+      names.split(' ').flatMap((name) => {
+        const [path, member] = name.split('.')
+        const units = this.modules.get(path!)?.units ?? []
+        const found = units.filter(({ gives }) => !member || gives.some((one) => one.name === member))
+        if (!found.length)
+          throw new Error(`src/redis/lua/build.ts: expected a module of lib or a member of one, got ${name}`)
+        return found
+      }),
+    )
+  }
+}
+
+function usesOf(units: readonly Unit[]): Map<Given, number> {
+  const uses = new Map<Given, number>()
+  for (const { symbol } of units.flatMap((unit) => unit.uses)) uses.set(symbol, (uses.get(symbol) ?? 0) + 1)
+  return uses
+}
+
+/** A loader takes 60 names from outside: these, `F`, those of Lua and the arguments that all scripts have. */
+const MAX_EAGER = 43
+
+/**
+ * The statements that most others use, with the values of their modules that they use: each call makes them, and they are
+ * locals of the script.
+ */
+function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>): Set<Unit> {
+  const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
+  const eager = new Set<Unit>()
+  let count = 0
+  for (const [symbol] of uses.sort((a, b) => b[1] - a[1])) {
+    const more = new Set<Unit>()
+    const add = (unit: Unit): void => {
+      if (eager.has(unit) || more.has(unit)) return
+      more.add(unit)
+      for (const use of unit.uses) {
+        const used = unitOf.get(use.symbol)
+        if (used && used.module === unit.module && !used.isFunction && use.symbol.constant === undefined) add(used)
+      }
+    }
+    add(unitOf.get(symbol)!)
+    const names = [...more].flatMap(({ gives }) => gives).length
+    if (count + names > MAX_EAGER) continue
+    count += names
+    for (const unit of more) eager.add(unit)
+  }
+  return new Set(units.filter((unit) => eager.has(unit)))
+}
+
+/** The statements of a module in one or two parts: those that common calls use, and the functions that they do not. */
+function parted({ path, file, units }: Module): Unit[][] {
+  const names = new Set(usual[path]?.split(' '))
+  if (!names.size) return [units]
+  const nameOf = (unit: Unit): string => unit.gives[0]?.name ?? ''
+  for (const name of names)
+    if (!units.some((unit) => nameOf(unit) === name))
+      refuse(file, 1, `expected function ${name} of src/redis/lua/build.ts`)
+  // A variable that is nil at first stays a local, so that only one part may use it.
+  const variables = new Set(
+    units.flatMap(({ uses, gives }) =>
+      uses.flatMap(({ symbol, isTarget }) => (isTarget && !symbol.isMember && !gives.includes(symbol) ? [symbol] : [])),
+    ),
+  )
+  const rare = new Set(
+    units.filter(
+      (unit) =>
+        unit.isFunction &&
+        !unit.adds &&
+        !names.has(nameOf(unit)) &&
+        !unit.uses.some(({ symbol }) => variables.has(symbol)),
+    ),
+  )
+  for (const unit of units.toReversed().filter(({ isFunction }) => !isFunction)) {
+    const users = units.filter((one) => one !== unit && one.uses.some(({ symbol }) => unit.gives.includes(symbol)))
+    if (users.length && users.every((one) => rare.has(one)) && unit.gives.every(({ isMember }) => !isMember))
+      rare.add(unit)
+  }
+  return [units.filter((unit) => !rare.has(unit)), units.filter((unit) => rare.has(unit))]
+}
+
+// ---- a script --------------------------------------------------------------------------------------------------------
+
+const local = (names: readonly string[], values = ''): string =>
+  names.length ? `local ${names.join(',')}${values && `=${values}`}\n` : ''
+
+/** A text of the build: its lines are in no file. */
+const made = (text: string): Part => ({ text, lines: Array(text.split('\n').length - 1).fill(1) })
+
+/** The loader: the groups by the numbers of their members, as a binary search. */
+function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {
+  if (groups.length === 1) return groups[0]![1]
+  const middle = groups.length >> 1
+  const [low, high] = [groups.slice(0, middle), groups.slice(middle)]
+  return [made(`if t<${low.at(-1)![0].end} then\n`), ...tree(low), made('else\n'), ...tree(high), made('end\n')]
+}
+
+function partsOf(group: Group, live: ReadonlySet<Unit>, idle: ReadonlySet<Unit>, library: Library): Part[] {
+  const units = group.units.filter((unit) => live.has(unit))
+  const inner = local(units.flatMap((unit) => library.innerOf(unit)))
+  const parts = units.map((unit): Part => {
+    if (idle.has(unit)) return made(unit.gives.map((one) => `${library.nameOf(one)}=function()end\n`).join(''))
+    const piece = library.pieceOf(unit)
+    return piece.text ? { ...piece, text: `${piece.text}\n`, file: unit.module.file } : made('')
+  })
+  return [...(inner ? [made(inner)] : []), ...parts.filter(({ text }) => text)]
+}
+
+export function build(script: File, header: Header, library: Library, name = header.name): Built {
+  const isLight = name === 'commit'
+  const uses = usesIn(script.body, script, new Map(), library.modules)
+  const [without, idle] = isLight
+    ? [library.named(light.without), library.named(light.idle)]
+    : [undefined, new Set<Unit>()]
+  const live = library.reached(uses, without, idle)
+  const groups = library.groups
+    .map((group) => [group, partsOf(group, live, idle, library)] as const)
+    .filter(([, parts]) => parts.length)
+  const eager = [...live].filter(
+    (unit) => library.eager.has(unit) && unit.gives.some(({ constant }) => constant === undefined),
+  )
+  const ofLua = [
+    ...new Set(
+      [...uses, ...[...live].flatMap((unit) => (idle.has(unit) ? [] : unit.uses))].map(({ symbol }) => symbol),
+    ),
+  ].filter(({ module }) => module === '')
+  const args = library.argsOf(header.args).set('LIGHT', `${isLight}`)
+  const number = 'tonumber'
+  const head = [
+    local(
+      header.args.map((one) => args.get(one.name)!),
+      `unpack(ARGV,1,${header.args.length})`,
+    ),
+    local([args.get('at')!], `${header.args.length}`),
+    local(ofLua.map(library.nameOf), ofLua.map((one) => one.name).join(',')),
+    ...header.args.filter(({ int }) => int).map((one) => `${args.get(one.name)}=${number}(${args.get(one.name)})\n`),
+    local([...(groups.length ? ['F'] : []), ...eager.flatMap(({ gives }) => gives.map(library.nameOf))]),
+  ]
+  const range = [script.body[0]!.range[0], script.body.at(-1)!.range[1]] as const
+  const own = print(script.source.text, range, nameEdits(script, range, uses, library.nameOf, args))
+  const parts = [
+    made(head.join('')),
+    ...(groups.length
+      ? [made('F=setmetatable({},{__index=function(_,t)\n'), ...tree(groups), made('return F[t]end})\n')]
+      : []),
+    ...partsOf({ units: [...library.eager], end: 0 }, live, idle, library),
+    { ...own, text: `${own.text}\n`, file: script.file },
+  ]
+  const text = parts.map((part) => part.text).join('')
+  const sha = createHash('sha1').update(text).digest('hex')
+  return { ...header, name, file: script.file, text, lines: linesOf(parts), sha, units: [...live], idle }
+}
+
+const MAX_STEP = 35
+
+/** For each part its file, its first line, and the step to each next line as a digit or a letter. */
+function linesOf(parts: readonly Part[]): string {
+  return parts
+    .filter(({ text }) => text)
+    .map(({ file = '', lines: [first = 1, ...others] }) => {
+      let last = first
+      const steps = others.map((line) => {
+        const step = Math.min(MAX_STEP, Math.max(0, line - last))
+        last += step
+        return step.toString(36)
+      })
+      return `${file} ${first} ${steps.join('')}`
+    })
+    .join('\n')
+}

@@ -1,0 +1,43 @@
+// The files of src/redis/lua, and the headers of scripts.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+const root = join(import.meta.dirname, '../../src/redis/lua')
+
+/** The header of a script: its signature, and the first words of the keys that it may touch. */
+export type Header = {
+  name: string
+  args: { name: string; int: boolean }[]
+  note: string[]
+  access: { by: string[]; reads: string[]; writes: string[] }
+}
+
+/** A file by its path from `root`. */
+export const readLua = (file: string): string => readFileSync(join(root, file), 'utf8')
+
+/** The Lua files, by their paths from `root`. */
+export const luaFiles = (): string[] =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.lua'))
+    .sort()
+
+/** @example headerOf('scripts/signal.lua', '-- args: ns, seq:int\n…').args[1] // { name: 'seq', int: true } */
+export function headerOf(file: string, text: string): Header {
+  const header = /^(--.*\n)+/.exec(text)?.[0] ?? ''
+  const list = (line: string): string[] => {
+    const found = new RegExp(`^-- ${line}: (.*(?:\\n--   .*)*)$`, 'm').exec(header)?.[1]
+    if (!found) throw new Error(`${file}: the header has no "-- ${line}:" line`)
+    return found === 'none' ? [] : found.split(/,\s*(?:--\s*)?/).map((name) => name.trim())
+  }
+  const args = list('args').filter((name) => name !== '...')
+  return {
+    name: basename(file, '.lua'),
+    args: args.map((name) => ({ name: name.replace(':int', ''), int: name.endsWith(':int') })),
+    access: { by: list('by'), reads: list('reads'), writes: list('writes') },
+    note: header
+      .trim()
+      .split('\n')
+      .map((line) => line.replace(/^-- ?/, '')),
+  }
+}

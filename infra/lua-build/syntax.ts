@@ -1,0 +1,226 @@
+// Reads Lua 5.1 and prints it small: every name has its place and its declaration, and every printed line is one source line.
+
+import luaparse from 'luaparse'
+
+type At = { range: [number, number]; loc: { start: { line: number } } }
+export type Node = luaparse.Node & At
+export type Identifier = luaparse.Identifier & At
+
+/** A local: its name, the offset of its declaration, and how many other locals are visible there. */
+export type Binding = { name: string; depth: number; at: number }
+
+/** A place of a name, and the field after it (`table.field`). */
+export type Place = {
+  name: string
+  start: number
+  end: number
+  line: number
+  binding?: Binding
+  field?: { name: string; end: number }
+  isTarget: boolean
+}
+
+/** The text that replaces the tokens of a range. */
+export type Edit = { start: number; end: number; text: string }
+
+/** Printed text, and the source line of each of its lines. */
+export type Piece = { text: string; lines: number[] }
+
+export type Source = { text: string; body: readonly Node[]; places: readonly Place[] }
+
+export const children = (node: object): Node[] =>
+  Object.entries(node)
+    .filter(([name]) => name !== 'loc' && name !== 'range')
+    .flatMap(([, value]) => (Array.isArray(value) ? value : [value]))
+    .filter((value) => value !== null && typeof value === 'object' && 'type' in value)
+
+/** A node and all nodes below it, parents first. */
+export const walk = (node: Node): Node[] => [node, ...children(node).flatMap(walk)]
+
+/** @example snake('leaseUntil') // 'lease_until' */
+export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
+export const refuse = (file: string, line: number, says: string): never => {
+  throw new Error(`${file}:${line}: ${says}`)
+}
+
+const MAX_REMEMBERED = 4_000
+const remembered = new Map<string, Source>()
+
+/** Parses a file. Hundreds of builds that differ in one file parse only that file. */
+export function read(text: string): Source {
+  const known = remembered.get(text)
+  if (known) return known
+  const { body } = luaparse.parse(text, { luaVersion: '5.1', locations: true, ranges: true, comments: false })
+  const source = { text, body: body as Node[], places: placesOf(body as Node[]) }
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+  remembered.set(text, source)
+  return source
+}
+
+// ---- names -----------------------------------------------------------------------------------------------------------
+
+type Scope = { names: ReadonlyMap<string, Binding>; count: number }
+type Parts = Record<'init' | 'variables' | 'parameters' | 'iterators' | 'body', Node[]> &
+  Record<'base' | 'identifier' | 'value' | 'variable' | 'start' | 'end' | 'step' | 'condition', Node | null>
+
+/** All places of names, in their order. */
+function placesOf(statements: readonly Node[]): Place[] {
+  const places: Place[] = []
+  const note = ({ name, range: [start, end], loc }: Identifier, scope: Scope, isTarget: boolean, field?: Identifier) =>
+    places.push({
+      ...{ name, start, end, line: loc.start.line, isTarget, binding: scope.names.get(name) },
+      ...(field && { field: { name: field.name, end: field.range[1] } }),
+    })
+  const declare = (nodes: readonly (Node | null)[], scope: Scope): Scope => {
+    const names = nodes.filter((node) => node?.type === 'Identifier') as Identifier[]
+    const bindings = names.map(({ name, range: [at] }, i) => [name, { name, depth: scope.count + i, at }] as const)
+    const inner = { names: new Map([...scope.names, ...bindings]), count: scope.count + names.length }
+    for (const one of names) note(one, inner, true)
+    return inner
+  }
+  const all = (nodes: readonly (Node | null)[], scope: Scope): void => {
+    for (const node of nodes) if (node) see(node, scope)
+  }
+  const block = (body: readonly Node[], scope: Scope): Scope => body.reduce((now, node) => see(node, now), scope)
+  const see = (node: Node, scope: Scope, isTarget = false): Scope => {
+    const at = node as never as Parts
+    switch (node.type) {
+      case 'Identifier':
+        note(node as Identifier, scope, isTarget)
+        break
+      case 'MemberExpression':
+        if (at.base!.type === 'Identifier') note(at.base as Identifier, scope, isTarget, at.identifier as Identifier)
+        else see(at.base!, scope)
+        break
+      case 'TableKeyString':
+        see(at.value!, scope)
+        break
+      case 'LocalStatement':
+        all(at.init, scope)
+        return declare(at.variables, scope)
+      case 'AssignmentStatement':
+        for (const one of at.variables) see(one, scope, true)
+        all(at.init, scope)
+        break
+      case 'FunctionDeclaration': {
+        const own = node.isLocal ? declare([at.identifier], scope) : scope
+        if (!node.isLocal && at.identifier) see(at.identifier, scope, true)
+        block(at.body, declare(at.parameters, own))
+        return own
+      }
+      case 'ForNumericStatement':
+        all([at.start, at.end, at.step], scope)
+        block(at.body, declare([at.variable], scope))
+        break
+      case 'ForGenericStatement':
+        all(at.iterators, scope)
+        block(at.body, declare(at.variables, scope))
+        break
+      case 'RepeatStatement':
+        see(at.condition!, block(at.body, scope))
+        break
+      case 'DoStatement':
+      case 'WhileStatement':
+      case 'IfClause':
+      case 'ElseifClause':
+      case 'ElseClause':
+        if (at.condition) see(at.condition, scope)
+        block(at.body, scope)
+        break
+      default:
+        all(children(node), scope)
+    }
+    return scope
+  }
+  block(statements, { names: new Map(), count: 0 })
+  return places.sort((a, b) => a.start - b.start)
+}
+
+// ---- short names -----------------------------------------------------------------------------------------------------
+
+const SMALL = 'etaoinsrhldcumfpgwybvkxjqz'
+const CAPITALS = [...SMALL.toUpperCase()].filter((letter) => letter !== 'F')
+const DIGITS = `${SMALL}${SMALL.toUpperCase()}_0123456789`
+const KEYWORDS = new Set(
+  'and break do else elseif end false for function if in local nil not or repeat return then true until while'.split(
+    ' ',
+  ),
+)
+const PAIRS = [...SMALL].flatMap((a) => [...DIGITS].map((b) => a + b)).filter((name) => !KEYWORDS.has(name))
+
+/** The n-th short name for the whole of a script. `F` is the table of lazy.ts. */
+export const nameOfShared = (n: number): string => CAPITALS[n] ?? PAIRS[n - CAPITALS.length]!
+
+/** A local has the letter of its depth: two that are visible together never have the same. */
+export const nameOfLocal = ({ depth }: Binding): string => SMALL[depth] ?? `_${DIGITS[depth - SMALL.length]}`
+
+// ---- printing --------------------------------------------------------------------------------------------------------
+
+const TOKEN =
+  /\s+|--[^\n]*|'(?:[^'\\\n]|\\[\s\S])*'|"(?:[^"\\\n]|\\[\s\S])*"|\[\[[\s\S]*?\]\]|0[xX][\da-fA-F]+|\d+\.?\d*(?:[eE][+-]?\d+)?|[A-Za-z_]\w*|\.\.\.|\.\.|[=~<>]=|[^\s]/g
+
+const isWord = (character: string | undefined): boolean => character !== undefined && /\w/.test(character)
+
+/** Whether two tokens without a space between them would be read as another token. */
+const wouldJoin = (before: string, after: string): boolean =>
+  (isWord(before.at(-1)) && isWord(after[0])) ||
+  (/\d$/.test(before) && after.startsWith('.')) ||
+  (before.endsWith('-') && after.startsWith('-')) ||
+  (before.endsWith('[') && after.startsWith('[')) ||
+  (before.endsWith('.') && /^[.\d]/.test(after))
+
+type Token = { text: string; line: number }
+
+/** The tokens of a range after the edits, which do not overlap. */
+function tokensOf(source: string, [from, to]: readonly [number, number], edits: readonly Edit[]): Token[] {
+  const sorted = edits.filter(({ start }) => start >= from && start < to).sort((a, b) => a.start - b.start)
+  let line = source.slice(0, from).split('\n').length
+  let next = 0
+  const tokens: Token[] = []
+  for (const { 0: text, index } of source.slice(from, to).matchAll(TOKEN)) {
+    const [at, start] = [line, from + index]
+    line += text.split('\n').length - 1
+    while (sorted[next] && sorted[next]!.end <= start) next++
+    const edit = sorted[next]
+    const isIn = edit && edit.start <= start
+    if (isIn ? start !== edit.start || edit.text === '' : /^\s|^--/.test(text)) continue
+    tokens.push({ text: isIn ? edit.text : text, line: at })
+  }
+  return tokens
+}
+
+/** A call with one text needs no parentheses: `f'a'`. */
+const isNeeded = (_: Token, at: number, tokens: readonly Token[]): boolean => {
+  const isOpen = (i: number): boolean =>
+    tokens[i]?.text === '(' &&
+    /^['"]/.test(tokens[i + 1]?.text ?? '') &&
+    tokens[i + 2]?.text === ')' &&
+    /^[\w\])]+$/.test(tokens[i - 1]?.text ?? '') &&
+    !KEYWORDS.has(tokens[i - 1]!.text)
+  return !isOpen(at) && !isOpen(at - 2)
+}
+
+/** Tokens that cannot raise an error: they stay on the line before. */
+const isCloser = ({ text }: Token): boolean => /^(end|else|[)}\],])$/.test(text)
+
+/** The head of a function, which cannot raise an error either: what follows stays on its line, and gives it its number. */
+const HEAD = /\bfunction\b[^()\n]*\([^()\n]*\)$/
+
+/** Prints a range of a file with its edits. @example print('local a = 1 -- one', [0, 18], []).text // 'local a=1' */
+export function print(source: string, range: readonly [number, number], edits: readonly Edit[]): Piece {
+  const lines: number[] = []
+  let [text, last, line] = ['', '', 0]
+  for (const token of tokensOf(source, range, edits).filter(isNeeded)) {
+    const breaks = token.line > line && !(lines.length && isCloser(token))
+    if (breaks) {
+      if (HEAD.test(text.slice(-200))) lines.pop()
+      else if (lines.length) text += '\n'
+      lines.push(token.line)
+      line = token.line
+    } else if (wouldJoin(last, token.text)) text += ' '
+    text += token.text
+    last = token.text
+  }
+  return { text, lines }
+}
