@@ -281,7 +281,9 @@ export function build(script: File, header: Header, library: Library, name = hea
       ? [made('F=setmetatable({},{__index=function(_,t)\n'), ...tree(groups), made('return F[t]end})\n')]
       : []),
     ...partsOf({ units: [...library.eager], end: 0 }, live, idle, library),
+    made('return(function()\n'),
     { ...own, text: `${own.text}\n`, file: script.file },
+    made('end)()\n'),
   ]
   const text = parts.map((part) => part.text).join('')
   const sha = createHash('sha1').update(text).digest('hex')
