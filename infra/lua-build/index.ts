@@ -55,9 +55,9 @@ function compressed(scripts: readonly Built[]): string {
 }
 
 function moduleText(scripts: readonly Built[], stamp: string): string {
-  const rows = scripts.map(({ name, sha, args, note }, at) => {
-    const type = args.map((one) => `${one.name}: ${one.int ? 'number' : 'string'}`).join('; ')
-    const words = args.map((one) => `'${one.name}'`).join(', ')
+  const rows = scripts.map(({ name, sha, params, note }, at) => {
+    const type = params.map((one) => `${one.name}: ${one.int ? 'number' : 'string'}`).join('; ')
+    const words = params.map((one) => `'${one.name}'`).join(', ')
     const doc = note.map((line) => ` * ${line}`.trimEnd()).join('\n')
     return `/**\n${doc}\n */\nexport const ${name}: Script<{ ${type} }> = made('${name}', '${sha}', [${words}], () => all()[${at}]!)\n`
   })

@@ -13,7 +13,9 @@ type Group = { units: Unit[]; end: number }
 /** A part of a script: text of the build, or of a file. */
 type Part = Piece & { file?: string }
 
-export type Built = Header & {
+/** A built script. `params` are its arguments with their types. */
+export type Built = Omit<Header, 'args'> & {
+  params: Header['args']
   file: string
   text: string
   lines: string
@@ -287,7 +289,8 @@ export function build(script: File, header: Header, library: Library, name = hea
   ]
   const text = parts.map((part) => part.text).join('')
   const sha = createHash('sha1').update(text).digest('hex')
-  return { ...header, name, file: script.file, text, lines: linesOf(parts), sha, units: [...live], idle }
+  const { args: params, note, access } = header
+  return { name, params, note, access, file: script.file, text, lines: linesOf(parts), sha, units: [...live], idle }
 }
 
 const MAX_STEP = 35

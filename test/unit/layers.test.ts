@@ -9,7 +9,7 @@ const root = resolve(import.meta.dirname, '../..')
 /** Folder → what its files may import: other folders of ours, and packages. `types` means: by `import type` only. */
 const table: Record<string, { ours: string[]; packages: string[]; types?: string[] }> = {
   'src/core': { ours: [], packages: ['zod', 'croner'] },
-  'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer'] },
+  'src/redis': { ours: ['src/core'], packages: ['@upstash/redis', 'node:crypto', 'node:buffer', 'node:zlib'] },
   'src/engine': { ours: ['src/core', 'src/redis'], packages: [] },
   'src/http': { ours: ['src/core'], types: ['src/engine'], packages: ['hono', 'zod'] },
   'src/facades': { ours: ['src/core', 'src/http'], types: ['src/engine'], packages: ['hono', 'zod'] },
