@@ -122,9 +122,9 @@ const cases: Case[] = [
   },
   {
     path: '/workers?register',
-    fill: { Class: 'stamp', 'Tries again': '-1' },
+    fill: { Class: 'stamp', Retries: '-1' },
     press: 'Register it',
-    field: 'Tries again',
+    field: 'Retries',
     says: /^retry\.max: expected at least 0/,
   },
   {

@@ -1,10 +1,9 @@
 // Channels: who listens to which, by their hierarchy; their last messages, where they are kept; and a box to publish.
 
 import type { Engine } from '../../engine/index.ts'
-import { useLook } from '../look.ts'
 import { page } from '../page.ts'
-import { refusal, Sent } from '../parts/act.tsx'
 import { Field, TextArea } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
 import { Ago } from '../parts/moment.tsx'
@@ -191,12 +190,9 @@ function heardBy(to: string, channels: readonly Channel[]): string {
 }
 
 function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'write')
   return (
     <Card title="Publish">
-      <form class="form" method="post" action={`${base}/channels`} data-act="publish" data-preview="channel">
-        <Sent act="publish" />
+      <Form act="publish" scope="write" press="Publish" at="/channels" preview={['channel']}>
         <Field
           name="channel"
           label="Channel"
@@ -214,10 +210,7 @@ function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }
           <input type="checkbox" class="check" name="keep" value="1" />
           Keep it <span class="dim">as the channel's last message</span>
         </label>
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          Publish
-        </button>
-      </form>
+      </Form>
     </Card>
   )
 }

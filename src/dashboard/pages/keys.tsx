@@ -2,10 +2,10 @@
 
 import { SidejobError } from '../../core/errors.ts'
 import type { ApiKey, Scope } from '../../engine/engine.ts'
-import { useLook } from '../look.ts'
 import { page } from '../page.ts'
-import { Act as Button, refusal, Sent } from '../parts/act.tsx'
+import { Act as Button } from '../parts/act.tsx'
 import { Field } from '../parts/field.tsx'
+import { Form } from '../parts/form.tsx'
 import { Card, Empty, Head } from '../parts/layout.tsx'
 import { Ago } from '../parts/moment.tsx'
 import { Name } from '../parts/name.tsx'
@@ -65,12 +65,9 @@ function Row({ apiKey: { id, name, scopes, createdAt, lastUsedAt, expiresAt } }:
 }
 
 function MakeForm() {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
   return (
     <Card title="New key">
-      <form class="form" method="post" action={`${base}${here}`} data-act="make">
-        <Sent act="make" />
+      <Form act="make" scope="admin" press="Create key">
         <Field name="name" label="Name" note="who has it, or what for" required />
         <fieldset>
           <legend>It may</legend>
@@ -88,10 +85,7 @@ function MakeForm() {
             </label>
           ))}
         </fieldset>
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          Create key
-        </button>
-      </form>
+      </Form>
     </Card>
   )
 }

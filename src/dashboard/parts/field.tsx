@@ -2,116 +2,71 @@
 
 import type { Child } from 'hono/jsx'
 
-type FieldProps = {
+type Named = {
   name: string
   label: string
   note?: string
-  /** What errors call it, where that is not its name. */
-  path?: string
   value?: string
+  /** Name of the field in errors, if it differs. */
+  path?: string
+}
+
+export type FieldProps = Named & {
   type?: 'text' | 'number' | 'search' | 'datetime-local'
   required?: boolean
   mono?: boolean
   placeholder?: string
   list?: string
 }
-
-export function Field({
-  name,
-  label,
-  note,
-  value,
-  type = 'text',
-  required,
-  mono,
-  placeholder,
-  list,
-  path,
-}: FieldProps) {
-  return (
-    <label>
-      <span class="fieldname">
-        {label} {note && <span class="note">{note}</span>}
-      </span>
-      <input
-        class={`field${mono ? ' mono' : ''}`}
-        name={name}
-        type={type}
-        value={value}
-        required={required}
-        placeholder={placeholder}
-        list={list}
-        data-path={path}
-        autocomplete="off"
-        step={type === 'number' ? 'any' : undefined}
-      />
-    </label>
-  )
-}
-
-export function TextArea({
-  name,
-  label,
-  note,
-  value,
-  rows = 3,
-  path,
-  required,
-}: {
-  name: string
-  label: string
-  note?: string
-  value?: string
-  rows?: number
-  path?: string
-  required?: boolean
-}) {
-  return (
-    <label>
-      <span class="fieldname">
-        {label} {note && <span class="note">{note}</span>}
-      </span>
-      <textarea class="field" name={name} rows={rows} spellcheck={false} data-path={path} required={required}>
-        {value}
-      </textarea>
-    </label>
-  )
-}
-
-export function Select({
-  name,
-  label,
-  options,
-  labels = {},
-  value,
-  note,
-  path,
-}: {
-  name: string
-  label: string
-  note?: string
-  value?: string
+export type TextAreaProps = Named & { rows?: number; required?: boolean }
+type SelectProps = Named & {
   options: readonly string[]
-  /** How options are called where that is not what they are. */
+  /** Texts of options, if they differ from their values. */
   labels?: Readonly<Record<string, string>>
-  /** What errors call it, where that is not its name. */
-  path?: string
-}) {
-  return (
-    <label>
-      <span class="fieldname">
-        {label} {note && <span class="note">{note}</span>}
-      </span>
-      <select class="field" name={name} data-path={path}>
-        {options.map((option) => (
-          <option value={option} selected={option === value}>
-            {Object.hasOwn(labels, option) ? labels[option] : option}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
 }
+
+const Label = ({ label, note, children }: Pick<Named, 'label' | 'note'> & { children: Child }) => (
+  // biome-ignore lint/a11y/noLabelWithoutControl: the control is the child
+  <label>
+    <span class="fieldname">
+      {label} {note && <span class="note">{note}</span>}
+    </span>
+    {children}
+  </label>
+)
+
+export const Field = ({ label, note, type = 'text', mono, path, ...input }: FieldProps) => (
+  <Label label={label} note={note}>
+    <input
+      {...input}
+      class={`field${mono ? ' mono' : ''}`}
+      type={type}
+      data-path={path}
+      autocomplete="off"
+      step={type === 'number' ? 'any' : undefined}
+    />
+  </Label>
+)
+
+export const TextArea = ({ label, note, value, path, rows = 3, ...area }: TextAreaProps) => (
+  <Label label={label} note={note}>
+    <textarea {...area} class="field" rows={rows} spellcheck={false} data-path={path}>
+      {value}
+    </textarea>
+  </Label>
+)
+
+export const Select = ({ name, label, note, value, path, options, labels = {} }: SelectProps) => (
+  <Label label={label} note={note}>
+    <select class="field" name={name} data-path={path}>
+      {options.map((option) => (
+        <option value={option} selected={option === value}>
+          {Object.hasOwn(labels, option) ? labels[option] : option}
+        </option>
+      ))}
+    </select>
+  </Label>
+)
 
 /** What is asked for seldom. */
 export function Options({ title, children, open }: { title: string; open?: boolean; children: Child }) {

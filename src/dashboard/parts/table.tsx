@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx'
 
 /** `#` begins the name of a column of numbers, `-` a name for screen readers alone. */
-function HeadCell({ name }: { name: string }) {
+export function HeadCell({ name }: { name: string }) {
   if (name.startsWith('-'))
     return (
       <th scope="col">

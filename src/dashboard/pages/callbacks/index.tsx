@@ -157,6 +157,47 @@ function HostFilter({ host, all }: { host: string; all: string }) {
   )
 }
 
+type ListProps = Pick<CallbacksData, 'callbacks' | 'cursor' | 'newest'> & { search: string; isFiltered: boolean }
+
+function List({ callbacks, cursor, newest, search, isFiltered }: ListProps) {
+  return (
+    <Card>
+      {callbacks.length === 0 && cursor === null ? (
+        <Empty
+          act={
+            isFiltered ? (
+              <To kind="link" to="/callbacks">
+                Show all
+              </To>
+            ) : undefined
+          }
+        >
+          {isFiltered
+            ? 'No callback matches.'
+            : 'No callbacks yet. A job that has the option callback sends one when it ends.'}
+        </Empty>
+      ) : (
+        <Table
+          caption="Callbacks"
+          heads={['State', 'Of', 'To', 'Last error', '#Tries', '#Made', '#Next try', '-Acts']}
+          grows
+        >
+          {callbacks.map((callback) => (
+            <Row callback={callback} tries={`/callbacks${queryWith(search, { open: String(callback.of) })}`} />
+          ))}
+        </Table>
+      )}
+      <Further
+        to={cursor === null ? undefined : `/callbacks${queryWith(search, { cursor })}`}
+        more="older callbacks"
+        rows={callbacks.length}
+        limit={MOST}
+        searched={searchedOf({ cursor, newest })}
+      />
+    </Card>
+  )
+}
+
 function View({ data: { callbacks, cursor, newest, counts, breakers, state, host, opened } }: { data: CallbacksData }) {
   const { here } = useLook()
   const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
@@ -182,40 +223,7 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
           <Breakers breakers={breakers} />
         </Card>
       )}
-      <Card>
-        {callbacks.length === 0 && cursor === null ? (
-          <Empty
-            act={
-              state || host ? (
-                <To kind="link" to="/callbacks">
-                  Show all
-                </To>
-              ) : undefined
-            }
-          >
-            {state || host
-              ? 'No callback matches.'
-              : 'No callbacks yet. A job that has the option callback sends one when it ends.'}
-          </Empty>
-        ) : (
-          <Table
-            caption="Callbacks"
-            heads={['State', 'Of', 'To', 'Last error', '#Tries', '#Made', '#Next try', '-Acts']}
-            grows
-          >
-            {callbacks.map((callback) => (
-              <Row callback={callback} tries={`/callbacks${queryWith(search, { open: String(callback.of) })}`} />
-            ))}
-          </Table>
-        )}
-        <Further
-          to={cursor === null ? undefined : `/callbacks${queryWith(search, { cursor })}`}
-          more="older callbacks"
-          rows={callbacks.length}
-          limit={MOST}
-          searched={searchedOf({ cursor, newest })}
-        />
-      </Card>
+      <List {...{ callbacks, cursor, newest, search }} isFiltered={state !== undefined || host !== undefined} />
     </>
   )
 }

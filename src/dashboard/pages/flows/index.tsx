@@ -5,7 +5,8 @@ import { asset as board } from '../../built/board-js.generated.ts'
 import { asset as style } from '../../built/flow-css.generated.ts'
 import { useLook } from '../../look.ts'
 import { page } from '../../page.ts'
-import { Act, LinkButton, More, refusal, Sent } from '../../parts/act.tsx'
+import { Act, LinkButton, More } from '../../parts/act.tsx'
+import { Form } from '../../parts/form.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { sumOf, wireSaid } from '../../words/flow.ts'
@@ -92,11 +93,8 @@ function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
 }
 
 function Missing({ id }: { id: number }) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'write')
   return (
-    <form class="card body ask" method="post" action={`${base}/flows/${id}`} data-act="graph">
-      <Sent act="graph" />
+    <Form act="graph" scope="write" press="Begin with it" at={`/flows/${id}`} kind="card body ask">
       <p>
         It waits for its graph on port <code>__graph</code>.
       </p>
@@ -104,10 +102,7 @@ function Missing({ id }: { id: number }) {
         <span class="fieldname">Graph</span>
         <textarea class="field mono" name="graph" rows={12} spellcheck={false} required data-path="*" />
       </label>
-      <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-        Begin with it
-      </button>
-    </form>
+    </Form>
   )
 }
 

@@ -4,7 +4,8 @@ import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Act, LinkButton, More, refusal, Sent } from '../../parts/act.tsx'
+import { Act, LinkButton, More } from '../../parts/act.tsx'
+import { Form } from '../../parts/form.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
@@ -59,8 +60,7 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
 
 function Others({ job }: { job: JobView }) {
   const { id, status, priority } = job
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'write')
+  const { base } = useLook()
   return (
     <More label="More">
       <Act act="cancel" scope="write" kind="danger">
@@ -74,16 +74,12 @@ function Others({ job }: { job: JobView }) {
       <Act act="lock" scope="write">
         Lock for ten minutes
       </Act>
-      <form class="row" method="post" data-act="priority">
-        <Sent act="priority" />
+      <Form act="priority" scope="write" press="Set" kind="row" button="small">
         <label>
           Priority, smaller first
           <input class="field" name="priority" type="number" value={String(priority)} />
         </label>
-        <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
-          Set
-        </button>
-      </form>
+      </Form>
       <button class="btn" type="button" data-copy={`curl -H "Authorization: Bearer $KEY" "$URL/v1/jobs/${id}"`}>
         Copy as curl
       </button>

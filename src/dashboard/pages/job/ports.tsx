@@ -4,8 +4,9 @@ import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
 import { queryWith, useLook } from '../../look.ts'
-import { Act, More, refusal, Sent } from '../../parts/act.tsx'
+import { Act, More } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { Table } from '../../parts/table.tsx'
 import { Value } from '../../parts/value.tsx'
@@ -62,14 +63,17 @@ function presentDefault({ view }: PortRow, schema: string | undefined): ((field:
 
 /** Fields for one value, by the schema of the port; those of a default begin with the present one. */
 function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; verb: string; isDefault?: true }) {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'write')
   const schema = row.view.schema && encodedToJson(row.view.schema)
   return (
-    <form method="post" action={`${base}${here}`} data-act={act}>
-      <Sent act={act} />
-      <input type="hidden" name="dir" value={row.dir} />
-      <input type="hidden" name="port" value={row.name} />
+    <Form
+      act={act}
+      scope="write"
+      press={verb}
+      kind=""
+      button="small"
+      label={labelOf(verb, row)}
+      fields={{ dir: row.dir, port: row.name }}
+    >
       <ValueFields
         name="value"
         label={`${verb} to ${row.name}`}
@@ -78,63 +82,48 @@ function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; v
         was={isDefault && presentDefault(row, schema)}
         path="values"
       />
-      <button class="btn small" type="submit" disabled={off !== undefined} title={off} aria-label={labelOf(verb, row)}>
-        {verb}
-      </button>
-    </form>
+    </Form>
   )
 }
 
 /** To what it listens, or on what it publishes. */
 function ChannelsForm({ row }: { row: PortRow }) {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'write')
   return (
-    <form method="post" action={`${base}${here}`} data-act="channels">
-      <Sent act="channels" />
-      <input type="hidden" name="dir" value={row.dir} />
-      <input type="hidden" name="port" value={row.name} />
+    <Form
+      act="channels"
+      scope="write"
+      press="Set the channels"
+      kind=""
+      button="small"
+      label={labelOf('Set the channels', row)}
+      fields={{ dir: row.dir, port: row.name }}
+    >
       <label>
         {row.dir === 'in' ? 'Channels that it listens to' : 'Channels that it publishes on'}, one a line
         <textarea class="field mono" name="channels" rows={2} spellcheck={false} data-path="channels">
           {row.view.channels.join('\n')}
         </textarea>
       </label>
-      <button
-        class="btn small"
-        type="submit"
-        disabled={off !== undefined}
-        title={off}
-        aria-label={labelOf('Set the channels', row)}
-      >
-        Set the channels
-      </button>
-    </form>
+    </Form>
   )
 }
 
 /** Where what waits, and the default, goes once. */
 function ConnectForm({ row }: { row: PortRow }) {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'write')
   return (
-    <form method="post" action={`${base}${here}`} data-act="connect">
-      <Sent act="connect" />
-      <input type="hidden" name="dir" value={row.dir} />
-      <input type="hidden" name="port" value={row.name} />
+    <Form
+      act="connect"
+      scope="write"
+      press="Connect"
+      kind=""
+      button="small"
+      label={labelOf('Connect', row)}
+      fields={{ dir: row.dir, port: row.name }}
+    >
       <Field name="to" label="Move what waits to job" required mono />
       <Select name="side" label="Side" options={['in', 'out']} />
       <Field name="toPort" label="Port" required mono />
-      <button
-        class="btn small"
-        type="submit"
-        disabled={off !== undefined}
-        title={off}
-        aria-label={labelOf('Connect', row)}
-      >
-        Connect
-      </button>
-    </form>
+    </Form>
   )
 }
 

@@ -1,5 +1,6 @@
 // The rail of a job: its family, and facts.
 
+import type { Child } from 'hono/jsx'
 import { groupIdOf } from '../../../core/constraint.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -85,112 +86,89 @@ const triesOf = ({ retry, attempt }: JobView): string => {
   return `${count(attempt)}${most}${base === undefined ? '' : `, ${span(base)} × ${retry?.backoff?.factor ?? 2}`}`
 }
 
-/** What its runs have cost, once there was one. */
-function Cost({ job: { cost } }: { job: JobView }) {
-  if (!cost || cost.runs === 0) return null
-  return (
-    <>
-      <dt>Cost</dt>
-      <dd>
-        {!cost.whole && 'the last '}
-        {many(cost.runs, 'run')}, {span(cost.took)}
-        {cost.commits !== null && `, ${many(cost.commits, 'commit')}`}
-        {cost.price !== null && `, about ${money(cost.price)}`}
-      </dd>
-    </>
-  )
+/** Cost of its runs. */
+function costOf({ cost }: JobView): string | false {
+  if (!cost || cost.runs === 0) return false
+  const { runs, took, commits, price, whole } = cost
+  return [
+    `${whole ? '' : 'the last '}${many(runs, 'run')}`,
+    span(took),
+    ...(commits === null ? [] : [many(commits, 'commit')]),
+    ...(price === null ? [] : [`about ${money(price)}`]),
+  ].join(', ')
+}
+
+const keptText = ({ keptUntil, retain }: JobView, zone: string): string => {
+  if (keptUntil !== null) return `until ${moment(keptUntil, zone)}`
+  return retain === null ? 'as its worker says' : `${span(retain)} after its end`
+}
+
+const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
+  <span class="clip">
+    {limits.slice(0, 4).map((key) => (
+      <>
+        <To to={wayToLimit(key)}>
+          <Name of={groupIdOf(key) ?? key} most={24} />
+        </To>
+        {key === waitingAt && ' (waits)'}{' '}
+      </>
+    ))}
+  </span>
+)
+
+/** A fact without a value is not shown. */
+function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
+  const { queue, class: of, group, limits, callback, timeout, tag, unique, lockedUntil, run } = job
+  return [
+    [
+      'Worker',
+      <To kind="mono clip" to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(of)}`}>
+        <Name of={`${queue}/${of}`} most={30} />
+      </To>,
+    ],
+    [
+      'Group',
+      group && (
+        <To kind="clip" to={`/groups/${encodeURIComponent(group)}`}>
+          <Name of={group} most={30} />
+        </To>
+      ),
+    ],
+    ['Limits', limits.length > 0 && <Limits job={job} />],
+    ['Tries', triesOf(job)],
+    ['Time for a run', timeout !== null && span(timeout)],
+    ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
+    ['Callback', callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'at its end')],
+    [
+      'Tag',
+      tag && (
+        <span class="mono">
+          <Name of={tag} most={24} />
+        </span>
+      ),
+    ],
+    ['Unique until', unique?.until],
+    ['Locked until', lockedUntil !== null && moment(lockedUntil, zone)],
+    ['Cost', costOf(job)],
+    ['Kept', keptText(job, zone)],
+  ]
 }
 
 function Facts({ job }: { job: JobView }) {
   const { zone } = useLook()
-  const { queue, group, limits, waitingAt, callback, timeout, keptUntil, retain, tag, unique, lockedUntil, run } = job
-  const worker = `${queue}/${job.class}`
   return (
     <Card title="Facts">
       <div class="body">
         <dl class="kv">
-          <dt>Worker</dt>
-          <dd>
-            <To kind="mono clip" to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(job.class)}`}>
-              <Name of={worker} most={30} />
-            </To>
-          </dd>
-          {group && (
-            <>
-              <dt>Group</dt>
-              <dd>
-                <To kind="clip" to={`/groups/${encodeURIComponent(group)}`}>
-                  <Name of={group} most={30} />
-                </To>
-              </dd>
-            </>
+          {factsOf(job, zone).map(
+            ([name, value]) =>
+              value && (
+                <>
+                  <dt>{name}</dt>
+                  <dd>{value}</dd>
+                </>
+              ),
           )}
-          {limits.length > 0 && (
-            <>
-              <dt>Limits</dt>
-              <dd>
-                <span class="clip">
-                  {limits.slice(0, 4).map((key) => (
-                    <>
-                      <To to={wayToLimit(key)}>
-                        <Name of={groupIdOf(key) ?? key} most={24} />
-                      </To>
-                      {key === waitingAt && ' (waits)'}{' '}
-                    </>
-                  ))}
-                </span>
-              </dd>
-            </>
-          )}
-          <dt>Tries</dt>
-          <dd>{triesOf(job)}</dd>
-          {timeout !== null && (
-            <>
-              <dt>Time for a run</dt>
-              <dd>{span(timeout)}</dd>
-            </>
-          )}
-          {run && (
-            <>
-              <dt>Run by</dt>
-              <dd>{run.process ?? (run.lane ? `lane ${run.lane}` : '–')}</dd>
-            </>
-          )}
-          {callback && (
-            <>
-              <dt>Callback</dt>
-              <dd>{callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'at its end'}</dd>
-            </>
-          )}
-          {tag && (
-            <>
-              <dt>Tag</dt>
-              <dd class="mono">
-                <Name of={tag} most={24} />
-              </dd>
-            </>
-          )}
-          {unique && (
-            <>
-              <dt>Unique until</dt>
-              <dd>{unique.until}</dd>
-            </>
-          )}
-          {lockedUntil !== null && (
-            <>
-              <dt>Locked until</dt>
-              <dd>{moment(lockedUntil, zone)}</dd>
-            </>
-          )}
-          <Cost job={job} />
-          <dt>Kept</dt>
-          <dd>
-            {keptUntil !== null
-              ? `until ${moment(keptUntil, zone)}`
-              : retain === null
-                ? 'as its worker says'
-                : `${span(retain)} after its end`}
-          </dd>
         </dl>
       </div>
     </Card>

@@ -7,7 +7,8 @@ import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith, useLook } from '../../look.ts'
-import { Act, refusal, Sent } from '../../parts/act.tsx'
+import { Act } from '../../parts/act.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Empty } from '../../parts/layout.tsx'
 import { type LogEntry, LogLines, Tail } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
@@ -54,11 +55,8 @@ const numberOf = (name: Tab, { job, runs, tab }: Props): number | undefined => {
 
 /** A field of the state is merged in: what it is called, and its value as JSON. */
 function StateForm() {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'write')
   return (
-    <form class="form" method="post" action={`${base}${here}`} data-act="state">
-      <Sent act="state" />
+    <Form act="state" scope="write" press="Merge it in" button="small">
       <div class="cronf">
         <label>
           Field
@@ -69,10 +67,7 @@ function StateForm() {
           <input class="field mono" name="value" required spellcheck={false} />
         </label>
       </div>
-      <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
-        Merge it in
-      </button>
-    </form>
+    </Form>
   )
 }
 

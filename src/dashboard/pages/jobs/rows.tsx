@@ -7,6 +7,7 @@ import { StatusMark } from '../../parts/icon.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
+import { HeadCell } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
 import { searchedOf } from '../../words/further.ts'
@@ -127,58 +128,51 @@ type RowsProps = {
   paused: ReadonlySet<string>
 }
 
+function NoJobs({ hasJobs, query }: Pick<RowsProps, 'hasJobs' | 'query'>) {
+  if (hasJobs) return <Empty act={<Wider query={query} />}>No job matches.</Empty>
+  const make = (
+    <To kind="btn" to="/jobs/new">
+      New job
+    </To>
+  )
+  return <Empty act={make}>No jobs yet.</Empty>
+}
+
+const heads = ['-Status', 'Job', 'Class and group', 'What happened', 'Queue', '#Prio', 'Tries', '#Run']
+
+const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'query' | 'selected' | 'paused'>) => (
+  <table class="tbl jobs">
+    <caption class="vh">{isSorted(query) ? 'Jobs, newest end first' : 'Jobs, newest first'}</caption>
+    <thead>
+      <tr>
+        <th scope="col">
+          <input type="checkbox" class="check" data-do="select-all" aria-label="Select all of this page" />
+        </th>
+        {heads.map((name) => (
+          <HeadCell name={name} />
+        ))}
+        <Moment query={query} />
+      </tr>
+    </thead>
+    <tbody id="rows" data-found>
+      {jobs.map((job) => (
+        <Row job={job} isSelected={selected.has(String(job.id))} paused={paused} />
+      ))}
+    </tbody>
+    <tbody data-older data-island />
+  </table>
+)
+
 export function Rows({ jobs, cursor, newest, limit, query, selected, paused, hasJobs }: RowsProps) {
   const further = cursor === null ? undefined : `/jobs${queryWith(query.toString(), { cursor })}`
-  if (jobs.length === 0 && cursor === null && !hasJobs)
-    return (
-      <Empty
-        act={
-          <To kind="btn" to="/jobs/new">
-            New job
-          </To>
-        }
-      >
-        No jobs yet.
-      </Empty>
-    )
-  if (jobs.length === 0 && cursor === null) return <Empty act={<Wider query={query} />}>No job matches.</Empty>
+  if (jobs.length === 0 && cursor === null) return <NoJobs hasJobs={hasJobs} query={query} />
   return (
     <>
       <button class="newrows" id="new-rows" type="button" hidden>
         <span class="word" />
         <kbd>.</kbd>
       </button>
-      <table class="tbl jobs">
-        <caption class="vh">{isSorted(query) ? 'Jobs, newest end first' : 'Jobs, newest first'}</caption>
-        <thead>
-          <tr>
-            <th scope="col">
-              <input type="checkbox" class="check" data-do="select-all" aria-label="Select all of this page" />
-            </th>
-            <th scope="col">
-              <span class="vh">Status</span>
-            </th>
-            <th scope="col">Job</th>
-            <th scope="col">Class and group</th>
-            <th scope="col">What happened</th>
-            <th scope="col">Queue</th>
-            <th scope="col" class="num">
-              Prio
-            </th>
-            <th scope="col">Tries</th>
-            <th scope="col" class="num">
-              Run
-            </th>
-            <Moment query={query} />
-          </tr>
-        </thead>
-        <tbody id="rows" data-found>
-          {jobs.map((job) => (
-            <Row job={job} isSelected={selected.has(String(job.id))} paused={paused} />
-          ))}
-        </tbody>
-        <tbody data-older data-island />
-      </table>
+      <JobTable {...{ jobs, query, selected, paused }} />
       <Further
         to={further}
         more="older jobs"

@@ -1,8 +1,7 @@
 // The card with the form of a limit, a group or a constraint: it is sent by admins, and left without a change.
 
 import type { Child } from 'hono/jsx'
-import { useLook } from '../../look.ts'
-import { refusal, Sent } from '../../parts/act.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 
 type FormCardProps = {
@@ -19,8 +18,6 @@ type FormCardProps = {
 
 /** @example <FormCard title="New limit" act="set" press="Create limit">…</FormCard> */
 export function FormCard({ title, act, press, preview, foot, children }: FormCardProps) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
   return (
     <Card
       title={title}
@@ -31,20 +28,9 @@ export function FormCard({ title, act, press, preview, foot, children }: FormCar
         </To>
       }
     >
-      <form
-        class="form"
-        method="post"
-        action={`${base}/limits`}
-        data-act={act}
-        data-opened
-        data-preview={preview?.join(' ')}
-      >
-        <Sent act={act} />
+      <Form act={act} scope="admin" press={press} at="/limits" preview={preview} isOpened>
         {children}
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          {press}
-        </button>
-      </form>
+      </Form>
       {foot && <div class="foot row">{foot}</div>}
     </Card>
   )

@@ -144,23 +144,64 @@ function Numbers({ points, said, to }: { points: Point[]; said: string; to: (poi
 
 type EndsProps = { points: Point[]; range: Range; deploys: number[]; queue?: string }
 
-/** @example <Ends points={points} range={range} deploys={[]} queue="media" /> */
-export function Ends({ points, range, deploys, queue }: EndsProps) {
+type PlotProps = Omit<EndsProps, 'queue'> & { said: string; to: (point: Point, status: Ended) => string }
+
+function Plot({ points, range, deploys, said, to }: PlotProps) {
   const { zone, now } = useLook()
-  const jobs = (point: Point, status: Ended) => jobsIn(point, range, status, queue)
   const end = endOf(range, now)
   const per = perOf(range)
   const top = niceTop(Math.max(...points.map(({ completed }) => completed)) / per) * per
   const low = niceTop(Math.max(...points.map(({ failed }) => failed)) / per) * per
+  const marks = Array.from(
+    { length: LABELS },
+    (_, i) => points[Math.floor((i * (points.length - 1)) / (LABELS - 1))]!.at,
+  )
+  return (
+    <div class="plot">
+      <span class="ylab y1" aria-hidden="true">
+        {count(top / per)}
+      </span>
+      <span class="ylab y2" aria-hidden="true">
+        {count(low / per)} failed
+      </span>
+      <svg
+        height={HEIGHT}
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={said}
+        data-from={end - range.span}
+        data-to={end}
+      >
+        {[9.5, 62.17, 114.83, 224.5].map((y) => (
+          <path class="ln1 s-line" d={`M0 ${y}H${WIDTH}`} />
+        ))}
+        <path class="ln1 s-line2" d={`M0 ${LINE}H${WIDTH}`} />
+        {points.map((point, i) => (
+          <Column point={point} i={i} of={points.length} top={top} low={low} to={(status) => to(point, status)} />
+        ))}
+        {deploys.map((at) => (
+          <Deploy at={at} points={points} />
+        ))}
+      </svg>
+      <div class="axis" aria-hidden="true">
+        {marks.map((at) => (
+          <span>{range.span > 86_400_000 ? dayOf(at, zone) : hourOf(at, zone)}</span>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+/** @example <Ends points={points} range={range} deploys={[]} queue="media" /> */
+export function Ends({ points, range, deploys, queue }: EndsProps) {
+  const { zone } = useLook()
+  const jobs = (point: Point, status: Ended) => jobsIn(point, range, status, queue)
   const completed = points.reduce((sum, point) => sum + point.completed, 0)
   const failed = points.reduce((sum, point) => sum + point.failed, 0)
   const told =
     deploys.length > 0 ? `; classes were deployed at ${deploys.map((at) => hourOf(at, zone)).join(', ')}` : ''
   const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`}${told}`
-  const marks = Array.from(
-    { length: LABELS },
-    (_, i) => points[Math.floor((i * (points.length - 1)) / (LABELS - 1))]!.at,
-  )
   return (
     <Card
       title={range.step === 'minute' ? 'Ends a minute' : 'Ends an hour'}
@@ -172,39 +213,7 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
         </span>
       }
     >
-      <div class="plot">
-        <span class="ylab y1" aria-hidden="true">
-          {count(top / per)}
-        </span>
-        <span class="ylab y2" aria-hidden="true">
-          {count(low / per)} failed
-        </span>
-        <svg
-          height={HEIGHT}
-          viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-          preserveAspectRatio="none"
-          role="img"
-          aria-label={said}
-          data-from={end - range.span}
-          data-to={end}
-        >
-          {[9.5, 62.17, 114.83, 224.5].map((y) => (
-            <path class="ln1 s-line" d={`M0 ${y}H${WIDTH}`} />
-          ))}
-          <path class="ln1 s-line2" d={`M0 ${LINE}H${WIDTH}`} />
-          {points.map((point, i) => (
-            <Column point={point} i={i} of={points.length} top={top} low={low} to={(status) => jobs(point, status)} />
-          ))}
-          {deploys.map((at) => (
-            <Deploy at={at} points={points} />
-          ))}
-        </svg>
-        <div class="axis" aria-hidden="true">
-          {marks.map((at) => (
-            <span>{range.span > 86_400_000 ? dayOf(at, zone) : hourOf(at, zone)}</span>
-          ))}
-        </div>
-      </div>
+      <Plot {...{ points, range, deploys, said }} to={jobs} />
       <Numbers points={points} said={said} to={jobs} />
     </Card>
   )

@@ -1,5 +1,6 @@
 // A queue from near: who serves it, what runs, which claims wait, who is next and why, and its classes.
 
+import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
@@ -15,63 +16,65 @@ import type { ClassRow } from '../jobs/by-class.tsx'
 /** So many runs, and classes, are shown. */
 const [RUNS, CLASSES] = [6, 12]
 
-/** Lanes with what each has, programs that ask, and claims that wait. */
+type ServerProps = { id: string; most: number; tag: string; has: Child; when: Child }
+
+const Server = ({ id, most, tag, has, when }: ServerProps) => (
+  <tr>
+    <td>
+      <b class="mono">
+        <Name of={id} most={most} />
+      </b>{' '}
+      <span class="tag">{tag}</span>
+    </td>
+    <td class="fill dim">{has}</td>
+    <td class="num dim">{when}</td>
+  </tr>
+)
+
+const Until = ({ at }: { at: number }) => (
+  <>
+    ends <Ago at={at} />
+  </>
+)
+
+/** Open lanes, pull workers, and claims that wait. */
 export function Serves({ queue, processes }: { queue: QueueDetail; processes: ProcessView[] }) {
   const { open, claims, batch, runs } = queue
-  const programs = processes.filter((one) => one.kind === 'pull' && one.queues.includes(queue.name))
+  const programs = processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(queue.name) ? [one] : []))
   const all = open.length + programs.length + claims.length
-  const has = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
+  const runsOf = (lane: string): number => runs.filter((run) => run.lane !== null && lane.startsWith(run.lane)).length
   return (
     <Card title="Who serves it" tag={count(all)}>
-      {all === 0 && <Empty>No lane is open, and no program has asked for its jobs.</Empty>}
+      {all === 0 && <Empty>No lane is open, and no pull worker has claimed from this queue.</Empty>}
       <Table caption="Lanes, programs, and claims that wait" heads={['Who', 'What it has', 'Since or until']} isPlain>
         {open.map(({ id, kind, since, until }) => (
-          <tr>
-            <td>
-              <b class="mono">
-                <Name of={id} most={12} />
-              </b>{' '}
-              <span class="tag">{kind === 'bell' ? 'on its way' : 'lane'}</span>
-            </td>
-            <td class="fill dim">{kind === 'lane' && `${many(has(id), 'run')}, ${count(batch)} at most`}</td>
-            <td class="num dim">
-              {since === null ? (
-                <>
-                  ends <Ago at={until} />
-                </>
+          <Server
+            {...{ id, most: 12, tag: kind === 'bell' ? 'on its way' : 'lane' }}
+            has={kind === 'lane' && `${many(runsOf(id), 'run')}, ${count(batch)} at most`}
+            when={
+              since === null ? (
+                <Until at={until} />
               ) : (
                 <>
                   open <Since at={since} />
                 </>
-              )}
-            </td>
-          </tr>
+              )
+            }
+          />
         ))}
-        {programs.map((one) => (
-          <tr>
-            <td>
-              <b class="mono">
-                <Name of={one.id} most={24} />
-              </b>{' '}
-              <span class="tag">pull</span>
-            </td>
-            <td class="fill dim">{many(one.runs.length, 'run')} under way</td>
-            <td class="num">{one.kind === 'pull' && <Since at={one.startedAt} />}</td>
-          </tr>
+        {programs.map(({ id, runs, startedAt }) => (
+          <Server
+            {...{ id, most: 24, tag: 'pull' }}
+            has={`${many(runs.length, 'run')} under way`}
+            when={<Since at={startedAt} />}
+          />
         ))}
         {claims.map(({ id, names, until }) => (
-          <tr>
-            <td>
-              <b class="mono">
-                <Name of={id} most={12} />
-              </b>{' '}
-              <span class="tag">waits</span>
-            </td>
-            <td class="fill dim">for {names.length === 0 ? 'any class' : cut(listed(names), 40)}</td>
-            <td class="num dim">
-              ends <Ago at={until} />
-            </td>
-          </tr>
+          <Server
+            {...{ id, most: 12, tag: 'waits' }}
+            has={`for ${names.length === 0 ? 'any class' : cut(listed(names), 40)}`}
+            when={<Until at={until} />}
+          />
         ))}
       </Table>
     </Card>

@@ -1,9 +1,8 @@
 // How a queue is served: a form, and what each setting would do as things are.
 
 import type { QueueDetail } from '../../../engine/engine.ts'
-import { useLook } from '../../look.ts'
-import { refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { count, many } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
@@ -29,8 +28,6 @@ export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ..
 
 export function Settings({ queue }: { queue: QueueDetail }) {
   const { maxLanes, batch, mode, ageing } = queue
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
   const is = {
     lanes: String(maxLanes),
     batch: String(batch),
@@ -39,8 +36,7 @@ export function Settings({ queue }: { queue: QueueDetail }) {
   }
   return (
     <Card title="Settings">
-      <form class="form" method="post" action={`${base}${here}`} data-act="change">
-        <Sent act="change" />
+      <Form act="change" scope="admin" press="Change" button="">
         {settings.map((name) => (
           <input type="hidden" name={`was_${name}`} value={is[name]} />
         ))}
@@ -67,10 +63,7 @@ export function Settings({ queue }: { queue: QueueDetail }) {
           placeholder="1m"
         />
         <p class="note">{nowOf(queue)}</p>
-        <button class="btn" type="submit" disabled={off !== undefined} title={off}>
-          Change
-        </button>
-      </form>
+      </Form>
     </Card>
   )
 }

@@ -144,66 +144,69 @@ function Beside({ schedule: { missed, catchingUp, moved }, shown }: { schedule: 
   )
 }
 
+function Title({ schedule, called }: { schedule: ScheduleView; called: string }) {
+  const { job, failing, repeat } = schedule
+  return (
+    <>
+      <span class="row">
+        <To to={`/jobs/${job}`}>
+          <b>
+            <Name of={called} most={26} />
+          </b>
+        </To>
+        <JobId id={job} />
+        <To kind="link" to={`/schedules?runs=${job}#past`} label={`Last runs of ${called}`}>
+          runs
+        </To>
+        {failing && (
+          <span class="st pill failed">
+            <Shape status="failed" />
+            failed
+          </span>
+        )}
+      </span>
+      <span class="sub clip" title={repeat}>
+        {whenOf(repeat)}
+      </span>
+    </>
+  )
+}
+
+function Acts({ schedule: { job, aliases, paused, repeat }, called }: { schedule: ScheduleView; called: string }) {
+  const shared = { scope: 'write', fields: { job }, small: true } as const
+  const [pause, verb] = paused ? (['resume', 'Resume'] as const) : (['pause', 'Pause'] as const)
+  return (
+    <div class="acts">
+      <Button {...shared} act="run" icon="play" label={`Run ${called} now`}>
+        Run now
+      </Button>
+      <Button {...shared} act={pause} icon={paused ? 'play' : 'pause'} label={`${verb} ${called}`} />
+      {aliases[0] && isCron(repeat) && (
+        <LinkButton
+          to={`/schedules?change=${encodeURIComponent(aliases[0])}#new`}
+          scope="write"
+          small
+          label={`Change ${called}`}
+        >
+          Change
+        </LinkButton>
+      )}
+      <Button {...shared} act="stop" icon="x" kind="quiet" label={`Stop repeating ${called}`} />
+    </div>
+  )
+}
+
 function Row({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
-  const { job, class: name, aliases, paused, failing, repeat } = schedule
-  const fields = { job: String(job) }
-  const called = aliases[0] ?? name
+  const called = schedule.aliases[0] ?? schedule.class
   return (
     <>
       <div class="sch">
-        <span class="row">
-          <To to={`/jobs/${job}`}>
-            <b>
-              <Name of={called} most={26} />
-            </b>
-          </To>
-          <JobId id={job} />
-          <To kind="link" to={`/schedules?runs=${job}#past`} label={`Last runs of ${called}`}>
-            runs
-          </To>
-          {failing && (
-            <span class="st pill failed">
-              <Shape status="failed" />
-              failed
-            </span>
-          )}
-        </span>
-        <span class="sub clip" title={repeat}>
-          {whenOf(repeat)}
-        </span>
+        <Title schedule={schedule} called={called} />
         <Beside schedule={schedule} shown={shown} />
       </div>
       <Track schedule={schedule} shown={shown} runs={runs} />
       <Next schedule={schedule} />
-      <div class="acts">
-        <Button act="run" scope="write" fields={fields} icon="play" small label={`Run ${called} now`}>
-          Run now
-        </Button>
-        {paused ? (
-          <Button act="resume" scope="write" fields={fields} icon="play" small label={`Resume ${called}`} />
-        ) : (
-          <Button act="pause" scope="write" fields={fields} icon="pause" small label={`Pause ${called}`} />
-        )}
-        {aliases[0] && isCron(repeat) && (
-          <LinkButton
-            to={`/schedules?change=${encodeURIComponent(aliases[0])}#new`}
-            scope="write"
-            small
-            label={`Change ${called}`}
-          >
-            Change
-          </LinkButton>
-        )}
-        <Button
-          act="stop"
-          scope="write"
-          fields={fields}
-          icon="x"
-          kind="quiet"
-          small
-          label={`Stop repeating ${called}`}
-        />
-      </div>
+      <Acts schedule={schedule} called={called} />
     </>
   )
 }

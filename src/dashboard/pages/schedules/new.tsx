@@ -3,8 +3,8 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { nextTimes, parseRepeat } from '../../../core/repeat.ts'
 import { useLook } from '../../look.ts'
-import { refusal, Sent } from '../../parts/act.tsx'
 import { Field, Select, TextArea } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { cronWords } from '../../words/cron.ts'
 import { cut } from '../../words/text.ts'
@@ -66,12 +66,15 @@ function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview
 
 /** `was`: a schedule that is changed, as fields of the form. */
 export function NewSchedule({ preview, was = {} }: { preview?: Preview; was?: Record<string, string> }) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'write')
   return (
     <Card title={was.alias ? `Change ${cut(was.alias, 40)}` : 'New schedule'} id="new">
-      <form class="form" method="post" action={`${base}/schedules`} data-act="set" data-preview="cron tz">
-        <Sent act="set" />
+      <Form
+        act="set"
+        scope="write"
+        press={was.alias ? 'Save' : 'Create schedule'}
+        at="/schedules"
+        preview={['cron', 'tz']}
+      >
         <div class="cronf">
           <Field name="alias" label="Name" path="key" value={was.alias} required />
           <Field name="queue" label="Queue" value={was.queue ?? 'default'} required mono />
@@ -84,10 +87,7 @@ export function NewSchedule({ preview, was = {} }: { preview?: Preview; was?: Re
           {preview && <Said preview={preview} />}
         </div>
         <TextArea name="args" label="Args" note="JSON" rows={2} value={was.args} />
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          {was.alias ? 'Save' : 'Create schedule'}
-        </button>
-      </form>
+      </Form>
     </Card>
   )
 }

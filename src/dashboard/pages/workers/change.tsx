@@ -4,7 +4,8 @@
 import { SidejobError } from '../../../core/errors.ts'
 import { useLook } from '../../look.ts'
 import type { Act, ActAsked } from '../../page.ts'
-import { refusal, Sent } from '../../parts/act.tsx'
+import { refusal } from '../../parts/act.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 import { naming } from '../../words/form.ts'
 import { cut } from '../../words/text.ts'
@@ -82,7 +83,7 @@ export const change: Act = {
 
 /** It stays as it was drawn for as long as it is open, so that what others change meanwhile is seen when it is sent. */
 export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
-  const { base, who } = useLook()
+  const { who } = useLook()
   const path = pathOf(worker.queue, worker.class)
   if (refusal(who.scopes, 'admin')) return null
   if (isFunction(worker))
@@ -102,24 +103,12 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
         </To>
       }
     >
-      <form
-        data-opened
-        class="form"
-        method="post"
-        action={`${base}${path}`}
-        data-act="change"
-        data-preview="change in args"
-        data-island
-      >
-        <Sent act="change" />
+      <Form act="change" scope="admin" press="Save" at={path} preview={['change', 'in', 'args']} isOpened isIsland>
         {workerFields.map((name) => (
           <input type="hidden" name={`was_${name}`} value={texts[name]} />
         ))}
         <WorkerFields values={texts} />
-        <button class="btn primary" type="submit">
-          Save
-        </button>
-      </form>
+      </Form>
       <UnfitLine unfit={unfit} />
     </Card>
   )

@@ -1,9 +1,8 @@
 // A form that registers a class, or changes one: it is served by programs that claim, or by an address that is called.
 
-import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
-import { refusal, Sent } from '../../parts/act.tsx'
-import { Field, Options, Select, TextArea } from '../../parts/field.tsx'
+import { Field, type FieldProps, Options, Select, TextArea, type TextAreaProps } from '../../parts/field.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Card } from '../../parts/layout.tsx'
 import { given, maybe, naming } from '../../words/form.ts'
 import { jsonFields, type WorkerTexts, workerBodyOf, workerFields } from '../../words/worker.ts'
@@ -22,8 +21,41 @@ export const register: Act = {
   },
 }
 
-/** What can be said of a class, whoever registers or changes it. */
-export function WorkerFields({ values = {} }: { values?: Partial<WorkerTexts> }) {
+type Named<Props> = Omit<Props, 'name' | 'value'> & { name: keyof WorkerTexts }
+
+const fields: readonly Named<FieldProps>[] = [
+  { name: 'url', label: 'Address', note: 'push only', placeholder: 'https://…', mono: true },
+  { name: 'concurrency', label: 'Max running', type: 'number' },
+  { name: 'retries', label: 'Retries', path: 'max', type: 'number' },
+  { name: 'backoff', label: 'Backoff', note: 'the first, or each', placeholder: '10s', path: 'base delays' },
+  { name: 'timeout', label: 'Time for a run', placeholder: '30s' },
+  { name: 'retain', label: 'Kept after the end', placeholder: '1d' },
+  { name: 'history', label: 'Runs kept', type: 'number' },
+  { name: 'description', label: 'Description' },
+]
+
+const texts: readonly Named<TextAreaProps>[] = [
+  { name: 'in', label: 'In ports', note: 'JSON: { "url": { "schema": { "type": "string" } } }' },
+  { name: 'out', label: 'Out ports', note: 'JSON, as above' },
+  { name: 'args', label: 'Args', note: 'JSON Schema of the args of its jobs' },
+]
+
+const options: readonly Named<TextAreaProps>[] = [
+  { name: 'result', label: 'Result', note: 'JSON Schema of its results' },
+  {
+    name: 'limits',
+    label: 'Limits',
+    note: 'JSON: [{ "key": "stripe", "concurrency": 8, "rate": { "limit": 25, "period": "1s" } }]',
+  },
+]
+
+type ValuesProps = { values?: Partial<WorkerTexts> }
+
+const TextAreas = ({ of, values = {} }: ValuesProps & { of: typeof texts }) =>
+  of.map((area) => <TextArea {...area} rows={2} value={values[area.name]} />)
+
+/** Fields of a class, to register or to change it. */
+export function WorkerFields({ values = {} }: ValuesProps) {
   return (
     <>
       <div class="cronf">
@@ -34,80 +66,35 @@ export function WorkerFields({ values = {} }: { values?: Partial<WorkerTexts> })
           value={values.served}
           note="programs that claim, or an address"
         />
-        <Field name="url" label="Address" note="push only" placeholder="https://…" value={values.url} mono />
-        <Field name="concurrency" label="Max running" type="number" value={values.concurrency} />
-        <Field name="retries" label="Tries again" path="max" type="number" value={values.retries} />
-        <Field
-          name="backoff"
-          label="Waits before that"
-          note="the first, or each"
-          placeholder="10s"
-          path="base delays"
-          value={values.backoff}
-        />
-        <Field name="timeout" label="Time for a run" placeholder="30s" value={values.timeout} />
-        <Field name="retain" label="Kept after the end" placeholder="1d" value={values.retain} />
-        <Field name="history" label="Runs kept" type="number" value={values.history} />
-        <Field name="description" label="Description" value={values.description} />
+        {fields.map((field) => (
+          <Field {...field} value={values[field.name]} />
+        ))}
       </div>
-      <TextArea
-        name="in"
-        label="In ports"
-        note='JSON: { "url": { "schema": { "type": "string" } } }'
-        rows={2}
-        value={values.in}
-      />
-      <TextArea name="out" label="Out ports" note="JSON, as above" rows={2} value={values.out} />
-      <TextArea
-        name="args"
-        label="Args"
-        note="JSON Schema of what its jobs are made with"
-        rows={2}
-        value={values.args}
-      />
+      <TextAreas of={texts} values={values} />
       <Options title="Result and limits" open={Boolean(values.result || values.limits)}>
-        <TextArea
-          name="result"
-          label="Result"
-          note="JSON Schema of what its runs answer"
-          rows={2}
-          value={values.result}
-        />
-        <TextArea
-          name="limits"
-          label="Limits"
-          note='JSON: [{ "key": "stripe", "concurrency": 8, "rate": { "limit": 25, "period": "1s" } }]'
-          rows={2}
-          value={values.limits}
-        />
+        <TextAreas of={options} values={values} />
       </Options>
     </>
   )
 }
 
 export function Register({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
-  const { base, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
   return (
     <Card title="Register a class" right="functions register themselves" id="register">
-      <form
-        data-opened
-        class="form"
-        method="post"
-        action={`${base}/workers`}
-        data-act="register"
-        data-preview="register queue class in args"
+      <Form
+        act="register"
+        scope="admin"
+        press="Register it"
+        at="/workers"
+        preview={['register', 'queue', 'class', 'in', 'args']}
+        isOpened
       >
-        <Sent act="register" />
         <div class="cronf">
           <Field name="queue" label="Queue" value="default" required mono />
           <Field name="class" label="Class" required mono />
         </div>
         <WorkerFields />
-        <button class="btn primary" type="submit" disabled={off !== undefined} title={off}>
-          Register it
-        </button>
-      </form>
+      </Form>
       <UnfitLine unfit={unfit} taken={taken} />
     </Card>
   )

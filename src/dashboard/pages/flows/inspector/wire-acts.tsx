@@ -4,7 +4,8 @@ import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../../core/codec/value.ts'
 import type { WireView } from '../../../../engine/engine.ts'
 import { useLook } from '../../../look.ts'
-import { Act, refusal, Sent } from '../../../parts/act.tsx'
+import { Act, refusal } from '../../../parts/act.tsx'
+import { Form } from '../../../parts/form.tsx'
 import { Icon } from '../../../parts/icon.tsx'
 import { ValueFields } from '../../../parts/value-fields.tsx'
 import type { FlowData, Near } from '../load.ts'
@@ -23,7 +24,7 @@ function Opens(props: {
   children: Child
 }) {
   const { act, flow, wire, verb, icon, hotkey, children } = props
-  const { base, who } = useLook()
+  const { who } = useLook()
   const off = refusal(who.scopes, 'write')
   if (off)
     return (
@@ -39,14 +40,16 @@ function Opens(props: {
         {verb}
         {hotkey && <kbd>{hotkey}</kbd>}
       </summary>
-      <form class="menu ask" method="post" action={`${base}/flows/${flow}`} data-act={act}>
-        <Sent act={act} />
-        <input type="hidden" name="wire" value={wire} />
+      <Form
+        act={act}
+        scope="write"
+        press={verb.replace(/ to…$/, '')}
+        at={`/flows/${flow}`}
+        kind="menu ask"
+        fields={{ wire }}
+      >
         {children}
-        <button class="btn primary" type="submit">
-          {verb.replace(/ to…$/, '')}
-        </button>
-      </form>
+      </Form>
     </details>
   )
 }

@@ -1,0 +1,55 @@
+// Forms that call an act: hidden members, fields, and the button that needs a scope.
+
+import type { Child } from 'hono/jsx'
+import type { Scope } from '../../engine/engine.ts'
+import { useLook } from '../look.ts'
+import { refusal, Sent } from './act.tsx'
+
+type FormProps = {
+  act: string
+  scope: Scope
+  /** Text of the button. */
+  press: Child
+  /** Path of the page that has the act; default: the page that is open. */
+  at?: string
+  fields?: Record<string, string>
+  /** Classes of the form and of its button. */
+  kind?: string
+  button?: string
+  /** Name of the button for screen readers, if its text is not unique on the page. */
+  label?: string
+  /** Fields whose change asks for a preview. */
+  preview?: readonly string[]
+  /** True if the first field gets the focus when the form appears. */
+  isOpened?: boolean
+  /** True if a refresh of the page keeps the form as it is. */
+  isIsland?: boolean
+  children?: Child
+}
+
+/** @example <Form act="publish" scope="write" press="Publish" at="/channels">{fields}</Form> */
+export function Form(props: FormProps) {
+  const { act, scope, press, at, fields = {}, kind = 'form', button = 'primary', label, preview, children } = props
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, scope)
+  return (
+    <form
+      class={kind || undefined}
+      method="post"
+      action={`${base}${at ?? here}`}
+      data-act={act}
+      data-opened={props.isOpened && ''}
+      data-island={props.isIsland && ''}
+      data-preview={preview?.join(' ')}
+    >
+      <Sent act={act} />
+      {Object.entries(fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      {children}
+      <button class={`btn ${button}`.trim()} type="submit" disabled={off !== undefined} title={off} aria-label={label}>
+        {press}
+      </button>
+    </form>
+  )
+}
