@@ -11,7 +11,7 @@ import { ConfirmForm } from './parts/confirm.tsx'
 import { Shell } from './parts/shell.tsx'
 import { type Env, expectOurs } from './session.ts'
 
-/** Bytes of a form: a value of 1 MiB, as browsers write it, and what is around it. */
+/** Maximum of a form: a value of 1 MiB as browsers encode it, and the rest of the body. */
 const MOST = 4 * 1024 * 1024
 
 type Parts = { base: string; draw: Draw }

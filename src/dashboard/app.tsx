@@ -66,7 +66,7 @@ export function createPages({ deps, gate, api }: Given, options: DashboardOption
   return app as unknown as Hono
 }
 
-/** Who is not logged in is shown the way in; what is asked for by a script is told. */
+/** Browsers without a session go to the login page; scripts get an error. */
 function refuse(c: Context, base: string): Response {
   if (c.req.path.includes('/ui/v1/') || c.req.header('x-live') || c.req.method !== 'GET')
     return c.json({ error: { code: 'UNAUTHENTICATED', message: 'the session is over: log in' } }, 401)

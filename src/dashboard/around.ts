@@ -10,7 +10,7 @@ import { many } from './words/number.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
-/** Looks at queues, and at limits where jobs wait; who asks keeps the answer for a while. Kinds of errors are as they were. */
+/** Numbers of the side bar. Kinds of errors are those of the last look. */
 export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Promise<Around> {
   const { stats, limits, hasMutes } = await cache.glance()
   const { queues } = stats

@@ -78,9 +78,7 @@ export function createCache(answers: Answers, engine: Engine) {
     /** The last answer with this name, however old; the engine is not asked. */
     last: async <T>(name: string): Promise<T | undefined> =>
       (await answers.kept.get(name)?.answer.catch(() => undefined)) as T | undefined,
-    /** Queues, limits and runs. The first caller of a look chooses the step. `isNew`: the engine was asked for this look. */
     glance: (step?: 'minute' | 'hour'): Promise<Glanced> => (glanced ??= look(step)),
-    /** All limits. Each costs two commands, so many limits are shared for up to a minute. */
     bounds: () =>
       get(
         'bounds',

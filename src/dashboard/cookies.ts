@@ -7,14 +7,12 @@ import { isZone } from './words/time.ts'
 
 const SESSION = 'sidejob_session'
 const SAID = 'sidejob_said'
-/** When the session ends, for the page to say so before. */
 const UNTIL = 'until'
-/** How long a session lasts: 12 hours. */
 export const LIFE = 43_200_000
 
 const isLoopback = (host: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(host)
 
-/** Browsers send what is `Secure` to loopback only where the address is https. */
+/** Browsers send `Secure` cookies to loopback only over https. */
 const common = (c: Context, base: string) => {
   const { hostname, protocol } = new URL(c.req.url)
   return { path: base, sameSite: 'Strict', secure: protocol === 'https:' || !isLoopback(hostname) } as const
@@ -32,7 +30,6 @@ export function dropSession(c: Context, base: string): void {
   deleteCookie(c, UNTIL, common(c, base))
 }
 
-/** What is to be said on the next page, where no script says it. */
 export const leaveWord = (c: Context, base: string, text: string): void =>
   setCookie(c, SAID, text.slice(0, 500), { ...common(c, base), maxAge: 30, httpOnly: true })
 

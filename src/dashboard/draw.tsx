@@ -21,15 +21,13 @@ import type { Env } from './session.ts'
 export type Draw = ReturnType<typeof createDraw>
 export type Drawn = { asked: Asked; data: unknown; around: Around; word?: string }
 
-/** Whether it is a script that asks, and reads data. */
 export const wantsData = (c: Context): boolean => c.req.header('accept')?.startsWith('application/json') ?? false
 
-/** What is beside the pages is looked at again after so long. */
 const AROUND = 10_000
 
 const DOCTYPE = '<!doctype html>'
 
-/** A page as it was seen: times that go on by themselves are no change. */
+/** HTML without the text of times, which changes with every look. */
 const seenAs = (html: string): string => html.replace(/(<time[^>]*>)[^<]*/g, '$1')
 
 type Parts = { deps: Deps; base: string; options: DashboardOptions; pages: readonly Page[]; ask: AskApi }
@@ -65,7 +63,6 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
 
   const around = (asked: Asked): Promise<Around> => asked.cache.get('around', AROUND, () => aroundOf(asked))
 
-  /** Whether who asks has it already; if not, the answer says what it is. */
   async function isSeen(c: Context, text: string): Promise<boolean> {
     const tag = `"${(await hashOf(seenAs(text))).slice(0, 20)}"`
     if (c.req.header('if-none-match') === tag) return true
@@ -76,7 +73,6 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
   const answer = async (c: Context, html: string): Promise<Response> =>
     (await isSeen(c, html)) ? c.body(null, 304) : c.html(html)
 
-  /** What a look of a script is told: data, and those parts of the page that are not drawn by it. */
   async function brief(
     c: Context<Env>,
     { as, data: dataOf, parts }: Brief<unknown>,
@@ -125,7 +121,6 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     return answer(c, DOCTYPE + html)
   }
 
-  /** An error as a page, or as data for who asks for that. */
   function error(c: Context<Env>, error: SidejobError): Response | Promise<Response> {
     const { code, message, path, retryAfter } = error
     const status = codes[code]

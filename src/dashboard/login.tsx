@@ -25,7 +25,6 @@ type Found = { place: Place; who: Identity }
 
 const meRoute = list.find(({ path }) => path === '/v1/me')!
 
-/** Only a path of ours: `//host` would be somebody else's. */
 export const ownPath = (given: string | null | undefined): string =>
   given && /^\/(?![/\\])\S*$/.test(given) && !given.startsWith('/login') ? given : '/'
 

@@ -6,7 +6,7 @@ import type { Scope } from '../engine/engine.ts'
 export type Theme = 'light' | 'dark'
 export type Density = 'comfortable' | 'compact'
 
-/** How somebody likes the pages: kept in cookies, so that nothing flashes. */
+/** Preferences, kept in cookies so that the server draws them. */
 export type Likes = { theme?: Theme; density?: Density; zone: string }
 
 export type Look = Likes & {
@@ -14,13 +14,11 @@ export type Look = Likes & {
   base: string
   /** Host and port as people know it. */
   host: string
-  /** What the deployment is called, `production` for one. */
   name?: string
   now: number
   /** The path and query that are shown, below the base. */
   here: string
   who: { name: string; scopes: readonly Scope[] }
-  /** What a change has to bring along. */
   csrf: string
 }
 

@@ -9,7 +9,7 @@ import type { Cache } from './cache.ts'
 import type { Look } from './look.ts'
 import type { NavName } from './nav.ts'
 
-/** A call of the API in the name of whoever looks: checked, written down and answered as any other. */
+/** Calls the API as the user: with the same checks, log and answers. */
 export type CallApi = (method: Method, path: string, body?: unknown) => Promise<unknown>
 
 export type Asked = {
@@ -24,10 +24,9 @@ export type Asked = {
 
 export type ActAsked = Asked & { form: FormData }
 
-/** What is asked before something ends or cannot be taken back. */
+/** The question before an act that ends something or cannot be undone. */
 export type Confirm = {
   title: string
-  /** What is done, to how many, and what is lost. */
   text: string[]
   /** The verb on the button; empty: there is nothing to do. */
   verb: string
@@ -35,20 +34,20 @@ export type Confirm = {
   fields?: Record<string, string>
   /** The button continues the count; a script presses it. */
   isCounting?: boolean
-  /** What has to be typed first: for what cannot be taken back. */
+  /** Text that the user has to type first. */
   type?: string
 }
 
-/** What was done, in words, and where to go; `undo` is an act of the same page. */
+/** The result of an act. `undo`: fields of an act of the same page. */
 export type Done = {
   say: string
   /** A path below the base. */
   to?: string
   link?: { text: string; to: string }
   undo?: Record<string, string>
-  /** What is shown behind the words with a button that copies it, until it is closed. */
+  /** Shown with a copy button until closed. */
   copy?: string
-  /** What is shown this once, and has to be copied before it is closed. */
+  /** Shown once; the user must copy it before closing it. */
   secret?: string
 }
 
@@ -76,21 +75,20 @@ export type Page<Data = unknown> = {
   path: string
   /** Which entry of the side bar it belongs to; none: to all of them. */
   nav?: NavName
-  /** How often it is looked at again while somebody is there: milliseconds; 0 for never. */
+  /** Milliseconds between refreshes; 0: never. */
   every: number
   scope?: Scope
   /** All the room: the side bar is icons only. */
   slim?: true
   load: (asked: Asked) => Promise<Data>
   title: (data: Data, look: Look) => string
-  /** The way here, below the entry of the side bar if it has one: a name, and its path below the base where there is more behind it. */
+  /** Path of links to this page: a name and, if it has a page, its path below the base. */
   crumbs?: (data: Data, look: Look) => { name: string; to?: string }[]
   View: View<Data>
   brief?: Brief<Data>
   acts?: Record<string, Act>
-  /** Scripts beside `app.js`: the name of a file of `browser/` without its ending. */
+  /** Scripts in addition to `app.js`: names of files in `browser/`, without extension. */
   scripts?: readonly string[]
-  /** Stylesheets beside that of all pages. */
   styles?: readonly string[]
 }
 

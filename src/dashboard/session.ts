@@ -10,7 +10,6 @@ import type { Gate } from '../http/gate.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { sessionOf } from './cookies.ts'
 
-/** What handlers of the pages know. */
 export type Env = { Variables: { seen: Seen } }
 
 export type Seen = { place: Place; caller: Caller; csrf: string }
@@ -47,7 +46,7 @@ export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: G
   return { place, caller: { ...known, home: place.engine, ...(tenant ? { tenant } : {}) }, csrf: await proofOf(name) }
 }
 
-/** Throws unless a page of ours asks: by its proof, and by what the browser says of where the request comes from. */
+/** Throws unless the CSRF token and the headers of the browser show that our page sent the request. */
 export function expectOurs(request: Request, proof: string | null, csrf: string): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== 'same-origin')

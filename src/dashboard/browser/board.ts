@@ -13,12 +13,12 @@ import { createReplay, type Replay } from './board/replay.ts'
 import { stepFrom } from './board/steps.ts'
 import { createView } from './board/view.ts'
 
-/** With more moving wires than this there are no beads: they would say nothing, and cost every frame. */
+/** With more moving wires there are no beads: they cost time in every frame. */
 const MOST_BEADS = 24
-/** Below this width a flow opens at what needs a look. */
+/** On a narrower screen, a flow opens at the first node that needs attention. */
 const PHONE = 760
 
-/** What is drawn, and the moment at which it is so: now, by the server's clock, unless the past is shown. */
+/** The drawing, and its moment: now, by the clock of the server, or a moment of a replay. */
 type State = {
   shape: string
   drawing?: Drawing
@@ -39,7 +39,6 @@ const shapeOf = ({ nodes, wires }: BoardData): string =>
 
 const beadsOf = (rate: number): number => (rate > 120 ? 3 : rate > 30 ? 2 : 1)
 
-/** What draws each node as it is by now. */
 function nodesOf(state: State): (() => void)[] {
   const [data, now, { drawing, map }] = [dataIn(state), momentIn(state), state]
   return data.nodes.map((node) => () => {
@@ -77,7 +76,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
   let opened = `${data.node} ${data.wire}`
   const state: State = { shape: '', live: data, offset: Date.now() - clockOf() }
 
-  /** `soon`: what nobody has asked for is drawn in the frames that come. */
+  /** `soon`: draws parts in the next frames. */
   function draw(how: 'atOnce' | 'soon' = 'atOnce'): void {
     const shape = shapeOf(dataIn(state))
     const isOther = shape !== state.shape
@@ -95,7 +94,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
 
   let replay: Replay | undefined
 
-  /** What is recorded is there as soon as somebody asks for it, and goes when nobody does any more. */
+  /** Starts the replay once the flow is recorded, and ends it when it is not. */
   function lookBack(): void {
     const box = document.querySelector<HTMLElement>('#recorded')
     if (!box) {
@@ -123,7 +122,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     return true
   }
 
-  /** Where the board is wider than the window, what is open comes into it. */
   function reveal(): void {
     const board = svg.parentElement!
     if (board.scrollWidth <= board.clientWidth) return
@@ -139,7 +137,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     board.scrollLeft += seen.x + seen.width / 2 - all.x - all.width / 2
   }
 
-  /** What is pointed at, or has the focus: in a large graph its label is shown, and a node comes into what is seen. */
+  /** In a large graph, shows the label of the wire that is pointed at. */
   function pointAt(target: EventTarget | null): void {
     const { name, wire } = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset ?? {}
     const placed = name === undefined ? undefined : state.layout!.nodes.get(name)

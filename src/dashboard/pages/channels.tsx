@@ -17,7 +17,6 @@ import { cut, listed } from '../words/text.ts'
 type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
   /** The channel whose messages are shown as they come. */
   at?: string
-  /** The one to which somebody is about to publish. */
   to?: string
 }
 type Channel = ChannelsData['channels'][number]
@@ -26,7 +25,6 @@ type Kept = Channel & { last: NonNullable<Channel['last']> }
 const SHOWN = 300
 const LISTENERS = 6
 
-/** A channel, as deep as it stands; whoever presses it listens to it. */
 function ChannelCell({ name }: { name: string }) {
   const depth = Math.min(4, name.split('/').length - 2)
   return (
@@ -127,7 +125,6 @@ function LastRow({ channel: { name, last, rate = 0, minutes } }: { channel: Kept
   )
 }
 
-/** What was published with `keep`: the last message of each channel. */
 function Last({ channels }: { channels: readonly Kept[] }) {
   return (
     <Card title="Last messages" tag={count(channels.length)} right="of those published with keep">
@@ -144,7 +141,6 @@ function Last({ channels }: { channels: readonly Kept[] }) {
   )
 }
 
-/** What comes on a channel and below it, from now on; nothing is kept. */
 function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
   return (
     <Card
@@ -174,7 +170,7 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
   )
 }
 
-/** Who would hear what is published on a channel: those that listen to it, or to one above it. */
+/** Ports that listen to a channel or to one above it. */
 function heardBy(to: string, channels: readonly Channel[]): string {
   const ports = new Map(
     channels

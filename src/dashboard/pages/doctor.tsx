@@ -23,7 +23,6 @@ type Problem = NonNullable<Health['problems']>[number]
 type DoctorData = {
   health: Health
   examined?: { faults: Fault[]; jobs: number; cursor: string | null }
-  /** How many jobs there are. */
   total?: number
   /** Runs that were lost in the last hour. */
   lost: number
@@ -41,7 +40,6 @@ function Check({ ok, text, children }: { ok: boolean; text: string; children: Ch
   )
 }
 
-/** What is refused, and what to do about it. */
 function Refused({ problem: { message, remedy, inARow } }: { problem: Problem }) {
   return (
     <>
@@ -61,7 +59,6 @@ function LastTick({ at }: { at: number | null }) {
   )
 }
 
-/** What was found at the last look, for who has not looked again. */
 function LastLook({ examined: { at, whole, faults, cursor } }: { examined: NonNullable<Health['examined']> }) {
   return (
     <Check ok={cursor === null} text="Jobs">
@@ -159,11 +156,10 @@ function FaultRow({ fault: { kind, who, what, remedy } }: { fault: Fault }) {
   )
 }
 
-/** As it is told to somebody else: a line each. */
 const textOf = (faults: readonly Fault[]): string =>
   faults.map(({ kind, who, what }) => `${kind} ${who}: ${what}`).join('\n')
 
-/** How far the looks have come; a script goes on from slice to slice, without one a link does. */
+/** Progress through the slices. A script continues by itself; without a script there is a link. */
 function Slices({ jobs, total, cursor }: { jobs: number; total: number; cursor: string | null }) {
   return (
     <div class="foot row" id="slices" data-next={cursor ?? ''} data-jobs={jobs} data-total={total}>
@@ -216,7 +212,6 @@ function noteOf({ health, lost, unclaimed }: Pick<DoctorData, 'health' | 'lost' 
 
 const HOUR = 3_600_000
 
-/** So many slices are mended by one press. */
 const MENDED = 20
 
 export const doctor = page<DoctorData>({

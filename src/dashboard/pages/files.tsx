@@ -19,7 +19,6 @@ type FilesData = Listed & {
   total?: FilesTotal
   /** File → when it goes. */
   ends: Map<string, number>
-  /** What is looked for, and in how many files. */
   wanted: string
   looked?: number
 }
@@ -30,11 +29,9 @@ const PAGES = 10
 /** The total is added up page by page: all who look share it for ten seconds. */
 const FRESH = 10_000
 
-/** Whether a file is meant by a part of its id or type, or by its job. */
 const fits = ({ id, type, job }: Listed['files'][number], wanted: string): boolean =>
   id.includes(wanted) || (type ?? '').includes(wanted.toLowerCase()) || `#${job}` === `#${wanted.replace(/^#/, '')}`
 
-/** Page by page, until as many fit as are shown at once. */
 async function searched(files: Files, wanted: string, before: number, from?: string) {
   const found: Listed['files'] = []
   let [cursor, looked] = [from ?? null, before]
@@ -48,10 +45,9 @@ async function searched(files: Files, wanted: string, before: number, from?: str
   return { files: found, cursor, looked }
 }
 
-/** So many jobs are looked at that remove files. */
 const REAPERS = 1_000
 
-/** When files go: each by a job of the library, which says so in its args. */
+/** A job of class `reap` removes each file; its args name the file. */
 async function endsOf({ engine }: Pick<Asked, 'engine'>): Promise<FilesData['ends']> {
   const { jobs } = await engine.jobs.list({ queue: 'files', class: 'reap', status: 'queued', limit: REAPERS })
   const found = jobs.flatMap(({ args, runAt }): [string, number][] => {

@@ -18,16 +18,14 @@ type LogData = {
   level?: string
   job?: string
   tail: boolean
-  /** The entry that was asked for; null where it is not kept any more. */
   whole?: LogEntry | null
-  /** What was given as a moment and is none. */
   noMoment?: string
 }
 
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
 
-/** Entries from one on: the cursor is that of a page whose last was written after it. */
+/** Cursor of the page that starts at an entry. */
 function cursorAt(entry: string): string | undefined {
   if (!logCursor.safeParse(entry).success) return undefined
   const [ms, n] = entry.split('-') as [string, string]

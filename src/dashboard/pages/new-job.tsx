@@ -16,7 +16,6 @@ type NewJobData = {
   class?: string
 }
 
-/** What a form asks for: a body as it was typed, or fields by the class that they are of. */
 async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   const json = maybe(form, 'json')
   if (json !== undefined) return jsonText(json, 'body')

@@ -9,7 +9,7 @@ type ActProps = {
   /** The name of an act of the page that is shown, or of the page at `at`. */
   act: string
   scope: Scope
-  /** A path below the base, where it is an act of another page. */
+  /** Path below the base, for an act of another page. */
   at?: string
   fields?: Record<string, string | number>
   icon?: string
@@ -17,14 +17,14 @@ type ActProps = {
   small?: boolean
   /** The key that presses it, printed on it. */
   hotkey?: string
-  /** What is said to who cannot see what it stands beside. */
+  /** Name for screen readers. */
   label?: string
-  /** Why it cannot be done, whoever asks. */
+  /** Reason why nobody can use it now. */
   off?: string
   children?: Child
 }
 
-/** Why somebody may not press it; nothing when they may. */
+/** Reason why these scopes cannot use it, if so. */
 export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefined =>
   scopes.includes(scope) || scopes.includes('admin')
     ? undefined
@@ -81,7 +81,7 @@ export function More({ label, small, children }: { label: string; small?: boolea
   )
 }
 
-/** A link that looks like a button; grey with the reason where the scope is missing. */
+/** A link that looks like a button; disabled with a reason if a scope is missing. */
 export function LinkButton(props: {
   to: string
   scope?: Scope

@@ -68,7 +68,6 @@ export const Select = ({ name, label, note, value, path, options, labels = {} }:
   </Label>
 )
 
-/** What is asked for seldom. */
 export function Options({ title, children, open }: { title: string; open?: boolean; children: Child }) {
   return (
     <details open={open}>

@@ -12,7 +12,6 @@ export function Icon({ name, size, kind = '' }: { name: string; size?: 12 | 14; 
   )
 }
 
-/** What a status looks like, without its word. */
 export function Shape({ status, spins = true }: { status: Status | 'scheduled'; spins?: boolean }) {
   return (
     <svg

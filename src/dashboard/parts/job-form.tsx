@@ -45,7 +45,6 @@ type JobFormProps = {
   like?: Like
   classes: readonly string[]
   stay?: boolean
-  /** What stands in its fields, by their names. */
   typed?: URLSearchParams
 }
 
@@ -130,7 +129,7 @@ export function JobForm({ worker, queue, name, like, classes, stay, typed = new 
   )
 }
 
-/** What was typed into the fields of ports, as JSON: each is one value; an empty field is none. */
+/** An empty field is no value. */
 function inputsOf(form: FormData, ports: Ports = {}): Record<string, string> {
   const at = (field: string) => form.get(field) as string | null
   return Object.fromEntries(

@@ -74,12 +74,11 @@ export function Empty({ children, act }: { children: Child; act?: Child }) {
   )
 }
 
-/** Choices of which one is chosen, as links: what is seen is in the address. */
 export function Choice(props: {
   label: string
   options: { text: string; to: string; on: boolean }[]
   wide?: boolean
-  /** What stands in a form of the same card goes along. */
+  /** Keeps the input of a form in the same card. */
   ways?: true
 }) {
   return (

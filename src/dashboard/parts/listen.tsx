@@ -9,5 +9,5 @@ export function Listen({ to, of }: { to: readonly string[]; of?: readonly number
   return <i hidden data-listen={to.join(' ')} data-of={of?.join(' ')} />
 }
 
-/** The log as it is written: listened to by who asks for it, for then reads and writes of all runs are told as well. */
+/** Only pages with a tail listen to the log, because runs then publish their reads and writes too. */
 export const LOG = '/sidejob/log'

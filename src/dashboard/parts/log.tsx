@@ -13,13 +13,12 @@ import { Json, said } from './value.tsx'
 export type LogEntry = { id: string; at: number; job: number | null; level: string; entry: Encoded }
 
 const MOST = 400
-/** So much of one is copied. */
 const LONGEST = 65_536
 const DAY = 86_400_000
 
 const cutAt = (text: string): string => plain(text.length > MOST ? `${text.slice(0, MOST)}…` : text)
 
-/** The words of an entry, and what else is in it, as text: numbers as they came, what is called like a secret covered. */
+/** The message of an entry, and its other members as text. Secrets are hidden. */
 export function linesOf(entry: Encoded): { text: string; rest: string } {
   const opened = parseJson(encodedToJson(entry), undefined, { builder: maps, number: (text) => raw(text as Encoded) })
   if (!(opened instanceof Map)) return { text: cutAt(said(entry, MOST)), rest: '' }
@@ -35,11 +34,9 @@ export function linesOf(entry: Encoded): { text: string; rest: string } {
   }
 }
 
-/** Where an entry is seen in whole, with those before it: in the log of all jobs, or in that of one. */
 const entryPath = (id: string, job?: string): string =>
   `/log?${job ? `job=${encodeURIComponent(job)}&` : ''}entry=${id}`
 
-/** Switches the tail on and off: what is written is shown at once. */
 export function Tail({ on, to }: { on: boolean; to: string }) {
   return (
     <To kind={`btn small${on ? ' on' : ''}`} to={to} label={on ? 'Stop the tail' : 'Tail the log'}>

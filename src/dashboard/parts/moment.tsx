@@ -3,7 +3,7 @@
 import { useLook } from '../look.ts'
 import { about, ago, moment, span } from '../words/time.ts'
 
-/** How long ago, or when. @example <Ago at={job.createdAt} /> */
+/** @example <Ago at={job.createdAt} /> */
 export function Ago({ at }: { at: number }) {
   const { now, zone } = useLook()
   return (

@@ -10,9 +10,7 @@ import { Meter, type Tone } from './spark.tsx'
 
 type RunRowProps = {
   run: Pick<RunUnderWay, 'job' | 'class' | 'startedAt' | 'leaseUntil'>
-  /** The tone of so much of a lease, where it is not that of what runs. */
   tone?: (share: number) => Tone
-  /** A cell before the others. */
   mark?: Child
 }
 

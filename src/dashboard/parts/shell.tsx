@@ -10,7 +10,7 @@ import { entryOf, type NavName, nav, thumb } from '../nav.ts'
 import { count } from '../words/number.ts'
 import { Icon } from './icon.tsx'
 
-/** A number beside an entry of the side bar: only where it means something; `title`: what it is of, and what it leaves out. */
+/** Numbers in the side bar. `title` describes them. */
 export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | ''; title?: string }>>
 
 export type Frame = {
@@ -25,7 +25,6 @@ export type Frame = {
   /** The entries of the side bar that have a page. */
   there: ReadonlySet<NavName>
   signs: Signs
-  /** What stands at the foot of the side bar: whether all is well. */
   foot: { ok: boolean; text: string }
   scripts: readonly string[]
   styles?: readonly string[]

@@ -60,7 +60,6 @@ export function Bars({
   )
 }
 
-/** How far of how much. */
 export function Meter({ share, tone = 'running', width = 56 }: { share: number; tone?: Tone; width?: number }) {
   const part = Math.max(0, Math.min(1, share))
   return (
@@ -71,7 +70,6 @@ export function Meter({ share, tone = 'running', width = 56 }: { share: number; 
   )
 }
 
-/** So many of so many, as pips. */
 export function Pips({ on, of, title }: { on: number; of: number; title: string }) {
   return (
     <span class="lanes" title={title}>

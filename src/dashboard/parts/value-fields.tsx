@@ -6,18 +6,14 @@ import { LINES, memberOf } from '../words/value-form.ts'
 import { Select, TextArea } from './field.tsx'
 
 type FieldsProps = {
-  /** What its field is called; those of its members begin with that. */
   name: string
   label: string
   /** The schema as its port has it. */
   schema: string | undefined
-  /** Said beside its name, after what it has to be. */
   more?: string
-  /** Whether a value has to be there. */
   isNeeded?: boolean
-  /** What errors call it, where that is not its name. */
+  /** Name of the field in errors, if it differs. */
   path?: string
-  /** What stands in a field. */
   was?: (field: string) => string | undefined
 }
 
@@ -28,7 +24,6 @@ const labels: Record<string, string> = { true: 'yes', false: 'no', '': '' }
 /** Longer schemas are read where their class is. */
 const MOST = 4_000
 
-/** What a form does not know is said as it is. */
 function SchemaText({ of }: { of: Schema }) {
   const text = pretty(JSON.stringify(of).slice(0, MOST))
     .map((piece) => piece.text)
@@ -58,7 +53,6 @@ function Json({ name, label, of, more, path, was, isNeeded }: OneProps) {
   )
 }
 
-/** The whole of a value that has parts, for who has it as JSON. */
 function AsJson({ name, label, path, was, depth }: OneProps) {
   if (depth > 0) return null
   return (

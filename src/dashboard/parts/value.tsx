@@ -4,10 +4,10 @@ import { type Encoded, encodedToJson, wireSize } from '../../core/codec/value.ts
 import { isSecret, plain, pretty, shownJson, textOf } from '../words/json.ts'
 import { bytes } from '../words/number.ts'
 
-/** Above this a value is asked for: it is not drawn. */
+/** Larger values are linked, not drawn. */
 const MOST = 65_536
 
-/** So much of a value goes along behind its beginning. */
+/** Bytes of a value that are kept behind its start. */
 const BEHIND = 4_096
 
 /** A value on one line; of a long one the beginning, which opens to all of it: in place, or where `href` leads. */
@@ -73,7 +73,6 @@ export function Json({ value, href }: { value: Encoded; href?: string }) {
   )
 }
 
-/** What a value says in a sentence: a text without its quotes, and anything else as it is. */
 export const said = (value: Encoded, most = 200): string => {
   const json = encodedToJson(value)
   const text = /^"(?:[^"\\]|\\.)*"$/.test(json.slice(0, most * 6)) ? String(JSON.parse(json)) : json

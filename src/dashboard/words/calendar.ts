@@ -25,7 +25,7 @@ export type Shown = { span: Span; from: number; to: number; isNow: boolean }
 
 const lengthOf = ({ before, after }: Span): number => before + after
 
-/** What the address asks for. @example shownIn(new URLSearchParams('view=week&from=2026-11-22T00:00Z'), now) */
+/** @example shownIn(new URLSearchParams('view=week&from=2026-11-22T00:00Z'), now) */
 export function shownIn(query: URLSearchParams, now: number): Shown {
   const span = spanOf(query.get('view'))
   const asked = Date.parse(query.get('from') ?? '')
@@ -34,19 +34,17 @@ export function shownIn(query: URLSearchParams, now: number): Shown {
   return { span, from, to: from + lengthOf(span), isNow }
 }
 
-/** The stretch so many lengths further on, or back, as the address says it: from a full hour. */
 export function movedBy({ span, from }: Shown, lengths: number): string {
   const begin = Math.floor(from / HOUR) * HOUR + lengths * lengthOf(span)
   return `/schedules?view=${span.name}&from=${new Date(begin).toISOString().replace(':00.000Z', 'Z')}`
 }
 
-/** `caught`: a slot that went by and was made up for; `passed`: one that was not; `moved`: one that a clock change moves. */
+/** `caught`: a missed slot that ran later; `passed`: one that did not; `moved`: one that a clock change moves. */
 export type Mark = { at: number; kind: 'next' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
 export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 
 /** More slots than these are a band. */
 const DENSE = 48
-/** So many slots that went by are drawn. */
 const PASSED = 48
 
 /** The place of a moment, from 0 to 100. */

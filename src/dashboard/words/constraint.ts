@@ -29,7 +29,7 @@ export function bodyOf({ queue, class: name, args, groupBy, concurrency, limit, 
   }
 }
 
-/** What the fields say, checked as the API does; throws where it would refuse them. */
+/** Throws as the API does. */
 export const constraintOf = (typed: Typed): Constraint => check(constraint, bodyOf(typed))
 
 /** A constraint as the fields of the form that makes it so. @example fieldsOf({ match: { queue: 'media' } }) // { queue: 'media' } */
@@ -63,7 +63,7 @@ export function matchesOf({ match: { queue, class: name, args }, groupBy }: Cons
   return `${about.join(', ') || 'all jobs'}${groupBy ? `, by args.${groupBy}` : ''}`
 }
 
-/** What it lets through. @example boundOf({ match: {}, concurrency: 4 }) // '4 at once' */
+/** @example boundOf({ match: {}, concurrency: 4 }) // '4 at once' */
 export function boundOf({ concurrency, rate }: Constraint): string {
   const bounds = [
     ...(concurrency === undefined ? [] : [`${count(concurrency)} at once`]),

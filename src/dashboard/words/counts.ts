@@ -6,7 +6,6 @@ import { statusOrder } from './text.ts'
 
 export type Counted = Partial<Record<Status, number>>
 
-/** How many jobs of each status: of one queue where one is chosen. */
 export function countsOf(queues: readonly QueueView[], queue: string | null): Counted {
   const chosen = queue ? queues.filter(({ name }) => name === queue) : queues
   return Object.fromEntries(

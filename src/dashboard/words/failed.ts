@@ -3,12 +3,10 @@
 
 import { count } from './number.ts'
 
-/** What was seen when somebody last looked at the kinds: so many failed jobs, of which so many are of kinds that are muted. */
 export type SeenKinds = { at: number; looked: number; silent: number; isAll: boolean }
 
 export type FailedSign = { n: number; kind: 'bad' | ''; title: string }
 
-/** What was seen is taken for so long. */
 const KNOWN = 300_000
 
 type Known = { failed: number; hasMutes: boolean; now: number }
@@ -16,7 +14,7 @@ type Known = { failed: number; hasMutes: boolean; now: number }
 const red = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: 'bad', title } : undefined)
 const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n, kind: '', title } : undefined)
 
-/** Where all failed jobs were looked at: those that have failed since are of kinds that are not known. */
+/** If the last look saw all failed jobs, later failures are of unknown kinds. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
   const later = `${count(since)} failed since the kinds of errors were looked at, some of which are muted: Overview tells them apart`

@@ -14,7 +14,6 @@ export const DEPLOY = 'deploy'
 
 export type FilterName = (typeof filters)[number]
 
-/** What stands at a path into the args has a name of its own. */
 export type Token = { name: FilterName | `args.${string}`; value: string }
 
 const isArgs = (name: string): name is `args.${string}` => name.startsWith('args.') && name.length > 5
@@ -32,7 +31,6 @@ const argsOf = (query: URLSearchParams): { args?: Record<string, string> } => {
   return paths.length > 0 ? { args: Object.fromEntries(paths) } : {}
 }
 
-/** What moments in filters count from. */
 export type Moments = { now: number; deployedAt?: number }
 
 /** A moment as filters write it: `6h` ago, `deploy`, or the moment itself. */
@@ -47,7 +45,6 @@ export function momentOf(text: string, { now, deployedAt }: Moments): number | u
 const isStatus = (text: string): text is Status => statuses.includes(text as Status)
 const oneOf = <T extends string>(of: readonly T[], text: string): T | undefined => of.find((one) => one === text)
 
-/** How the value of a token is understood; nothing where it is none that there can be. */
 const readers: Record<FilterName, (text: string, moments: Moments) => unknown> = {
   status(text) {
     const found = text.split(',').filter(isStatus)
@@ -63,10 +60,10 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
   text: (text) => text.slice(0, 200),
 }
 
-/** What of a filter leaves no other order than that of ids. */
+/** Filters that force the order by id. */
 const unsorted: readonly FilterName[] = ['parent', 'alias', 'error', 'text']
 
-/** Whether a list can be sorted by when its jobs have ended: all that are asked for have. */
+/** A list can be sorted by end only if all its jobs have ended. */
 export function canSort(query: URLSearchParams): boolean {
   const found = (query.get('status') ?? '').split(',').filter(isStatus)
   return found.every((status) => ended.has(status)) && !unsorted.some((name) => query.get(name)) && !argsOf(query).args
@@ -89,7 +86,6 @@ export function stretchIn(query: URLSearchParams, now: number): Stretch | undefi
   return from !== undefined && to !== undefined && from < to ? { from, to } : undefined
 }
 
-/** What the engine is asked for; what cannot be understood is left out. */
 export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   const found = tokensOf(query).flatMap(({ name, value }) =>
     isArgs(name) ? [] : [[name, readers[name](value, moments)] as const],

@@ -11,19 +11,18 @@ const LONG = 60_000
 
 export type WireKind = 'idle' | 'hot' | 'back'
 
-/** What a limit holds, and how much it may. */
 export type LimitRoom = { running: number; concurrency: number | null }
 
 type Waiting = Pick<WireView, 'to' | 'size' | 'behind' | 'oldestAt' | 'rate'>
 
-/** Nobody reads what waits at an output of the flow by itself: it does not back up. */
+/** Values at an output of the flow do not back up, because no node reads them. */
 export function kindOf({ to, size, behind, oldestAt, rate }: Waiting, now: number): WireKind {
   const waits = size + behind
   if (waits > 0 && to.node !== null && oldestAt !== null && now - oldestAt > LONG) return 'back'
   return rate > 0 ? 'hot' : 'idle'
 }
 
-/** What matters most: what waits and for how long, else how fast it goes. @example labelOf(wire, now) // '1,318 · 6 min' */
+/** @example labelOf(wire, now) // '1,318 · 6 min' */
 export function labelOf(wire: Waiting, now: number): string {
   const waits = wire.size + wire.behind
   if (kindOf(wire, now) === 'back') return `${count(waits)} · ${about(now - wire.oldestAt!)}`
@@ -39,7 +38,6 @@ export function wireSaid(wire: WireView, now: number): string {
   return `${endText(wire.from)} to ${endText(wire.to)}: ${what}, ${count(wire.rate)} a minute`
 }
 
-/** How wide a wire is drawn: the more waits, the wider. */
 export const widthOf = ({ size, behind }: Waiting): number => 1.75 + Math.log10(Math.max(1, size + behind))
 
 type Facts = { now: number; room?: LimitRoom; wires: readonly WireView[] }
@@ -67,24 +65,22 @@ const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {
   terminated: () => 'was terminated',
 }
 
-/** One fact of a node: what it does, or what it waits for. */
 export const factOf = (node: FlowNodeView, about: Facts): string =>
   node.status === null ? 'not started' : facts[node.status](node, about)
 
-/** Whether that fact needs a look. */
 export const needsLook = ({ status, limit }: FlowNodeView): boolean => status === 'failed' || limit !== null
 
 /** The line at the head of a flow. */
 export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
   `${active === 0 ? 'Idle' : `${count(active)} of ${many(nodes, 'node')} busy`}; ${many(values, 'value')} on ${many(wires, 'wire')}`
 
-/** How the number of waiting values grows in a minute, of the last whole ones. */
+/** Values by which a wire grows in a minute, over the last whole minutes. */
 export const growthOf = ({ in: came, out }: Pick<WireView, 'in' | 'out'>): number => {
   const last = (list: readonly number[]) => list.at(-2) ?? 0
   return last(came) - last(out)
 }
 
-/** What it would take to read what waits if nothing more came; nothing where nobody reads. */
+/** Time to read the waiting values if no more came; nothing without reads. */
 export function drainTime({ size, out }: Pick<WireView, 'size' | 'out'>): string | undefined {
   const pace = Math.max(out.at(-2) ?? 0, out.at(-1) ?? 0)
   return size > 0 && pace > 0 ? about(Math.ceil(size / pace) * 60_000) : undefined

@@ -23,7 +23,7 @@ export const linesIn = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean)
 
-/** JSON as it was typed: it goes on as text, so that no digit is lost. */
+/** JSON stays text, so that no digit of a number is lost. */
 export function jsonText(text: string, name: string): string {
   try {
     JSON.parse(text)
@@ -50,7 +50,7 @@ export const objectOf = (members: Record<string, string | undefined>): string =>
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
     .join(',')}}`
 
-/** What is refused inside a field of JSON names that field: a member in it may be called as another field is. */
+/** Errors inside a JSON field name the field, because a member may have the name of another field. */
 export async function naming<T>(fields: readonly string[], asked: Promise<T>): Promise<T> {
   try {
     return await asked

@@ -7,7 +7,6 @@ import { plain } from './json.ts'
 import { percent } from './number.ts'
 import { lineOf } from './why.ts'
 
-/** What happened last, or what is waited for; `at` is the moment that its sentence ends with, `after` what went wrong before. */
 export type Happened = { text: string; at?: { of: 'since' | 'until'; moment: number }; after?: string }
 
 type Row = Pick<JobRow, 'status' | 'progress' | 'ranAt' | 'message' | 'reason' | 'queue'>

@@ -3,7 +3,6 @@
 import type { Encoded } from '../../core/codec/value.ts'
 import { plain } from './json.ts'
 
-/** The message of an error as it is kept: that of an object with one, or the value itself. */
 export function messageOf(error: Encoded, most = 300): string {
   const parsed = opened(error)
   const text =
@@ -15,7 +14,6 @@ export function messageOf(error: Encoded, most = 300): string {
   return plain(text.slice(0, most)) + (text.length > most ? '…' : '')
 }
 
-/** The stack of an error, where it has one. */
 export function stackOf(error: Encoded): string | undefined {
   const parsed = opened(error) as { stack?: unknown } | null
   return typeof parsed === 'object' && typeof parsed?.stack === 'string' ? parsed.stack : undefined
@@ -29,7 +27,6 @@ const opened = (value: Encoded): unknown => {
   }
 }
 
-/** How far a run is, where it says so: a share of one. */
 export function shareOf(progress: Encoded | null): number | undefined {
   const parsed = progress === null ? undefined : opened(progress)
   const share =

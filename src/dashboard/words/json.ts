@@ -3,7 +3,6 @@
 import { type Encoded, encodedToJson } from '../../core/codec/value.ts'
 import { bytes } from './number.ts'
 
-/** What a piece is: punctuation, the name of a member, a text, a literal, a number, space. */
 export type Piece = { kind: 'p' | 'm' | 's' | 'o' | 'n' | ''; text: string }
 
 const token = /"(?:[^"\\]|\\.)*"|‹[^›]*›|-?\d[\d.eE+-]*|true|false|null|[{}[\],:]/g
@@ -17,7 +16,6 @@ const kindOf = (text: string): Piece['kind'] => {
 
 const binary = /\{"\$bin":"([\w+/]*)={0,2}"\}/g
 
-/** A value as JSON for people: bytes are said by their size. */
 export const shownJson = (value: Encoded): string => {
   const json = encodedToJson(value)
   return json.includes('"$bin"') && value.startsWith('~')
@@ -25,7 +23,7 @@ export const shownJson = (value: Encoded): string => {
     : json
 }
 
-/** Control characters and those that turn the direction of text are shown by their codes. */
+/** Shows control and direction characters by their codes. */
 export const plain = (text: string): string =>
   text.replace(
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about.
@@ -79,7 +77,6 @@ export function pretty(json: string): Piece[] {
   ])
 }
 
-/** Whether a piece is the value of a member that is called like a secret. */
 export const isSecret = (pieces: readonly Piece[], at: number): boolean =>
   (pieces[at]!.kind === 's' || pieces[at]!.kind === 'n') &&
   pieces[at - 3]?.kind === 'm' &&

@@ -5,7 +5,6 @@ import type { LimitView } from '../../engine/engine.ts'
 import { count } from './number.ts'
 import { span } from './time.ts'
 
-/** Nobody comes in, and somebody waits for it. */
 export const isFull = ({
   concurrency,
   running,
@@ -13,13 +12,12 @@ export const isFull = ({
 }: Pick<LimitView, 'concurrency' | 'running' | 'waiting'>): boolean =>
   concurrency !== null && running >= concurrency && waiting > 0
 
-/** Where a limit is seen from near; that of a group on the page of the group. @example wayToLimit('group:shop') // '/groups/shop' */
+/** @example wayToLimit('group:shop') // '/groups/shop' */
 export const wayToLimit = (key: string): string => pageOf({ kind: 'limit', who: key })
 
 /** Four colours and grey, given in the order of the groups' shares. */
 export const colours = ['g1', 'g2', 'g3', 'g4', 'g0'] as const
 
-/** Which colour each group has: the largest first; those that are left, and no group, are grey. */
 export function coloursOf(groups: readonly (string | null)[]): Map<string | null, string> {
   const shares = new Map<string, number>()
   for (const group of groups) if (group !== null) shares.set(group, (shares.get(group) ?? 0) + 1)

@@ -17,12 +17,10 @@ import { isFull } from './limit.ts'
 import { count, many, percent } from './number.ts'
 import { about } from './time.ts'
 
-/** What all rules look at. */
 export type Known = {
   now: number
   queues: readonly QueueView[]
   limits: readonly WaitedLimit[]
-  /** What happened in all queues, a minute a point. */
   points: readonly Point[]
   /** The same, of each queue. */
   pointsByQueue?: Readonly<Record<string, readonly Point[]>>
@@ -36,14 +34,12 @@ export type Known = {
   schedules: readonly ScheduleRow[]
   bells?: Stats['bells']
   restored?: Health['restored']
-  /** What the doctor has found. */
   examined?: Health['examined']
   /** When a tick came last; null: never. A tenant has none of its own. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
   /** Kinds of errors of the newest failed jobs, with the minutes of each. */
   kinds?: readonly ErrorKind[]
-  /** Those of them that somebody has muted. */
   muted?: readonly ErrorKind[]
   /** Some are muted, and which of what failed are of these is not known yet. */
   isUntold?: boolean
@@ -55,11 +51,9 @@ export type Button =
 
 export type Need = {
   rule: string
-  /** How bad: what is lost or fails, before what waits. */
   weight: number
   kind: 'failed' | 'suspended'
   icon: string
-  /** The name of what it is about, which stands strong in the sentence. */
   name: string
   /** The sentence around the name: `{}` is where it goes. */
   text: string
@@ -79,7 +73,7 @@ const sum = (points: readonly Point[], name: 'failed' | 'completed' | 'lost'): n
 
 const within = ({ points, now }: Known, ms: number): Point[] => points.filter(({ at }) => at > now - ms)
 
-/** What failed without what is muted: by the share of those that were looked at, for others have failed since. */
+/** Failures without muted kinds, scaled by the share that the last look saw. */
 function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): number {
   const [told, silent] = [kinds, muted].map((of) => of.reduce((all, kind) => all + recentOf(kind, now), 0)) as [
     number,
@@ -186,7 +180,7 @@ export const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
   })
 }
 
-/** From so many failures of a schedule on it is told: one that failed once goes on by itself, and may do better. */
+/** A schedule that failed once usually recovers. */
 export const IN_A_ROW = 2
 
 export const failingSchedules: Rule = ({ schedules }) =>
@@ -207,7 +201,7 @@ export const failingSchedules: Rule = ({ schedules }) =>
       }),
     )
 
-/** A limit that is full has a line for so long before it is told; of what an older version has written that is not known. */
+/** Milliseconds for which a limit must be full. Unknown for data of older versions. */
 const FULL = 5 * MINUTE
 
 export const fullLimits: Rule = ({ limits, now }) =>
@@ -303,7 +297,7 @@ const TICK = 3 * MINUTE
 /** @example isTickMissing(Date.now() - 200_000, Date.now()) // true */
 export const isTickMissing = (tickAt: number | null, now: number): boolean => tickAt === null || now - tickAt > TICK
 
-/** Where none ever came, jobs that are older than that say that one should have. */
+/** Without any callback yet, older jobs show that one was expected. */
 const wasInUse = ({ points, now }: Known): boolean => points.some(({ at, made }) => made > 0 && at < now - TICK)
 
 export const missingTick: Rule = (known) => {

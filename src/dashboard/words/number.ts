@@ -12,14 +12,14 @@ export const short = (n: number): string => {
   return `${size < 100 ? size.toFixed(1) : count(size)} ${unit}`
 }
 
-/** One digit below 10 %, none above; what is there is never shown as nothing. @example percent(0.015) // '1.5 %' */
+/** One digit below 10 %, none above; never 0 for a positive share. @example percent(0.015) // '1.5 %' */
 export const percent = (share: number): string => {
   const n = share * 100
   if (n > 0 && n < 0.1) return 'under 0.1 %'
   return `${n < 10 && n > 0 ? n.toFixed(1) : Math.round(n)} %`
 }
 
-/** As many digits as are needed to see it. @example money(0.00034) // '0.00034' */
+/** Enough digits to be positive. @example money(0.00034) // '0.00034' */
 export const money = (n: number): string => n.toFixed(n > 0 ? Math.max(2, 1 - Math.floor(Math.log10(n))) : 2)
 
 const units = ['bytes', 'KB', 'MB', 'GB', 'TB'] as const

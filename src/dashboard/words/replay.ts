@@ -12,7 +12,6 @@ type Move = FlowEvent['moves'][number] & { at: number }
 type Count = { at: number; was: number; is: number }
 type PortDir = 'in' | 'out'
 
-/** The events of a flow by what they are about, each list in the order of time. */
 export type Timeline = { moves: Map<string | null, Move[]>; counts: Map<string, Count[]> }
 
 const portKey = (node: string | null, dir: PortDir, port: string): string => JSON.stringify([node, dir, port])
@@ -33,7 +32,7 @@ export function timelineOf(events: readonly FlowEvent[]): Timeline {
   return found
 }
 
-/** Where the last of those stands that are not behind a moment; -1 where all are. */
+/** Index of the last event up to a moment; -1 if there is none. */
 export function lastBy(list: readonly { at: number }[], at: number): number {
   let [low, high] = [0, list.length]
   while (low < high) {
@@ -44,7 +43,7 @@ export function lastBy(list: readonly { at: number }[], at: number): number {
   return low - 1
 }
 
-/** A node as it was. That a run has begun is told with its end: before that it was as the move before says. */
+/** A node at a moment. The start of a run is recorded with its end. */
 function nodeAt(node: FlowNodeView, moves: readonly Move[], at: number): FlowNodeView {
   const last = lastBy(moves, at)
   const [before, after] = [moves[last], moves[last + 1]]
@@ -65,7 +64,7 @@ const countAt = (counts: readonly Count[], at: number, now: number): number => {
   return counts[last]?.is ?? counts[last + 1]?.was ?? now
 }
 
-/** When the oldest of those that wait came, if the first that comes is the first that goes. */
+/** Arrival of the oldest waiting value, if values are read in order. */
 function oldestOf(counts: readonly Count[], at: number, waiting: number): number | null {
   let left = waiting
   for (let i = lastBy(counts, at); i >= 0 && waiting > 0; i--) {
@@ -75,7 +74,6 @@ function oldestOf(counts: readonly Count[], at: number, waiting: number): number
   return waiting > 0 ? (counts[0]?.at ?? null) : null
 }
 
-/** How many came in the minute before. */
 const cameIn = (counts: readonly Count[], at: number): number =>
   counts
     .slice(lastBy(counts, at - MINUTE) + 1, lastBy(counts, at) + 1)
@@ -127,7 +125,6 @@ const moveSaid = ({ node, is, run }: FlowEvent['moves'][number]): { who: string;
     : `is ${is}`,
 })
 
-/** What an event did, in words: the worst of it, else what ended, else what came. */
 export function eventSaid({ moves, counts }: FlowEvent): { who: string; did: string } {
   const bad = moves.find(({ is, run }) => is === 'failed' || run?.outcome === 'failed' || run?.outcome === 'lost')
   const move = bad ?? moves.find(({ run }) => run !== null) ?? moves[0]

@@ -57,14 +57,13 @@ function inWords(schema: Schema, depth: number): string {
 /** @example wordsOf({ type: 'array', items: { type: 'integer' } }) // 'list of whole number' */
 export const wordsOf = (schema: Schema | undefined): string => (schema ? inWords(schema, 0) : 'any')
 
-/** Choices that are the same when they are written down anew: no number that has lost digits by now. */
+/** Choices that JSON can represent without losing digits. */
 const isPlain = (choice: unknown): boolean =>
   typeof choice === 'number' ? Math.abs(choice) <= Number.MAX_SAFE_INTEGER : typeof choice !== 'object' || !choice
 
 const isScalar = (kind: Kind): boolean =>
   kind === 'text' || kind === 'number' || kind === 'boolean' || kind === 'choice'
 
-/** What kind of field a value is asked for by. */
 export function kindOf(schema: Schema | undefined, depth = 0): Kind {
   const { type, enum: choices, items, properties } = schema ?? {}
   if (Array.isArray(choices)) return choices.length > 0 && choices.every(isPlain) ? 'choice' : 'json'
@@ -94,7 +93,6 @@ export function sampleOf(schema: Schema | undefined): string {
   return samples[kindOf(schema)]
 }
 
-/** What was typed into a field of one value, as JSON. */
 export function asJson(schema: Schema | undefined, text: string): string {
   const kind = kindOf(schema)
   if (kind === 'text') return JSON.stringify(text)

@@ -15,7 +15,7 @@ const added = (a: Point, b: Point): Point => ({
   longestWait: Math.max(a.longestWait, b.longestWait),
 })
 
-/** `to`: where it ends, when that is not now. */
+/** `to`: its end, if that is not now. */
 export type Range = {
   name: string
   text: string
@@ -39,7 +39,6 @@ export const rangeOf = (name: string | null): Range => ranges.find((range) => ra
 const [MOST_MINUTES, MOST_HOURS] = [keptSteps.minute * MINUTE, keptSteps.hour * HOUR]
 const FEWEST = 6
 
-/** A stretch that somebody has drawn out of a chart, in whole minutes or hours; nothing where it is none. */
 function stretchOf(query: URLSearchParams, now: number): Range | undefined {
   const [from, to] = ['from', 'to'].map((name) => Number(query.get(name) || Number.NaN)) as [number, number]
   if (!(from < to) || from < now - MOST_HOURS) return undefined
@@ -50,11 +49,10 @@ function stretchOf(query: URLSearchParams, now: number): Range | undefined {
   return { name: '', text: many(columns, step), span: columns * unit, step, columns, to: end }
 }
 
-/** What the address of a page asks for. @example rangeIn(new URLSearchParams('range=1h'), now).name // '1h' */
+/** @example rangeIn(new URLSearchParams('range=1h'), now).name // '1h' */
 export const rangeIn = (query: URLSearchParams, now: number): Range =>
   stretchOf(query, now) ?? rangeOf(query.get('range'))
 
-/** Where a range ends: at the end of the minute or hour that is under way, or where it says. */
 export const endOf = ({ step, to }: Range, now: number): number => {
   const unit = step === 'minute' ? MINUTE : HOUR
   return to ?? Math.floor(now / unit) * unit + unit
@@ -64,7 +62,7 @@ export const endOf = ({ step, to }: Range, now: number): number => {
 export const deploysIn = (deployments: readonly { at: number }[], range: Range, now: number): number[] =>
   deployments.map(({ at }) => at).filter((at) => at > endOf(range, now) - range.span)
 
-/** How many minutes, or hours of a long range, one column stands for. @example perOf(rangeOf('4h')) // 4 */
+/** @example perOf(rangeOf('4h')) // 4 */
 export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)
 
 /** One point for each column of a range, also where nothing happened. */

@@ -3,7 +3,6 @@
 import { isForeign } from '../../core/fingerprint.ts'
 import { plain } from './json.ts'
 
-/** Lines that follow each other and are told alike. */
 export type StackPart = { isForeign: boolean; lines: string[] }
 
 const MOST = 200

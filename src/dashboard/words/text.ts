@@ -14,7 +14,6 @@ export const cut = (text: string, most = 40): string => {
 /** @example title('queued') // 'Queued' */
 export const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** What is asked of jobs that rest or run, in the order in which people meet them. */
 export const statusOrder: readonly Status[] = [
   'queued',
   'running',

@@ -15,7 +15,7 @@ export const span = (given: number): string => {
   return `${Math.floor(ms / DAY)} d ${Math.floor(ms / HOUR) % 24} h`
 }
 
-/** One unit, for what is only about so long. @example about(372_000) // '6 min' */
+/** @example about(372_000) // '6 min' */
 export const about = (ms: number): string => {
   if (ms < SECOND) return `${Math.round(Math.max(0, ms))} ms`
   if (ms < MINUTE) return `${Math.floor(ms / SECOND)} s`
@@ -86,7 +86,6 @@ export const ago = (at: number, now: number, zone: string): string => {
   return ms > 0 ? `${about(ms)} ago` : `in ${about(-ms)}`
 }
 
-/** Whether a name is a time zone that is known here. */
 export const isZone = (name: string): boolean => {
   try {
     new Intl.DateTimeFormat('en-GB', { timeZone: name })

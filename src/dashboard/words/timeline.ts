@@ -4,21 +4,17 @@ import type { PastRun } from '../../core/run.ts'
 import type { KeptStep } from '../../core/schemas.ts'
 import type { JobView } from '../../engine/engine.ts'
 
-/** What a stretch of time was: work that ended well or badly, work under way, or waiting. */
 export type Stretch = {
   kind: 'queued' | 'run' | 'fail' | 'completed' | 'failed' | 'running' | 'wait'
   from: number
   to: number
   text?: string
-  /** How far it is, of one that is under way. */
   share?: number
-  /** The number of the run, where it is kept under one. */
   run?: number
 }
 
 export type Row = {
   name: string
-  /** What stands small beside the name. */
   note: string
   depth: number
   status?: JobView['status']
@@ -36,9 +32,9 @@ export type Scale = {
   breaks: { at: number; length: number }[]
 }
 
-/** Where the line of now is drawn; the names of long bars need the rest. */
+/** Place of now, in percent; the rest is for names of long bars. */
 const END = 96.4
-/** A wait that is longer than so many median runs is folded. */
+/** A wait longer than this many median runs is folded. */
 const FOLD = 10
 
 const median = (lengths: readonly number[]): number =>
@@ -105,7 +101,6 @@ export function scaleOf(from: number, to: number, busy: readonly (readonly [numb
 
 const badly = new Set(['failed', 'lost', 'conflict'])
 
-/** Of this moment, or of the end of a job that has ended. */
 const endOf = ({ endedAt, status }: JobView, now: number): number =>
   endedAt !== null && (status === 'completed' || status === 'failed' || status === 'terminated') ? endedAt : now
 
@@ -199,7 +194,6 @@ export function rowsOf({ job, runs, steps, family }: Parts, now: number): Row[] 
   return [own, ...steps.flatMap(stepRow), ...children]
 }
 
-/** What is not waiting: what a scale is made of. */
 export const busyIn = (rows: readonly Row[]): [number, number][] =>
   rows.flatMap(({ stretches }) =>
     stretches

@@ -8,11 +8,11 @@ import { asJson, type Kind, kindOf, readSchema, type Schema } from './schema.ts'
 /** Lines of a list. */
 export const LINES = '-'
 
-/** What a field of a member is called. @example memberOf('in.order', 'a/b') // 'in.order/a~1b' */
+/** @example memberOf('in.order', 'a/b') // 'in.order/a~1b' */
 export const memberOf = (field: string, name: string): string =>
   `${field}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** How what was typed is read, by the kind of its field: strictly, or as it comes. */
+/** Reads typed text by the kind of its field. */
 type Read = (text: string, name: string, kind: Kind) => string
 
 const strictly: Read = (text, name, kind) => {
@@ -21,13 +21,11 @@ const strictly: Read = (text, name, kind) => {
 }
 
 export type Typed = {
-  /** What stands in a field. */
   at: (field: string) => string | null | undefined
   read?: Read
   depth?: number
 }
 
-/** A member is called by its own name where it is refused. */
 const shortOf = (field: string): string => field.slice(field.lastIndexOf('/') + 1).replace(/^in\./, '')
 
 function listIn(schema: Schema, field: string, { at, read = strictly }: Typed): string | undefined {
@@ -68,7 +66,6 @@ const nothing: Partial<Record<Kind, string>> = { text: '""', list: '[]', object:
 export const neededIn = (schema: Schema | undefined, field: string, typed: Typed): string =>
   valueIn(schema, field, typed) ?? nothing[kindOf(schema)] ?? (typed.read ?? strictly)('', shortOf(field), 'json')
 
-/** What was typed for a port into the field `value` of a form, by the schema that is known of the port, if any is. */
 export const typedFor = (port: Pick<PortView, 'schema'> | undefined, form: FormData): string =>
   neededIn(readSchema(port?.schema && encodedToJson(port.schema)), 'value', {
     at: (field) => form.get(field) as string | null,

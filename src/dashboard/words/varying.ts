@@ -1,6 +1,6 @@
 // The message of a kind of errors, with what varies in it told apart.
 
-/** What stands in the message of a kind for what differs from one failure to the next. */
+/** Placeholders for varying parts in the message of a kind. */
 const VARYING = /(#|<(?:url|text|id|time|path)>)/
 
 export type Piece = { text: string; varies: boolean }

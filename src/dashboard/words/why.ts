@@ -7,7 +7,6 @@ import { count, many, percent } from './number.ts'
 import { listed } from './text.ts'
 import { clock, span } from './time.ts'
 
-/** What would change a cell: a button of its own. */
 export type Remedy =
   | { kind: 'first'; job: number }
   | { kind: 'limit'; key: string }
@@ -18,7 +17,6 @@ export type Remedy =
   | { kind: 'look'; job: number }
 
 export type Cell = {
-  /** Whose reason it is. */
   job: number
   class: string
   status: JobView['status']
@@ -26,7 +24,6 @@ export type Cell = {
   text: string
   limit?: string
   sub?: string
-  /** What the reason means, as the manual says it. */
   means?: string
   remedies: Remedy[]
 }
@@ -88,7 +85,6 @@ function children(reason: Reason, link: WhyLink): Said {
   }
 }
 
-/** What ends at a moment, which its sentence ends with. */
 const timed = {
   BACKOFF: 'It tries again',
   DUE: 'It is to run',
@@ -105,7 +101,6 @@ const runAt =
   (code: keyof typeof timed): Say =>
   (reason, { job }, when) => ({ text: at(code, reason, when), remedies: [{ kind: 'run', job }] })
 
-/** Every reason that there is has its words here. */
 const says: Record<ReasonCode, Say> = {
   LIMITED: limited,
   CHILDREN: children,
@@ -176,7 +171,7 @@ const says: Record<ReasonCode, Say> = {
   }),
 }
 
-/** A reason that is not known by its code is told by its own words. */
+/** An unknown code shows the message of the reason. */
 const other: Say = ({ message }) => ({ text: stop(upper(message)) })
 
 /** @example reasonCell(reason, link, { now, zone: 'UTC' }).text // 'Limit stripe is full: 25 of 25.' */
@@ -187,7 +182,6 @@ export function reasonCell(reason: Reason, link: WhyLink, when: When): Cell {
   return { job, class: name, status, ...said, ...(code ? { means: reasons[code].means } : {}), remedies }
 }
 
-/** Nobody's link: a row is about the job that it stands for. */
 const NONE: WhyLink = { job: 0, class: '', queue: '', status: 'queued', running: false, run: null, reasons: [] }
 
 /**
@@ -200,7 +194,6 @@ export function lineOf(reason: Reason): { text: string; until?: number } {
   return { text: reasonCell(reason, NONE, { now: 0, zone: 'UTC' }).text.replace(/\.$/, '') }
 }
 
-/** A job that runs: since when, how far, who has it, and until when it is lent. */
 export function runningCell(link: WhyLink, progress: JobView['progress'], { now, zone }: When): Cell {
   const { job, class: name, status, run } = link
   const share = shareOf(progress)
@@ -213,7 +206,6 @@ export function runningCell(link: WhyLink, progress: JobView['progress'], { now,
   }
 }
 
-/** So many cells are beside each other. */
 const CELLS = 3
 
 function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[] {
@@ -224,7 +216,6 @@ function cellsOfLink(link: WhyLink, job: JobView | undefined, when: When): Cell[
   })
 }
 
-/** What is known of limits, some seconds old. */
 type Limits = readonly Pick<LimitView, 'key' | 'running' | 'concurrency' | 'waiting'>[]
 
 function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
@@ -235,7 +226,7 @@ function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
   }
 }
 
-/** A job that is waited for beside the one that lasts longest, and that a limit holds up. */
+/** A job that is awaited too, and waits at a limit. */
 const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits): Cell => ({
   ...{ job: id, class: name, status },
   ...fullness(waitingAt!, limits),

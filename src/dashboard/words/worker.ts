@@ -56,7 +56,6 @@ function backoffText({ base, delays }: { base?: number; delays?: number[] } = {}
   return `${delays.map(exactly).join(', ')}${delays.length === 1 ? ',' : ''}`
 }
 
-/** What stands in the fields of a class. */
 export function workerTexts(worker: WorkerDefinition): WorkerTexts {
   const { push, concurrency, retry, timeout, retain, history, description = '' } = worker
   return {
@@ -99,13 +98,13 @@ const membersOf = (port: Tree): Members =>
     ]),
   )
 
-/** What of these members is another now; null for those that are there no more. */
+/** Changed members; null for removed ones. */
 function differing(is: Members, was: Members): Members {
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => is[name] !== was[name])
   return Object.fromEntries(names.map((name) => [name, is[name] ?? 'null']))
 }
 
-/** Of ports that are another now what is, and null for those that are there no more; the others are not said. */
+/** Changed ports; null for removed ones. Other ports are omitted. */
 function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): string {
   const [before, after] = [portsIn(was[name], name), portsIn(is[name], name)]
   const gone = Object.keys(before).filter((port) => !Object.hasOwn(after, port))
@@ -118,7 +117,7 @@ function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): stri
   return objectOf(Object.fromEntries([...gone.map((port) => [port, 'null'] as const), ...changed]))
 }
 
-/** A first wait, or a list of waits where there is a comma. */
+/** One wait, or several separated by commas. */
 const waitsIn = (text: string): Members =>
   text.includes(',')
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
@@ -130,7 +129,7 @@ function waitsPatch(text: string): string {
   return objectOf(waits.delays === undefined ? { base: 'null', delays: 'null', ...waits } : waits)
 }
 
-/** What these fields say, by the members of a class, without its ports and who serves it; an empty one takes away what was. */
+/** Members from fields, without ports and server. An empty field removes its member. */
 function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: string) => string): Members {
   const said = (name: WorkerField, json: (text: string) => string): string | undefined =>
     names.has(name) ? (is[name] === '' ? 'null' : json(is[name])) : undefined
@@ -150,7 +149,6 @@ function saidBy(is: WorkerTexts, names: ReadonlySet<WorkerField>, waits: (text: 
   }
 }
 
-/** The body that registers a class as these fields say. */
 export function workerBodyOf(is: WorkerTexts): string {
   const filled = new Set(workerFields.filter((name) => is[name] !== ''))
   return objectOf({
@@ -161,7 +159,7 @@ export function workerBodyOf(is: WorkerTexts): string {
   })
 }
 
-/** What a class is to be, of which these fields were changed: a merge patch. */
+/** A merge patch of the changed fields. */
 export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
   const changed = new Set(workerFields.filter((name) => is[name] !== was[name]))
   const url = objectOf({ url: JSON.stringify(is.url) })

@@ -3,10 +3,10 @@
 
 const SHOWN = 1_000
 
-/** `marks`: the statuses that stand in a row; `parts`: what is drawn as the row, one beside the other. */
+/** `marks`: statuses in a row; `parts`: elements that make up the row. */
 type Row = { marks: HTMLElement[]; parts: HTMLElement[] }
 
-/** A schedule is as many elements as its grid has columns. */
+/** A schedule has one element for each column of its grid. */
 const COLUMNS = 4
 
 /** The first status of a row, and of a schedule all: whether it failed, and whether it is paused. */
@@ -17,7 +17,7 @@ function rowOf(row: HTMLElement): Row {
   return { parts, marks: parts[1] ? marks : marks.slice(0, 1) }
 }
 
-/** What a row is about, by its first link; of several about the same one that has a status. */
+/** Rows by their first link. Of several rows with one link, the row with a status counts. */
 function rows(): Map<string, Row> {
   const found = new Map<string, Row>()
   for (const row of document.querySelectorAll<HTMLElement>('#main :is(tr, li, .sch)')) {
@@ -35,7 +35,7 @@ function groundOf({ marks }: Row, was: string): string {
   return (mark && getComputedStyle(mark).getPropertyValue('--b')) || 'var(--queued-bg)'
 }
 
-/** How rows are now; what is answered shows those that are another way by then. */
+/** Remembers rows; the returned function marks those that changed since. */
 export function watchRows(): () => void {
   const before = new Map([...rows()].map(([about, row]) => [about, namesOf(row)]))
   return () => {

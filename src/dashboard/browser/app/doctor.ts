@@ -15,7 +15,6 @@ const button = (): HTMLButtonElement => {
   return made
 }
 
-/** Faults of another slice: their rows, what is copied of them, and that they are mended as well. */
 function add(page: Document, cursor: string): void {
   const rows = [...page.querySelectorAll('#faults tr')]
   if (rows.length === 0) return

@@ -7,15 +7,15 @@ const isInput = (one: Element): one is Input =>
   one instanceof HTMLTextAreaElement ||
   one instanceof HTMLSelectElement
 
-/** Whether a step of a path means this field: by its name, that of its port, or what it says of itself. */
+/** True if a step of a path means this field: by its name, its port, or `data-path`. */
 const isMeant = ({ name, dataset }: Input, step: string): boolean =>
   name === step || name === `in.${step}` || dataset.path === '*' || (dataset.path?.split(' ').includes(step) ?? false)
 
-/** How well a field is meant by a path: by the steps that are in its name, and whether something was typed there. */
+/** Number of steps of a path that are in the name of a field. A field with a value ranks higher. */
 const fitOf = ({ name, value }: Input, steps: readonly string[]): number =>
   name.split(/[./]/).filter((part) => steps.includes(part === 'in' ? 'inputs' : part)).length + (value ? 0.5 : 0)
 
-/** The steps of a path, the last first; where none came along, those that the sentence begins with. */
+/** Steps of a path, last first; without a path, the words at the start of the message. */
 function stepsOf(message: string, path: readonly (string | number)[] | undefined): string[] {
   const said = /^([\w.[\]-]+):/.exec(message)?.[1]?.split(/[.[\]]+/) ?? []
   return (path ?? said).map(String).filter(Boolean).reverse()
@@ -39,10 +39,9 @@ function clear(input: Input): void {
   input.removeAttribute('aria-describedby')
 }
 
-/** Takes away what was said beside the fields of a form. */
 export const clearFaults = (form: HTMLFormElement): void => void [...form.elements].filter(isInput).forEach(clear)
 
-/** Says it beside the field that it names; false where it names none of the form. */
+/** Shows a message next to the field that it names. Returns false if the form has no such field. */
 export function showFault(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): boolean {
   const input = fieldOf(form, message, path)
   if (!input) return false

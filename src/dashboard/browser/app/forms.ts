@@ -66,7 +66,6 @@ function focusIn(dialog: HTMLDialogElement): void {
   ;(first ?? dialog.querySelector<HTMLElement>('[data-do="close"]'))?.focus()
 }
 
-/** Beside the field that it names, else where it was pressed. */
 function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement, pressed: HTMLElement | null): void {
   if (showFault(at, message, path)) return
   const dialog = at.closest('dialog')
@@ -81,7 +80,7 @@ function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement
   at.append(told)
 }
 
-/** Where nothing may be put into the clipboard, what is to be copied is selected, for whoever copies it by hand. */
+/** Selects the text if the browser refuses access to the clipboard. */
 async function copySecret(box: HTMLElement): Promise<string> {
   try {
     await navigator.clipboard.writeText(box.textContent!)
@@ -92,7 +91,7 @@ async function copySecret(box: HTMLElement): Promise<string> {
   }
 }
 
-/** What is shown this once: it must be copied before it can be closed, and whoever leaves the page is asked. */
+/** Shows a secret once. It must be copied before it can be closed. */
 function showSecret(say: string, secret: string): void {
   ask(
     '<div class="ask"><h2></h2><pre></pre><div class="row end"><button class="btn primary copy" type="button">Copy</button><button class="btn" type="button" data-do="close" disabled>Close</button></div></div>',

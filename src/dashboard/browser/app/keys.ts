@@ -10,7 +10,6 @@ let chord = false
 
 const isOff = (): boolean => localStorage.getItem(OFF) === 'off'
 
-/** The rows of the list, or those of other tables that lead somewhere. */
 function rows(): HTMLElement[] {
   const own = [...document.querySelectorAll<HTMLElement>('[data-row]')]
   if (own.length > 0) return own
@@ -21,7 +20,6 @@ let row: HTMLElement | undefined
 
 const current = (): HTMLElement | undefined => (row?.isConnected ? row : undefined)
 
-/** A page that is drawn anew knows of no row that somebody stands at. */
 function mark(): void {
   for (const one of document.querySelectorAll('tr.cur')) one.classList.remove('cur')
   current()?.classList.add('cur')
@@ -75,7 +73,6 @@ const acts: Record<string, (event: KeyboardEvent) => unknown> = {
   Escape: () => selectAll(false),
 }
 
-/** What every page has, those of a list behind them. */
 const words: [string, string][] = [
   ['/', 'search or filter'],
   ['g then a letter', 'go to a page'],
@@ -87,7 +84,6 @@ const words: [string, string][] = [
   ['?', 'this list'],
 ]
 
-/** What a button says, without its key. */
 const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
   ariaLabel ??
   [...childNodes]
@@ -96,7 +92,6 @@ const saidOn = ({ ariaLabel, childNodes }: HTMLElement): string =>
     .join('')
     .trim()
 
-/** What the page has on its buttons. */
 const ofPage = (): [string, string][] => [
   ...new Map(
     [...document.querySelectorAll<HTMLElement>('main [data-hotkey]')].map((one) => [one.dataset.hotkey!, saidOn(one)]),

@@ -10,7 +10,7 @@ const rowsOf = (root: ParentNode, older = ''): HTMLElement[] => [
 ]
 const allRows = (): HTMLElement[] => rowsOf(document, ', tbody[data-older] > [data-row]')
 
-/** Takes those rows out of a fresh page that would push down what is shown; answers how many. */
+/** Removes rows above the visible ones from a fresh page, and returns their number. */
 export function holdBack(fresh: Document): number {
   const known = new Set(rowsOf(document).map(({ id }) => id))
   const rows = rowsOf(fresh)
@@ -21,7 +21,6 @@ export function holdBack(fresh: Document): number {
   return first
 }
 
-/** Says how many rows wait above. */
 export function showHeld(n: number): void {
   const pill = document.getElementById('new-rows')
   if (!pill) return
@@ -71,7 +70,6 @@ function showNeighbours(): void {
   )
 }
 
-/** What stands at the head of a job's page, beside the list. */
 export async function peek(row: HTMLElement): Promise<void> {
   const href = row.querySelector<HTMLAnchorElement>('a')?.href
   if (!href) return

@@ -4,7 +4,7 @@
 import { base, hear, tell } from './page.ts'
 import { isTailing } from './tail.ts'
 
-/** Who does not move for so long is told nothing more. */
+/** After this many milliseconds without input, the page stops listening. */
 const LEFT = 15 * 60_000
 
 let source: EventSource | undefined
@@ -14,13 +14,11 @@ let moved = Date.now()
 
 const named = (): HTMLElement[] => [...document.querySelectorAll<HTMLElement>('[data-listen]')]
 
-/** Whether the stream stands: then looks at set times are seldom. */
 export const isHearing = (): boolean => source?.readyState === EventSource.OPEN
 
-/** An entry of the log: who wrote it, and at whose ports somebody read or wrote. */
 type Entry = { job?: number; read?: { job: number }[]; write?: { job: number }[] } | null
 
-/** Entries of the log are those of all jobs: only those of some are meant where the page says so. */
+/** A page may limit the log entries that it listens to, to some jobs. */
 function isMeant(data: string): boolean {
   const { channel, message } = JSON.parse(data) as { channel: string; message: Entry }
   if (of === undefined || channel !== '/sidejob/log') return true

@@ -8,9 +8,9 @@ import { take, takeParts } from './morph.ts'
 import { base, hear, readZone, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
-/** Where what happens is heard, looks at set times are for what was missed; and at most so many looks are asked for. */
+/** Milliseconds between refreshes while the page listens, and the minimum between two. */
 const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
-/** Where a script of the page draws what is told as data, all of the page is asked for so seldom. */
+/** A page that draws data by script is loaded whole after this many milliseconds. */
 const WHOLE = 30_000
 /** After an answer that did not come. */
 const retries = [1_000, 2_000, 5_000, 10_000]
@@ -26,7 +26,7 @@ type State = {
   /** When it was looked at last, and when all of it. */
   looked: number
   whole: number
-  /** That its job has ended, once somebody saw it. */
+  /** Set once the page has shown that its job ended. */
   told?: string
   /** When it has to be looked at again, because something was heard: also while a look is under way. */
   due?: number
@@ -54,7 +54,7 @@ function sign(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
   live.querySelector('.news')!.textContent = kind === 'live' && !isHearing() ? `· every ${about(state.every)}` : ''
 }
 
-/** How long until the next look: by how long ago somebody moved. */
+/** Milliseconds until the next refresh. Longer without input. */
 function pause(): number {
   if (state.failures > 0) return retries[Math.min(state.failures, retries.length) - 1]!
   const idle = Date.now() - state.moved
@@ -63,7 +63,6 @@ function pause(): number {
   return idle < LATER ? Math.max(10_000, state.every) : SELDOM
 }
 
-/** What the page costs as it is looked at now, and what a press would do. */
 function costs(kind: 'live' | 'slower' | 'paused' | 'cut'): string {
   if (kind === 'paused') return 'Looks no more, and costs nothing; press to go on (p)'
   const how = kind === 'live' && isHearing() ? 'Hears what happens; at most ' : 'At most '
@@ -79,7 +78,7 @@ function plan(): void {
   state.timer = setTimeout(() => void look(), wait)
 }
 
-/** Somebody is in the middle of something that a new page would take away. */
+/** True while a refresh would disturb the user: an open dialog, a drag, a selection. */
 const isHeld = (): boolean =>
   document.querySelector('dialog[open], details.more[open]') !== null ||
   (document.activeElement instanceof HTMLElement &&
@@ -88,7 +87,6 @@ const isHeld = (): boolean =>
 
 const timeOf = (at: number): string => clock(at, readZone())
 
-/** A line above what was there, in the place of the one before. */
 function showLine(textContent: string): HTMLElement {
   document.querySelector('.gone')?.remove()
   const line = Object.assign(document.createElement('p'), { className: 'gone', textContent })
@@ -97,7 +95,7 @@ function showLine(textContent: string): HTMLElement {
   return line
 }
 
-/** What the page is about was removed while somebody looked: they keep what they had, with a line above. */
+/** The subject of the page was removed: keeps the page, with a line above. */
 function showGone(): void {
   clearTimeout(state.timer)
   state.every = 0
@@ -108,7 +106,7 @@ function showGone(): void {
 /** The job that the page is about: how it is, and when it ended, if it has. */
 const headOf = (): DOMStringMap => ({ ...document.querySelector<HTMLElement>('.jobhead')?.dataset })
 
-/** A job that ended while somebody looked says so above, until it is another way or the page is of another one. */
+/** The job of the page ended: adds a line above until its status changes or the page is left. */
 function showEnded(was: DOMStringMap): void {
   const { job, status, ended } = headOf()
   if (job !== was.job || !ended) state.told = undefined
@@ -118,7 +116,7 @@ function showEnded(was: DOMStringMap): void {
   else if (line?.textContent !== state.told) showLine(state.told)
 }
 
-/** What does not answer, in the words of the API: what was there stays, grey, with a button that asks at once. */
+/** The server did not answer: keeps the page, grey, with a button that retries. */
 function showCut(why: string): void {
   const line = showLine(`${why}. Shown is ${timeOf(state.since)}. `)
   const retry = Object.assign(document.createElement('button'), { className: 'btn small', textContent: 'Retry' })
@@ -135,10 +133,10 @@ async function reasonOf(answer: Response): Promise<string> {
 
 const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[data-brief]')?.dataset.brief
 
-/** What a page tells of itself in short: drawn by a script that hears `told`, and the parts that it names. */
+/** A refresh as data: the script of the page draws `data`, the server drew `parts`. */
 type Told = { as: string; now: number; data: unknown; parts: Record<string, string> }
 
-/** Puts an answer into the page; a page that is another one by now is asked for whole. */
+/** Shows an answer. If the answer is for another page, loads that page whole. */
 async function show(answer: Response, force: boolean): Promise<void> {
   if (!answer.headers.get('content-type')?.startsWith('application/json')) {
     state.whole = Date.now()
@@ -185,7 +183,6 @@ async function look(force = false): Promise<void> {
   plan()
 }
 
-/** Another page in the place of this one, without losing what is being said. */
 async function go(url: string): Promise<void> {
   history.pushState(null, '', url)
   shown = pageOf()
@@ -193,7 +190,7 @@ async function go(url: string): Promise<void> {
   await look(true)
 }
 
-/** Something was said that the page listens to: it is looked at again, once a second at most. */
+/** Refreshes soon after an event, at most once a second. */
 function lookSoon(): void {
   if (state.every === 0) return
   state.due ??= Math.max(Date.now(), state.looked + AT_MOST_EVERY)

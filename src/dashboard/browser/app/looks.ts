@@ -18,7 +18,7 @@ export const looks = {
     root.dataset.density = root.dataset.density === 'compact' ? 'comfortable' : 'compact'
     cookie('density', root.dataset.density)
   },
-  /** UTC, then one's own, then those that the page names: a schedule's. */
+  /** Cycles through UTC, the zone of the browser, and zones that the page names. */
   zone(): void {
     const named = document.querySelector<HTMLElement>('[data-zones]')?.dataset.zones?.split(' ') ?? []
     const zones = [...new Set(['UTC', own, ...named])]

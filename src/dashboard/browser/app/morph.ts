@@ -5,23 +5,23 @@ import { watchRows } from './changed.ts'
 import { holdBack, showHeld } from './list.ts'
 import { isWriting } from './page.ts'
 
-/** What somebody has opened or ticked stays so. */
+/** Keeps what the user opened or ticked. */
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
-/** Somebody is writing there, or has written something that was not sent yet. A button that has the focus is no such place. */
+/** True for fields with focus or with unsent text. Buttons with focus do not count. */
 const isWritten = (node: Node): boolean =>
   isWriting(node) &&
   (node === document.activeElement ||
     ((node instanceof HTMLInputElement || node instanceof HTMLTextAreaElement) && node.value !== node.defaultValue))
 
-/** What a script of the page draws itself stays, too; no id stands in it, for those are moved to where they are in the new page. */
+/** Keeps what a script draws. It must not contain ids, because morphing moves elements with ids. */
 const keepsTime = (old: Node, fresh: Node): boolean =>
   !(old instanceof HTMLElement && old.dataset.island !== undefined) &&
   !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
-/** What was refused of a form is said for as long as nobody has mended it, and a line above the page until it is taken away. */
+/** Keeps error messages of forms and lines above the page. */
 const keepsSaid = (node: Node): boolean => !(node instanceof Element && node.matches('#fault, .gone'))
 
 const callbacks = {
@@ -39,7 +39,7 @@ function swap(next: Document, id: string): void {
   if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
 }
 
-/** `whole`: somebody has asked for it, so what is new is shown as well. */
+/** `whole`: the user asked for the page, so new rows are shown too. */
 export async function take(html: string, whole = true): Promise<void> {
   const next = new DOMParser().parseFromString(html, 'text/html')
   await breath()

@@ -5,7 +5,6 @@ export const meta = (name: string): string =>
 
 export const base = meta('base')
 
-/** Whether somebody is writing: keys are theirs then. */
 export const isWriting = (target: EventTarget | null): boolean =>
   target instanceof Element &&
   target.closest('input:not([type=checkbox]), textarea, select, [contenteditable]') !== null

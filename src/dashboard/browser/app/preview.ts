@@ -4,7 +4,7 @@ import { base } from './page.ts'
 
 const PAUSE = 300
 
-/** What was typed before is not waited for any more. */
+/** Cancels the preview of older input. */
 let asking: AbortController | undefined
 
 async function show(form: HTMLFormElement): Promise<void> {

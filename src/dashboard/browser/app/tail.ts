@@ -3,14 +3,13 @@
 import { clock } from '../../words/time.ts'
 import { hear, readZone } from './page.ts'
 
-/** So many are kept on the page, and so much of each is shown. */
+/** Maximum of lines on the page, and of characters in each. */
 const [MOST, LONGEST] = [200, 400]
 
 type Said = { channel: string; message: unknown }
 
 const list = (): HTMLElement | null => document.getElementById('tail')
 
-/** Whether the page draws what it hears itself. */
 export const isTailing = (): boolean => list() !== null
 
 function sift(line: HTMLElement): void {

@@ -7,9 +7,7 @@ export type Told = {
   link?: { text: string; to: string }
   isError?: boolean
   undo?: () => void
-  /** What is shown to be copied. */
   copy?: string
-  /** What it is about: it stands beside it where there is room. */
   at?: Element | null
 }
 
@@ -17,10 +15,10 @@ const box = (): HTMLElement => document.getElementById('toasts')!
 
 const STAY = 10_000
 
-/** As wide as it is beside a button, with what is left free around it; a phone has no such room. */
+/** Pixels: width of a toast next to a button, space around it, and the width below which it goes to the corner. */
 const [WIDE, FREE, PHONE] = [340, 8, 760]
 
-/** Puts a toast below a button, until the page moves under it: then it goes to the corner, where all others are. */
+/** Puts a toast below a button. When the page scrolls, it goes to the corner. */
 function putBeside(made: HTMLElement, at: Element): void {
   const { left, bottom, width } = at.getBoundingClientRect()
   made.classList.add('at')

@@ -3,7 +3,7 @@
 
 import { hear, tell } from './page.ts'
 
-/** What every form of its kind has, and nobody typed. */
+/** Hidden fields of every form of a job. */
 const ours = new Set(['csrf', 'act', 'queue', 'class', 'stay'])
 /** Longer addresses are not taken everywhere. */
 const LONGEST = 6_000
@@ -17,7 +17,7 @@ const typedIn = (form: HTMLFormElement): [string, string][] =>
     ours.has(name) || typeof value !== 'string' || value === '' ? [] : [[name, value]],
   )
 
-/** Another tab of the same card, with what stands in the form. */
+/** Opens another tab of the card and keeps the input. */
 function carry(event: MouseEvent): void {
   const link = (event.target as Element).closest<HTMLAnchorElement>('[data-ways] a')
   const form = link && formOf(link.closest('.card')!)

@@ -10,7 +10,6 @@ const kept = (): View[] => JSON.parse(localStorage.getItem(KEPT) ?? '[]') as Vie
 
 const keep = (views: View[]): void => localStorage.setItem(KEPT, JSON.stringify(views))
 
-/** What is shown, as a view: without what passes. */
 function shown(): string {
   const query = new URLSearchParams(location.search)
   for (const name of ['cursor', 'bulk', 'q']) query.delete(name)

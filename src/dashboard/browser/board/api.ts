@@ -13,7 +13,7 @@ export type Change = {
   unfit?: { wire: string; values: number; of: number; why: string }[]
 }
 
-/** Moves what waits at the far end of a wire to that of another one; answers how many, or why not. */
+/** Moves values between ends of wires. Returns their number, or the reason for a refusal. */
 export async function moveValues(
   job: number,
   wire: string,
@@ -33,7 +33,7 @@ export async function moveValues(
 
 export type Told = { change: Change } | { error: { code: string; message: string } }
 
-/** Puts a graph, or only asks what that would do; refused where another one is in force than `match` stands for. */
+/** Sets or previews a graph. Refused if the graph does not match `match`. */
 export async function putGraph(
   job: number,
   text: string,

@@ -25,7 +25,7 @@ function fieldOf({ name, label, options, value = '' }: Field): HTMLElement {
 const button = (text: string, kind: string, type: 'submit' | 'button'): HTMLButtonElement =>
   Object.assign(document.createElement('button'), { textContent: text, className: kind, type })
 
-/** Asks for some texts; `take` answers with what is wrong with them, or nothing. */
+/** Asks for texts. `take` returns an error message, or nothing. */
 export function ask(
   title: string,
   verb: string,

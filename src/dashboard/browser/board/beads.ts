@@ -4,7 +4,7 @@
 type Point = { x: number; y: number }
 type Way = { points: readonly Point[]; beads: number }
 
-/** So long a bead takes from end to end, and by so many points its way is known. */
+/** Milliseconds for a bead to cross a wire, and points of its path. */
 const [TURN, POINTS] = [2_400, 48]
 const RADIUS = 4
 
@@ -15,7 +15,6 @@ function pointsOf(path: SVGPathElement): Point[] {
   return Array.from({ length: POINTS + 1 }, (_, i) => path.getPointAtLength((long * i) / POINTS))
 }
 
-/** Where on its way something is, 0 to 1. */
 function between(points: readonly Point[], part: number): Point {
   const at = part * POINTS
   const [a, b] = [points[Math.floor(at)]!, points[Math.min(POINTS, Math.floor(at) + 1)]!]
@@ -38,7 +37,7 @@ export function createBeads(svg: SVGSVGElement) {
   let [fill, stroke] = ['', '']
   let matrix: DOMMatrix | undefined
 
-  /** How the drawing lies on the screen: asked for when that has changed, and not in each frame. */
+  /** Measures the drawing after a change, because measuring in each frame is slow. */
   function measure(): void {
     const [{ left, top, width, height }, scale] = [svg.getBoundingClientRect(), devicePixelRatio]
     canvas.width = Math.round(width * scale)
@@ -78,7 +77,6 @@ export function createBeads(svg: SVGSVGElement) {
   new MutationObserver(changed).observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] })
 
   return {
-    /** So many beads go along a wire from now on. */
     set(id: string, path: SVGPathElement, beads: number): void {
       const wanted = isStill.matches ? 0 : beads
       if (wanted === 0) {

@@ -5,7 +5,7 @@ import type { LimitRoom } from '../../words/flow.ts'
 
 export type BoardData = {
   job: number
-  /** Stands for the graph in force. */
+  /** Hash of the current graph. */
   hash?: string
   nodes: FlowNodeView[]
   wires: WireView[]
@@ -17,10 +17,9 @@ export type BoardData = {
   wire?: string
 }
 
-/** The server's clock when it drew the page: it stands in a time, which is no change of the page. */
+/** The clock of the server, from a `time` element: those do not count as changes of a page. */
 export const clockOf = (): number => Number(document.querySelector('[data-clock]')?.textContent ?? Date.now())
 
-/** What an attribute of the page holds as JSON. */
 export const dataOf = <Data>(name: string): Data | undefined => {
   const text = document.querySelector<HTMLElement>(`[data-${name}]`)?.dataset[name]
   return text === undefined ? undefined : (JSON.parse(text) as Data)

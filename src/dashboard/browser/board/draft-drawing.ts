@@ -33,7 +33,7 @@ const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | u
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
 
-/** Values that nobody reads any more once a wire is cut. */
+/** Values that stay unread after a wire is cut. */
 const leftAt = ({ from, to }: GraphWire, change?: Change): number =>
   (change?.orphaned ?? [])
     .filter(({ node, port }) => [from, to].some((end) => end.node === node && end.port === port))
@@ -41,7 +41,6 @@ const leftAt = ({ from, to }: GraphWire, change?: Change): number =>
 
 const idsOf = (wires: readonly GraphWire[]) => new Set(wires.map(({ id }) => id))
 
-/** Draws a draft; where it has got other nodes or wires they are laid out anew. */
 export function createDraftDrawing(
   svg: SVGSVGElement,
   now: () => { data: Editing; at: number },

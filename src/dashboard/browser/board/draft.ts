@@ -62,7 +62,6 @@ export function linesOf({ nodes, edges, inports, outports, ...more }: Graph): st
   ]
 }
 
-/** What is only in one of them, in the order in which it stands. */
 export function differenceOf(was: readonly string[], is: readonly string[]): { sign: '+' | '-'; line: string }[] {
   const [before, after] = [new Set(was), new Set(is)]
   return [

@@ -73,7 +73,6 @@ function wireParts(id: string, path: string): WireParts & { group: SVGElement } 
   return { line, halo, badge, rect, text, group }
 }
 
-/** Puts a layout into an SVG element; what it returns brings its parts up to date. */
 export function createDrawing(svg: SVGSVGElement, layout: Layout, beads?: Beads) {
   const nodes = new Map<string, NodeParts>()
   const wires = new Map<string, WireParts>()

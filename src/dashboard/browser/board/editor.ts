@@ -15,7 +15,7 @@ import { showLines, showPanel } from './panel.ts'
 import { createView } from './view.ts'
 import { createDraft, type Editing } from './working.ts'
 
-/** So long after the last change it is asked what it would do. */
+/** Milliseconds after the last change until its preview. */
 const SOON = 150
 const NAME = /^[a-zA-Z0-9_]{1,100}$/
 
@@ -24,7 +24,6 @@ const endOf = (text: string): End => {
   return at < 0 ? { node: null, port: text } : { node: text.slice(0, at), port: text.slice(at + 1) }
 }
 
-/** What waits at the far ends of wires that stay, each port once. */
 function staysOf({ wires }: Editing, now: Graph): { port: string; values: number }[] {
   const left = new Set(wiresOf(now).map(({ id }) => id))
   const ports = new Map(
@@ -227,7 +226,6 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     if (node !== undefined && drawing.step(name, node)) event.preventDefault()
   }
 
-  /** What the flow does goes on beside the draft: its facts are those of the last look. */
   function refresh(): void {
     data = dataOf<Editing>('editing') ?? data
     offset = Date.now() - clockOf()

@@ -5,7 +5,7 @@ import type { FlowEvent } from '../../../engine/engine.ts'
 import type { BoardNow } from '../../words/replay.ts'
 import { base } from '../app/page.ts'
 
-/** So many are asked for at once, and so many kept here. */
+/** Maximum of events in a request, and in memory. */
 const [PAGE, MOST] = [1_000, 5_000]
 
 type Told = { events: RawEvent[]; cursor: string | null }
@@ -59,7 +59,6 @@ export function createEvents(job: number) {
     get all(): readonly FlowEvent[] {
       return events
     },
-    /** Whether more is kept than is here. */
     get isAll(): boolean {
       return isAll
     },

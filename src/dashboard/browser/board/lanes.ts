@@ -40,7 +40,6 @@ function together(marks: readonly Mark[], range: Range): Mark[] {
 const texts = (names: readonly string[]): HTMLElement[] =>
   names.map((name) => Object.assign(document.createElement('span'), { textContent: name, title: name }))
 
-/** Fills the lanes; what it returns moves the line that stands at a moment. */
 export function createLanes(box: HTMLElement) {
   const [names, axis] = [box.querySelector('.lnames')!, box.querySelector('.laxis')!]
   const slider = box.querySelector<HTMLElement>('.ltime')!

@@ -22,7 +22,7 @@ export const LABEL = { width: 96, height: 22 }
 /** With more nodes than this, a wire has a label only when it backs up or is pointed at, and the board has a map. */
 export const LARGE = 60
 
-/** What dagre calls nodes and the flow's own ports: it keeps them in objects, where a node called `constructor` would be. */
+/** Prefixes, because dagre keeps names in objects, and a node may be called `constructor`. */
 const keyOf = (node: string): string => `node:${node}`
 const ownIn = (port: string): string => `in:${port}`
 const ownOut = (port: string): string => `out:${port}`
@@ -37,7 +37,6 @@ function portsAt(node: Named, wires: readonly GraphWire[]): { ins: string[]; out
   return { ins: [...new Set([...ins, ...(node.ins ?? [])])], outs: [...new Set([...outs, ...(node.outs ?? [])])] }
 }
 
-/** How far below the top of a node its port is. */
 export const portY = ({ height }: Box, ports: readonly string[], port: string): number =>
   (height * (ports.indexOf(port) + 1)) / (ports.length + 1)
 

@@ -9,7 +9,7 @@ import type { Draft, Editing } from './working.ts'
 
 type Left = Change['orphaned'][number]
 
-/** What moves them, after a question where to; nothing where no wire of the graph in force ends there, or none stays. */
+/** The button that moves values left behind by a cut wire, if another wire can take them. */
 export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, port }: Left): (() => void) | undefined {
   const from = wires.find(({ to, size }) => to.node === node && to.port === port && size > 0)
   const left = new Set(wiresOf(draft.now).map(({ id }) => id))

@@ -1,9 +1,9 @@
 // What is drawn anew is drawn some parts in each frame: all texts of a large board at once would be late for the next frame.
 
-/** So many nodes or wires in a frame. */
+/** Maximum of nodes or wires drawn in a frame. */
 const MOST = 40
 
-/** Draws parts in the frames that come; newer ones take the place of those that were not drawn yet. */
+/** Draws parts in the next frames. Newer parts replace parts that are not drawn yet. */
 export function createPace() {
   let left: (() => void)[] = []
   let isAsked = false

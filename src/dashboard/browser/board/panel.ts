@@ -7,7 +7,6 @@ type Row = {
   sign: '+' | '~' | '−' | '!' | '=' | '✓'
   name: string
   text?: string
-  /** What can be done about it. */
   button?: { text: string; label: string; act: () => void }
 }
 
@@ -85,9 +84,7 @@ export type Shown = {
   added: readonly string[]
   /** Nodes that go and never had a job. */
   gone: readonly string[]
-  /** What waits at wires that stay, by the port that it waits at. */
   stays: readonly { port: string; values: number }[]
-  /** What was looked after, and is well. */
   checks: readonly string[]
   error?: string
   waits: boolean
@@ -95,7 +92,6 @@ export type Shown = {
   moves: (left: Change['orphaned'][number]) => (() => void) | undefined
 }
 
-/** How many nodes and wires change, for the head of the panel. */
 export function headOf({ change, added, gone, error }: Shown): string {
   if (error) return 'It cannot be applied'
   if (!change) return 'Nothing has changed'
@@ -135,7 +131,6 @@ const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
   ),
 ]
 
-/** Fills the panel beside the board. */
 export function showPanel(panel: HTMLElement, shown: Shown): void {
   const { change, added, gone, checks, error, waits } = shown
   panel.querySelector('.title')!.textContent = headOf(shown)

@@ -9,7 +9,7 @@ import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Range } from './lanes.ts'
 
-/** What came since is asked for this often; played, the board is drawn at most so often. */
+/** Milliseconds between requests for new events, and between frames of a replay. */
 const [ASK, DRAW] = [10_000, 80]
 const SPEEDS = [1, 10, 60]
 const MINUTE = 60_000
@@ -34,7 +34,7 @@ function putInUrl(values: Record<string, number | undefined>): void {
 const graphAt = (versions: readonly Version[], at: number) =>
   (versions.find((one) => one.at <= at) ?? versions.at(-1))?.graph
 
-/** `now` is the flow as it is, and the server's clock; `show` draws a moment, or what is live. */
+/** `now`: the current flow and the clock of the server. `show` draws a moment, or the current flow. */
 export function createReplay(
   box: HTMLElement,
   now: () => { data: BoardData; at: number },
@@ -123,7 +123,7 @@ export function createReplay(
     playing = undefined
   }
 
-  /** Another moment; `undefined` is what is live. */
+  /** Goes to a moment; `undefined`: to the current flow. */
   function go(to: number | undefined, isLasting = true): void {
     at = to === undefined ? undefined : Math.max(range.from, Math.min(range.to, to))
     if (isLasting) putInUrl({ at, speed: at === undefined || speed === 10 ? undefined : speed })
@@ -219,7 +219,6 @@ export function createReplay(
       else if (isElsewhere) drawAll()
       else show(moment())
     },
-    /** What of the address is the moment, for a link that stays in it. */
     query: () => (at === undefined ? '' : `&at=${Math.round(at)}`),
   }
 }

@@ -18,7 +18,6 @@ function beside({ nodes }: Layout, name: string, by: 1 | -1): string | undefined
   return others.sort((a, b) => far(a) - far(b))[0]?.name
 }
 
-/** Where an arrow leads from a node; nothing where there is nothing. */
 export function stepFrom(key: string, name: string, layout: Layout, wires: readonly GraphWire[]): string | undefined {
   if (key === 'ArrowUp') return beside(layout, name, -1)
   if (key === 'ArrowDown') return beside(layout, name, 1)

@@ -39,7 +39,6 @@ export function createView(svg: SVGSVGElement) {
     show()
   }
 
-  /** Where on the drawing a moment of the pointer is. */
   function at({ clientX, clientY }: { clientX: number; clientY: number }): { x: number; y: number } {
     const matrix = svg.getScreenCTM()
     return matrix ? new DOMPoint(clientX, clientY).matrixTransform(matrix.inverse()) : { x: 0, y: 0 }
@@ -81,7 +80,6 @@ export function createView(svg: SVGSVGElement) {
     centre,
     /** Hears which part is seen, each time that it is another one. */
     onShow: (tell: (seen: Box) => void): void => void told.push(tell),
-    /** Brings a part of the drawing into what is seen, where it is not in it. */
     reveal({ x, y, width, height }: Box): void {
       const isIn = x >= seen.x && y >= seen.y && x + width <= seen.x + seen.width && y + height <= seen.y + seen.height
       if (!isIn) centre({ x: x + width / 2, y: y + height / 2 })

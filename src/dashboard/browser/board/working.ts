@@ -6,12 +6,11 @@ import type { LimitRoom } from '../../words/flow.ts'
 import type { Graph } from './draft.ts'
 import { exact } from './exact.ts'
 
-/** What the page gives to the editor. */
 export type Editing = {
   job: number
   hash: string | null
   graph: string
-  /** When the graph in force came, and in which zone moments are told. */
+  /** Moment of the last change of the graph, and the zone for times. */
   changedAt: number | null
   zone: string
   wires: WireView[]

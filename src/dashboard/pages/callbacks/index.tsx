@@ -29,15 +29,12 @@ type CallbacksData = {
   state?: State
   host?: string
   breakers: OpenBreaker[]
-  /** The one that is shown from near. */
   opened?: Near
 }
 
 const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED']
 const MOST = 50
-/** So long counts are taken as they were. */
 const COUNTED = 10_000
-/** So many are sent again by one press. */
 const AGAIN = 50
 /** Pages that are searched for them. */
 const PAGES = 20
@@ -228,7 +225,6 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
   )
 }
 
-/** Of a job that has told nobody there are none. */
 const none = (error: unknown): undefined => {
   if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
   throw error

@@ -46,7 +46,6 @@ function HostOf({ host, breakers }: { host: string | null; breakers: readonly Op
 
 const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
 
-/** What came of its last tries. */
 function Tries({ of, tries }: { of: number; tries: readonly CallbackTry[] }) {
   if (tries.length === 0) return <Empty>It was not tried yet.</Empty>
   return (
@@ -83,7 +82,6 @@ const isJson = (text: string): boolean => {
   }
 }
 
-/** What all its tries have in common. */
 function Sent({ sent }: { sent: Near['sent'] }) {
   if (!sent) return <p class="note foot">What was sent is not kept any more, or has a form that is not made here.</p>
   return (

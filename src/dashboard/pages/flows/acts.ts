@@ -7,14 +7,13 @@ import { count, many } from '../../words/number.ts'
 import { typedFor } from '../../words/value-form.ts'
 import { KEEP } from './replay.tsx'
 
-/** So much of what was taken can be put back by one press. */
+/** Maximum of taken bytes that an undo can restore. */
 const MOST_BACK = 262_144
 
 const wireOf = ({ form }: ActAsked): string => String(form.get('wire') ?? '')
 const pathOf = (asked: ActAsked, verb: string): string =>
   `/v1/flows/${encodeURIComponent(asked.params.job!)}/wires/${encodeURIComponent(wireOf(asked))}/${verb}`
 
-/** What a wire leads to: the port of a node, with the schema that its worker says. */
 async function targetOf({ engine, params, form }: ActAsked): Promise<PortView | undefined> {
   const { wires, nodes } = await engine.flows.get(params.job!)
   const to = wires.find(({ id }) => id === form.get('wire'))?.to
@@ -23,7 +22,6 @@ async function targetOf({ engine, params, form }: ActAsked): Promise<PortView | 
   return (await engine.jobs.get(String(job), { schemas: true })).in[to.port]
 }
 
-/** The values as JSON: what was taken, or one as it was typed. */
 async function given(asked: ActAsked): Promise<string> {
   const { form } = asked
   const whole = form.get('values')
@@ -79,7 +77,6 @@ async function drain(asked: ActAsked): Promise<Done> {
   }
 }
 
-/** What a change of the graph would do, in sentences. */
 export function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }: GraphChange): string[] {
   const lost = orphaned.reduce((sum, { values }) => sum + values, 0)
   return [

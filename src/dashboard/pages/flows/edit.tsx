@@ -19,14 +19,13 @@ import { Tools } from './tools.tsx'
 type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
 
-/** So many classes are offered by name; any other can be typed. */
+/** Classes that are suggested; others can be typed. */
 const CLASSES = 500
-/** Classes are asked for once a minute; what nodes do is looked at again in each look. */
+/** Milliseconds for which classes are shared, and between refreshes. */
 const [FRESH, EVERY] = [60_000, 10_000]
 
 const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(ports).filter((port) => port !== '*')
 
-/** What the editor knows at its beginning, and what its wires are made between. */
 const dataOf = ({ view, classes, limits }: EditData, zone: string): string =>
   writeJson({
     ...{ job: view.flow.id, hash: view.hash, changedAt: view.flow.changedAt, zone },

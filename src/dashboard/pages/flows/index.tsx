@@ -20,7 +20,7 @@ import { type FlowData, load } from './load.ts'
 import { WhatHappened } from './replay.tsx'
 import { Tools } from './tools.tsx'
 
-/** Without the values: those are seen where a wire is open. */
+/** Without values: only an open wire shows them. */
 const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }: FlowData) => ({
   ...{ job: flow.id, hash: hash ?? '', nodes, limits, deploys },
   wires: wires.map((wire) => ({ ...wire, oldest: null })),
@@ -28,7 +28,7 @@ const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }:
   ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),
 })
 
-/** What has to be drawn by the page itself when it is another one. */
+/** Changes when the server has to draw the page. */
 const asOf = ({ view: { hash, record }, chosen }: FlowData): string =>
   JSON.stringify([hash, record, chosen?.kind === 'node' ? chosen.node.name : chosen?.wire.id])
 
@@ -69,7 +69,7 @@ function Head({ view }: { view: FlowView }) {
   )
 }
 
-/** The same as the drawing, in the order of its parts: for screen readers, and for who has no script. */
+/** The drawing as a list, for screen readers and without scripts. */
 function Listed({ view: { flow, nodes, wires } }: { view: FlowView }) {
   const { now } = useLook()
   return (

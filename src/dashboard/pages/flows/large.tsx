@@ -11,7 +11,7 @@ import { plain } from '../../words/json.ts'
 import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 
-/** With more nodes or wires than this a list comes first, of so many of both. */
+/** Above this number of nodes or wires the page starts with lists, of this many rows. */
 const [NODES, WIRES, ROWS] = [300, 1_000, 100]
 
 export const isLarge = ({ nodes, wires }: FlowView): boolean => nodes.length > NODES || wires.length > WIRES
@@ -21,7 +21,7 @@ const urgency = ({ status, limit }: FlowNodeView): number =>
 
 const waits = ({ size, behind }: WireView): number => size + behind
 
-/** A narrow board cuts the end off what is left of a long name, so the whole is on hover in any case. */
+/** CSS may cut a long name, so the full name is the title. */
 const WireName = ({ id }: { id: string }) => <bdi title={plain(id)}>{cut(id, 80)}</bdi>
 
 function Wires({ view: { flow, wires } }: { view: FlowView }) {

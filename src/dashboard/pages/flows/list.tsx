@@ -20,7 +20,6 @@ const ROWS = 20
 type Graphs = Awaited<ReturnType<Engine['graphs']['list']>>
 type FlowsData = { flows: FlowRow[]; cursor: string | null; stored: Graphs }
 
-/** So long the stored graphs are taken as they were: each of them is read for its size. */
 const FRESH = 60_000
 
 function Row({ flow }: { flow: FlowRow }) {

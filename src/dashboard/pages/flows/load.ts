@@ -7,10 +7,8 @@ import type { LimitRoom } from '../../words/flow.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { type Chosen, chosenIn } from './query.ts'
 
-/** So many of the values that wait are shown. */
 const VALUES = 5
 
-/** What is known of what is open, beside the flow itself. */
 export type Near = {
   job?: JobView
   why?: Why
@@ -48,7 +46,6 @@ async function nearWire(engine: Engine, flow: number, { wire, far }: Extract<Cho
   return { ...near, port }
 }
 
-/** What the limits hold that nodes of a flow wait at. */
 export function roomsOf({ nodes }: FlowView, limits: readonly LimitView[]): Record<string, LimitRoom> {
   const wanted = new Set(nodes.map(({ limit }) => limit))
   const rooms = limits.map(({ key, running, concurrency }) => [key, { running, concurrency }] as const)

@@ -16,7 +16,6 @@ export type Chosen =
   | { kind: 'node'; node: FlowView['nodes'][number] }
   | { kind: 'wire'; wire: FlowView['wires'][number]; far: FlowView['nodes'][number] | undefined }
 
-/** The node or wire that the address names; nothing where the graph has none such any more. */
 export function chosenIn(query: URLSearchParams, { nodes, wires }: FlowView): Chosen | undefined {
   const node = nodes.find(({ name }) => name === query.get('node'))
   if (node) return { kind: 'node', node }

@@ -5,7 +5,6 @@ import { Act } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { about } from '../../words/time.ts'
 
-/** What is recorded where somebody asks for it here. */
 export const KEEP = '2h'
 
 function Controls() {

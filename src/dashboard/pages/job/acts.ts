@@ -11,7 +11,7 @@ import { typedFor } from '../../words/value-form.ts'
 
 /** For how long "Lock" holds a job: seconds. */
 const LOCK = 600
-/** Before all others: the smallest priority there is. */
+/** The smallest priority. */
 const FIRST = -2_147_483_648
 
 const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(params.job!)}`
@@ -33,7 +33,7 @@ async function portNow(
   return Object.hasOwn(ports, port) ? ports[port] : undefined
 }
 
-/** The act that gives a port the default that it has now, or none where it has none; nothing where not all of it is seen. */
+/** Fields that restore the default of a port; none if the shown default is cut. */
 function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, string> | undefined {
   const [dir, port] = [sideOf(form, 'dir'), given(form, 'port')] as const
   if (was?.default === undefined) return { act: 'undefault', dir, port }

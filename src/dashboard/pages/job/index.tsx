@@ -50,7 +50,7 @@ type Steps = Awaited<ReturnType<Engine['jobs']['steps']>>
 
 type Chosen = { dir: 'in' | 'out'; name: string; isOpen: boolean }
 
-/** The ports, as far as they are shown; the one that the address opens is among them, by `in:n`, or by its name alone. */
+/** The first ports, and the port of the address: `in:n` or `n`. */
 function portsOf(job: JobView, opened: string | null): Chosen[] {
   const all = (['in', 'out'] as const).flatMap((dir) =>
     Object.keys(job[dir]).map((name) => ({ dir, name, isOpen: opened === `${dir}:${name}` || opened === name })),
@@ -82,7 +82,6 @@ async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<P
   }))
 }
 
-/** The moment of the address; nothing where it is none. */
 function momentIn(query: URLSearchParams): number | undefined {
   const at = Date.parse(query.get('at') ?? '')
   return Number.isNaN(at) ? undefined : at
@@ -96,7 +95,7 @@ async function runOf(engine: Engine, job: string, n: number): Promise<PastRunVie
   })
 }
 
-/** What the tab shows that is open; state and result are asked for only there. */
+/** State and result cost commands, so only their tabs load them. */
 async function tabOf({ engine, params, query }: Asked, name: Tab): Promise<TabData> {
   const job = params.job!
   const run = name === 'runs' ? query.get('run') : null
@@ -124,7 +123,6 @@ async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   return { ...why, chain, ...(limit && { limit }) }
 }
 
-/** A job that was there once says so. */
 async function gone({ engine, params }: Asked, error: unknown): Promise<never> {
   const id = params.job!
   if (error instanceof SidejobError && error.code === 'NOT_FOUND' && isId(id) && (await engine.jobs.existed(id)))
@@ -161,7 +159,7 @@ async function load(asked: Asked): Promise<JobData> {
   return { job, why, limits, family, runs, steps, ports, morePorts, tab, folded, at: momentIn(query) }
 }
 
-/** A job that may still move is listened to, with its children; its log by who asks for the tail. */
+/** Listens to the job and its children while it may change; to its log while the tail is on. */
 function Heard({ job, tail }: { job: JobView; tail: boolean }) {
   if (ended.has(job.status) && !tail) return null
   return (

@@ -18,11 +18,9 @@ import { typedAs } from '../../words/value-form.ts'
 
 export type PortRow = { dir: 'in' | 'out'; name: string; view: PortView; values?: Item[]; isOpen?: boolean }
 
-/** Whether the job waits for a value here. */
 const isAwaited = (job: JobView, { dir, name }: PortRow): boolean =>
   dir === 'in' && Array.isArray(job.waitingFor) && job.waitingFor.includes(name)
 
-/** Where all of its values are, whole. */
 const wholeAt = (base: string, job: JobView, { dir, name }: PortRow): string =>
   `${base}/v1/jobs/${job.id}/${dir}/${encodeURIComponent(name)}`
 
@@ -47,10 +45,10 @@ function Values({ job, row }: { job: JobView; row: PortRow }) {
   )
 }
 
-/** What a button is called for who cannot see which port it stands at: another one may have that name on the other side. */
+/** Another port may have the same name on the other side, so the label names the side. */
 const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
 
-/** So much of a default is put into a field. */
+/** Maximum of characters of a default in a field. */
 const FIELD = 4_000
 
 /** The default that a port has, as its fields have it; nothing where not all of it may be seen. */
@@ -61,7 +59,6 @@ function presentDefault({ view }: PortRow, schema: string | undefined): ((field:
   return (field) => (field === 'value' ? text : '')
 }
 
-/** Fields for one value, by the schema of the port; those of a default begin with the present one. */
 function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; verb: string; isDefault?: true }) {
   const schema = row.view.schema && encodedToJson(row.view.schema)
   return (
@@ -86,7 +83,6 @@ function ValueForm({ row, act, verb, isDefault }: { row: PortRow; act: string; v
   )
 }
 
-/** To what it listens, or on what it publishes. */
 function ChannelsForm({ row }: { row: PortRow }) {
   return (
     <Form
@@ -108,7 +104,6 @@ function ChannelsForm({ row }: { row: PortRow }) {
   )
 }
 
-/** Where what waits, and the default, goes once. */
 function ConnectForm({ row }: { row: PortRow }) {
   return (
     <Form
@@ -185,7 +180,6 @@ function Close() {
   )
 }
 
-/** A port from near: as many of its values as were asked for, one below the other, and the form that writes one. */
 function Opened({ job, row }: { job: JobView; row: PortRow }) {
   const { base } = useLook()
   const { dir, name, view, values = [] } = row

@@ -15,7 +15,7 @@ import type { Family as Known } from '../../words/timeline.ts'
 
 type RailProps = { job: JobView; known: Known }
 
-/** So many children are listed; of more it is told how many have which status, each a link to those. */
+/** Children that are listed. Of more, their number by status is shown. */
 const CHILDREN = 100
 
 function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
@@ -41,7 +41,7 @@ function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
   )
 }
 
-/** `known`: children that were read themselves: what a parent has of them says nothing of their runs. */
+/** `known`: children with details; the record of a parent has only their status. */
 function Family({ job, known }: RailProps) {
   const read = new Map(known.map((child) => [child.job.id, child.job.status]))
   const { id, parent, children, moreChildren = 0, status } = job
@@ -79,7 +79,6 @@ function Family({ job, known }: RailProps) {
   )
 }
 
-/** What was asked of its tries. */
 const triesOf = ({ retry, attempt }: JobView): string => {
   const most = retry?.max === undefined ? '' : ` of ${count(retry.max + 1)}`
   const base = retry?.backoff?.base

@@ -23,7 +23,6 @@ function Outcome({ outcome, error }: Pick<PastRun, 'outcome' | 'error'>) {
   )
 }
 
-/** Ports of its own, and of others. */
 function Ports({ job, deeds }: { job: JobView; deeds: readonly PortDeed[] }) {
   if (deeds.length === 0) return <>none</>
   return deeds.map(({ job: whose, dir, port, values }, i) => (
@@ -107,7 +106,6 @@ function One({ job, run }: { job: JobView; run: PastRunView }) {
   )
 }
 
-/** What was asked for in the address. */
 function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
   if (run === undefined) return null
   return run === null ? <Empty>That run is not kept.</Empty> : <One job={job} run={run} />
@@ -140,7 +138,6 @@ function Row({ id, run, open }: { id: number; run: PastRun; open?: number }) {
   )
 }
 
-/** Runs of a job as rows; each that has a number leads to what it did. */
 export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
   if (runs.length === 0) return <Empty>It has not run yet.</Empty>
   return (

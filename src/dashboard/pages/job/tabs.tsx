@@ -36,7 +36,6 @@ export type TabData = {
   log: LogEntry[]
   state?: Record<string, Encoded>
   result?: Awaited<ReturnType<Engine['jobs']['result']>>
-  /** The run that is open; null where it is not kept. */
   run?: PastRunView | null
 }
 
@@ -45,7 +44,6 @@ type Props = { job: JobView; runs: readonly PastRun[]; steps: KeptSteps; tab: Ta
 
 const failed = (runs: readonly PastRun[]): PastRun[] => runs.filter(({ error }) => error !== undefined)
 
-/** How many there are of each, where that is known without another look. */
 const numberOf = (name: Tab, { job, runs, tab }: Props): number | undefined => {
   if (name === 'log') return tab.log.length
   if (name === 'runs') return runs.length
@@ -53,7 +51,6 @@ const numberOf = (name: Tab, { job, runs, tab }: Props): number | undefined => {
   return undefined
 }
 
-/** A field of the state is merged in: what it is called, and its value as JSON. */
 function StateForm() {
   return (
     <Form act="state" scope="write" press="Merge it in" button="small">

@@ -23,10 +23,9 @@ const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
   failed: { kind: 'f-failed', tall: false },
 }
 
-/** A bar is named where the name has room. */
+/** Minimum width of a bar with a name, in percent. */
 const ROOM = 4.5
 
-/** A run leads to what it read and wrote. */
 function RunLink({ run, children }: { run?: number; children: Child }) {
   const { base, here } = useLook()
   if (run === undefined) return <>{children}</>
@@ -126,7 +125,6 @@ const took = ({ stretches, took }: Row): string => {
   return share === undefined ? span(took) : percent(share)
 }
 
-/** The moments at the head: the first, the lengths of what is folded, and the last. */
 function Axis({ scale, isOpen }: { scale: Scale; isOpen: boolean }) {
   const { zone } = useLook()
   const isLong = scale.to - scale.from > DAY

@@ -10,9 +10,7 @@ import { count, many } from '../../words/number.ts'
 import { title } from '../../words/text.ts'
 import { filterFor } from './filter.tsx'
 
-/** So many are done one by one. */
 const MOST = 50
-/** So many calls are under way at once. */
 const AT_ONCE = 5
 
 const verbs = ['retry', 'run', 'terminate', 'delete'] as const
@@ -83,7 +81,6 @@ async function confirm(asked: ActAsked): Promise<Confirm> {
   })
 }
 
-/** How one job is asked for what. */
 const calls: Record<Verb, (id: string) => Parameters<ActAsked['call']>> = {
   retry: (id) => ['POST', `/v1/jobs/${id}/retry`, {}],
   run: (id) => ['POST', `/v1/jobs/${id}/run`, {}],

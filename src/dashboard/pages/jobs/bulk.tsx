@@ -56,7 +56,6 @@ export function Bulk({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** What a bulk job says of itself: how many it was done to, and how many it passed over. */
 export function progressOf({ progress }: Pick<JobView, 'progress'>): { done: number; passed: number } {
   const { done = 0, skipped = 0 } = (progress ? JSON.parse(progress) : {}) as Record<string, number>
   return { done: Number(done) || 0, passed: Number(skipped) || 0 }

@@ -12,7 +12,6 @@ import { about } from '../../words/time.ts'
 export type ByClassData = Awaited<ReturnType<Engine['stats']['classes']>>
 export type ClassRow = ByClassData['classes'][number]
 
-/** So long all tabs of an isolate take what was answered. */
 const SHARED = 2_000
 
 export const dayIn = (query: URLSearchParams): 'today' | 'yesterday' =>
@@ -50,7 +49,7 @@ export function Switch({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** How long half of them took, and 95 %: at most, for they are counted in buckets. */
+/** Upper bounds of the median and the 95th percentile, because times are counted in buckets. */
 function Span({ of, head }: { of: ClassRow['took']; head: string }) {
   if (!of) return <td class="num dimmer">–</td>
   return (
@@ -60,7 +59,7 @@ function Span({ of, head }: { of: ClassRow['took']; head: string }) {
   )
 }
 
-/** How many runs there were in each hour of a day, which are all known of today. */
+/** Runs in each hour of a day; known for today. */
 function Hours({ hours }: { hours: NonNullable<ClassRow['hours']> }) {
   const runs = Array.from({ length: 24 }, () => 0)
   for (const { at, runs: n } of hours) runs[new Date(at).getUTCHours()] = n

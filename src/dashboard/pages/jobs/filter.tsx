@@ -10,7 +10,6 @@ import { Name } from '../../parts/name.tsx'
 import { DEPLOY, filterOf, type Token } from '../../words/filter.ts'
 import { deploymentsOf, lastDeploy } from './kinds.tsx'
 
-/** What the list is asked for; the moment of the last deploy is looked up where it is meant. */
 export async function filterFor(asked: Asked): Promise<JobFilter> {
   const { query, look } = asked
   const isSince = ['since', 'until'].some((name) => query.get(name) === DEPLOY)

@@ -24,7 +24,6 @@ import { type View as ListView, Views, viewActs, wayToView } from './views.tsx'
 
 /** Rows of a page. */
 const ROWS = 50
-/** So long the views that all share are taken as they were. */
 const SHARED = 60_000
 
 const NO_JOBS: Awaited<ReturnType<Asked['engine']['jobs']['rows']>> = { jobs: [], cursor: null }
@@ -32,18 +31,14 @@ const NO_JOBS: Awaited<ReturnType<Asked['engine']['jobs']['rows']>> = { jobs: []
 export type JobsData = {
   jobs: JobRow[]
   cursor: string | null
-  /** How many fit, where an index says it. */
   total?: number
   /** The newest id, if the list is a search that continues by ids. */
   newest?: number
   counts: Counted
-  /** Queues that are paused: none of what is ready there runs. */
   paused: ReadonlySet<string>
-  /** Of those that failed, where no kind is chosen. */
   kinds?: KindsData
   /** Views that all share. */
   views: ListView[]
-  /** What was counted by class, in the place of the jobs. */
   classes?: ByClassData
   /** The job that does something to many, whose progress is shown. */
   bulk?: JobView
@@ -52,7 +47,6 @@ export type JobsData = {
 /** Views that all share. */
 const viewsOf = ({ engine, cache }: Asked) => cache.get('views', SHARED, () => engine.views.list())
 
-/** `view=At limits`: the list of that name, as its query says. */
 async function named(asked: Asked): Promise<void> {
   const name = asked.query.get('view')
   if (name === null) return
@@ -61,7 +55,6 @@ async function named(asked: Asked): Promise<void> {
   throw new Elsewhere(to)
 }
 
-/** What was typed becomes the query, so that a link shows the same page. */
 function settle({ query, look }: Asked): void {
   const text = query.get('q')
   if (text === null) return
@@ -71,13 +64,12 @@ function settle({ query, look }: Asked): void {
   throw new Elsewhere(`/jobs${queryWith(search, { ...found, q: undefined, cursor: undefined })}`)
 }
 
-/** Of which queue and class the kinds are. */
 function chosen(query: URLSearchParams): { queue?: string; class?: string } {
   const [queue, name] = [query.get('queue'), query.get('class')]
   return { ...(queue ? { queue } : {}), ...(name ? { class: name } : {}) }
 }
 
-/** Of a list by ends, those of the stretch that is asked for; below it there are none. */
+/** Ended jobs within the stretch. `cursor` is null once older jobs appear. */
 function within({ query, look }: Asked, { jobs, cursor, ...more }: typeof NO_JOBS): typeof NO_JOBS {
   const stretch = stretchIn(query, look.now)
   if (!stretch || !isSorted(query)) return { jobs, cursor, ...more }
@@ -135,7 +127,6 @@ async function load(asked: Asked): Promise<JobsData> {
   }
 }
 
-/** What the page is called: its filter in words. */
 export const nameOf = (query: URLSearchParams): string => {
   const tokens = tokensOf(query)
   return tokens.length === 0 ? 'All' : title(cut(tokens.map(({ value }) => value).join(', '), 60))

@@ -19,19 +19,16 @@ import { varyingIn } from '../../words/varying.ts'
 import { type Mute, MuteButtons, MutedTag, QuietRow } from './mutes.tsx'
 import { type Errors, kindsName } from './seen-kinds.ts'
 
-/** So many kinds are shown; looked at once a minute, for each look reads the newest failed jobs. */
+/** Kinds that are shown. They are shared for a minute, because each look reads the newest failed jobs. */
 const SHOWN = 6
 const FRESH = 60_000
 
 export type KindsData = {
-  /** Those that nobody has muted. */
   kinds: ErrorKind[]
   muted: ErrorKind[]
-  /** Those that are muted and of which no failed job was seen. */
   quiet: Mute[]
   more: boolean
   deployedAt?: number
-  /** Whether anybody has asked for them yet. */
   isKnown: boolean
 }
 
@@ -46,7 +43,7 @@ export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
 
 type Of = { queue?: string; class?: string }
 
-/** `asLast`: as they were when somebody asked last, and none where nobody has. @example await kindsOf(asked, { queue: 'media' }) */
+/** `asLast`: uses the last known kinds without asking. @example await kindsOf(asked, { queue: 'media' }) */
 export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promise<KindsData> {
   const { engine, cache, look } = asked
   const name = kindsName(of)
@@ -177,7 +174,6 @@ function HeadRow() {
   )
 }
 
-/** A way to those that are muted, and back. */
 function Switch({ n, on }: { n: number; on: boolean }) {
   if (n === 0) return null
   return (
@@ -187,7 +183,6 @@ function Switch({ n, on }: { n: number; on: boolean }) {
   )
 }
 
-/** `muted`: with those that are muted, below the others. */
 export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted?: boolean }) {
   const { kinds, muted, quiet, more, deployedAt } = data
   const n = muted.length + quiet.length

@@ -14,10 +14,8 @@ import { noteMute } from './seen-kinds.ts'
 
 export type Mute = ErrorPage['muted'][number]
 
-/** For how long, beside until somebody unmutes it. */
 const lengths = { '1h': 'For an hour', '1d': 'For a day', '7d': 'For a week' }
 
-/** Until when a form says: a moment, so long from now on, or for good. */
 function untilOf(form: FormData, now: number): { until?: number | string } {
   const [until, length] = [maybe(form, 'until'), maybe(form, 'for')]
   if (until !== undefined) return { until }
@@ -43,7 +41,6 @@ async function change(asked: ActAsked, error: string, wanted: object): Promise<E
   return was
 }
 
-/** What brings back how it was: not muted, or until another moment. */
 const undoOf = (error: string, was: ErrorMute | null): Record<string, string> => ({
   ...{ act: was ? 'muteKind' : 'unmuteKind', error },
   ...(was?.until ? { until: new Date(was.until).toISOString() } : {}),
@@ -75,7 +72,6 @@ const Unmute = ({ error, name }: { error: string; name: string }) => (
   </Button>
 )
 
-/** `name`: what the kind is called for who cannot see what it stands beside. */
 export function MuteButtons({ kind: { error, muted }, name }: { kind: ErrorKind; name: string }) {
   if (muted)
     return (
@@ -99,7 +95,6 @@ export function MuteButtons({ kind: { error, muted }, name }: { kind: ErrorKind;
   )
 }
 
-/** Who has muted it, and until when. */
 export function MutedTag({ by, at, until }: ErrorMute) {
   const { now, zone } = useLook()
   const end = until === null ? '' : `, ends ${ago(until, now, zone)}`

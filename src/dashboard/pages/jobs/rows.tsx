@@ -14,7 +14,6 @@ import { searchedOf } from '../../words/further.ts'
 import { count } from '../../words/number.ts'
 import { span } from '../../words/time.ts'
 
-/** Dots of tries, at most so many. */
 const DOTS = 5
 
 function Tries({ job: { attempt, status } }: { job: JobRow }) {
@@ -81,7 +80,6 @@ function Row({ job, isSelected, paused }: { job: JobRow; isSelected: boolean; pa
   )
 }
 
-/** The last column, by which those that have ended can be sorted. */
 function Moment({ query }: { query: URLSearchParams }) {
   const sorted = isSorted(query)
   const to = `/jobs${queryWith(query.toString(), { sort: sorted ? undefined : 'ended', cursor: undefined })}`
@@ -102,7 +100,6 @@ function Moment({ query }: { query: URLSearchParams }) {
   )
 }
 
-/** Where nothing fits: the same without the last of what was asked for. */
 function Wider({ query }: { query: URLSearchParams }) {
   const last = tokensOf(query).at(-1)
   if (!last) return null
@@ -122,7 +119,6 @@ type RowsProps = {
   /** True if the deployment has any job. */
   hasJobs: boolean
   query: URLSearchParams
-  /** Ids of those that the address selects. */
   selected: ReadonlySet<string>
   /** Queues that are paused. */
   paused: ReadonlySet<string>

@@ -9,10 +9,8 @@ import type { SeenKinds } from '../../words/failed.ts'
 export const kindsName = ({ queue = '', class: name = '' }: { queue?: string; class?: string } = {}): string =>
   `errors ${queue}\n${name}`
 
-/** `at`: when they were asked for. */
 export type Errors = Awaited<ReturnType<Engine['errors']['list']>> & { at: number }
 
-/** How many failed jobs were seen, when somebody looked at all kinds last, and how many of them are of kinds that are muted. */
 export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined> {
   const found = await last<Errors>(kindsName())
   if (!found) return undefined

@@ -30,7 +30,7 @@ const shipped: (View & { counts?: Status })[] = [
   { name: 'Longer than a minute', query: 'status=running&longer=1m' },
 ]
 
-/** What of the address is no part of a view. */
+/** Members of the address that do not belong to a view. */
 const PASSING = ['cursor', 'bulk', 'q', 'sel']
 
 export function viewOf(query: URLSearchParams): string {
@@ -39,7 +39,6 @@ export function viewOf(query: URLSearchParams): string {
   return own.toString()
 }
 
-/** Where a view leads: one of those that are shipped, or that all share. */
 export const wayToView = (name: string, shared: readonly View[]): string | undefined => {
   const found = [...shipped, ...shared].find((view) => view.name === name)
   return found && `/jobs${found.query && `?${found.query}`}`
@@ -71,7 +70,6 @@ export const viewActs: Record<string, Act> = {
   },
 }
 
-/** A name for what is shown: kept in this browser by a script, or shared with all. */
 function Keep() {
   const { base, here, who } = useLook()
   const off = refusal(who.scopes, 'admin')

@@ -21,7 +21,6 @@ export const reset: Act = {
 
 const calls = { callbacks: 'callbacks', workers: 'runs of push workers' }
 
-/** As a limit that nobody passes. */
 function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker }) {
   const { now, zone } = useLook()
   const shut = until > now ? `shut until ${clock(until, zone)}` : 'the next call tries it'

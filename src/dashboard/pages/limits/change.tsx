@@ -7,7 +7,6 @@ import { Field } from '../../parts/field.tsx'
 import { FormCard } from './form-card.tsx'
 import { limitFields, Starts } from './preview.tsx'
 
-/** What is done to a limit at once, without a field. */
 function Below({ limit: { key, paused } }: { limit: LimitView }) {
   return (
     <>

@@ -16,7 +16,7 @@ import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { FormCard } from './form-card.tsx'
 
-/** So many of the newest open jobs a constraint is tried on, and so many of those that it is about are named. */
+/** Open jobs on which a constraint is tried, and matches that are named. */
 const LOOKED_AT = 500
 const NAMED = 8
 
@@ -25,7 +25,6 @@ export type Tried =
   | { fault: string }
   | { looked: number; more: boolean; fits: number; limits: number; named: { id: number; class: string }[] }
 
-/** The constraint that is made or changed: what stands in its fields, and what would come of them. */
 export type Drafted = { name: string; isNew: boolean; typed: Typed; tried?: Tried }
 
 const way = (name: string): string => `/v1/constraints/${encodeURIComponent(name)}`
@@ -50,7 +49,6 @@ async function tryOn({ engine }: Asked, typed: Typed): Promise<Tried> {
   }
 }
 
-/** What the address asks for: a form for a new one, for one that there is, or what stands in it while it is typed. */
 export async function draftedIn(asked: Asked, constraints: readonly ConstraintView[]): Promise<Drafted | undefined> {
   const { query } = asked
   const name = query.get('constraint')
@@ -164,7 +162,6 @@ export function ConstraintForm({ drafted: { name, isNew, typed, tried } }: { dra
   )
 }
 
-/** How many run and wait under its limits, of those that are looked at; nothing where none do. */
 function useOf(name: string, limits: readonly LimitView[]): string {
   const own = limits.filter(({ key }) => isLimitOf(name, key))
   const sum = (of: 'running' | 'waiting') => own.reduce((all, limit) => all + limit[of], 0)

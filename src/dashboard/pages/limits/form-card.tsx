@@ -6,12 +6,9 @@ import { Card, To } from '../../parts/layout.tsx'
 
 type FormCardProps = {
   title: string
-  /** The act that the form asks for, and what stands on its button. */
   act: string
   press: string
-  /** The fields whose change asks for the preview anew. */
   preview?: readonly string[]
-  /** Buttons below the form, for what is done without its fields. */
   foot?: Child
   children?: Child
 }

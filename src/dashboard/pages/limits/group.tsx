@@ -20,10 +20,8 @@ import { groupActs } from './groups.tsx'
 import { Holders, missing, type Near, Turns } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
-/** `near`: nothing where it has no jobs that are not at rest, nor a limit. */
 type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null; newest?: number }
 
-/** So many are shown who hold a slot, who wait for one, and of its newest jobs. */
 const [HOLDERS, WAITING, JOBS] = [60, 40, 30]
 
 const jobsOf = (id: string): string => `/jobs?group=${encodeURIComponent(id)}`

@@ -17,7 +17,6 @@ import { FormCard } from './form-card.tsx'
 import { groupFields, Starts } from './preview.tsx'
 import { Slots } from './slots.tsx'
 
-/** So many are drawn. */
 const SHOWN = 60
 
 const way = (id: string): string => `/v1/groups/${encodeURIComponent(id)}`
@@ -54,7 +53,6 @@ export const groupActs: Record<string, Act> = {
   resumeGroup: pausing(false),
 }
 
-/** Who would start at once if there were more room. */
 const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
   waiting === 0
     ? `${count(running)} run, nobody waits for it: another bound changes nothing now.`

@@ -24,26 +24,21 @@ type LimitsData = {
   groups: GroupView[]
   constraints: ConstraintView[]
   breakers: OpenBreaker[]
-  /** What is looked for in keys. */
   wanted: string
-  /** The one that is open. */
   near?: Near
-  /** The one that is changed; an empty text for a new one. */
   change?: string
   /** The group whose limit is set. */
   group?: string
   /** The constraint that is made or changed. */
   drafted?: Drafted
-  /** What is typed into the form of a limit or group would do. */
   preview?: LimitPreview
 }
 
-/** So many are drawn; more are found by their key. */
 const SHOWN = 60
 const HOLDERS = 60
 const WAITING = 18
 
-/** Full ones first, then those that are used, then by name. */
+/** Full limits first, then used ones, then by name. */
 const byNeed = (a: LimitRow, b: LimitRow): number =>
   Number(isFull(b)) - Number(isFull(a)) || b.waiting - a.waiting || b.running - a.running || (a.key < b.key ? -1 : 1)
 

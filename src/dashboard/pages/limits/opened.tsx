@@ -15,7 +15,6 @@ export type Near = { limit: RoomView; holders: Holder[]; waiting: LimitWaiter[] 
 
 type Share = { group: string | null; runs: number; waits: number }
 
-/** Each group with what it holds and what waits, the largest first. */
 export function sharesOf({ holders, waiting }: Near): Share[] {
   const shares = new Map<string | null, Share>()
   const of = (group: string | null): Share => {
@@ -28,7 +27,6 @@ export function sharesOf({ holders, waiting }: Near): Share[] {
   return [...shares.values()].sort((a, b) => b.runs + b.waits - a.runs - a.waits)
 }
 
-/** A limit that is gone meanwhile is closed. */
 export const missing = (error: unknown): undefined => {
   if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
   throw error
@@ -36,7 +34,6 @@ export const missing = (error: unknown): undefined => {
 
 type Coloured = { near: Near; colours: Map<string | null, string> }
 
-/** `order`: how those are ordered who wait. */
 export function Turns({ near, colours, order = 'each group once, then each again' }: Coloured & { order?: string }) {
   const { now, zone } = useLook()
   const { limit, waiting } = near

@@ -8,10 +8,8 @@ import { JobId } from '../../parts/layout.tsx'
 import { numberIn } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 
-/** So many of them are named. */
 const NAMED = 5
 
-/** The fields of the form of a limit, and of that of a group. */
 export const limitFields = ['key', 'concurrency', 'limit', 'period'] as const
 export const groupFields = ['group', 'concurrency'] as const
 
@@ -20,7 +18,6 @@ const typedIn = (query: URLSearchParams, name: string): number | null => {
   return text ? numberIn(text, name) : null
 }
 
-/** What is typed, asked of the limit or group that it is typed for; nothing where it cannot be read. */
 export async function previewIn(engine: Engine, query: URLSearchParams): Promise<LimitPreview | undefined> {
   const [key, group] = [query.get('key'), query.get('group')]
   if (!query.has('concurrency') || !(key || group)) return undefined
@@ -52,7 +49,7 @@ function Said({ preview: { wouldStart, first } }: { preview: LimitPreview }) {
   )
 }
 
-/** Filled by the script while somebody types. */
+/** A script fills it while the user types. */
 export const Starts = ({ preview }: { preview?: LimitPreview }) => (
   <div id="preview" data-island aria-live="polite">
     {preview && <Said preview={preview} />}

@@ -10,16 +10,14 @@ import { count, many } from '../../words/number.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
 import { dayOf, hourOf } from '../../words/time.ts'
 
-/** Where the line is, and how high the chart. */
 const [LINE, HEIGHT, WIDTH] = [168.5, 225, 1000]
 const GAP = 0.14
 const LABELS = 6
-/** Of so few columns a part would say nothing more. */
+/** Minimum of columns in a zoom. */
 const FEW = 6
 
 const round = (n: number): number => Math.round(n * 100) / 100
 
-/** The jobs that ended so in a column's time: of one queue where one is shown. */
 const jobsIn = ({ at }: Point, { span, columns }: Range, status: Ended, queue?: string): string =>
   `/jobs${queryWith('', { status, queue, ended: stretchText({ from: at, to: at + span / columns }) })}`
 
@@ -72,7 +70,7 @@ function Legend({ hasDeploys }: { hasDeploys: boolean }) {
   )
 }
 
-/** To a part of the time that is shown, and back: the same as drawing over the chart, for who has no pointer. */
+/** Zooms without a pointer. */
 function Steps({ range }: { range: Range }) {
   const { here, now } = useLook()
   const end = endOf(range, now)
@@ -106,7 +104,6 @@ function Steps({ range }: { range: Range }) {
   )
 }
 
-/** Where a moment is between the first column and the end of the last. */
 function Deploy({ at, points }: { at: number; points: Point[] }) {
   const from = points[0]!.at
   const span = (points[1]!.at - from) * points.length

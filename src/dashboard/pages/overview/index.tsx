@@ -22,7 +22,6 @@ import { Tiles } from './tiles.tsx'
 export type OverviewData = {
   first?: FirstMinuteData
   needs: Need[]
-  /** Whether all was asked for that they say. */
   isWhole: boolean
   range: Range
   points: Point[]
@@ -37,9 +36,8 @@ export type OverviewData = {
   stats: Pick<Stats, 'waits'>
 }
 
-/** What is looked at less often than queues and limits: what is beside them, and what moves by the minute. */
+/** Milliseconds for which slow-moving answers are shared. */
 const [LATER, SELDOM] = [10_000, 60_000]
-/** So many runs are shown that run longest. */
 const LONGEST = 6
 
 const NO_KINDS: KindsData = { kinds: [], muted: [], quiet: [], more: false, isKnown: true }
@@ -50,10 +48,9 @@ const NONE_UNCLAIMED: NonNullable<Known['unclaimed']> = new Map()
 const NO_CALLBACKS: { callbacks: Known['givenUp']; cursor: string | null } = { callbacks: [], cursor: null }
 const NO_SCHEDULES: { schedules: Known['schedules'] } = { schedules: [] }
 
-/** What is shared under which name. */
 const [GIVEN_UP, FAILING, KINDS] = ['given up', 'failing schedules', kindsName()]
 const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes']
-/** So much of it is asked for at a look. */
+/** Late answers that one look may ask for. */
 const AT_ONCE = 1
 
 /**
@@ -156,7 +153,6 @@ async function load(asked: Asked): Promise<OverviewData> {
   }
 }
 
-/** Of all who are ready: how long the one has waited that has waited longest. */
 function quietness(queues: readonly QueueView[], now: number): string {
   const oldest = Math.min(...queues.flatMap(({ oldestReady }) => (oldestReady === null ? [] : [oldestReady])))
   return Number.isFinite(oldest) ? `Nothing has waited for longer than ${about(now - oldest)}.` : 'Nobody waits.'

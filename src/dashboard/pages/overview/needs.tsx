@@ -52,7 +52,6 @@ function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need
 /** Lines that are shown; the rest opens. */
 const SHOWN = 6
 
-/** `waits`: how long who is ready has waited; nothing while something was not looked at yet. */
 export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
   if (needs.length === 0)
     return (

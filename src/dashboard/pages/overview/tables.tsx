@@ -23,7 +23,6 @@ type Part = {
   status?: 'queued' | 'running' | 'suspended' | 'scheduled'
 }
 
-/** Open jobs by the reason why they are where they are. */
 export function partsOf(queues: readonly QueueView[], limited: number): Part[] {
   const sum = (of: (queue: QueueView) => number) => queues.reduce((all, queue) => all + of(queue), 0)
   const later = sum(({ counts }) => counts.scheduled)
@@ -102,10 +101,9 @@ export function Where({ queues, limited }: { queues: QueueView[]; limited: numbe
   )
 }
 
-/** What each queue counted, and of which time that is shown. */
 export type Ends = { of: Readonly<Record<string, Point[]>>; range: Range }
 
-/** So many bars are as fine as the eye reads in a row. */
+/** Maximum of bars in a row. */
 const BARS = 24
 
 function EndsCell({ name, ends: { of, range } }: { name: string; ends: Ends }) {
@@ -228,7 +226,7 @@ export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   )
 }
 
-/** So much of a lease may be over before it needs a look. */
+/** Share of a lease after which a run needs attention. */
 const LATE = 0.8
 
 export function RunningLongest({ runs }: { runs: RunUnderWay[] }) {

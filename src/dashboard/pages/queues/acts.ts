@@ -33,7 +33,6 @@ const changed = (form: FormData): [(typeof settings)[number], string | number | 
     return [[name, isNumber && text !== undefined ? numberIn(text, name) : (text ?? null)]]
   })
 
-/** How it was, as fields of the form that makes it so again. */
 const back = ({ mode, ageing, ...was }: NonNullable<PatchedQueue['was']>): Record<string, string> => ({
   ...{ act: 'change', sure: 'yes' },
   ...Object.fromEntries(Object.entries(was).map(([name, value]) => [name, value === null ? '' : String(value)])),

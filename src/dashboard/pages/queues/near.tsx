@@ -13,7 +13,6 @@ import { cut, listed } from '../../words/text.ts'
 import { about, span } from '../../words/time.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
 
-/** So many runs, and classes, are shown. */
 const [RUNS, CLASSES] = [6, 12]
 
 type ServerProps = { id: string; most: number; tag: string; has: Child; when: Child }
@@ -81,7 +80,6 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
   )
 }
 
-/** What runs, the lease that ends first at the top. */
 export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
   return (
     <Card title="Runs under way" tag={count(counts.running)} right="of the lease">
@@ -99,7 +97,7 @@ export function UnderWay({ queue: { runs, counts } }: { queue: QueueDetail }) {
   )
 }
 
-/** What puts a job where it is in the line: its priority, and with ageing how many steps its wait is worth. */
+/** The priority of a job, and the steps that ageing adds for its wait. */
 function reason({ priority, since }: QueueDetail['next'][number], ageing: number | null, now: number): string {
   if (ageing === null) return `priority ${priority}`
   const steps = Math.floor((now - since) / ageing)
@@ -111,7 +109,6 @@ const orderOf = (ageing: number | null): string =>
     ? 'smaller priority first, then who waits longer'
     : `a wait of ${span(ageing)} is worth one step of priority`
 
-/** Who is next, in the order in which they are claimed. */
 export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
   const { now } = useLook()
   return (
@@ -148,7 +145,6 @@ export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
   )
 }
 
-/** Its classes, with what was counted of each today. */
 export function ItsClasses({ name: queue, classes }: { name: string; classes: readonly ClassRow[] }) {
   const busy = classes.toSorted((a, b) => b.counts.runs - a.counts.runs)
   return (

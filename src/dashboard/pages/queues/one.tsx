@@ -25,9 +25,7 @@ type QueueData = {
   classes: ClassRow[]
 }
 
-/** What moves by the minute is looked at again after so long. */
 const LATER = 10_000
-/** So many are shown who are next, and so many runs under way. */
 const NEXT = 20
 
 export const queue = page<QueueData>({

@@ -11,7 +11,7 @@ type Resumed = { next: string[]; missed: { made: string; count: number; more: bo
 
 const of = ({ form }: ActAsked): string => `/v1/schedules/${encodeURIComponent(given(form, 'job'))}`
 
-/** A schedule as it was, as fields of the form that makes it so again; nothing where that form cannot say it. */
+/** Fields that restore a schedule; none if the form cannot express it. */
 export function fieldsOf(
   alias: string,
   { queue, class: name, repeat, args }: JobView,

@@ -20,10 +20,9 @@ const WEEK = 7 * DAY
 
 type Rule = { cron?: string; tz?: string; every?: string | number; bedrock?: string; missed?: string }
 
-/** The zone that it is said in, where that is another than UTC. */
 export const zoneOf = (repeat: Encoded): string | undefined => (decodeValue(repeat) as Rule).tz
 
-/** Whether the form can say it: a pattern, its zone, and what becomes of missed slots. */
+/** True if the form can express it: a pattern, a zone and a rule for missed slots. */
 export function isCron(repeat: Encoded): boolean {
   const { cron, tz: _, missed: __, ...more } = Object(decodeValue(repeat)) as Rule
   return typeof cron === 'string' && Object.keys(more).length === 0
@@ -41,7 +40,6 @@ export function whenOf(repeat: Encoded): string {
 
 const pct = (n: number): string => `${Math.round(n * 100) / 100}%`
 
-/** What is drawn: the stretch, and the runs that are known of each job. */
 type Drawn = { shown: Shown; runs: ReadonlyMap<number, readonly PastRun[]> }
 
 const isWithin = (at: number, { from, to }: Shown): boolean => at >= from && at <= to
@@ -128,7 +126,6 @@ function Next({ schedule: { paused, nextAt: first } }: { schedule: ScheduleView 
   )
 }
 
-/** What went by within the stretch, and what the clock moves in it. */
 function Beside({ schedule: { missed, catchingUp, moved }, shown }: { schedule: ScheduleView; shown: Shown }) {
   const { now, zone } = useLook()
   const isMoved = moved && moved.at < Math.max(shown.to, now + WEEK)

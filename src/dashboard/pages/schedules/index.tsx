@@ -26,10 +26,9 @@ type SchedulesData = {
 }
 
 const MOST = 100
-/** Of so many schedules the runs before the last are drawn, as they were a minute ago at most. */
+/** Schedules whose past runs are drawn, and milliseconds for which these are shared. */
 const [RUNS, SELDOM] = [40, 60_000]
 
-/** The zones that schedules are said in: the page can be read in each. */
 const zonesOf = (schedules: readonly ScheduleView[]): string[] => [
   ...new Set(schedules.flatMap(({ repeat }) => zoneOf(repeat) ?? [])),
 ]

@@ -6,12 +6,10 @@ import { Card, To } from '../../parts/layout.tsx'
 import { many } from '../../words/number.ts'
 import { RunRows } from '../job/runs.tsx'
 
-/** So many are listed; the page of the job has all that are kept. */
 const SHOWN = 20
 
 export type Past = { id: number; name: string; history: number; runs: PastRun[] }
 
-/** Of the job of a schedule that was there as the page was asked for. */
 export async function pastOf(engine: Engine, job: string): Promise<Past> {
   const [{ id, class: name, aliases, history }, { runs }] = await Promise.all([
     engine.jobs.get(job),

@@ -19,7 +19,7 @@ const indented = (json: string): string =>
     .map(({ text }) => text)
     .join('')
 
-/** What was typed, as JSON; what is none stays a text, and whoever sends it is told. */
+/** Invalid JSON stays a text, so that the API reports the error. */
 function lenient(text: string): string {
   try {
     return jsonText(text, '')
@@ -34,7 +34,7 @@ function valueFor(name: string, { schema, default: otherwise }: Port, typed: URL
   return given ?? (otherwise === undefined ? sampleOf(known) : encodedToJson(otherwise))
 }
 
-/** The body of `POST /v1/jobs`: what stands in the form, and for each other port its default, else a value of its schema. */
+/** The body of `POST /v1/jobs`: the input, and for other ports their default or a sample of their schema. */
 export function bodyOf({ queue, class: name, in: ins = {} }: Worker, typed: URLSearchParams): string {
   const inputs = Object.entries(ins)
     .filter(([port]) => port !== '*')

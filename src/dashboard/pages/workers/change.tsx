@@ -31,7 +31,7 @@ async function found({ engine, params }: ActAsked): Promise<Worker> {
   return worker
 }
 
-/** What stands in the form, or stood there when it was drawn; of what is not in it: as it is. */
+/** Texts of a form, or of its `was_` fields; for missing fields the current value. */
 const textsIn = (form: FormData, is: WorkerTexts, before = ''): WorkerTexts =>
   Object.fromEntries(
     workerFields.map((name) => {
@@ -51,7 +51,7 @@ function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: Worke
     )
 }
 
-/** What goes with an address that is given up, and is shown nowhere: nothing here could bring it back. */
+/** Members that are lost when an address is removed and cannot be restored. */
 const lostWith = ({ push }: Worker): string[] => [
   ...(push?.secret === undefined ? [] : ['secret']),
   ...(push?.format === undefined ? [] : ['format']),
@@ -81,7 +81,7 @@ export const change: Act = {
   },
 }
 
-/** It stays as it was drawn for as long as it is open, so that what others change meanwhile is seen when it is sent. */
+/** Keeps its first state while it is open, so that a conflict with another change is detected. */
 export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
   const { who } = useLook()
   const path = pathOf(worker.queue, worker.class)

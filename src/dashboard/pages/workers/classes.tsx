@@ -16,20 +16,17 @@ const MINUTE = 60_000
 const at = ({ queue, class: name }: Pick<Worker, 'queue' | 'class'>): string =>
   `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
 
-/** Who serves it, in a word. */
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
-/** Classes by queue, those of users before those of sidejob. */
+/** Classes of users before those of sidejob. */
 const byQueue = (workers: readonly Worker[]): [string, Worker[]][] =>
   [...Map.groupBy(workers, ({ queue }) => queue)].sort(
     ([a], [b]) => Number(a.startsWith('sidejob')) - Number(b.startsWith('sidejob')) || (a < b ? -1 : 1),
   )
 
-/** What was counted today of a class, under this name. */
 export const nameOf = (queue: string, name: string | null): string => `${queue}\n${name ?? ''}`
 export type Counted = ReadonlyMap<string, ClassRow>
 
-/** So many columns have numbers of today. */
 const heads = ['Runs', 'Failed', 'p95'] as const
 
 function Numbers({ of, at }: { of?: ClassRow; at: string }) {

@@ -19,7 +19,6 @@ type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way; chang
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
-/** So long all tabs take what was counted today as it was. */
 const LATER = 10_000
 
 async function countedIn(asked: Asked): Promise<Counted> {

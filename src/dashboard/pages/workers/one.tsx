@@ -19,7 +19,6 @@ import type { Worker } from './classes.tsx'
 
 const SERVING = 5
 
-/** Where a class is. */
 export const pathOf = (queue: string, name: string): string =>
   `/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`
 
@@ -53,7 +52,6 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
   )
 }
 
-/** How often it is tried, and after which waits. */
 const triesOf = ({ retry }: WorkerDefinition): string => {
   const most = retry?.max === undefined ? 'as usual' : count(retry.max + 1)
   const base = retry?.backoff?.base
@@ -143,7 +141,6 @@ export function Ports({ worker }: { worker: Worker }) {
   )
 }
 
-/** How a job is made from here: by fields, as the body of a call, or elsewhere. */
 export const ways = ['form', 'json', 'curl'] as const
 export type Way = (typeof ways)[number]
 

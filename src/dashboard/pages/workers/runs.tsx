@@ -9,7 +9,6 @@ import type { ClassRow } from '../jobs/by-class.tsx'
 
 const upTo = (end: number): string => (Number.isFinite(end) ? about(end) : 'longer')
 
-/** The ends of every second bucket stand below it. */
 const STEP = 2
 
 function Took({ buckets }: { buckets: readonly number[] }) {

@@ -11,7 +11,6 @@ import { cut } from '../../words/text.ts'
 import { unfitWords, workerBodyOf, workerPatchOf, workerTexts } from '../../words/worker.ts'
 import { kindOf, type Worker } from './classes.tsx'
 
-/** A sentence where what is typed cannot be read. */
 export type Unfit = WorkerUnfit | string
 
 const typedIn = (query: URLSearchParams, was: { in: string; args: string }) => ({
@@ -19,7 +18,7 @@ const typedIn = (query: URLSearchParams, was: { in: string; args: string }) => (
   args: query.get('args') ?? was.args,
 })
 
-/** What is refused of what is typed is said in the place of what would not fit. */
+/** Shows a refusal instead of a list of misfits. */
 async function orRefusal(ask: () => Promise<{ unfit?: WorkerUnfit }>): Promise<Unfit> {
   try {
     return (await ask()).unfit!
@@ -29,7 +28,6 @@ async function orRefusal(ask: () => Promise<{ unfit?: WorkerUnfit }>): Promise<U
   }
 }
 
-/** Where a class is changed: its ports and args as they are typed. */
 export function unfitOfChange(asked: Asked, worker: Worker): Promise<Unfit> | undefined {
   const { engine, query, look } = asked
   if (!query.has('change') || !(query.has('in') || query.has('args')) || !may(look, 'admin')) return undefined
@@ -42,7 +40,6 @@ export function unfitOfChange(asked: Asked, worker: Worker): Promise<Unfit> | un
 
 const NOTHING = workerTexts({})
 
-/** Where a class is registered: of the name that is typed, whatever has it now. */
 export function unfitOfNew({ engine, query, look }: Asked): Promise<Unfit> | undefined {
   const [queue, name] = [query.get('queue')?.trim(), query.get('class')?.trim()]
   if (!query.has('register') || !queue || !name || !may(look, 'admin')) return undefined
@@ -53,11 +50,9 @@ export function unfitOfNew({ engine, query, look }: Asked): Promise<Unfit> | und
   })
 }
 
-/** What a name has already that is to be registered. */
 const takenWords = (worker: Worker): string =>
   `${cut(worker.class, 60)} is registered already (${kindOf(worker)}): what is said here takes the place of all of it.`
 
-/** Filled by the script while somebody types; `taken`: what has the name already. */
 export function UnfitLine({ unfit, taken }: { unfit?: Unfit; taken?: Worker }) {
   return (
     <p class="note foot" id="preview" role="status" data-island>

@@ -9,7 +9,6 @@ import type { FlowData, Near } from '../load.ts'
 import type { Chosen } from '../query.ts'
 import { Close, WhySaid } from './shared.tsx'
 
-/** So many wires of a node are listed. */
 const WIRES = 100
 
 function Ports({ data, name }: { data: FlowData; name: string }) {

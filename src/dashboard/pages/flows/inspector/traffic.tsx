@@ -6,7 +6,6 @@ import { count, many } from '../../../words/number.ts'
 
 const [WIDTH, HEIGHT, FLOOR] = [300, 58, 54] as const
 
-/** What came and what went, minute by minute. */
 export function Traffic({ wire }: { wire: WireView }) {
   const { in: came, out } = wire
   const most = Math.max(1, ...came, ...out)

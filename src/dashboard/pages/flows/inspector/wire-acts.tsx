@@ -10,7 +10,6 @@ import { Icon } from '../../../parts/icon.tsx'
 import { ValueFields } from '../../../parts/value-fields.tsx'
 import type { FlowData, Near } from '../load.ts'
 
-/** So many wires are offered to move values to. */
 const TARGETS = 500
 
 /** A button that opens a form; without a script it opens as well. */

@@ -41,7 +41,7 @@ function Stats({ wire }: { wire: WireView }) {
 
 const watches = (here: string): boolean => new URLSearchParams(here.slice(here.indexOf('?'))).has('watch')
 
-/** Has the page told when values of the flow come or go, by whoever writes them or runs: it looks then, and seldom beside. */
+/** Refreshes the page when values of the flow come or go. */
 function Watch({ data }: { data: FlowData }) {
   const { here } = useLook()
   const { flow, nodes } = data.view
