@@ -1,4 +1,4 @@
-// What stands beside every page: numbers of the side bar that mean something, and whether all is well.
+// Numbers of the side bar, and the line at its foot.
 
 import type { Asked } from './page.ts'
 import { seenKinds } from './pages/jobs/seen-kinds.ts'

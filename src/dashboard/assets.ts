@@ -1,4 +1,4 @@
-// What browsers load beside the pages. Each name holds a hash of what is in it.
+// Files that browsers load for all pages.
 
 import type { Asset } from './asset.ts'
 import { asset as app } from './built/app-js.generated.ts'

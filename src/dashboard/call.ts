@@ -1,4 +1,4 @@
-// Calls of the API in the name of whoever looks: checked, written down and answered as any other.
+// Calls the API as the user, with the same checks, log and answers.
 
 import type { Context } from 'hono'
 import { type Code, SidejobError } from '../core/errors.ts'

@@ -1,4 +1,4 @@
-// What browsers keep for us: the name of a session, which no script may read, and how somebody likes the pages.
+// Cookies: the name of a session, which scripts cannot read, and preferences.
 
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'

@@ -1,4 +1,4 @@
-// What each page costs at most: held by a test that counts, said by the docs and by the dot of every open page.
+// Maximum cost of each page, for its live dot. A test measures it, and the docs list it.
 
 /** Round trips to Redis one after the other, commands of a look, and of the first look of an isolate. */
 export type Cost = readonly [trips: number, look: number, first: number]

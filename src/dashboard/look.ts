@@ -1,4 +1,4 @@
-// What every part of a page knows: who looks, from where, at what moment, and how they like it.
+// Facts of one look: user, address, time and preferences.
 
 import { createContext, useContext } from 'hono/jsx'
 import type { Scope } from '../engine/engine.ts'

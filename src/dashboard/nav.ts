@@ -1,4 +1,4 @@
-// Where things are: the entries of the side bar in their three groups, each with its key.
+// Entries of the side bar in three groups, each with its key.
 
 export type NavName =
   | 'overview'

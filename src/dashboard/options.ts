@@ -1,4 +1,4 @@
-// What a deployment says of its dashboard.
+// Options of a dashboard.
 
 export type DashboardOptions = {
   name?: string

@@ -1,4 +1,4 @@
-// What a page is: where it is, what it asks for, how it is drawn, and what can be done on it.
+// The type of a page: its address, data, view and acts.
 
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../engine/engine.ts'

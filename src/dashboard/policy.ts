@@ -1,4 +1,4 @@
-// What every answer of the pages says to browsers.
+// Security headers of all answers.
 
 import type { Context } from 'hono'
 

@@ -1,4 +1,4 @@
-// Who looks: a session in the place of an API key, for the pages and for the API below them.
+// Sessions: they replace the API key, for pages and for the API below them.
 
 import type { Context } from 'hono'
 import { hashOf, sameHash } from '../core/crypto.ts'

@@ -1,4 +1,4 @@
-// What all pages have: forms that say what they did, pages that stay as things are, keys, times that go on.
+// The script of all pages: forms, refreshes, keys and times.
 
 import { startDoctor } from './app/doctor.ts'
 import { startForms } from './app/forms.ts'

@@ -1,4 +1,4 @@
-// The board of a flow: draws what the page says, and draws again what has changed when the page was looked at again.
+// The board of a flow: draws the data of the page after each refresh.
 
 import { factOf, kindOf, labelOf, needsLook, widthOf, wireSaid } from '../words/flow.ts'
 import { base, hear, tell } from './app/page.ts'

@@ -1,4 +1,4 @@
-// Channels: who listens to which, by their hierarchy; their last messages, where they are kept; and a box to publish.
+// Channels: listeners, last messages, and a form to publish.
 
 import type { Engine } from '../../engine/index.ts'
 import { page } from '../page.ts'

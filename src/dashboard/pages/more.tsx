@@ -1,4 +1,4 @@
-// What the bar of a phone has no room for: all pages, and the way out.
+// Pages that the bar of a phone has no room for, and Log out.
 
 import { useLook } from '../look.ts'
 import { nav } from '../nav.ts'

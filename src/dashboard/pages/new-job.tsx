@@ -1,4 +1,4 @@
-// Make a job: of a class, with what its ports expect; or like one that there was.
+// Make a job of a class, or a copy of another job.
 
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { JobView, WorkerDefinition } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// What is asked before something ends: what, how many, what is lost; the verb on the button.
+// The question before an act: what, how many, what is lost.
 
 import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'

@@ -1,4 +1,4 @@
-// What is shown in the place of a page that cannot be.
+// The page of an error.
 
 import type { Code } from '../../core/errors.ts'
 import { remedies } from '../../core/remedies.ts'

@@ -1,4 +1,4 @@
-// Fields of forms, each with its name, and what it expects beside it.
+// Fields of forms: name, note and input.
 
 import type { Child } from 'hono/jsx'
 

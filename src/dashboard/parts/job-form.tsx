@@ -1,4 +1,4 @@
-// A form for a job: a field for each input port by its schema, and what is asked for seldom.
+// A form for a job: a field for each input port, and options.
 
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { WorkerDefinition } from '../../engine/engine.ts'

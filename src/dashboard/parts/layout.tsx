@@ -1,4 +1,4 @@
-// What pages are laid out with: heads, cards, links below the base, and the states that every page can be in.
+// Layout of pages: heads, cards, links and empty states.
 
 import type { Child } from 'hono/jsx'
 import { useLook } from '../look.ts'

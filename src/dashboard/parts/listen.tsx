@@ -1,4 +1,4 @@
-// What a page listens to while it is open: what is said there has it looked at again.
+// Channels that refresh the open page.
 
 /**
  * Channels that the page listens to; `of`: of the log, only what these jobs write.

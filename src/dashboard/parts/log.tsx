@@ -1,4 +1,4 @@
-// Lines of the log: the moment, the level, what was said and what goes with it.
+// Lines of the log.
 
 import { maps, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'

@@ -1,4 +1,4 @@
-// Times: relative, with the moment behind them; a script goes on counting.
+// Relative times, which a script updates.
 
 import { useLook } from '../look.ts'
 import { about, ago, moment, span } from '../words/time.ts'

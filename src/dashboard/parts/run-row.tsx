@@ -1,4 +1,4 @@
-// A row of a run under way: what runs, for which job, since when, and how much of its lease is over.
+// A row of a current run.
 
 import type { Child } from 'hono/jsx'
 import type { RunUnderWay } from '../../engine/engine.ts'

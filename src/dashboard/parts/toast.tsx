@@ -1,4 +1,4 @@
-// What was done, where no script says it.
+// The result of an act, without a script.
 
 export function Toast({ text }: { text: string }) {
   return (

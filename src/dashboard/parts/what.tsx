@@ -1,4 +1,4 @@
-// What happened to a job, in a row of a list.
+// The last event of a job, in a row of a list.
 
 import type { JobRow } from '../../engine/engine.ts'
 import { happened } from '../words/happened.ts'

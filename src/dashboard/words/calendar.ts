@@ -1,4 +1,4 @@
-// A calendar of slots: those that were and those to come, over a stretch of time.
+// A calendar of past and next slots.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { slotsFrom } from '../../core/repeat/passed.ts'

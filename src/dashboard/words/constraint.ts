@@ -1,4 +1,4 @@
-// Constraints in words, as fields of a form, and as what such fields say.
+// Constraints in words, and as fields of a form.
 
 import { type Constraint, constraint } from '../../core/constraint.ts'
 import { check } from '../../core/issues.ts'

@@ -1,4 +1,4 @@
-// How many jobs there are of each status.
+// Number of jobs by status.
 
 import type { Status } from '../../core/job.ts'
 import type { QueueView } from '../../engine/engine.ts'

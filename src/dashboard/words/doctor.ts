@@ -1,4 +1,4 @@
-// What the doctor says: the page says it of the first slice, and a script of each one after it.
+// Sentences of the doctor, for the page and its script.
 
 import { count, many } from './number.ts'
 

@@ -1,5 +1,4 @@
-// How many jobs have failed of kinds of errors that nobody has muted, as far as the kinds are known: which kind an error is is
-// worked out only when somebody looks at them, so no number beside the pages asks for it.
+// The number of failed jobs without muted kinds, as far as the kinds are known.
 
 import { count } from './number.ts'
 

@@ -1,4 +1,4 @@
-// What a flow says of itself: what a node does, how a wire goes, and what stands on it.
+// Sentences about flows, nodes and wires.
 
 import type { Status } from '../../core/job.ts'
 import { endText } from '../../core/wires.ts'

@@ -1,4 +1,4 @@
-// What forms bring along, read strictly: a clear word for what is missing or cannot be read.
+// Reads forms strictly, with clear errors.
 
 import { SidejobError } from '../../core/errors.ts'
 

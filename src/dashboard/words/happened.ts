@@ -1,4 +1,4 @@
-// What is said of a job in one line: what went wrong, how its run goes, or why it does not run.
+// One line about a job: its error, its run, or why it does not run.
 
 import { ended } from '../../core/job.ts'
 import type { JobRow, Reason } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// What a job keeps in its own words, made plain: what went wrong, and how far its run is.
+// Errors and progress of a job, as plain text.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { plain } from './json.ts'

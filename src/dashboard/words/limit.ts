@@ -1,4 +1,4 @@
-// What is said of limits.
+// Sentences about limits.
 
 import { pageOf } from '../../core/faults.ts'
 import type { LimitView } from '../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// What needs a look: rules, each of which says a sentence or nothing. The worst comes first.
+// Rules that find problems. Each returns sentences.
 
 import type { Point } from '../../core/series.ts'
 import type {

@@ -1,4 +1,4 @@
-// What is said of queues.
+// Sentences about queues.
 
 import type { QueueView } from '../../engine/engine.ts'
 

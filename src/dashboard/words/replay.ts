@@ -1,4 +1,4 @@
-// What a flow was at a moment, from what is recorded of it: statuses of its nodes, counts on its wires.
+// A flow at a moment, from its record: statuses of nodes and counts on wires.
 
 import type { Status } from '../../core/job.ts'
 import { type End, endText, type Wired, wiresOf } from '../../core/wires.ts'

@@ -1,4 +1,4 @@
-// Stacks of errors: frames of libraries are folded, so that those of whoever wrote the function are seen.
+// Stacks of errors. Frames of libraries are folded.
 
 import { isForeign } from '../../core/fingerprint.ts'
 import { plain } from './json.ts'

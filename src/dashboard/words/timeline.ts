@@ -1,4 +1,4 @@
-// The timeline of a job: what it did when, on a scale on which long waits are folded.
+// The timeline of a job, on a scale that folds long waits.
 
 import type { PastRun } from '../../core/run.ts'
 import type { KeptStep } from '../../core/schemas.ts'

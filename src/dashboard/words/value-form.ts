@@ -1,4 +1,4 @@
-// What was typed into the fields of one value, read by its schema: members of objects are fields of their own, lists are lines.
+// Reads the fields of a value by its schema: a field for each member, a line for each item.
 
 import { encodedToJson } from '../../core/codec/value.ts'
 import type { PortView } from '../../engine/engine.ts'

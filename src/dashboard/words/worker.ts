@@ -1,5 +1,4 @@
-// A registered class as fields of a form, and as what such fields say: the body that registers it, or a patch of what was
-// changed. Both are JSON texts, put together without opening what people wrote, so that no digit is lost.
+// A class as fields of a form, and fields as a class or as a patch. JSON stays text, so that no digit is lost.
 
 import { CLOSED, each, parseJson } from '../../core/codec/json.ts'
 import { writeJson } from '../../core/codec/json-writer.ts'

@@ -1,4 +1,4 @@
-// The doctor looks slice after slice, until there is none or somebody stops him: what is found is put below what was.
+// Examines slice after slice until the end or until the user stops it. Appends the faults.
 
 import { faultsTitle, lookedAt } from '../../words/doctor.ts'
 

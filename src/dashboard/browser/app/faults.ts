@@ -1,4 +1,4 @@
-// What was refused stands beside the field that it names, which is marked until somebody writes there.
+// Shows an error next to the field that it names, until the user types there.
 
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 

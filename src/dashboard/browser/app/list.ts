@@ -1,5 +1,4 @@
-// A list of jobs: new rows wait above it until they are asked for, a row is looked at in a drawer, and the page of a job knows
-// its neighbours in the list that one came from.
+// The list of jobs: holds back new rows, shows a job in a drawer, and links a job to its neighbours.
 
 import { base, tell } from './page.ts'
 

@@ -1,5 +1,4 @@
-// What a page listens to: channels that it names in `data-listen`. What is said there is no more than a reason to look again,
-// so a page is right without it, and a message that is lost costs a look that comes later.
+// Listens to the channels that a page names in `data-listen`. A message only causes a refresh, so a lost one is a delay.
 
 import { base, hear, tell } from './page.ts'
 import { isTailing } from './tail.ts'

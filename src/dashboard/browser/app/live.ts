@@ -1,5 +1,4 @@
-// The page stays as things are: it is asked for again, often while somebody is there, seldom when nobody is, and not at all
-// while it is hidden. What did not change costs no drawing; what did is changed in place.
+// Refreshes the page: often with input, seldom without, never while it is hidden.
 
 import { many } from '../../words/number.ts'
 import { about, clock, span } from '../../words/time.ts'

@@ -1,4 +1,4 @@
-// What is new comes into the page in place: what somebody has opened, ticked or written stays, and so does what a script draws.
+// Changes a page in place. Keeps what the user opened, ticked or wrote, and what a script draws.
 
 import { Idiomorph } from 'idiomorph'
 import { watchRows } from './changed.ts'

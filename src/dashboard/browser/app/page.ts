@@ -1,4 +1,4 @@
-// What scripts know of the page that they are on.
+// Facts of the current page, for scripts.
 
 export const meta = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? ''

@@ -1,4 +1,4 @@
-// What a form would do, while it is typed: the page itself says it, asked with the fields that the form names.
+// Previews a form while the user types: loads the same page with the named fields in its query.
 
 import { base } from './page.ts'
 

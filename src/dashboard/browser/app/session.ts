@@ -1,4 +1,4 @@
-// The session ends twelve hours after it was begun: the page says so two minutes before, with a way to begin another.
+// Warns two minutes before the end of the session of twelve hours, with a link to log in again.
 
 import { hourOf } from '../../words/time.ts'
 import { base, readCookie, readZone, tell } from './page.ts'

@@ -1,4 +1,4 @@
-// The messages of a channel as they come, the newest first: those that hold what somebody looks for.
+// New messages of a channel, newest first, filtered by a text.
 
 import { clock } from '../../words/time.ts'
 import { hear, readZone } from './page.ts'

@@ -1,4 +1,4 @@
-// Relative times go on, once a second, by one timer, in the words in which the server wrote them.
+// Updates relative times once a second, in the words of the server.
 
 import { about, ago, span } from '../../words/time.ts'
 import { readZone } from './page.ts'

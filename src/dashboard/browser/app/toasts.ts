@@ -1,4 +1,4 @@
-// What was done, in words; with Undo for ten seconds. Errors, and what is to be copied, stay until they are read.
+// Results of acts, with Undo for ten seconds.
 
 import { base } from './page.ts'
 

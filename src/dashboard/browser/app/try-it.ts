@@ -1,5 +1,4 @@
-// A class is tried in three ways, and with what was tried before: what stands in the form goes along in the address, and what
-// was sent last is kept for as long as the tab is there.
+// The three ways to try a class. The address keeps the fields; the browser keeps the last input that was sent.
 
 import { hear, tell } from './page.ts'
 

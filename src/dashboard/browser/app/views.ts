@@ -1,4 +1,4 @@
-// Views of the list of jobs that somebody keeps in this browser.
+// Views of the list of jobs that this browser keeps.
 
 import { base, tell } from './page.ts'
 

@@ -1,5 +1,4 @@
-// A chart of time is drawn over to see a part of it: the address then says which, so that a link shows the same. A press on
-// a column leads to its jobs.
+// Zooms a chart by drawing over it. The address names the part, so that links show it.
 
 import { base, tell } from './page.ts'
 

@@ -1,5 +1,4 @@
-// Beads that go along wires where values move, on a canvas over the drawing: in the drawing itself each frame would lay out
-// all of its texts anew.
+// Beads along wires, on a canvas over the drawing: in the drawing, each frame would lay out all texts.
 
 type Point = { x: number; y: number }
 type Way = { points: readonly Point[]; beads: number }

@@ -1,4 +1,4 @@
-// What the page gives to the board: the flow as it is, in an attribute of the page.
+// Data of the page for the board, in an attribute.
 
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
 import type { LimitRoom } from '../../words/flow.ts'

@@ -1,4 +1,4 @@
-// The draft drawn over the graph in force: what is new, what goes, and what is replaced.
+// Draws a draft over the current graph: what is added, removed and replaced.
 
 import { type GraphWire, wiresOf } from '../../../core/wires.ts'
 import { factOf, needsLook } from '../../words/flow.ts'

@@ -1,4 +1,4 @@
-// The drawing of a graph: made once for each shape of it, then only what has changed is written.
+// Draws a graph once for each shape, then writes only changes.
 
 import type { Beads } from './beads.ts'
 import type { Layout, Placed } from './layout.ts'

@@ -1,4 +1,4 @@
-// The graph as somebody is changing it: drawn over the one that is in force, previewed after each change, applied in one step.
+// Edits a graph: drawn over the current one, previewed after each change, applied in one step.
 
 import { type End, endText, wiresOf } from '../../../core/wires.ts'
 import { clock } from '../../words/time.ts'

@@ -1,4 +1,4 @@
-// What is recorded of a flow, as the page has it: asked for once, and then only for what came since.
+// Recorded events of a flow. Later requests load only new ones.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { FlowEvent } from '../../../engine/engine.ts'

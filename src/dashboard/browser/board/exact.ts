@@ -1,4 +1,4 @@
-// JSON whose numbers stay as they were written, where the browser can: twenty digits are not rounded.
+// Reads JSON without rounding long numbers, if the browser can.
 
 type Raw = typeof JSON & { rawJSON?: (text: string) => unknown }
 type Reviver = (name: string, value: unknown, context?: { source?: string }) => unknown

@@ -1,4 +1,4 @@
-// Where nodes and wires are: layers from left to right, by dagre.
+// Places nodes and wires in layers from left to right, with dagre.
 
 import { Graph, layout as lay } from '@dagrejs/dagre'
 import type { End, GraphWire } from '../../../core/wires.ts'

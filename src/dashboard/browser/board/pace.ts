@@ -1,4 +1,4 @@
-// What is drawn anew is drawn some parts in each frame: all texts of a large board at once would be late for the next frame.
+// Draws some parts in each frame: all texts of a large board take longer than a frame.
 
 /** Maximum of nodes or wires drawn in a frame. */
 const MOST = 40

@@ -1,4 +1,4 @@
-// What a change would do, in words: nodes, wires, values that are left behind, and whether it can be applied.
+// Describes a draft: nodes, wires, values left behind, and whether it can be applied.
 
 import { count, many } from '../../words/number.ts'
 import type { Change } from './api.ts'

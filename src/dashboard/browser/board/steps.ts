@@ -1,4 +1,4 @@
-// Going through a graph by the arrows of the keyboard: along wires, and to what stands above or below.
+// Moves through a graph with arrow keys: along wires, and up or down.
 
 import type { GraphWire } from '../../../core/wires.ts'
 import type { Layout } from './layout.ts'

@@ -1,4 +1,4 @@
-// What of the drawing is seen: nearer, farther, all of it, and pulled along.
+// The visible part of a drawing: zoom and drag.
 
 import type { Box } from './layout.ts'
 

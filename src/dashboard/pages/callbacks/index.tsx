@@ -1,4 +1,4 @@
-// Callbacks: whom we tell of ends, how that goes, and telling them once more.
+// Callbacks: state, tries, and sending again.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'

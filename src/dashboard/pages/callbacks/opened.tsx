@@ -1,4 +1,4 @@
-// One callback from near: to whom, when next, what its host's breaker says, what is sent and what was answered.
+// One callback: target, next try, circuit breaker, request and answers.
 
 import { type Encoded, encodeValue } from '../../../core/codec/value.ts'
 import type { CallbackTry, CallbackView, OpenBreaker } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// What can be done on a flow: put values into a wire, move or take them, give it a graph, and go back to the one before.
+// Acts on a flow: inject, move and drain values, set and undo a graph, record.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { GraphChange, GraphVersion, PortView } from '../../../engine/engine.ts'

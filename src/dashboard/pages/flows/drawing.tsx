@@ -1,4 +1,4 @@
-// Where the browser draws a board.
+// The element in which the browser draws a board.
 
 /** @example <Drawing label="The graph that is being changed" /> */
 export function Drawing({ label }: { label: string }) {

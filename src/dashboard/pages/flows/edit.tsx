@@ -1,4 +1,4 @@
-// The graph of a flow as somebody is changing it: drawn or as JSON, each change previewed, all of it applied in one step.
+// The editor of a graph: drawn or as JSON, each change previewed, applied in one step.
 
 import { writeJson } from '../../../core/codec/json-writer.ts'
 import { graphText } from '../../../core/graph.ts'

@@ -1,4 +1,4 @@
-// A flow: its board, what is open of it, and what can be done on its wires.
+// A flow: its board, the open node or wire, and acts.
 
 import type { FlowView } from '../../../engine/engine.ts'
 import { asset as board } from '../../built/board-js.generated.ts'

@@ -1,4 +1,4 @@
-// A graph that is too large to be drawn at once: what needs a look comes first, as a list, and the drawing is asked for.
+// A large graph: lists first, the drawing on request.
 
 import type { FlowNodeView, FlowView, WireView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// What the kinds of lines on a board mean.
+// The legend of a board.
 
 import type { Child } from 'hono/jsx'
 

@@ -1,4 +1,4 @@
-// Flows: which there are, what they have to do, and where values wait.
+// The list of flows: busy nodes and waiting values.
 
 import type { FlowRow } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

@@ -1,4 +1,4 @@
-// What the page of a flow asks for: the flow, and what is known of the node or wire that is open.
+// Loads a flow, and details of its open node or wire.
 
 import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

@@ -1,4 +1,4 @@
-// What the address of a flow's page says: which statuses, and which node or wire is open.
+// Reads the address of a flow: statuses, open node or wire.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { type Status, statuses } from '../../../core/job.ts'

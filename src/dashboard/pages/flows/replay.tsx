@@ -1,4 +1,4 @@
-// What happened: a lane for each node, and a slider that puts the board back to a moment. Drawn by the script of the board.
+// The record of a flow: a lane for each node, and a slider for the replay.
 
 import type { FlowView } from '../../../engine/engine.ts'
 import { Act } from '../../parts/act.tsx'

@@ -1,4 +1,4 @@
-// What can be done to one job.
+// Acts on one job.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'

@@ -1,4 +1,4 @@
-// The head of a job: what it is, and what can be done to it as a whole.
+// The head of a job: name, status and acts.
 
 import { ended } from '../../../core/job.ts'
 import type { PastRun } from '../../../core/run.ts'

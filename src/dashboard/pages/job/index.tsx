@@ -1,4 +1,4 @@
-// A job: why it does not run, what it did, what can be done about it.
+// A job: why it does not run, its runs, and acts.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { ended, isId } from '../../../core/job.ts'

@@ -1,4 +1,4 @@
-// The ports of a job: what waits, what was taken, the first values; writing, taking, defaults.
+// Ports of a job: values, and forms to write, take, set a default and connect.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'

@@ -1,4 +1,4 @@
-// What can be done to many jobs at once: to those selected, one call each, or by one bulk job to all that fit.
+// Acts on selected jobs, one call each, or on all matches, by a bulk job.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { isId, statuses } from '../../../core/job.ts'

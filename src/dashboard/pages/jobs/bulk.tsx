@@ -1,4 +1,4 @@
-// The same to many: a bar for what is selected, and how far a bulk job is.
+// The bar for selected jobs, and the progress of a bulk job.
 
 import type { JobView } from '../../../engine/engine.ts'
 import { may, useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// What was counted by class today or on the day before: how many jobs, how they ended, how long they waited and ran.
+// Counts by class for a day: jobs, ends, waits and run times.
 
 import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'

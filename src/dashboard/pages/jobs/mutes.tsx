@@ -1,4 +1,4 @@
-// Kinds of errors that are muted: somebody knows of them, so they are told of only to who asks.
+// Muted kinds of errors, which only the list of kinds shows.
 
 import type { ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// The kinds of errors as somebody has seen them last, which is what the number beside Jobs is worked out from.
+// The last known kinds of errors, from which the number next to Jobs is computed.
 
 import type { ErrorMute } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'

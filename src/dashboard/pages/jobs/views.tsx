@@ -1,4 +1,4 @@
-// Views of the list: those that are shipped, those that all share, and a form that keeps the one that is shown.
+// Views of the list: ours, shared ones, and a form to keep the current list.
 
 import type { Status } from '../../../core/job.ts'
 import { useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// What can be done to limits.
+// Acts on limits.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { LimitView } from '../../../engine/engine.ts'

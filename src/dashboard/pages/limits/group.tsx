@@ -1,4 +1,4 @@
-// One group: its limit, who holds its slots, who waits for one, and its jobs.
+// One group: its limit, holders, waiting jobs and newest jobs.
 
 import { groupKey } from '../../../core/constraint.ts'
 import type { JobRow } from '../../../engine/engine.ts'

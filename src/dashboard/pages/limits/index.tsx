@@ -1,4 +1,4 @@
-// Limits, groups and constraints: who holds the slots, whose turn it is.
+// Limits, groups and constraints.
 
 import type { LimitPreview } from '../../../core/schemas.ts'
 import type { ConstraintView, GroupView, LimitRow, OpenBreaker } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// Who would start at once if a limit were as it stands in the form: said while it is typed.
+// Preview of a limit while the user types: jobs that would start.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Ends a minute: completed above the line, failed below it on a scale of its own.
+// The chart of ends over time.
 
 import type { Point } from '../../../core/series.ts'
 import { queryWith, useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// The first minute: three commands to copy, what is there, and what becomes of the first job.
+// The page of a new deployment: commands to copy, and the first job.
 
 import type { Child } from 'hono/jsx'
 import { SidejobError } from '../../../core/errors.ts'

@@ -1,4 +1,4 @@
-// The first lines of Overview: what needs a look, in sentences, each with its since and its buttons.
+// Problems on Overview: a sentence each, with its start and buttons.
 
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'

@@ -1,4 +1,4 @@
-// What queues counted: one answer for all of them, which all tabs share for a while.
+// Series of all queues, shared by all tabs.
 
 import type { Asked } from '../../page.ts'
 import type { Range } from '../../words/series.ts'

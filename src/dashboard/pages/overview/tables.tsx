@@ -1,4 +1,4 @@
-// Where open jobs are, the queues, and what runs longest.
+// Tables of Overview: open jobs, queues and longest runs.
 
 import type { Point } from '../../../core/series.ts'
 import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// Five numbers with what they were.
+// Five numbers with their history.
 
 import type { Point } from '../../../core/series.ts'
 import { waitBelow, waitEnds } from '../../../core/waits.ts'

@@ -1,4 +1,4 @@
-// What can be done to queues.
+// Acts on queues.
 
 import type { PatchedQueue } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'

@@ -1,4 +1,4 @@
-// A queue from near: who serves it, what runs, which claims wait, who is next and why, and its classes.
+// Parts of a queue: servers, runs, next jobs and classes.
 
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// One queue: its ends in time, who is next, who serves it, and how.
+// One queue: ends over time, next jobs, servers and settings.
 
 import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'

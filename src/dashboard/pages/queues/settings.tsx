@@ -1,4 +1,4 @@
-// How a queue is served: a form, and what each setting would do as things are.
+// Settings of a queue, with the effect of a change.
 
 import type { QueueDetail } from '../../../engine/engine.ts'
 import { Field, Select } from '../../parts/field.tsx'

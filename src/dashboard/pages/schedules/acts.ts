@@ -1,4 +1,4 @@
-// What can be done to schedules.
+// Acts on schedules.
 
 import { decodeValue, encodedToJson } from '../../../core/codec/value.ts'
 import type { JobView } from '../../../engine/engine.ts'

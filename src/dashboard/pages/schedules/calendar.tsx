@@ -1,4 +1,4 @@
-// The calendar: a row for each schedule, with what ran, what is to come, and what can be done to it.
+// The calendar: a row for each schedule, with past and next runs and acts.
 
 import { decodeValue, type Encoded } from '../../../core/codec/value.ts'
 import type { PastRun } from '../../../core/run.ts'

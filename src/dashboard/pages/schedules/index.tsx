@@ -1,4 +1,4 @@
-// Schedules: twelve hours back and twelve ahead, or another day, week or month; what runs next, and what failed.
+// Schedules: twelve hours back and ahead, or another day, week or month.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { ScheduleView } from '../../../engine/engine.ts'

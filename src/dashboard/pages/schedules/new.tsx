@@ -1,4 +1,4 @@
-// The form of a new schedule: while its pattern is typed it is said in words, with the next five times.
+// The form of a schedule. It describes the pattern and lists the next five times.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { nextTimes, parseRepeat } from '../../../core/repeat.ts'

@@ -1,4 +1,4 @@
-// What a schedule has run: the runs that its job keeps, newest first.
+// Past runs of a schedule, newest first.
 
 import type { PastRun } from '../../../core/run.ts'
 import type { Engine } from '../../../engine/index.ts'

@@ -1,5 +1,4 @@
-// A form that changes a registered class where it stands: only what was changed in it is said, and only where nobody else
-// has changed the same meanwhile.
+// The form that changes a class. It sends only changed fields and detects conflicts.
 
 import { SidejobError } from '../../../core/errors.ts'
 import { useLook } from '../../look.ts'

@@ -1,4 +1,4 @@
-// Workers: classes by queue, one from near, a form that tries it, and one that registers a class.
+// Workers: the list of classes, one class, a form to try it, and one to register.
 
 import { SidejobError } from '../../../core/errors.ts'
 import type { JobRow } from '../../../engine/engine.ts'

@@ -1,4 +1,4 @@
-// One class from near: what it says of itself, its ports in words, and a form that tries it.
+// One class: settings, ports, and a form to try it.
 
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { shownUrl } from '../../../core/url.ts'

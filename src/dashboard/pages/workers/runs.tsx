@@ -1,4 +1,4 @@
-// How the runs of a class went today: how many, how many failed, and how long they took.
+// Runs of a class today: number, failures and times.
 
 import { classEnds } from '../../../core/class-counts.ts'
 import { Card, Empty } from '../../parts/layout.tsx'

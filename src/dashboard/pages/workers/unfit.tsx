@@ -1,4 +1,4 @@
-// What of the jobs that wait would not fit a class as it is typed in a form: said while it is typed.
+// Waiting jobs that would not fit a class, while the user types.
 
 import { parseJson } from '../../../core/codec/json.ts'
 import { SidejobError } from '../../../core/errors.ts'

@@ -1,4 +1,4 @@
-// What is open of a flow: a wire or a node.
+// The open wire or node of a flow.
 
 import type { FlowData } from '../load.ts'
 import type { Chosen } from '../query.ts'

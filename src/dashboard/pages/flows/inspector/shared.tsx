@@ -1,4 +1,4 @@
-// What an open wire and an open node both have: a way to close it, and why a job does not run.
+// Parts of an open wire and of an open node.
 
 import { useLook } from '../../../look.ts'
 import { Icon } from '../../../parts/icon.tsx'

@@ -1,4 +1,4 @@
-// What came by a wire and what went from its far end, minute by minute.
+// Values that came and went on a wire, by minute.
 
 import type { WireView } from '../../../../engine/engine.ts'
 import { drainTime } from '../../../words/flow.ts'

@@ -1,4 +1,4 @@
-// What can be done on a wire: put values into it, move or take those that wait.
+// Acts on a wire: inject, move and drain values.
 
 import type { Child } from 'hono/jsx'
 import { encodedToJson } from '../../../../core/codec/value.ts'

@@ -1,4 +1,4 @@
-// A wire that is open: what waits on it, what came and went, and why its far end does not run.
+// An open wire: values, traffic, and why its far end does not run.
 
 import type { Child } from 'hono/jsx'
 import { endText } from '../../../../core/wires.ts'
