@@ -118,7 +118,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const bound = async () => (await site.engine.groups.list()).groups.find(({ id }) => id === 'shop-7')!
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change group shop-7' }).click()
-      await page.getByText('nobody waits for it: another bound changes nothing now').waitFor()
+      await page.getByText('no job waits for it: another bound changes nothing now').waitFor()
       await page.getByLabel('Max running').fill('4')
       await page.getByRole('button', { name: 'Save' }).click()
       await toast(page, 'Group shop-7: at most 4 at once').waitFor()

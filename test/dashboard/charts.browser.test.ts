@@ -169,6 +169,6 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       )
       expect(await dot.locator('.news').innerText()).toBe('· every 2 s')
       await dot.click()
-      expect(await dot.getAttribute('title')).toBe('Looks no more, and costs nothing; press to go on (p)')
+      expect(await dot.getAttribute('title')).toBe('Paused, costs nothing; press to resume (p)')
     }))
 })

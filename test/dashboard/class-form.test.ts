@@ -159,7 +159,7 @@ test('a class is changed port by port, and nobody overwrites what another has se
   expect(now).toMatchObject({ concurrency: 3, pull: true })
   expect(now!.in).toEqual({ url, n: { schema: '{"type":"number"}' }, more: {} })
   expect(await press(path, form)).toMatchObject({
-    error: { message: expect.stringMatching(/^in: expected .* which somebody has set meanwhile$/) },
+    error: { message: expect.stringMatching(/^in: expected .* set by another user$/) },
   })
   expect(await press(path, { act: 'change', timeout: '', was_timeout: '' })).toMatchObject({
     say: 'cards stays as it is',
@@ -196,7 +196,7 @@ test('the form that registers a class says what of the jobs that wait for its na
     return /id="preview"[^>]*>([^<]*)</.exec(html)?.[1]
   }
   const fault = `1 job of 1 that wait would not fit. #${made}, args: sum: expected a number, got &quot;1&quot;`
-  const taken = 'once is registered already (pull): what is said here takes the place of all of it.'
+  const taken = 'once is registered already (pull): this form replaces all of it.'
   expect(await previewed({})).toBe(`${taken} ${fault}`)
   expect(await previewed({ args: '' })).toBe(`${taken} All of 1 that wait fit.`)
   expect(await previewed({}, await pages.enter(['read']))).toBe('')

@@ -150,7 +150,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     const window = await enter(['read', 'write'])
     const { page } = window
     await page.getByRole('button', { name: 'Stop recording' }).click()
-    await page.getByRole('dialog').getByText('What has been recorded of this flow is forgotten').waitFor()
+    await page.getByRole('dialog').getByText('The record of this flow is deleted').waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Record for 2 h' }).waitFor()
     expect(await site.engine.flows.recorded(flow, { limit: 10 })).toMatchObject({ keep: null, events: [] })

@@ -90,7 +90,7 @@ test('the forms of a limit and of a group say it for what is typed', async () =>
     /id="preview"[^>]*>(.*?)<\/div>/s.exec(await admin.html(`/ui/limits?${query}`))?.[1]?.replaceAll(/<[^>]*>/g, '')
   expect(await shown('change=stripe')).toBe('')
   expect(await shown('key=stripe&concurrency=9&limit=&period=')).toMatch(/^1 job would have room at once: #\d+/)
-  expect(await shown('group=mail&concurrency=1')).toBe('Nobody would start at once.')
+  expect(await shown('group=mail&concurrency=1')).toBe('No job would start immediately.')
   expect(await shown('key=stripe&concurrency=x&limit=&period=')).toBe('')
   expect(await shown('key=stripe&concurrency=&limit=9&period=1parsec')).toBe('')
   expect(await shown('group=mail&concurrency=2')).toMatch(/^1 job would have room at once: #\d+/)

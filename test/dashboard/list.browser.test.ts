@@ -177,7 +177,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(/muted=true/)
       await page.locator('.kinds .tag', { hasText: 'muted by' }).waitFor()
       await page.getByRole('button', { name: /^Unmute fails/ }).click()
-      await page.locator('.toast', { hasText: 'is told of again' }).getByRole('button', { name: 'Undo' }).click()
+      await page.locator('.toast', { hasText: 'is no longer muted' }).getByRole('button', { name: 'Undo' }).click()
       await page.getByRole('button', { name: /^Unmute fails/ }).click()
       await mute(page).waitFor()
       expect((await served.engine.errors.list({})).muted).toEqual([])

@@ -130,7 +130,7 @@ test('a schedule is told with how often in a row it failed, since its last run, 
   expect(need).toMatchObject({ name: 'nightly', text: 'Schedule {} failed 3 times in a row.', since: NOW })
   expect(need!.buttons.map(({ text }) => text)).toEqual(['Why', 'Run now'])
   const [stopped] = needs.needsOf({ ...quiet, schedules: [schedule({ status: 'failed' })] } as never)
-  expect(stopped!.text).toBe('Schedule {} has failed, and repeats no more.')
+  expect(stopped!.text).toBe('Schedule {} has failed, and no longer repeats.')
 })
 
 const kindOf15 = (about: { class?: string; error?: string; n: number; ago?: number }) => ({

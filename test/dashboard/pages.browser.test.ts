@@ -240,7 +240,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.getByLabel('Pause report-2-30').click()
     await toast('The schedule is paused')
     await page.getByLabel('Resume report-2-30').click()
-    await toast('The schedule goes on')
+    await toast('The schedule is resumed')
   })
 
   test('a class is registered by a form, shown, and unregistered after its name was typed', async () => {

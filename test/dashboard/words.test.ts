@@ -359,7 +359,7 @@ test.each([
     { at: NOW, looked: 1_000, silent: 750, isAll: false },
     1_000,
     'bad',
-    'About 1,000 failed, by the newest 1,000; those of kinds that are muted are left out',
+    'About 1,000 failed, by the newest 1,000; without muted kinds',
   ],
   [{ failed: 4_000, hasMutes: true }, { ...kinds, silent: 9, isAll: false }, undefined, undefined, undefined],
 ] as const)('beside Jobs, %j with %j are the number %s %s', (known, seen, n, kind, title) => {

@@ -144,7 +144,7 @@ function Last({ channels }: { channels: readonly Kept[] }) {
 function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
   return (
     <Card
-      title={`What comes on ${cut(at, 60)}`}
+      title={`Messages on ${cut(at, 60)}`}
       kind="change"
       right={
         <>
@@ -156,7 +156,7 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
       }
     >
       <Listen to={[at]} />
-      <p class="note foot">What comes from now on is shown here alone; the dot above pauses it (p).</p>
+      <p class="note foot">New messages are shown here only; the dot above pauses (p).</p>
       {last?.message !== undefined && (
         <details class="foot">
           <summary class="link">

@@ -251,7 +251,7 @@ export const doctor = page<DoctorData>({
       scope: 'admin',
       confirm: () => ({
         title: 'Put the faults right?',
-        text: ['Each job is moved to where its own record says that it must be; what cannot be told from it is left.'],
+        text: ['Each job is moved to the place in its record. Faults that its record cannot decide stay.'],
         verb: 'Put them right',
       }),
       async does({ call, form, query }) {

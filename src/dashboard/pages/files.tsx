@@ -197,7 +197,7 @@ export const files = page<FilesData>({
       scope: 'write',
       confirm: ({ form }) => ({
         title: `Remove file ${given(form, 'file')}?`,
-        text: ['It is gone for everybody who has its address.'],
+        text: ['Its addresses stop working. This cannot be undone.'],
         verb: 'Remove it',
       }),
       async does({ form, call }) {

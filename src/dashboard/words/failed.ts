@@ -36,6 +36,6 @@ export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): 
     )
   if (seen.isAll) return ofAll(failed, seen)
   const about = Math.round((failed * (seen.looked - seen.silent)) / seen.looked)
-  const by = `by the newest ${count(seen.looked)}; those of kinds that are muted are left out`
+  const by = `by the newest ${count(seen.looked)}; without muted kinds`
   return red(about, `About ${count(about)} failed, ${by}`)
 }

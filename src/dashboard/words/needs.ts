@@ -191,7 +191,7 @@ export const failingSchedules: Rule = ({ schedules }) =>
         ...{ rule: 'schedule', weight: 70, kind: 'failed', icon: 'schedules', name: aliases[0] ?? name },
         text:
           status === 'failed'
-            ? 'Schedule {} has failed, and repeats no more.'
+            ? 'Schedule {} has failed, and no longer repeats.'
             : `Schedule {} failed ${count(failedInARow)} times in a row.`,
         since: lastRun?.endedAt,
         buttons: [

@@ -80,7 +80,7 @@ function children(reason: Reason, link: WhyLink): Said {
     names.length > 0 ? `when ${listed(names.slice(0, 3))} ${n === 1 ? 'has' : 'have'} ended` : 'when they have ended'
   return {
     text: `It waits for ${many(n, 'child', 'children')}.`,
-    sub: `It goes on ${told}, or when somebody asks for a run.`,
+    sub: `It goes on ${told}, or at a requested run.`,
     remedies: [{ kind: 'run', job: link.job }],
   }
 }
@@ -111,7 +111,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   PAUSED: (reason) => ({
     text: `Queue ${nameOf(reason, 'queue')} is paused.`,
-    sub: 'Nothing of it runs until somebody resumes it.',
+    sub: 'Its jobs do not run until it is resumed.',
     remedies: [{ kind: 'resume', queue: nameOf(reason, 'queue') }],
   }),
   QUEUED: (reason, { job }) => ({
@@ -129,7 +129,7 @@ const says: Record<ReasonCode, Say> = {
   PAUSED_UNTIL: runAt('PAUSED_UNTIL'),
   LOCKED: (reason, _, when) => ({
     text: at('LOCKED', reason, when),
-    sub: 'A client holds the lock, and may let it go before.',
+    sub: 'A client holds the lock, and may release it earlier.',
   }),
   BACKOFF: (reason, { job }, when) => ({
     text: at('BACKOFF', reason, when),
@@ -143,7 +143,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   MESSAGE: (reason) => ({
     text: `It waits for a message on channel ${nameOf(reason, 'channel')}.`,
-    sub: 'Whoever publishes there wakes it.',
+    sub: 'A message there wakes it.',
   }),
   COMPLETED: () => ({ text: 'It is done.', sub: 'A run or input wakes it.' }),
   TERMINATED: () => ({ text: 'It was terminated.', sub: 'Only a run with force wakes it.' }),

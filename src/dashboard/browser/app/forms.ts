@@ -135,7 +135,7 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   const { say = 'Done', link, undo, copy, secret } = answer
   if (secret) showSecret(say, secret)
   else toast({ say, link, copy, ...(undo ? { undo: () => void act(url, undo) } : {}) })
-  // What was sent is not waiting to be sent any more.
+  // The form is sent, so leaving the page loses nothing.
   form.reset()
   tell('acted', form.dataset.act)
   if (answer.to && answer.to !== location.pathname.slice(base.length) + location.search) tell('go', base + answer.to)
@@ -159,7 +159,7 @@ async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Pro
   try {
     await settle(await send(form.action, new FormData(form, submitter), crypto.randomUUID()), form, submitter)
   } catch {
-    showError({ message: 'Nobody answered: nothing is known to have happened. Press again.' }, form, submitter)
+    showError({ message: 'No answer: the act may or may not have happened. Press again.' }, form, submitter)
   } finally {
     form.ariaBusy = null
     submitter?.classList.remove('busy')

@@ -63,7 +63,7 @@ function pause(): number {
 }
 
 function costs(kind: 'live' | 'slower' | 'paused' | 'cut'): string {
-  if (kind === 'paused') return 'Looks no more, and costs nothing; press to go on (p)'
+  if (kind === 'paused') return 'Paused, costs nothing; press to resume (p)'
   const how = kind === 'live' && isHearing() ? 'Hears what happens; at most ' : 'At most '
   return `${how}${many(Number(dot()?.dataset.commands ?? 0), 'command')} every ${about(pause())}; press to pause (p)`
 }

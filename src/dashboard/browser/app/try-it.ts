@@ -26,7 +26,7 @@ function carry(event: MouseEvent): void {
   for (const [name, value] of typedIn(form)) url.searchParams.set(name, value)
   event.preventDefault()
   if (url.href.length <= LONGEST) tell('go', url.href)
-  else tell('say', { say: 'What stands in the form is too long to go along', isError: true })
+  else tell('say', { say: 'The input is too long for the address', isError: true })
 }
 
 /** Puts values into the fields of a form that have these names. */

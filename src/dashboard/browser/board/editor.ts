@@ -104,7 +104,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     applyButton.disabled = true
     const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key }).catch(
       () => ({
-        error: { code: 'UNAVAILABLE', message: 'Nobody answered: nothing is known to have happened. Press again.' },
+        error: { code: 'UNAVAILABLE', message: 'No answer: the act may or may not have happened. Press again.' },
       }),
     )
     if ('error' in told) {

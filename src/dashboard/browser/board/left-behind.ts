@@ -20,7 +20,7 @@ export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, po
 
   async function move(to: string): Promise<void> {
     const told = await moveValues(job, from!.id, to).catch(() => ({
-      error: 'Nobody answered: look whether they moved.',
+      error: 'No answer: the values may or may not have moved.',
     }))
     if ('error' in told) tell('say', { say: told.error, isError: true })
     else tell('say', { say: `${many(told.moved, 'value')} moved to the far end of ${to}` })

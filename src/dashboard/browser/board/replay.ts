@@ -112,7 +112,7 @@ export function createReplay(
       await events.more()
       timeline = timelineOf(events.all)
     } catch {
-      said.textContent = 'What happened is not to be had just now'
+      said.textContent = 'The record is not available now'
       return
     }
     drawAll()

@@ -83,13 +83,13 @@ const isJson = (text: string): boolean => {
 }
 
 function Sent({ sent }: { sent: Near['sent'] }) {
-  if (!sent) return <p class="note foot">What was sent is not kept any more, or has a form that is not made here.</p>
+  if (!sent) return <p class="note foot">The request is no longer kept, or has an unknown format.</p>
   return (
     <div class="open">
       <div>
         <h3>Headers</h3>
         <Json value={encodeValue(sent.headers)} />
-        <p class="note">Each try is signed anew: webhook-timestamp and webhook-signature.</p>
+        <p class="note">Each try has a new webhook-timestamp and webhook-signature.</p>
       </div>
       <div>
         <h3>Body</h3>

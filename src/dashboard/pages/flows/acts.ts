@@ -56,7 +56,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
   return {
     title: `Drain ${wireOf(asked)}?`,
     text: [
-      `${many(n, 'value')} ${n === 1 ? 'is' : 'are'} taken from where ${n === 1 ? 'it waits' : 'they wait'}; nobody will read them.`,
+      `${many(n, 'value')} ${n === 1 ? 'is' : 'are'} taken from where ${n === 1 ? 'it waits' : 'they wait'}; no job will read them.`,
       'For ten seconds you can put them back.',
     ],
     verb: 'Drain',
@@ -139,7 +139,7 @@ async function record({ params, call }: ActAsked): Promise<Done> {
 
 const askForget = async (): Promise<Confirm> => ({
   title: 'Stop recording?',
-  text: ['What has been recorded of this flow is forgotten. The flow itself goes on as it is.'],
+  text: ['The record of this flow is deleted. This cannot be undone. The flow itself goes on as it is.'],
   verb: 'Stop',
 })
 

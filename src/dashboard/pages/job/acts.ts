@@ -187,7 +187,7 @@ const inside: Record<string, Act> = {
     scope: 'write',
     confirm: ({ form }) => ({
       title: `Take a value of ${given(form, 'port')}?`,
-      text: ['It is gone from the port: nobody else gets it. It is shown to you.'],
+      text: ['It is removed from the port. No job will read it. It is shown to you.'],
       verb: 'Take it',
     }),
     async does(asked) {

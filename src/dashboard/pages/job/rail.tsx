@@ -99,7 +99,7 @@ function costOf({ cost }: JobView): string | false {
 
 const keptText = ({ keptUntil, retain }: JobView, zone: string): string => {
   if (keptUntil !== null) return `until ${moment(keptUntil, zone)}`
-  return retain === null ? 'as its worker says' : `${span(retain)} after its end`
+  return retain === null ? 'default of its worker' : `${span(retain)} after its end`
 }
 
 const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (

@@ -36,7 +36,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
     )
   // What the head of the page has already is not said twice.
   if (remedy.job === own && remedy.kind !== 'first') return null
-  const verbs = { first: 'Let it go first', run: 'Run now', retry: 'Retry' }
+  const verbs = { first: 'Start it first', run: 'Run now', retry: 'Retry' }
   return (
     <Act act={remedy.kind} at={`/jobs/${remedy.job}`} scope="write" small>
       {verbs[remedy.kind]}

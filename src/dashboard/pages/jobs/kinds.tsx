@@ -178,7 +178,7 @@ function Switch({ n, on }: { n: number; on: boolean }) {
   if (n === 0) return null
   return (
     <To kind="link" to={`/jobs?status=failed${on ? '' : '&muted=true'}`}>
-      {on ? 'Hide those that are muted' : `${count(n)} muted`}
+      {on ? 'Hide muted kinds' : `${count(n)} muted`}
     </To>
   )
 }

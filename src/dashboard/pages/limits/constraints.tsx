@@ -79,7 +79,7 @@ export const acts: Record<string, Act> = {
       const was = await before(asked, name)
       await asked.call('PUT', way(name), bodyOf(typedIn(asked.form)))
       return {
-        say: was ? `Constraint ${name} is changed` : `Constraint ${name} is made: jobs that wait are matched anew`,
+        say: was ? `Constraint ${name} is changed` : `Constraint ${name} is made: waiting jobs are matched again`,
         to: '/limits',
         undo: was ? { act: 'constrain', constraint: name, ...fieldsOf(was) } : { act: 'unconstrain', constraint: name },
       }
@@ -93,7 +93,7 @@ export const acts: Record<string, Act> = {
       const was = await before(asked, name)
       await asked.call('DELETE', way(name))
       return {
-        say: `Constraint ${name} is removed: what waited by it goes on`,
+        say: `Constraint ${name} is removed: jobs that waited for it continue`,
         to: '/limits',
         ...(was ? { undo: { act: 'constrain', constraint: name, ...fieldsOf(was) } } : {}),
       }

@@ -27,7 +27,7 @@ const pausing = (paused: boolean): Act => ({
     const group = given(form, 'group')
     await call('PATCH', way(group), { paused })
     return {
-      say: paused ? `Group ${group} is paused: what runs goes on` : `Group ${group} goes on`,
+      say: paused ? `Group ${group} is paused: current runs continue` : `Group ${group} goes on`,
       undo: { act: paused ? 'resumeGroup' : 'pauseGroup', group },
     }
   },
@@ -55,7 +55,7 @@ export const groupActs: Record<string, Act> = {
 
 const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
   waiting === 0
-    ? `${count(running)} run, nobody waits for it: another bound changes nothing now.`
+    ? `${count(running)} run, no job waits for it: another bound changes nothing now.`
     : `${count(running)} run of ${concurrency === null ? 'any number' : count(concurrency)}, ${many(waiting, 'job waits', 'jobs wait')} for it: each place more lets one start.`
 
 export function GroupForm({ id, group, preview }: { id: string; group?: GroupView; preview?: LimitPreview }) {

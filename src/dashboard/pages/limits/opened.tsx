@@ -66,8 +66,8 @@ export function Turns({ near, colours, order = 'each group once, then each again
 export function Holders({ near: { holders }, colours, open = false }: Coloured & { open?: boolean }) {
   return (
     <details class="noteup" open={open}>
-      <summary class="link">Who holds the slots</summary>
-      <Table caption="Who holds the slots" heads={['Job', 'Who', 'Since']} isPlain>
+      <summary class="link">Holders</summary>
+      <Table caption="Holders" heads={['Job', 'Who', 'Since']} isPlain>
         {holders.map(({ job, class: name, group, startedAt, process }) => (
           <tr>
             <td class={colours.get(group)}>

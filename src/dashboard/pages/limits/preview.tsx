@@ -34,7 +34,7 @@ export async function previewIn(engine: Engine, query: URLSearchParams): Promise
 }
 
 function Said({ preview: { wouldStart, first } }: { preview: LimitPreview }) {
-  if (wouldStart === 0) return <p class="note">Nobody would start at once.</p>
+  if (wouldStart === 0) return <p class="note">No job would start immediately.</p>
   const left = wouldStart - Math.min(first.length, NAMED)
   return (
     <p class="note">

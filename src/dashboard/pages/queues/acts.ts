@@ -15,7 +15,7 @@ const pausing = (paused: boolean): Act => ({
     const queue = nameIn(asked)
     await asked.call('PATCH', way(queue), { paused })
     const undo = { act: paused ? 'resume' : 'pause', queue }
-    return { say: paused ? `Queue ${queue} is paused: what runs goes on` : `Queue ${queue} goes on`, undo }
+    return { say: paused ? `Queue ${queue} is paused: current runs continue` : `Queue ${queue} goes on`, undo }
   },
 })
 

@@ -16,13 +16,12 @@ export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ..
   if (mode === 'pull') return `${stand} Programs claim its jobs: lanes and batch change nothing.`
   const more =
     ready === 0
-      ? 'Nobody waits: more lanes would find nothing.'
+      ? 'No job waits, so more lanes would be idle.'
       : lanes >= maxLanes
         ? 'One lane more would open at once.'
         : 'More may open as it is: the next bell opens one.'
   const apart = new Set(queue.next.map(({ priority }) => priority)).size
-  const order =
-    ageing === null && apart > 1 ? ' Ageing would let those that wait for long pass smaller priorities.' : ''
+  const order = ageing === null && apart > 1 ? ' With ageing, long waits would pass smaller priorities.' : ''
   return `${stand} ${more}${order}`
 }
 
@@ -52,14 +51,14 @@ export function Settings({ queue }: { queue: QueueDetail }) {
           label="Lanes at most"
           type="number"
           value={is.lanes}
-          note="so many invocations serve it at once; empty: as usual"
+          note="maximum of invocations; empty: default"
         />
         <Field name="batch" label="Batch" type="number" value={is.batch} note="jobs per batch; default 100" />
         <Field
           name="ageing"
           label="Ageing"
           value={is.ageing}
-          note="so long a wait is worth one step of priority; empty: none"
+          note="wait that is worth one step of priority; empty: none"
           placeholder="1m"
         />
         <p class="note">{nowOf(queue)}</p>

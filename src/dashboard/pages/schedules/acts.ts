@@ -50,19 +50,19 @@ export const acts: Record<string, Act> = {
       const when = next[0] ? ` at ${clock(Date.parse(next[0]), asked.look.zone)}` : ''
       const passed =
         missed?.made === 'none' ? `; ${missed.more ? 'more than ' : ''}${many(missed.count, 'slot')} went by` : ''
-      return { say: `The schedule goes on${when}${passed}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
+      return { say: `The schedule is resumed${when}${passed}`, undo: { act: 'pause', job: given(asked.form, 'job') } }
     },
   },
   stop: {
     scope: 'write',
     confirm: ({ form }) => ({
       title: `Stop repeating #${given(form, 'job')}?`,
-      text: ['Its names are free again. The job stays, and runs no more by itself.'],
+      text: ['Its names are free again. The job stays, but does not repeat.'],
       verb: 'Stop repeating',
     }),
     async does(asked) {
       await asked.call('DELETE', of(asked))
-      return { say: `#${given(asked.form, 'job')} repeats no more` }
+      return { say: `#${given(asked.form, 'job')} no longer repeats` }
     },
   },
   set: {

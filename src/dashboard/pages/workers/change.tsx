@@ -45,7 +45,7 @@ function checkStill(changed: readonly WorkerField[], was: WorkerTexts, is: Worke
   if (name)
     throw new SidejobError(
       'CONFLICT',
-      `${name}: expected ${was[name] || 'nothing'}, as the form was drawn, got ${is[name] || 'nothing'}, which somebody has set meanwhile`,
+      `${name}: expected ${was[name] || 'nothing'}, the value when the form was loaded, got ${is[name] || 'nothing'}, set by another user`,
       { path: [name] },
     )
 }
@@ -88,7 +88,7 @@ export function Change({ worker, unfit }: { worker: Worker; unfit?: Unfit }) {
   if (isFunction(worker))
     return (
       <Card title={`Change ${cut(worker.class, 40)}`}>
-        <p class="note">A function says itself what it is: change it in its code, and deploy it.</p>
+        <p class="note">This class is a function: change its code, and deploy it.</p>
       </Card>
     )
   const texts = workerTexts(worker)
