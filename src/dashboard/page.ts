@@ -61,8 +61,8 @@ export type Act = {
 type View<Data> = (props: { data: Data; look: Look; query: URLSearchParams }) => Child
 
 /**
- * What a look is answered with where a script of the page draws most of it: data, and parts of the page by their ids. The
- * page says `as` in `data-brief`: with another one it is asked for whole.
+ * A refresh as data: values for the script of the page, and parts drawn by the server, by their ids.
+ * The page repeats `as` in `data-brief`; if it differs, the page is loaded whole.
  */
 export type Brief<Data> = {
   as: (data: Data) => string
@@ -93,7 +93,7 @@ export type Page<Data = unknown> = {
 }
 
 /**
- * Makes a page of its parts, with what it loads known to what draws it.
+ * Ties the type of the data that a page loads to its view.
  *
  * @example export const queues = page({ path: '/queues', nav: 'queues', every: 2_000, load: ({ engine }) => engine.queues(), … })
  */

@@ -42,7 +42,7 @@ const viewOf = (id: number) => pages.engine.jobs.get(String(id))
 
 test('a job runs again, is cancelled, and goes first until that is taken back', async () => {
   const id = await resting()
-  expect((await press(`/jobs/${id}`, { act: 'run' })).say).toBe(`#${id}: a run is asked for`)
+  expect((await press(`/jobs/${id}`, { act: 'run' })).say).toBe(`#${id}: a run is requested`)
   await pages.until(async () => (await pages.engine.jobs.runs(String(id))).runs.length > 0)
   await pages.rest(id)
   const queued = await pages.make('pulled')

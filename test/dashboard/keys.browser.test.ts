@@ -214,7 +214,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await press(page, 'l')
       await page.waitForURL((url) => !url.search.includes('tab='))
       await press(page, 'r')
-      await page.locator('.toast', { hasText: 'a run is asked for' }).waitFor()
+      await page.locator('.toast', { hasText: 'a run is requested' }).waitFor()
       await press(page, 'x')
       await page.getByRole('dialog', { name: `Terminate waits #${id}?` }).waitFor()
       await press(page, 'Enter')

@@ -189,7 +189,7 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
         const { data, now } = told as { data: BoardData; now: number }
         take(data, now)
       })
-      // Facts that tell for how long go on between two looks.
+      // Durations change between two refreshes.
       setInterval(() => document.hidden || draw('soon'), 1_000)
       draw()
       lookBack()

@@ -19,7 +19,7 @@ type ActProps = {
   hotkey?: string
   /** Name for screen readers. */
   label?: string
-  /** Reason why nobody can use it now. */
+  /** Reason why it cannot be used now, with any scope. */
   off?: string
   children?: Child
 }

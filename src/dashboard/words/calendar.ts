@@ -80,8 +80,7 @@ function comingIn(schedule: Drawn, { from, to }: Shown): number[] {
 const isWrong = new Set(['failed', 'lost'])
 
 /**
- * What is drawn of a schedule: the runs that are known of it, slots that went by, and its next slots; a band where they are
- * too many for dots.
+ * Marks of a schedule: known runs, missed slots and next slots; a band if they are too many for dots.
  *
  * @example laneOf(schedule, shownIn(query, now), runs)
  */
@@ -108,11 +107,7 @@ export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
 
 const made = { each: 'made up for one by one', one: 'one run for all', none: 'left out' } as const
 
-/**
- * How many slots went by, and what became of them.
- *
- * @example passedWords(schedule.missed) // '12 slots went by; one run for all'
- */
+/** Missed slots and their handling. @example passedWords(schedule.missed) // '12 slots went by; one run for all' */
 export const passedWords = ({ count, more, made: how }: NonNullable<ScheduleView['missed']>): string =>
   `${more ? `more than ${count} slots` : many(count, 'slot')} went by; ${made[how]}`
 

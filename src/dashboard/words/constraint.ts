@@ -12,7 +12,7 @@ export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limi
 export type Typed = Partial<Record<(typeof fields)[number], string>>
 
 /**
- * What the fields of a form say, as the body of a call; empty ones say nothing.
+ * The body of a call from the fields of a form. Empty fields are omitted.
  *
  * @example bodyOf({ class: 'order', concurrency: '4' }) // { match: { class: 'order' }, concurrency: 4 }
  */

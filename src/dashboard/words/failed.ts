@@ -22,8 +22,8 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
 }
 
 /**
- * The number beside Jobs, and what it is of; nothing where there is none. It is red only for jobs of which it is known that
- * nobody has muted their kind. `seen`: absent while nobody has looked.
+ * The number next to Jobs, if any. It is red only for failures of kinds that are known not to be muted.
+ * `seen`: absent before the first look at the kinds.
  *
  * @example failedSign({ failed: 9, hasMutes: true, now }, { at: now, looked: 9, silent: 7, isAll: true })?.n // 2
  */

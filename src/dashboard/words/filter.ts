@@ -92,7 +92,7 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
   )
   const sort = isSorted(query) ? 'ended' : undefined
   const stretch = stretchIn(query, moments.now)
-  // A list by ends goes on below a moment: the one that the stretch ends at, where that is over.
+  // A list by ends starts below the end of the stretch, if that is over.
   const below = sort && stretch && stretch.to !== Infinity ? `${stretch.to}.0.0` : undefined
   const cursor = query.get('cursor') || below
   const fits = cursor?.includes('.') === (sort !== undefined)
@@ -101,7 +101,7 @@ export function filterOf(query: URLSearchParams, moments: Moments): JobFilter {
 }
 
 /**
- * What somebody typed, as members of a query: `queue:media`, a status, `#17`; other words are a class.
+ * Typed text as members of a query: `queue:media`, a status, `#17`; other words are a class.
  *
  * @example typed('failed queue:media') // { status: 'failed', queue: 'media' }
  */

@@ -18,7 +18,7 @@ const firstOf = ({ reason, queue }: Row, paused: ReadonlySet<string>): Reason | 
     : reason
 
 /**
- * The first reason of a row in the words of its chain, or what is said in its place. `paused`: queues that are known to be.
+ * The first reason of a row in words, or its error. `paused`: queues that are known to be paused.
  *
  * @example happened(row, new Set()) // { text: 'It tries again', at: { of: 'until', moment }, after: 'no answer' }
  */

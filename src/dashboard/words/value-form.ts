@@ -45,7 +45,7 @@ function objectIn(schema: Schema, field: string, typed: Typed): string | undefin
 }
 
 /**
- * The value as JSON; nothing where nothing was typed. What stands in the field for the whole of it goes before its members.
+ * The value as JSON; nothing without input. The field for the whole value overrides the fields of its members.
  *
  * @example valueIn(schema, 'in.order', { at: (field) => query.get(field) })
  */
@@ -72,7 +72,7 @@ export const typedFor = (port: Pick<PortView, 'schema'> | undefined, form: FormD
   })
 
 /**
- * What stands in the field of a value that is there: a text by itself where its field is one of texts, else JSON.
+ * Text of a field for an existing value: strings without quotes, anything else as JSON.
  *
  * @example typedAs({ type: 'string' }, '"paid"') // 'paid'
  */

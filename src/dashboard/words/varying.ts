@@ -6,8 +6,8 @@ const VARYING = /(#|<(?:url|text|id|time|path)>)/
 export type Piece = { text: string; varies: boolean }
 
 /**
- * The example of a kind in pieces: those that all failures of it have, and those that are of this one. Where the two do not
- * fit, the message as it is. What varies ends where what follows it first stands: a text that holds the same is marked short.
+ * The example of a kind in pieces: common text, and text of this failure. If the two do not match, the message is
+ * one piece. A varying piece ends at the first place where its next common piece begins.
  *
  * @example varyingIn('card # declined', 'card 4242 declined') // 'card ', '4242' which varies, ' declined'
  */
@@ -17,7 +17,7 @@ export function varyingIn(message: string, example: string): Piece[] {
   let at = 0
   for (const [i, { text, varies }] of parts.entries()) {
     if (varies) continue
-    // The last piece stands at the end: what is before it may hold the same text.
+    // The last piece is at the end, because earlier text may contain it too.
     const from = i === parts.length - 1 && text !== '' ? example.lastIndexOf(text) : example.indexOf(text, at)
     const start = i === parts.length - 1 && text === '' ? example.length : from
     if (start < at || (i === 0 && start > 0)) return parts.filter((one) => one.text !== '')

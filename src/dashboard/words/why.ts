@@ -238,7 +238,7 @@ const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits
 })
 
 /**
- * The cells: the immediate cause first, then what is behind it, as far as there is room.
+ * Cells of a chain: the immediate cause first, then the causes behind it, as far as there is room.
  *
  * @example cellsOf(await engine.why('7', { deep: 3 }), [job], { now, zone: 'UTC' })
  */

@@ -28,7 +28,7 @@ function fieldOf(form: HTMLFormElement, message: string, path?: readonly (string
     const meant = inputs.filter((input) => isMeant(input, step))
     if (meant[0]) return meant.sort((a, b) => fitOf(b, steps) - fitOf(a, steps))[0]
   }
-  // A sentence about a thing begins with what it is, and has its name: `class nope is not registered`.
+  // The message of a missing thing starts with its kind and name: `class nope is not registered`.
   return inputs.find(({ name, value }) => value && message.startsWith(`${name} ${value} `))
 }
 

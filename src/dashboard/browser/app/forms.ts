@@ -107,7 +107,7 @@ function showSecret(say: string, secret: string): void {
     if (closer.disabled) event.preventDefault()
   }
   dialog.addEventListener('cancel', stay)
-  // Browsers close a dialog at the second Escape, whatever its page says of the first.
+  // Browsers close a dialog at the second Escape, even if the page prevented the first.
   dialog.addEventListener('keydown', (event) => event.key === 'Escape' && stay(event))
   addEventListener('beforeunload', stay)
   dialog.addEventListener('close', () => removeEventListener('beforeunload', stay))

@@ -14,7 +14,7 @@ export function holdBack(fresh: Document): number {
   const known = new Set(rowsOf(document).map(({ id }) => id))
   const rows = rowsOf(fresh)
   const first = rows.findIndex(({ id }) => known.has(id))
-  // Where nothing of it is known it is another list.
+  // A list without a known row is another list.
   if (first <= 0) return 0
   for (const row of rows.slice(0, first)) row.remove()
   return first

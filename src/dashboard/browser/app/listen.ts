@@ -44,7 +44,7 @@ function open(channels: string[]): void {
     if (isTailing()) tell('said', JSON.parse(data))
     else if (isMeant(data)) tell('heard')
   })
-  // What was said before the stream stood, or while it was cut off, is looked for.
+  // Messages from before the stream opened are lost, so the page refreshes.
   source.addEventListener('open', () => tell('heard'))
 }
 

@@ -35,7 +35,7 @@ const breath = (): Promise<void> => new Promise((resolve) => setTimeout(resolve)
 
 function swap(next: Document, id: string): void {
   const [old, fresh] = [document.getElementById(id), next.getElementById(id)]
-  // Its nodes, not itself: what is set on it by scripts stays.
+  // Morphs its children, because scripts set attributes on it.
   if (old && fresh) Idiomorph.morph(old, [...fresh.childNodes], { morphStyle: 'innerHTML', callbacks })
 }
 

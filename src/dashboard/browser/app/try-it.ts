@@ -52,7 +52,7 @@ export function startTryIt(): void {
     const form = (event.target as Element).closest('[data-fill]')?.closest('form')
     if (form) fill(form, JSON.parse(sessionStorage.getItem(keyOf(form)) ?? '[]') as [string, string][])
   })
-  // Before it is sent: what was made empties the form.
+  // Before sending, because success empties the form.
   document.addEventListener(
     'submit',
     ({ target }) => {

@@ -67,8 +67,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       ...{ added, gone, error, waits, stays: staysOf(data, draft.now) },
       moves: (left) => (mayWrite ? movesLeft(data, draft, left) : undefined),
       change: differs ? change : undefined,
-      checks:
-        data.changedAt === null ? [] : [`Nobody changed it since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
+      checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
     })
     applyButton.disabled = !mayWrite || !differs || error !== undefined || waits || change === undefined
   }
@@ -86,7 +85,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   }
 
   function settle(): void {
-    // What is applied is one thing for as long as it stays the same.
+    // A repeated apply of the same draft has the same key.
     key = crypto.randomUUID()
     draw()
     show(undefined, true)

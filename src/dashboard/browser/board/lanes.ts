@@ -81,7 +81,7 @@ export function createLanes(box: HTMLElement) {
       )
       svg.replaceChildren(...bars, ...lines, line)
       const said = together(marks, range).map(({ at, text }) => ({ at, text: `${clock(at)} ${text}` }))
-      // The ends are said where no mark is so near that one would stand on the other.
+      // The ends have labels unless a mark is too close.
       const isFree = (end: number) => said.every(({ at }) => Math.abs(xOf(range, at) - xOf(range, end)) > WIDE * NEAR)
       const ends = [range.from, range.to].filter(isFree).map((at) => ({ at, text: clock(at) }))
       axis.replaceChildren(...[...ends, ...said].sort((a, b) => a.at - b.at).map(({ at, text }) => tick(at, text)))

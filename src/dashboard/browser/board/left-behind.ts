@@ -30,7 +30,7 @@ export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, po
 
   return () =>
     ask(
-      `Move what waits at ${from.id}`,
+      `Move the values at ${from.id}`,
       'Move',
       [{ name: 'to', label: 'To the far end of', options: others }],
       ({ to = '' }) => {

@@ -111,7 +111,7 @@ function leftRow({ node, port, values }: Change['orphaned'][number], act: (() =>
   const where = node === null ? port : `${node}.${port}`
   return {
     ...{ sign: '!', name: count(values), text: `${values === 1 ? 'is' : 'are'} left behind in ${where}` },
-    ...(act ? { button: { text: 'Move…', label: `Move what waits in ${where}`, act } } : {}),
+    ...(act ? { button: { text: 'Move…', label: `Move the values in ${where}`, act } } : {}),
   }
 }
 

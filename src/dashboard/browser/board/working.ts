@@ -23,7 +23,7 @@ type Kept = { hash: string | null; graph: string }
 export function createDraft({ job, hash, graph }: Editing) {
   const name = `sidejob-graph-${job}`
   const kept = sessionStorage.getItem(name)
-  // A draft of another graph stays: what it would do says that the graph was changed meanwhile.
+  // A draft of another graph stays; its preview reports that the graph was changed.
   const begun = kept === null ? { hash, graph } : (JSON.parse(kept) as Kept)
   const past: Graph[] = []
   let now = exact<Graph>(begun.graph)

@@ -50,7 +50,7 @@ async function waiting({ engine, params, form }: ActAsked): Promise<number> {
 
 async function askDrain(asked: ActAsked): Promise<Confirm> {
   const n = await waiting(asked)
-  // What was typed holds, though another value has come since: no more than that are taken.
+  // Takes at most the confirmed number, even if more values arrived.
   const sure = String(asked.form.get('sure') ?? '')
   const type = /^[1-9]\d*$/.test(sure) && Number(sure) <= n ? sure : String(n)
   return {
@@ -139,7 +139,7 @@ async function record({ params, call }: ActAsked): Promise<Done> {
 
 const askForget = async (): Promise<Confirm> => ({
   title: 'Stop recording?',
-  text: ['The record of this flow is deleted. This cannot be undone. The flow itself goes on as it is.'],
+  text: ['The record of this flow is deleted. This cannot be undone. The flow itself continues.'],
   verb: 'Stop',
 })
 

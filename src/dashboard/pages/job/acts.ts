@@ -76,7 +76,7 @@ const single: Record<string, Act> = {
       return { say: `Job #${id} was made, with the same inputs`, link: { text: `#${id}`, to: `/jobs/${id}` } }
     },
   },
-  run: ask('run', 'a run is asked for'),
+  run: ask('run', 'a run is requested'),
   retry: ask('retry', 'it runs again'),
 
   terminate: {
@@ -104,7 +104,7 @@ const single: Record<string, Act> = {
     scope: 'write',
     confirm: ({ params }) => ({
       title: `Cancel #${params.job}?`,
-      text: ['Nobody wants it any more: it ends now, and a run that is under way has no effect.'],
+      text: ['It ends now. A current run has no effect.'],
       verb: 'Cancel it',
     }),
     async does(asked) {
@@ -266,7 +266,7 @@ const inside: Record<string, Act> = {
     scope: 'write',
     confirm: ({ params }) => ({
       title: `Take the result of #${params.job}?`,
-      text: ['Nobody gets it after that.'],
+      text: ['It is removed. No caller will get it.'],
       verb: 'Take it',
     }),
     async does(asked) {

@@ -34,7 +34,7 @@ function RemedyButton({ remedy, own }: { remedy: Remedy; own: number }) {
         Write to {remedy.port}
       </LinkButton>
     )
-  // What the head of the page has already is not said twice.
+  // The head of the page has this button.
   if (remedy.job === own && remedy.kind !== 'first') return null
   const verbs = { first: 'Start it first', run: 'Run now', retry: 'Retry' }
   return (

@@ -19,8 +19,7 @@ export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined>
 }
 
 /**
- * A kind is muted from now on, or not any more, also in what was seen last: whoever did it sees it at once, before anybody
- * has asked anew.
+ * Mutes or unmutes a kind in the last known kinds, so that the user sees it without another read.
  *
  * @example await noteMute(cache, '0123456789abcdef', { by: 'ana', at: look.now, until: null })
  */

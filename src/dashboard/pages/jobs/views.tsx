@@ -59,7 +59,7 @@ export const viewActs: Record<string, Act> = {
     scope: 'admin',
     confirm: ({ form }) => ({
       title: `Take view ${given(form, 'name')} away?`,
-      text: ['It is removed for all users. Links to it go on.'],
+      text: ['It is removed for all users. Links to its filter still work.'],
       verb: 'Take it away',
     }),
     async does({ form, call }) {

@@ -27,7 +27,7 @@ const pausing = (paused: boolean): Act => ({
     const group = given(form, 'group')
     await call('PATCH', way(group), { paused })
     return {
-      say: paused ? `Group ${group} is paused: current runs continue` : `Group ${group} goes on`,
+      say: paused ? `Group ${group} is paused: current runs continue` : `Group ${group} is resumed`,
       undo: { act: paused ? 'resumeGroup' : 'pauseGroup', group },
     }
   },

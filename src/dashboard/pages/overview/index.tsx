@@ -54,8 +54,8 @@ const [CLASSES, UNCLAIMED, MINUTES] = ['classes by hour', 'unclaimed', 'minutes'
 const AT_ONCE = 1
 
 /**
- * What is asked for beside everything, by its name and whether there is any: not with the look at everything, and then one
- * at a look that asks for nothing else. So none costs more than twelve commands. Until then it is as it was.
+ * Answers that are not part of a glance. The first look asks for none, later ones for one each, so that no look costs
+ * more than twelve commands. Until then the last answer is used. `wanted`: the names that are needed.
  */
 function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, boolean>) {
   const stale = Object.keys(wanted).filter((name) => wanted[name] && !cache.isFresh(name))
@@ -71,8 +71,7 @@ function laterOf({ cache }: Asked, isFirst: boolean, wanted: Record<string, bool
 async function load(asked: Asked): Promise<OverviewData> {
   const { engine, query, look, cache } = asked
   const range = rangeIn(query, look.now)
-  // Everything is in one look, and queues and health alone are asked for until the next; what is looked at besides is what
-  // that says there is.
+  // A glance reads everything, later looks only queues and health. Other answers are read if the glance shows a need.
   const glance = await asked.cache.glance(range.step)
   const failed = (isOfCallbacks: boolean) =>
     glance.stats.queues.some(({ name, counts }) => counts.failed > 0 && (name === CALLBACKS.queue) === isOfCallbacks)

@@ -15,15 +15,14 @@ const pausing = (paused: boolean): Act => ({
     const queue = nameIn(asked)
     await asked.call('PATCH', way(queue), { paused })
     const undo = { act: paused ? 'resume' : 'pause', queue }
-    return { say: paused ? `Queue ${queue} is paused: current runs continue` : `Queue ${queue} goes on`, undo }
+    return { say: paused ? `Queue ${queue} is paused: current runs continue` : `Queue ${queue} is resumed`, undo }
   },
 })
 
 export const settings = ['lanes', 'batch', 'ageing', 'mode'] as const
 
 /**
- * What of the form differs from how it was drawn: whoever changed something else meanwhile keeps it. A number that is left
- * empty is as usual.
+ * Fields that the user changed, so that concurrent changes of other fields are kept. An empty number is the default.
  */
 const changed = (form: FormData): [(typeof settings)[number], string | number | null][] =>
   settings.flatMap((name) => {
