@@ -44,3 +44,9 @@ export function queryWith(search: string, changes: Record<string, string | undef
   const text = query.toString()
   return text ? `?${text}` : ''
 }
+
+/** The address of the open page, below the base, with changes of its query. @example useWay()({ tab: 'log' }) */
+export function useWay(): (changes: Record<string, string | undefined>) => string {
+  const [path, search = ''] = useLook().here.split('?')
+  return (changes) => `${path}${queryWith(search, changes)}`
+}

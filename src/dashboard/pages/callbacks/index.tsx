@@ -1,10 +1,10 @@
 // Callbacks: state, tries, and sending again.
 
-import { SidejobError } from '../../../core/errors.ts'
 import type { CallbackView, OpenBreaker } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
 import { queryWith, useLook } from '../../look.ts'
+import { missing } from '../../missing.ts'
 import { type Act, type ActAsked, type Asked, page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
@@ -225,11 +225,6 @@ function View({ data: { callbacks, cursor, newest, counts, breakers, state, host
   )
 }
 
-const none = (error: unknown): undefined => {
-  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
-  throw error
-}
-
 const found = (asked: Asked, filter: { state?: State; host?: string; cursor?: string }) =>
   searchOn<CallbackView>(asked, {
     name: JSON.stringify(['callbacks', filter]),
@@ -255,7 +250,7 @@ export const callbacks = page<CallbacksData>({
       found(asked, { state, host, cursor: query.get('cursor') ?? undefined }),
       cache.get('callback counts', COUNTED, () => engine.callbacks.counts()),
       cache.get('breakers', COUNTED, () => engine.breakers.list()),
-      open ? engine.callbacks.get(open).catch(none) : undefined,
+      open ? engine.callbacks.get(open).catch(missing) : undefined,
     ])
     return {
       ...{ callbacks, cursor, newest, counts, state, host },

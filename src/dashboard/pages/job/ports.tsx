@@ -3,7 +3,7 @@
 import { encodedToJson } from '../../../core/codec/value.ts'
 import { REDACTED } from '../../../core/redact.ts'
 import type { Item, JobView, PortView } from '../../../engine/engine.ts'
-import { queryWith, useLook } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import { Act, More } from '../../parts/act.tsx'
 import { Field, Select } from '../../parts/field.tsx'
 import { Form } from '../../parts/form.tsx'
@@ -171,10 +171,10 @@ function Acts({ row }: { row: PortRow }) {
 
 /** Closes the port that is open. */
 function Close() {
-  const { base, here } = useLook()
-  const [path, search = ''] = here.split('?')
+  const { base } = useLook()
+  const way = useWay()
   return (
-    <a class="btn small" href={`${base}${path}${queryWith(search, { port: undefined })}#ports`}>
+    <a class="btn small" href={`${base}${way({ port: undefined })}#ports`}>
       Close
     </a>
   )
@@ -204,15 +204,11 @@ function Opened({ job, row }: { job: JobView; row: PortRow }) {
 
 /** Opens a port, or closes it: which one is open is in the address. */
 function Name({ row: { dir, name, isOpen } }: { row: PortRow }) {
-  const { base, here } = useLook()
-  const [path, search = ''] = here.split('?')
+  const { base } = useLook()
+  const way = useWay()
   const port = isOpen ? undefined : `${dir}:${name}`
   return (
-    <a
-      class="mono"
-      href={`${base}${path}${queryWith(search, { port })}#ports`}
-      aria-label={`${isOpen ? 'Close' : 'Open'} ${name}, ${dir}`}
-    >
+    <a class="mono" href={`${base}${way({ port })}#ports`} aria-label={`${isOpen ? 'Close' : 'Open'} ${name}, ${dir}`}>
       <b>{cut(name, 30)}</b>
     </a>
   )

@@ -3,7 +3,7 @@
 import type { PastRun, PortDeed } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
-import { queryWith, useLook } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { LogLines } from '../../parts/log.tsx'
 import { Ago } from '../../parts/moment.tsx'
@@ -89,13 +89,13 @@ function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
 }
 
 function One({ job, run }: { job: JobView; run: PastRunView }) {
-  const { base, here } = useLook()
-  const [path, search = ''] = here.split('?')
+  const { base } = useLook()
+  const way = useWay()
   return (
     <section class="body" id="run" aria-label={`Run ${run.n}`}>
       <p>
         <b>Run {count(run.n!)}</b>{' '}
-        <a class="link" href={`${base}${path}${queryWith(search, { run: undefined })}#tabs`}>
+        <a class="link" href={`${base}${way({ run: undefined })}#tabs`}>
           Close
         </a>
       </p>

@@ -6,7 +6,7 @@ import type { PastRun } from '../../../core/run.ts'
 import type { PastRunView } from '../../../core/schemas.ts'
 import type { JobView } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
-import { queryWith, useLook } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import { Act } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { Empty } from '../../parts/layout.tsx'
@@ -120,8 +120,8 @@ function Stack({ stack }: { stack: string }) {
 }
 
 function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
-  const { base, here } = useLook()
-  const [path, search = ''] = here.split('?')
+  const { base } = useLook()
+  const way = useWay()
   const stack = stackOf(error)
   return (
     <section class="fault">
@@ -130,10 +130,7 @@ function ErrorOf({ error, at }: { error: Encoded; at?: number }) {
         {at !== undefined && (
           <>
             <Ago at={at} />{' '}
-            <a
-              class="link"
-              href={`${base}${path}${queryWith(search, { tab: 'log', at: new Date(at).toISOString() })}#tabs`}
-            >
+            <a class="link" href={`${base}${way({ tab: 'log', at: new Date(at).toISOString() })}#tabs`}>
               The log until then
             </a>
           </>
@@ -193,12 +190,12 @@ function Body(props: Props) {
 
 /** The log is read back from the moment that is looked at. */
 function Until({ at }: { at: number }) {
-  const { base, here, zone } = useLook()
-  const [path, search = ''] = here.split('?')
+  const { base, zone } = useLook()
+  const way = useWay()
   return (
     <p class="note body">
       Until {moment(at, zone)}.{' '}
-      <a class="link" href={`${base}${path}${queryWith(search, { at: undefined })}#tabs`}>
+      <a class="link" href={`${base}${way({ at: undefined })}#tabs`}>
         All of it
       </a>
     </p>
@@ -233,8 +230,8 @@ function Steps({ job, found: { steps, cursor } }: { job: JobView; found: KeptSte
 }
 
 export function Tabs(props: Props) {
-  const { base, here } = useLook()
-  const [path, search = ''] = here.split('?')
+  const { base } = useLook()
+  const way = useWay()
   return (
     <section class="card" id="tabs">
       <header>
@@ -243,7 +240,7 @@ export function Tabs(props: Props) {
             const n = numberOf(name, props)
             return (
               <a
-                href={`${base}${path}${queryWith(search, { tab: name === tabAtFirst(props.job) ? undefined : name, run: undefined })}#tabs`}
+                href={`${base}${way({ tab: name === tabAtFirst(props.job) ? undefined : name, run: undefined })}#tabs`}
                 aria-current={props.tab.name === name ? 'page' : undefined}
                 data-hotkey={hotkeys[name]}
               >
@@ -255,7 +252,7 @@ export function Tabs(props: Props) {
         </nav>
         {props.tab.name === 'log' && (
           <span class="right">
-            <Tail on={props.tail} to={`${path}${queryWith(search, { tail: props.tail ? undefined : '1' })}`} />
+            <Tail on={props.tail} to={way({ tail: props.tail ? undefined : '1' })} />
           </span>
         )}
       </header>

@@ -1,7 +1,7 @@
 // The timeline: runs, waits and children, on a folded scale or in true time.
 
 import type { Child } from 'hono/jsx'
-import { queryWith, useLook } from '../../look.ts'
+import { useLook, useWay } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, Choice, To } from '../../parts/layout.tsx'
 import { percent } from '../../words/number.ts'
@@ -27,11 +27,11 @@ const kinds: Record<Stretch['kind'], { kind: string; tall: boolean }> = {
 const ROOM = 4.5
 
 function RunLink({ run, children }: { run?: number; children: Child }) {
-  const { base, here } = useLook()
+  const { base } = useLook()
   if (run === undefined) return <>{children}</>
-  const [path, search = ''] = here.split('?')
+  const way = useWay()
   return (
-    <a href={`${base}${path}${queryWith(search, { tab: 'runs', run: String(run) })}#run`} aria-label={`Run ${run}`}>
+    <a href={`${base}${way({ tab: 'runs', run: String(run) })}#run`} aria-label={`Run ${run}`}>
       {children}
     </a>
   )
@@ -152,13 +152,12 @@ function Axis({ scale, isOpen }: { scale: Scale; isOpen: boolean }) {
 type TimelineProps = Parts & { folded: boolean; at?: number }
 
 export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
-  const { now, here, zone } = useLook()
+  const { now, zone } = useLook()
   const { job, runs } = parts
   const rows = rowsOf(parts, now)
   const to = Math.max(...rows.flatMap(({ stretches }) => stretches.map(({ to }) => to)), job.createdAt + 1)
   const scale = scaleOf(job.createdAt, to, busyIn(rows), folded)
-  const search = here.includes('?') ? here.slice(here.indexOf('?')) : ''
-  const way = (scale?: string) => `/jobs/${job.id}${queryWith(search, { scale })}`
+  const way = useWay()
   const right = (
     <>
       <span class="legend wide">
@@ -172,8 +171,8 @@ export function Timeline({ folded, at: moment, ...parts }: TimelineProps) {
       <Choice
         label="Scale"
         options={[
-          { text: 'Folded', to: way(), on: folded },
-          { text: 'True time', to: way('true'), on: !folded },
+          { text: 'Folded', to: way({ scale: undefined }), on: folded },
+          { text: 'True time', to: way({ scale: 'true' }), on: !folded },
         ]}
       />
     </>

@@ -3,6 +3,7 @@
 import { groupKey } from '../../../core/constraint.ts'
 import type { JobRow } from '../../../engine/engine.ts'
 import { asset as style } from '../../built/limits-css.generated.ts'
+import { missing } from '../../missing.ts'
 import { page } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Further } from '../../parts/further.tsx'
@@ -17,7 +18,7 @@ import { searchedOf } from '../../words/further.ts'
 import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { groupActs } from './groups.tsx'
-import { Holders, missing, type Near, Turns } from './opened.tsx'
+import { Holders, type Near, Turns } from './opened.tsx'
 import { Slots } from './slots.tsx'
 
 type GroupData = { id: string; near?: Near; jobs: JobRow[]; cursor: string | null; newest?: number }

@@ -1,6 +1,5 @@
 // A limit from near: whose turn it is, and the share of each group.
 
-import { SidejobError } from '../../../core/errors.ts'
 import type { Holder, LimitWaiter, RoomView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { To } from '../../parts/layout.tsx'
@@ -25,11 +24,6 @@ export function sharesOf({ holders, waiting }: Near): Share[] {
   for (const { group } of holders) of(group).runs += 1
   for (const { group } of waiting) of(group).waits += 1
   return [...shares.values()].sort((a, b) => b.runs + b.waits - a.runs - a.waits)
-}
-
-export const missing = (error: unknown): undefined => {
-  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
-  throw error
 }
 
 type Coloured = { near: Near; colours: Map<string | null, string> }

@@ -1,7 +1,7 @@
 // The chart of ends over time.
 
 import type { Point } from '../../../core/series.ts'
-import { queryWith, useLook } from '../../look.ts'
+import { queryWith, useLook, useWay } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -72,12 +72,11 @@ function Legend({ hasDeploys }: { hasDeploys: boolean }) {
 
 /** Zooms without a pointer. */
 function Steps({ range }: { range: Range }) {
-  const { here, now } = useLook()
+  const { now } = useLook()
   const end = endOf(range, now)
   const begin = end - range.span
-  const [path, search] = here.split('?')
-  const to = (from?: number, to?: number): string =>
-    `${path}${queryWith(search ?? '', { from: from?.toFixed(), to: to?.toFixed() })}`
+  const way = useWay()
+  const to = (from?: number, to?: number): string => way({ from: from?.toFixed(), to: to?.toFixed() })
   return (
     <>
       {range.to !== undefined && (

@@ -1,10 +1,10 @@
 // The page of a new deployment: commands to copy, and the first job.
 
 import type { Child } from 'hono/jsx'
-import { SidejobError } from '../../../core/errors.ts'
 import type { PastRun } from '../../../core/run.ts'
 import type { Health, JobView, QueueView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
+import { missing } from '../../missing.ts'
 import type { Asked } from '../../page.ts'
 import { Act, LinkButton } from '../../parts/act.tsx'
 import { Icon, Shape, StatusPill } from '../../parts/icon.tsx'
@@ -24,11 +24,6 @@ export type FirstMinuteData = {
   ms?: number
   bells: string
   url: string
-}
-
-const missing = (error: unknown): undefined => {
-  if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
-  throw error
 }
 
 /** Alias of the job that the first command makes. The second command reads from it. */
