@@ -1,4 +1,4 @@
-// The question before an act: what, how many, what is lost.
+// The question before an act: its target, number and losses.
 
 import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'

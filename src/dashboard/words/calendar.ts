@@ -39,7 +39,7 @@ export function movedBy({ span, from }: Shown, lengths: number): string {
   return `/schedules?view=${span.name}&from=${new Date(begin).toISOString().replace(':00.000Z', 'Z')}`
 }
 
-/** `caught`: a missed slot that ran later; `passed`: one that did not; `moved`: one that a clock change moves. */
+/** `caught`: a missed slot that ran later; `passed`: a slot without a run; `moved`: a slot moved by a clock change. */
 export type Mark = { at: number; kind: 'next' | 'moved' | 'completed' | 'failed' | 'caught' | 'passed' }
 export type Lane = { marks: Mark[]; band?: { from: number; to: number } }
 

@@ -80,7 +80,7 @@ export const growthOf = ({ in: came, out }: Pick<WireView, 'in' | 'out'>): numbe
   return last(came) - last(out)
 }
 
-/** Time to read the waiting values if no more came; nothing without reads. */
+/** Time to read the waiting values at the current rate; nothing without reads. */
 export function drainTime({ size, out }: Pick<WireView, 'size' | 'out'>): string | undefined {
   const pace = Math.max(out.at(-2) ?? 0, out.at(-1) ?? 0)
   return size > 0 && pace > 0 ? about(Math.ceil(size / pace) * 60_000) : undefined

@@ -80,7 +80,7 @@ function children(reason: Reason, link: WhyLink): Said {
     names.length > 0 ? `when ${listed(names.slice(0, 3))} ${n === 1 ? 'has' : 'have'} ended` : 'when they have ended'
   return {
     text: `It waits for ${many(n, 'child', 'children')}.`,
-    sub: `It goes on ${told}, or at a requested run.`,
+    sub: `It continues ${told}, or at a requested run.`,
     remedies: [{ kind: 'run', job: link.job }],
   }
 }

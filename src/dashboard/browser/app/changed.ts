@@ -17,7 +17,7 @@ function rowOf(row: HTMLElement): Row {
   return { parts, marks: parts[1] ? marks : marks.slice(0, 1) }
 }
 
-/** Rows by their first link. Of several rows with one link, the row with a status counts. */
+/** Rows by their first link. A row with a status precedes others with the same link. */
 function rows(): Map<string, Row> {
   const found = new Map<string, Row>()
   for (const row of document.querySelectorAll<HTMLElement>('#main :is(tr, li, .sch)')) {
@@ -35,7 +35,7 @@ function groundOf({ marks }: Row, was: string): string {
   return (mark && getComputedStyle(mark).getPropertyValue('--b')) || 'var(--queued-bg)'
 }
 
-/** Remembers rows; the returned function marks those that changed since. */
+/** Remembers rows. The returned function marks changed rows. */
 export function watchRows(): () => void {
   const before = new Map([...rows()].map(([about, row]) => [about, namesOf(row)]))
   return () => {

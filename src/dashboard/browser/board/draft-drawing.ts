@@ -1,4 +1,4 @@
-// Draws a draft over the current graph: what is added, removed and replaced.
+// Draws a draft over the current graph: added, removed and replaced parts.
 
 import { type GraphWire, wiresOf } from '../../../core/wires.ts'
 import { factOf, needsLook } from '../../words/flow.ts'

@@ -15,7 +15,7 @@ import type { Family as Known } from '../../words/timeline.ts'
 
 type RailProps = { job: JobView; known: Known }
 
-/** Children that are listed. Of more, their number by status is shown. */
+/** Maximum of listed children. More are counted by status. */
 const CHILDREN = 100
 
 function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {

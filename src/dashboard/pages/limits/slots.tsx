@@ -6,7 +6,7 @@ import { coloursOf } from '../../words/limit.ts'
 import { count } from '../../words/number.ts'
 import { clock, span } from '../../words/time.ts'
 
-/** Cells that are drawn; each cell of a larger limit stands for a share. */
+/** Maximum of cells. Each cell of a larger limit is a share. */
 const CELLS = 60
 
 const round = (n: number): number => Math.round(n * 100) / 100

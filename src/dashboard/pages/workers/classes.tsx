@@ -18,7 +18,7 @@ const at = ({ queue, class: name }: Pick<Worker, 'queue' | 'class'>): string =>
 
 export const kindOf = ({ push, pull }: WorkerDefinition): string => (push ? 'push' : pull ? 'pull' : 'function')
 
-/** Classes of users before those of sidejob. */
+/** Classes of users before classes of sidejob. */
 const byQueue = (workers: readonly Worker[]): [string, Worker[]][] =>
   [...Map.groupBy(workers, ({ queue }) => queue)].sort(
     ([a], [b]) => Number(a.startsWith('sidejob')) - Number(b.startsWith('sidejob')) || (a < b ? -1 : 1),

@@ -1,4 +1,4 @@
-// Values that came and went on a wire, by minute.
+// Values written to a wire and read from it, by minute.
 
 import type { WireView } from '../../../../engine/engine.ts'
 import { drainTime } from '../../../words/flow.ts'
