@@ -117,7 +117,7 @@ export const settings = {
   },
   SIDEJOB_DOWNLOAD_URL: {
     about: 'Files',
-    means: 'Where files are served to everybody who knows their id, unsigned and for ever: `<url>/<folder>/<id>`.',
+    means: 'Base of public addresses of files, unsigned and without expiry: `<url>/<folder>/<id>`.',
     without: 'addresses are signed and expire',
   },
   SIDEJOB_DOWNLOAD_MAX_BYTES: { about: 'Files', means: 'Bytes of the largest download.', without: '1 GiB' },

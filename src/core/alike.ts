@@ -26,7 +26,7 @@ type Row = Record<string, unknown>
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parses a value, or returns undefined if the schema must say what is wrong with it. */
+/** Parses a value, or returns undefined to leave the error to the schema. */
 export type QuickParse = (value: unknown) => unknown
 
 /** Parsers that `check` asks before the schema itself, by schema. */

@@ -26,14 +26,14 @@ import { type Asked, type Method, pathParams, Reply, type Route } from './route.
 import { list, listed } from './routes.ts'
 
 type Beside = {
-  /** The other systems whose words are served beside our own; none by default. */
+  /** Other systems whose API is served next to ours; none by default. */
   facades?: readonly Facade[]
   /** Pages for people, below `/ui`; none by default. */
   dashboard?: Dashboard
 }
 
 const defaults = { body: 10 * 1024 * 1024 }
-/** How many times the allowed size of a body is read before we hang up. */
+/** Number of times the size limit that is read of a large body before the connection is closed. */
 const READ_ON = 3
 
 /**
@@ -42,7 +42,7 @@ const READ_ON = 3
  * @example createApp({ engine, verify: verifier(keys), publicUrl: 'https://jobs.example.com' }).fetch(request)
  */
 export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): Hono => {
-  // What a tenant's address says before the path says where, not what.
+  // A tenant's prefix selects the place, the rest of the path the route.
   const app = new Hono({ getPath: ({ url }) => splitPath(new URL(url).pathname).path.replace(/^\/ui\/$/, '/ui') })
   const gate = createGate(deps)
   const admit = createDoor(deps, gate)
@@ -76,7 +76,7 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   return app
 }
 
-/** What people may ask for by the pages: our own routes, and none that somebody else's signature opens. */
+/** Routes that the pages may call: our own, except routes with other signatures. */
 const isOfApi = ({ path, scope, facade }: Listed): boolean => path.startsWith('/v1/') && scope !== 'signed' && !facade
 
 // Two names take less or more than one word of a path.
@@ -132,13 +132,13 @@ const serve = (route: Listed, deps: Deps, admit: Admit, about: About) => {
   return (c: Context) => ask(c).catch((error) => facade.fail(c, known(error, deps.report)))
 }
 
-/** What an app is made of inside a tenant: nothing of the deployment's own. */
+/** Dependencies of an app inside a tenant, without the deployment's own. */
 const insideOf = (deps: Deps, { engine, publicUrl, downloads }: Place): Deps => ({
   ...deps,
   ...{ engine, publicUrl, downloads, clock: undefined, tenants: undefined },
 })
 
-/** What only an admin may ask for, and changes something, is written down before it is done. */
+/** Changes that need the scope admin are recorded before they happen. */
 const isAudited = (route: Route, request: Request): boolean =>
   (route.scope === 'admin' && route.method !== 'GET') || isForced(route, request)
 
@@ -147,7 +147,7 @@ const entryOf = ({ resource, verb, method }: Listed, { url }: Request, { id, nam
   return { by: `key:${id}`, name, verb: `${resource}.${verb}`, method, path: `${pathname}${search}`.slice(0, 1_000) }
 }
 
-/** What every answer carries, whatever else it says. */
+/** Headers of every answer. */
 async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
   await next()
   const { headers } = c.res
@@ -224,7 +224,7 @@ const known = (error: unknown, report: (error: unknown) => void = console.error)
   return error
 }
 
-// What went wrong inside is for the operator; the caller gets neither message nor stack.
+// Details of internal errors go to the operator; the caller gets neither message nor stack.
 const unexpected = (error: unknown, report: (error: unknown) => void): SidejobError => {
   report(error)
   return new SidejobError('INTERNAL', 'something went wrong on our side')
@@ -237,7 +237,7 @@ const headersOf = ({ code, retryAfter }: SidejobError): Record<string, string> =
 
 const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** What takes the path, when nobody takes it with this method. */
+/** Methods that the path accepts, if it refuses this one. */
 const taking = ({ req: { path } }: Context, app: Hono): Method[] =>
   methods.filter((other) => app.router.match(other, path)[0].some(([[, { method }]]) => method === other))
 

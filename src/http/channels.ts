@@ -11,7 +11,7 @@ import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
 import { route } from './route.ts'
 
-/** So many channels are listened to in one stream. */
+/** Maximum number of channels per stream. */
 const MOST_CHANNELS = 20
 
 const absolute = (channel: string): string => (channel.startsWith('/') ? channel : `/${channel}`)
@@ -114,8 +114,9 @@ export const channels = {
 type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Encoded }>
 
 /**
- * A stream of messages, for as long as whoever listens is there and may: at most an hour, or until the key is removed. Each
- * has an id that grows. Nothing is kept: who comes back with the last id is told that something may have been missed.
+ * A stream of messages, until the client disconnects: at most an hour, or until the key is removed. Message ids grow.
+ * Messages are not stored: a client that reconnects with its last id learns that it may have
+ * missed some.
  */
 const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>): Response =>
   streamSSE(c, async (stream) => {
@@ -131,7 +132,7 @@ const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>)
         await stream.writeSSE({ id: `${Date.now()}-${++sent}`, data: writeJson({ channel, message: raw(message) }) })
       }
     } catch (error) {
-      // Who listens is gone: what was under way for them has ended with it.
+      // The client has disconnected, and its pending work has ended.
       if (!gone.signal.aborted) throw error
     } finally {
       stop()
@@ -139,8 +140,8 @@ const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>)
   })
 
 /**
- * Sends a comment at once, so that the listener knows it is heard, then now and then, so that nobody between cuts the
- * line; with each it is asked whether the key still is one. Where that cannot be said, the next beat asks again.
+ * Sends a comment at once, as confirmation, then at intervals, so that no proxy cuts the line; each beat verifies the
+ * key. If the check fails, the next beat repeats it.
  */
 const beating = (stream: SSEStreamingApi, isKnown: () => Promise<boolean>, end: () => void) => {
   const comment = () => stream.write(': here\n\n')

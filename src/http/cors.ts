@@ -1,11 +1,11 @@
-// Which pages may call the API from a browser: those of the origins that a setting names.
+// Origins that may call the API from a browser, named in a setting.
 
 import type { Context } from 'hono'
 
 const METHODS = 'GET, POST, PUT, PATCH, DELETE'
 const SENT = 'authorization, content-type, accept, idempotency-key, if-match, last-event-id'
 const SHOWN = 'retry-after, server-timing, allow'
-/** For so many seconds a browser need not ask again. */
+/** Seconds for which a browser caches the answer. */
 const REMEMBERED = '7200'
 
 /**

@@ -1,5 +1,4 @@
-// Who may come in, and where to: API keys with their scopes and tenants, signatures of QStash, and the keys that make
-// asking twice safe.
+// Authentication: API keys with their scopes and tenants, signatures of QStash, and idempotency keys.
 
 import { hashOf, hashOfBytes, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
@@ -18,7 +17,7 @@ export type Admitted = { place: Place; caller?: Caller }
 /** Codes of a refused credential. */
 const refusals: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND'])
 
-/** Says where a request is served, and for whom; throws where it may not ask for this route. */
+/** Returns the place and the caller of a request; throws if the route is forbidden. */
 export type Admit = (route: Route, request: Request) => Promise<Admitted>
 
 /**
@@ -133,7 +132,7 @@ export const admitSigned = async (request: Request, bytes: Uint8Array, { verify,
   throw unsigned(signature)
 }
 
-/** Throws where there is no signature at all: nothing of the body is read then. */
+/** Throws if there is no signature at all, before the body is read. */
 export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
@@ -141,13 +140,12 @@ export const expectSignature = (request: Request): void => {
 const signatureOf = (request: Request) => request.headers.get('upstash-signature') ?? undefined
 
 const unsigned = (signature: string | undefined): SidejobError => {
-  const came = signature ? 'one that does not fit this body, address and time' : 'none'
+  const came = signature ? 'a signature that does not match this body, address and time' : 'none'
   return new SidejobError('UNAUTHENTICATED', `expected a valid Upstash-Signature, got ${came}`)
 }
 
 /**
- * Who asks, and under which key an answer is kept: bound to what is asked, by whom, and to the body. The API key goes in
- * by its id, which is a piece of its hash, so that it is not readable in Redis.
+ * The caller, and the key of a stored answer: bound to the request, the caller and the body. The API key is replaced by its id, a part of its hash, so that it is not readable in Redis.
  */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
   const by = caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller), ...rootOf(caller) }
@@ -169,7 +167,7 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
 
 const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
-/** What a caller may have waiting; the deployment's own key as much as there is room for. */
+/** Quota of a caller; the deployment's own key is limited by memory only. */
 const quotaOf = ({ unlimited, limits }: Caller): Pick<Call, 'quota'> =>
   unlimited ? {} : { quota: { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes } }
 
@@ -181,17 +179,17 @@ const bearer = (request: Request): string => {
   throw new SidejobError('UNAUTHENTICATED', `expected the header "Authorization: Bearer <API key>", got ${came}`)
 }
 
-/** What a token is for: a path as it is whatever the API is mounted under, and whose it is. */
+/** Purpose of a token: a path, independent of the mount, and its tenant. */
 export const tokenPath = (url: string): string => {
   const { tenant, path } = splitPath(new URL(url).pathname)
   return `${tenant === undefined ? '' : `/t/${tenant}`}${path.slice(Math.max(0, path.indexOf('/v1/')))}`
 }
 
-/** A token in the query counts where there is no header. */
+/** A token in the query counts only without a header. */
 const tokenOf = ({ headers, url }: Request): string | undefined =>
   headers.has('authorization') ? undefined : (new URL(url).searchParams.get('token') ?? undefined)
 
-/** Whether `?force` asks for the scope that force needs. */
+/** Returns whether `?force` asks for the scope that force needs. */
 export const isForced = ({ forced }: Route, request: Request): boolean => {
   const force = forced && new URL(request.url).searchParams.get('force')
   return typeof force === 'string' && !['false', '0'].includes(force)

@@ -31,12 +31,9 @@ const changed = { 200: graphChange }
 
 const flowView = z.object({
   flow: flowRow,
-  hash: z
-    .string()
-    .nullable()
-    .meta({ description: 'stands for the graph in force: an If-Match for those that change it' }),
-  undo: z.int().meta({ description: 'how many graphs back one can go' }),
-  record: span.nullable().meta({ description: 'for how long it is told what it did; null where nothing is recorded' }),
+  hash: z.string().nullable().meta({ description: 'identifies the current graph: an If-Match for changes' }),
+  undo: z.int().meta({ description: 'number of graphs that can be undone' }),
+  record: span.nullable().meta({ description: 'retention of its record; null if nothing is recorded' }),
   graph: graph.nullable(),
   nodes: z.array(flowNode),
   wires: z.array(wireView),
@@ -279,7 +276,7 @@ export const graphs = {
       query: z.strictObject({
         cursor: className.optional(),
         limit: count(1, 1_000).optional(),
-        details: flag.optional().meta({ description: 'how many nodes and edges each has, too' }),
+        details: flag.optional().meta({ description: 'include the number of nodes and edges' }),
       }),
       answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
     },

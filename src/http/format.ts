@@ -9,7 +9,9 @@ import { SidejobError } from '../core/errors.ts'
 
 export type Format = 'json' | 'msgpack'
 
-/** Every media type that we read, and what it is. The first of each is what we write. */
+/**
+ * Readable media types and their formats. The first of each format is the written one.
+ */
 export const mediaTypes: Record<string, Format> = {
   'application/json': 'json',
   'application/vnd.msgpack': 'msgpack',

@@ -142,7 +142,7 @@ export const jobs = {
       body: z.strictObject({ recursive: z.boolean().optional() }),
       answers: {
         200: stepped.extend({
-          rest: jobId.optional().meta({ description: 'the job that goes on with a family too large for one step' }),
+          rest: jobId.optional().meta({ description: 'the job that continues with a family too large for one step' }),
         }),
       },
     },
@@ -176,7 +176,7 @@ export const jobs = {
           .optional()
           .meta({
             description:
-              'first values by port; "last" for those that the last run took, of a job with a history, which it starts with too where nothing is said',
+              'first values by port; "last" means the inputs of the last run, for a job with a history, which are also the default there',
           }),
       }),
       answers: { 201: enqueued },
@@ -259,7 +259,9 @@ export const jobs = {
       description:
         'The immediate cause comes first. `deep=true` also explains why the jobs that it waits for are not running.',
       query: z.strictObject({
-        deep: count(0, 5).optional().meta({ description: 'so many jobs further, each the cause of the one before' }),
+        deep: count(0, 5)
+          .optional()
+          .meta({ description: 'maximum depth of further jobs, each the cause of the one before' }),
       }),
       answers: { 200: why },
     },

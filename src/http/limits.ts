@@ -54,7 +54,7 @@ export const limits = {
       path: '/v1/limits/:key/holders',
       scope: 'read',
       summary: 'List the runs that hold slots of a limit',
-      description: 'The lease that ends first comes first. The answer also says when the limit will have room.',
+      description: 'The lease that ends first comes first. The answer also includes the time of the next free slot.',
       query: page,
       answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
     },
@@ -70,7 +70,8 @@ export const limits = {
       path: '/v1/limits/:key/waiting',
       scope: 'read',
       summary: 'List the jobs that wait at a limit',
-      description: 'Jobs are in the order in which they will run. The answer also says when the limit will have room.',
+      description:
+        'Jobs are in the order in which they will run. The answer also includes the time of the next free slot.',
       query: page,
       answers: { 200: z.object({ limit: roomView, waiting: z.array(limitWaiter) }) },
     },

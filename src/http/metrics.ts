@@ -70,14 +70,14 @@ function bucketsOf(labels: Labels, buckets: readonly number[], ends: readonly nu
 const ofWaits = (waits: Measured['waits']): string =>
   histogram(
     'sidejob_wait_seconds',
-    'How long runs had been ready when they began, since midnight UTC.',
+    'Delay between ready and start of runs, since midnight UTC.',
     Object.entries(waits).flatMap(([queue, buckets]) => bucketsOf({ queue }, buckets, waitEnds)),
   )
 
 const ofRuns = (classes: Measured['classes']): string =>
   histogram(
     'sidejob_run_seconds',
-    'How long runs took, since midnight UTC; those of classes beyond the first hundred of a queue are without a class.',
+    'Duration of runs, since midnight UTC; classes beyond the first hundred of a queue are counted together.',
     classes.flatMap(({ queue, class: name, took }) =>
       took ? bucketsOf({ queue, class: name ?? '' }, took.buckets, classEnds) : [],
     ),
@@ -98,7 +98,7 @@ const ofQueues = (queues: QueueView[], total: Measured['total']): string[] => [
   family(
     'sidejob_events_total',
     'counter',
-    'What happened to jobs, and what they count themselves.',
+    'Events of jobs, and their own counts.',
     Object.entries(total).flatMap(([queue, counts]) =>
       Object.entries(counts).map(([event, n]): Sample => [{ queue, event }, n]),
     ),

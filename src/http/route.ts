@@ -133,7 +133,7 @@ export type Definition<
   scope: Entry
   /** The scope that `?force=true` requires instead. */
   forced?: Scope
-  /** What the route does, in the imperative: `Create a job`. */
+  /** Imperative summary: `Create a job`. */
   summary: string
   /** Details that the summary omits: dry runs, order, limits, kept data. */
   description?: string

@@ -23,9 +23,9 @@ const until = time.meta({
   description: 'its slots up to this moment instead of the next five: at most 1,000, and 50 of each in a list',
 })
 
-/** The request changes nothing; PATCH does. */
+/** The request changes nothing; use PATCH for that. PATCH does. */
 const existing = enqueued.extend({
-  repeat: closed.nullable().meta({ description: 'as the job has it: what was asked for is not taken over' }),
+  repeat: closed.nullable().meta({ description: 'as stored on the job: the request does not change it' }),
 })
 
 export const schedules = {

@@ -19,7 +19,7 @@ const problem = z.object({
   of: z.enum(['redis', 'qstash', 'data']),
   code: z.string(),
   message: z.string(),
-  remedy: z.string().meta({ description: 'what to do about it' }),
+  remedy: z.string().meta({ description: 'the remedy' }),
   inARow: z.int().optional(),
 })
 const health = z.object({
@@ -27,7 +27,7 @@ const health = z.object({
   redis: z.boolean(),
   ms: z.int().optional().meta({ description: 'milliseconds that Redis took to answer' }),
   tickAt: moment.nullable().optional().meta({
-    description: 'when a tick came last, within two minutes: null where none ever came; a tenant has none of its own',
+    description: 'time of the last tick, to two minutes: null before the first; a tenant has none of its own',
   }),
   tickBy: z.enum(['cron', 'qstash']).nullable().optional().meta({
     description: "Source of that tick: Cloudflare's cron trigger or QStash's schedule.",
@@ -35,7 +35,7 @@ const health = z.object({
   bellAt: moment.nullable().optional().meta({ description: 'when a bell of QStash came last that began a lane' }),
   version: z.string().optional().meta({ description: 'shown to callers with an API key' }),
   restored: restored.optional(),
-  examined: examined.optional().meta({ description: 'what the doctor has found, where it has ever looked' }),
+  examined: examined.optional().meta({ description: 'findings of the doctor, if it has ever run' }),
   problems: z.array(problem).optional(),
 })
 

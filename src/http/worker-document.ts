@@ -12,7 +12,7 @@ const about =
 
 const answered =
   'Committed, in JSON or MessagePack by its Content-Type. An empty body means: completed. A body that is neither changes nor ' +
-  'the short form fails the run, and is not asked for again.'
+  'the short form fails the run without a retry.'
 
 const ends = changes.shape.end.options.filter((end) => end !== 'checkpoint')
 
@@ -26,13 +26,13 @@ const header = (name: string, description: string, schema: Schema = { type: 'str
 
 const signed = [
   header('webhook-id', 'The token of the run: for commits and heartbeats, and to know a call that comes twice.'),
-  header('webhook-timestamp', 'Seconds since 1970. Refuse what is more than five minutes off.', {
+  header('webhook-timestamp', 'Seconds since 1970. Refuse calls that are more than five minutes off.', {
     type: 'string',
     pattern: '^[0-9]+$',
   }),
   header(
     'webhook-signature',
-    'Standard Webhooks: v1, and the base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>". Two, separated by a space, while a secret is changed; one that fits is enough.',
+    'Standard Webhooks: v1, and the base64 of HMAC-SHA256 over "<id>.<timestamp>.<body>". Two, separated by a space, during a rotation; one valid signature is enough.',
   ),
 ]
 
@@ -83,8 +83,7 @@ const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
     '4XX': final,
     '5XX': retried,
     default: {
-      description:
-        'No answer at all is tried again; one that takes longer than run.timeout fails with the reason timeout.',
+      description: 'A missing answer is retried; an answer later than run.timeout fails with the reason timeout.',
     },
   },
 })

@@ -86,13 +86,10 @@ export const kinds = {
     'string',
     'the last message that was to be kept: when, bytes and how many came, minute:count:count …, ten at most, the newest first; in the lines after it the item, unless it has more than 4 KiB',
   ],
-  '~hints': ['string', 'listeners of system channels, until when somebody outside listens, version of the constraints'],
-  '~listened': ['string', 'to which channels somebody outside listens, and until when: a line each'],
+  '~hints': ['string', 'listeners of system channels, expiry of listeners outside, version of the constraints'],
+  '~listened': ['string', 'channels with listeners outside, and their expiry: a line each'],
   '~schema': ['string', 'number of the schema of the data'],
-  '~epoch': [
-    'string',
-    'how often Redis was seen to have gone back to older data; when last, and the ids that were lost, from which to which',
-  ],
+  '~epoch': ['string', 'number of detected restores of older data; the time of the last, and the range of lost ids'],
   '~result:<id>': ['string, expires', 'a result that is kept'],
   '~once:<key>': ['string, expires', 'the answer of an idempotent call'],
   '~again:<n>': [

@@ -8,22 +8,19 @@ import { type Row, type Step, table } from './table.ts'
 
 const intro = `# The standard library
 
-Small workers of which others are put together. All are in queue \`core\`; the class of each is its name here.
+Small workers to compose. All are in queue \`core\`; the class of each is its name here.
 
-What they have in common:
+Common rules:
 
 - They take their input in tuples, one value of each input port, as long as every port has a value or a default and at
   least one has a value. A tuple that is not complete waits: the job is suspended.
-- Input ports that have only defaults give them once, and again when one of them changes; what comes of that becomes the
-  default of the output port.
-- Nothing that comes in: completed, and nothing comes out. null and false are values like all others.
-- A value of the wrong type fails the job and is not tried again. As with every run that fails, nothing was read and
-  nothing written: the values are still in their ports.
-- \`*\` stands for ports of any name; those that a job is made with, and those that somebody has written to. Where their
-  order counts it is that of their names, byte by byte (digits, capitals, _, small letters).
+- Input ports with defaults only are read once, and again when a default changes; the result becomes the default of the output port.
+- Without input a job completes without output. null and false are ordinary values.
+- A value of the wrong type fails the job without a retry. A failed run reads and writes nothing: the values are still in their ports.
+- \`*\` matches ports of any name: ports that the job was created with, and ports with values. If their order matters, they are ordered by name, byte by byte (digits, capitals, _, small letters).
 - They see values as JavaScript does: whole numbers beyond 2^53 lose their last digits where a function takes a value
   apart or puts it together. \`connect\` hands on the very bytes.
-- What would make a value of more than 100,000 elements out of a few fails instead.
+- A result of more than 100,000 elements fails the job.
 
 \`\`\`ts
 job.spawn('pairs', { queue: 'core', class: 'zip' }, { inputs: { in: [[[1, 2], ['a', 'b']]] } })
@@ -33,9 +30,7 @@ job.spawn('pairs', { queue: 'core', class: 'zip' }, { inputs: { in: [[[1, 2], ['
 const notes: Record<string, string> = {
   delay:
     'Delays are in seconds. The job is woken once for the value that is due first. Both ports by default: the value is passed on once.',
-  filter: `The engine is jq 1.8 as WebAssembly. Each run is in an invocation of its own, with the memory and the CPU time that the
-platform gives to one (128 MB, 30 s): a filter that takes more, or never ends, takes nobody else's run with it. A filter
-cannot import modules. What it says with \`debug\` is not kept.`,
+  filter: `The engine is jq 1.8 as WebAssembly. Each run has an invocation of its own, with the platform's limits of memory and CPU time (128 MB, 30 s): a larger or endless filter does not affect other runs. A filter cannot import modules. Output of \`debug\` is not kept.`,
   map: 'Made for a pair: a partner takes values from `each` and writes its results to `each`. Results are taken in the order of arrival.',
   wait_each: 'A default of `each` is not read: it would never end.',
 }

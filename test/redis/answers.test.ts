@@ -1,4 +1,4 @@
-// What Lua answers is what TypeScript reads: one table names what stands where, for both.
+// Lua answers match TypeScript: one table of names and positions serves both.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ describe('in Lua', () => {
     return print(text, [0, text.length], edits).text
   }
 
-  test('names stand for places, and what is not given is empty', () => {
+  test('names map to positions, and omitted values are empty', () => {
     expect(list('return reply.set { rings = f() }')).toBe("return{'set',f()}")
     expect(list("return reply.set { constraints = 'c' }")).toBe("return{'set',{},'c'}")
     expect(list('return reply.none {}')).toBe("return{'none'}")
@@ -38,7 +38,7 @@ describe('in Lua', () => {
   test.each([
     ['return reply.setting { rings = 1 }', 'x.lua:1: expected an answer (src/redis/answers.ts), got reply.setting'],
     ['\nreturn row_of.ring { bell = b, queue = q }', 'x.lua:2: expected one of at in ring, got queue'],
-  ])('others are refused: %j', (text, says) => expect(() => list(text)).toThrow(says))
+  ])('refuses other answers: %j', (text, says) => expect(() => list(text)).toThrow(says))
 
   test.each(scripts)('$file answers nothing but records', ({ text }) => {
     const answers = [...text.matchAll(/^-- returns: (.*)$/gm)].flatMap(([, names]) => names!.split(' | '))
@@ -67,7 +67,7 @@ describe('here', () => {
     })
   })
 
-  test('what was left out at the end is empty', () => {
+  test('omitted trailing values are empty', () => {
     expect(rowOf('lent', ['{}'])).toMatchObject({
       document: '{}',
       inputs: [],

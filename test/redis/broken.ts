@@ -11,11 +11,11 @@ export type Fault = {
   /** Occurs once in the file. */
   find: string
   replace: string
-  /** What the scripts do then. */
+  /** Expected behaviour of the scripts. */
   says: string
 }
 
-/** The scripts as they are, read once: who edits one meanwhile does not disturb. */
+/** The present scripts, read once, so that edits in the meantime have no effect. */
 export function readScripts() {
   const sources = new Map<string, string>()
   const { scripts: unchanged } = buildScripts((file, text) => {
@@ -37,7 +37,7 @@ const isFinding = (error: unknown): boolean =>
   (error instanceof Error && error.name === 'AssertionError') ||
   (error instanceof SidejobError && error.code !== 'UNAVAILABLE')
 
-/** Whether a fact is no longer true with these scripts. */
+/** Returns whether a fact fails with these scripts. */
 export async function isNoticed(
   fact: (world: World) => Promise<void>,
   options: RedisOptions,

@@ -1,5 +1,5 @@
-// What every path costs in round trips and in billed commands, as redis-server itself counts them. The budget is what
-// we promise; beside it stands what was measured, as the bound, so that one more `redis.call` on a path fails here.
+// Cost of every path in round trips and billed commands, as counted by redis-server. The budget is our promise; the
+// measured number is the bound, so that one more `redis.call` on a path fails here.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JobInput } from '../../src/engine/engine.ts'
@@ -38,7 +38,7 @@ const busy = defineWorker({
   },
 })
 
-// Jobs in `held` and `above` wait, so that nobody's run but the measured one is counted.
+// Jobs in `held` and `above` wait, so that only the measured run is counted.
 const held = ['held', 'above']
 const tested = [
   'fresh',
@@ -77,7 +77,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     return queue
   }
 
-  /** What the runs of these jobs cost: everything, without what it costs to make them. */
+  /** Cost of the runs of these jobs, without the cost of creating them. */
   async function costOfRuns(queue: string, inputs: () => Promise<JobInput[]>): Promise<Cost> {
     await pause(queue)
     const waiting = await inputs()
@@ -108,8 +108,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // EVALSHA, TIME, MGET, MSET and ZADD once for the first, and once for all that came meanwhile; the answers stand on shelves.
-  test('9 jobs that are asked for at once, each in a call of its own, take 2 calls (measured 10 billed)', async () => {
+  // EVALSHA, TIME, MGET, MSET and ZADD once for the first, and once for all later ones; the answers are kept on
+  // shelves.
+  test('9 jobs created at once, each in a call of its own, take 2 calls (measured 10 billed)', async () => {
     const queue = await use('known')
     await pause(queue)
     const { calls, billed, commands } = await cost(() =>
@@ -143,8 +144,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(19)
   })
 
-  // It is lent in the script that makes it, and so never was ready; its lease is in its queue's document. EVALSHA, TIME, MGET and
-  // MSET twice each; PUBLISH calls the lane, DEL takes the document away.
+  // The creating script leases it, so it is never ready; its lease is in its queue's document. EVALSHA, TIME, MGET and
+  // MSET twice each; PUBLISH calls the lane, DEL removes the document.
   test('a no-op job that a lane waits for (budget 11 billed, measured 2 calls and 10, and no message)', async () => {
     const warm = await startKit({ workers, lane: { warm: 3_000 } })
     const record = async () => rawCommand(warm.redis.port, 'GET', warm.store.keys.queue('alone'))
@@ -217,9 +218,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(billed / 1000, JSON.stringify(commands)).toBeLessThanOrEqual(3.153)
   })
 
-  // EVALSHA, TIME, MGET of what is always read, of who listens and of the jobs that heard the last message, MSET, ZREM and
-  // ZADD of what wakes, SET of the answer for whoever asks again: 7. The first message of an isolate asks for the jobs by
-  // another MGET, and so does one to more than a few, whom a ZRANGEBYLEX names.
+  // EVALSHA, TIME, MGET of the fixed reads, of listeners and of the jobs that received the last message, MSET, ZREM and
+  // ZADD of wakes, SET of the answer for retries: 7. The first message of an isolate asks for the jobs by another MGET,
+  // and so does one to more than a few, whom a ZRANGEBYLEX names.
   test.each([0, 1, 2, 3, 8, 10, 100, 500])(
     'a message to %i subscribers (budget 4 + 3k, measured 7 or 9)',
     async (k) => {
@@ -237,9 +238,9 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     },
   )
 
-  // As without: MSET writes what is kept, ZADD names its channel once a minute. The first of a channel asks by a ZRANGE whether
-  // there is room.
-  test('a message that is kept costs 1 or 2 commands more than one that is not (measured 5 or 6, the first 7)', async () => {
+  // As without: MSET writes the kept message, ZADD names its channel once a minute. The first of a channel asks by a
+  // ZRANGE whether there is room.
+  test('a kept message costs 1 or 2 commands more than an unkept one (measured 5 or 6, the first 7)', async () => {
     const kept = (keep?: 1) => cost(() => kit.engine.channels.publish('/kept/by/one', '1', { keep }))
     const [without, first, second, third] = [await kept(), await kept(1), await kept(1), await kept(1)]
     for (const { calls } of [without, first, second, third]) expect(calls).toBe(1)
@@ -285,7 +286,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect(sum).toBe(9)
   })
 
-  test('what a page about jobs shows (budget 2 calls and 20 billed, measured 1 and 6)', async () => {
+  test('the data of a page about jobs (budget 2 calls and 20 billed, measured 1 and 6)', async () => {
     const queue = await use('shown')
     const { jobs: made } = await kit.engine.jobs.enqueue(jobs(50, queue, 'listener'))
     const pages: Record<string, () => Promise<unknown>> = {
@@ -302,8 +303,8 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     }
   })
 
-  // A look, the subscription, a look that says that somebody waits, the message, and the look that finds the result: the
-  // time in between costs nothing.
+  // A look, the subscription, a look that records the waiting caller, the message, and the look that finds the result:
+  // the time in between costs nothing.
   test('a result that is waited for, up to 15 s (budget 4 calls and 20 billed, measured 4 and 18)', async () => {
     await kit.engine.queues.update('pull', { mode: 'pull' })
     const lent = async () => {
@@ -326,14 +327,14 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
   })
 
   // EVALSHA, TIME, SMEMBERS and MGET.
-  test('what was counted by class of all queues (budget 4, measured 4)', async () => {
+  test('counts by class of all queues (budget 4, measured 4)', async () => {
     await cost(() => kit.engine.stats.classes({}))
     const { calls, billed, commands } = await cost(() => kit.engine.stats.classes({}))
     expect(calls).toBe(1)
     expect(billed, JSON.stringify(commands)).toBe(4)
   })
 
-  // EVALSHA, TIME, SMEMBERS and MGET; two to four that count one queue in part anew, and a GET of how bells fare.
+  // EVALSHA, TIME, SMEMBERS and MGET; two to four that recount part of one queue, and a GET of the state of bells.
   test('the sums over 50 queues (budget 10, measured 6 to 9)', async () => {
     const queues = Array.from({ length: 50 }, (_, i) => `summed${i}`)
     for (const queue of queues) await kit.engine.queues.update(queue, { mode: 'pull' })
@@ -388,7 +389,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
     expect((await kit.engine.jobs.list({ queue })).jobs).toEqual([])
   })
 
-  // HGET asks what it was told, HSET is a beat; the first one of all asks by HLEN whether there is a place for it.
+  // HGET reads its orders, HSET is a beat; the first one of all checks by HLEN for a free place.
   test('a claim under a name costs no call more than one without, and one command (the first one three)', async () => {
     await kit.engine.workers.register('pulled', 'work', { pull: true })
     const claim = (process?: string) => cost(() => kit.engine.runs.claim('pulled', { process }))

@@ -1,5 +1,4 @@
-// What a piece of work costs: the commands that Redis itself has counted, those inside of scripts too, the requests
-// that reached the gateway, and the messages that QStash took.
+// Cost of work: commands counted by Redis, including those in scripts, requests to the gateway, and messages to QStash.
 
 import type { Gateway } from '../../infra/stand-ins/gateway.ts'
 import type { Qstash } from '../../infra/stand-ins/qstash.ts'
@@ -8,11 +7,11 @@ import { type Address, connect, text } from '../../infra/stand-ins/resp.ts'
 export type Cost = {
   /** Round trips: requests over HTTP. */
   calls: number
-  /** What the vendor bills: every command, the EVALSHA of a script and those inside of it. */
+  /** Billed commands: every command, including EVALSHA and the commands in its script. */
   billed: number
-  /** What QStash was asked to deliver. */
+  /** Messages to QStash. */
   messages: number
-  /** Command → how often, for whoever wonders where a number comes from. */
+  /** Command → count, to explain a number. */
   commands: Record<string, number>
 }
 
@@ -27,8 +26,8 @@ type Counted = {
 }
 
 /**
- * Command → calls since the server began, by its own count. Our own question is on nobody's path. Throws where nothing was
- * counted, as the embedded Redis never does: of counts that nobody keeps, each bound would hold.
+ * Command → calls since the server began, by its own count. Our own question is not counted. Throws without counts, as
+ * with the embedded Redis: otherwise each bound would hold.
  */
 export async function commandStats({ redis }: Pick<Counted, 'redis'>): Promise<Map<string, number>> {
   const connection = await connect(redis)
@@ -45,11 +44,11 @@ export const countsOf = (gateway: Gateway, { counts }: Qstash): Counts => ({
   pending: counts.published + counts.scheduled - counts.delivered - counts.failed,
 })
 
-/** Whether every message has come to its end. */
+/** Returns whether all messages have ended. */
 export const isQuiet = async ({ counts }: Pick<Counted, 'counts'>): Promise<boolean> => (await counts()).pending <= 0
 
 /**
- * Does the work, waits until every bell that it rang has been answered, and says what all of it cost.
+ * Does the work, waits for the answers to all its bells, and returns the total cost.
  *
  * @example const { calls, billed } = await costOf(kit, () => kit.engine.enqueue(jobs))
  */

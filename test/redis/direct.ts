@@ -1,5 +1,5 @@
-// Drives the state one step at a time, without bells or lanes unless a test asks for them: a world of its own for
-// each fact, on one Redis. The scripts may be others than those committed: that is how a rule is taken out.
+// Drives the state one step at a time, without bells or lanes unless a test asks for them: a world of its own for each
+// fact, on one Redis. The scripts can be replaced to take out a rule.
 
 import { expect } from 'vitest'
 import type { Changes } from '../../src/core/run.ts'
@@ -22,7 +22,7 @@ import { createStore } from '../../src/redis/store.ts'
 import type { ClaimedJob, CommitRequest, LaneRequest, Ring } from '../../src/redis/types.ts'
 
 /** Scripts by name that take the place of those committed. */
-/** A record as it stands in Redis. */
+/** The stored form of a record. */
 export const encodeRecord = (record: JobRecord): string =>
   JSON.stringify(
     Object.fromEntries(
@@ -35,13 +35,13 @@ export const encodeRecord = (record: JobRecord): string =>
     ),
   )
 
-/** `rest`: what it is to see of the arguments without a name; `answer`: what our client is to see of what it answers. */
+/** `rest`: the unnamed arguments as the script sees them; `answer`: the answer as our client sees it. */
 export type Scripts = Map<
   string,
   { text: string; sha: string; rest?: (rest: string[]) => string[]; answer?: (raw: unknown) => unknown }
 >
 
-/** What a rule says, as tests: each drives a world of its own. */
+/** Tests of a rule: each drives a world of its own. */
 export type Facts = Record<string, (world: World) => Promise<void>>
 
 /** `pull`: its class is one of pull workers from then on. */
@@ -57,11 +57,14 @@ export type Claiming = {
   process?: string
 }
 
-/** Jobs that are alike wait in pieces (lib/runtime/pieces.lua) where they are many; 'in pieces': each in one of its own, where it can. */
+/**
+ * Large numbers of similar jobs wait in pieces (lib/runtime/pieces.lua); 'in pieces' puts each in a piece of its own if
+ * possible.
+ */
 export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 
-/** What a lane asks for; `at`: the number of its request. */
+/** A lane's request; `at` is its number. */
 export type Asking = Omit<LaneRequest, 'id' | 'seq'> & { max?: number; wide?: number; at?: number; runs?: RunOutcome[] }
 
 const LEASE = 45_000
@@ -132,7 +135,7 @@ export async function createWorld(
       token,
       document: lent.document,
       snapshot: snapshotOf(lent, 30_000),
-      /** What would be sent for it, to be committed in a batch. */
+      /** Its changes, for a commit in a batch. */
       settled: (changes: Partial<Changes>, retry = {}) => settled(lent, { end: 'completed', ...changes }, retry),
       /** Commits by the token alone; answers the word. */
       async commit(changes: Partial<Changes> = {}, retry = {}, reach?: Reach): Promise<string> {
@@ -147,14 +150,14 @@ export async function createWorld(
       },
       /** One slice of a job that goes through a family. */
       goThrough: async () => (await store.commit({ queue: '', runs: [await goThroughFamily(lent)] })).answers[0]!,
-      /** What the engine commits for a run of a relay. */
+      /** The engine's commit for a run of a relay. */
       relaying: () => createRelay()(lent),
       relay: async () => (await store.commit({ queue: '', runs: [await createRelay()(lent)] })).answers[0]!,
       extend: async (lease = LEASE) => (await store.extend('q', [token], lease))[0] ?? null,
     }
   }
 
-  /** Lends what is ready, to nobody's lane. */
+  /** Leases ready jobs, without a lane. */
   async function claim({ queue = 'q', pull, max = 100, lease = LEASE, begun = max, names, ...who }: Claiming = {}) {
     const { lent } = await store.commit({ queue, claim: { max, lease, begun, pull, patterns: names, ...who } })
     return lent.map(runOf)
@@ -197,7 +200,7 @@ export async function createWorld(
 
   /** Writes a document as an older copy of Redis would have it. */
   async function restore(id: number, doc: JobRecord): Promise<void> {
-    // Whoever is in a piece leaves it.
+    // A job in a piece leaves it.
     const isAlone = await client.ask((redis) => redis.exists(store.keys.job(id)))
     if (!isAlone) await store.repair([{ kind: 'job', who: String(id) }])
     await client.ask((redis) => redis.set(store.keys.job(id), encodeRecord(doc)))
@@ -206,13 +209,13 @@ export async function createWorld(
   const queueDocument = async (queue = 'q') =>
     JSON.parse((await client.ask((redis) => redis.get<string>(store.keys.queue(queue))))!)
 
-  /** Writes a queue's document as a version would that does not count: for who has changed its indexes by hand. */
+  /** Writes a queue's document like an older version without counts, for tests that changed its indexes by hand. */
   async function recount(queue = 'q'): Promise<void> {
     const text = JSON.stringify(await queueDocument(queue))
     await client.ask((redis) => redis.set(store.keys.queue(queue), text))
   }
 
-  /** What the committed `verify` finds, whatever the scripts under test are. */
+  /** Faults found by the committed `verify`, whatever the scripts under test are. */
   async function faults(): Promise<string[]> {
     const found: string[] = []
     const checked = createStore({ client: sound, namespace, clock })
@@ -227,7 +230,7 @@ export async function createWorld(
   const engine = (more: Partial<EngineOptions> = {}) =>
     createEngine({
       redis: client,
-      // Nobody listens there: these tests ring themselves.
+      // An unused address: these tests ring themselves.
       qstash: { url: 'http://127.0.0.1:9', token: 'none', publicUrl: 'http://127.0.0.1:9' },
       namespace,
       clock,

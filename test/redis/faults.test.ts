@@ -1,4 +1,4 @@
-// What Redis refuses, as callers hear of it: who is to do what, and nothing of what was sent.
+// Refusals of Redis as callers see them: the remedy, and none of the sent data.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,7 +7,7 @@ import { createEngine } from '../../src/engine/index.ts'
 import { type Client, createClient } from '../../src/redis/client.ts'
 import { createStore } from '../../src/redis/store.ts'
 
-/** What the next requests are answered; undefined: nothing, ever. */
+/** The answer to the next requests; undefined means no answer. */
 let answer: { status: number; error: string } | { status: 200; result: unknown } | undefined
 let asked = 0
 const server = createServer((request, response) => {
@@ -94,7 +94,7 @@ describe('a refusal of Redis', () => {
     },
   )
 
-  test('that speaks of what is around us is told by /health until Redis answers again', async () => {
+  test('an error of the environment is shown by /health until Redis answers again', async () => {
     refuse('ERR DB capacity quota exceeded')
     const engine = createEngine({
       redis: client,
@@ -118,7 +118,7 @@ describe('a request that Redis does not answer', () => {
     client = createClient({ ...redis, timeout: 100 })
   })
 
-  test('is sent again when it says which call it is', async () => {
+  test('is sent again if it names its call', async () => {
     expect(await enqueue()).toMatchObject({ code: 'UNAVAILABLE', message: expect.stringContaining('within 100 ms') })
     expect(asked).toBe(3)
   })

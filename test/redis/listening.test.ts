@@ -1,4 +1,4 @@
-// Listening costs those who are listened to: what a run of jobs costs while somebody is subscribed to something else.
+// Listening must not cost other jobs: the cost of jobs while a client is subscribed to something else.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -9,7 +9,7 @@ const noop = defineWorker({ class: 'noop', retain: 0, perform() {} })
 const JOBS = 3_000
 
 // The embedded Redis does not count what scripts call.
-describe.skipIf(kind === 'embedded')('what 3,000 jobs cost', () => {
+describe.skipIf(kind === 'embedded')('the cost of 3,000 jobs', () => {
   let kit: Kit
   let alone: Cost
 
@@ -37,7 +37,7 @@ describe.skipIf(kind === 'embedded')('what 3,000 jobs cost', () => {
   })
   afterAll(() => kit.close())
 
-  test('with a subscriber to another job, to a channel of its own and to the log of nobody: no command more', async () => {
+  test('with a subscriber to another job, to another channel and to an empty log: no extra command', async () => {
     await listen('/sidejob/job/999999', '/orders/7', '/sidejob/children/999999')
     const { commands } = await run()
     expect(commands.publish ?? 0).toBe(0)
@@ -46,7 +46,7 @@ describe.skipIf(kind === 'embedded')('what 3,000 jobs cost', () => {
     expect(worth(heard)).toBeLessThanOrEqual(worth(alone) * 1.1 + 5)
   })
 
-  test('with a subscriber to one of them: that one is told of, and the others cost what they did', async () => {
+  test('with a subscriber to one of them: its messages are published, and the rest cost the same', async () => {
     const next = (await kit.store.lastId()) + 1_500
     await listen(`/sidejob/job/${next}`)
     const heard = await run()

@@ -37,7 +37,7 @@ test('every rule of the scripts is taken out at least once', () => {
 
 const AT_ONCE = 4
 
-/** What notices each of the mutations, several at once. */
+/** Runs the facts against each mutation, several at once. */
 async function allNoticed(list: readonly Mutation[]): Promise<Map<Mutation, string | undefined>> {
   const found = new Map<Mutation, string | undefined>()
   const left = [...list]
@@ -51,7 +51,7 @@ async function allNoticed(list: readonly Mutation[]): Promise<Map<Mutation, stri
 for (const [rule, list] of Map.groupBy(mutations, ({ rule }) => rule))
   describe(`without rule ${rule}`, () => {
     let found: Map<Mutation, string | undefined>
-    // The embedded server is too slow for all of them; what they change is the same.
+    // The embedded server is too slow for all of them; the scripts are the same.
     beforeAll(async () => {
       found = kind === 'embedded' ? new Map() : await allNoticed(list)
     }, 600_000)

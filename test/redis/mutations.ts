@@ -1,6 +1,5 @@
-// Each rule of the scripts, taken out: a small change to a Lua file, and what is wrong then. The facts of the rule must
-// notice. What rules say about TypeScript is not here: that a bell which could not be published is taken back (2), that
-// a dispatcher waits itself for what is due soon (19), and how the next slot is computed (22) are facts alone.
+// Each rule of the scripts, taken out by a small change to a Lua file, with the wrong behaviour. The facts of the rule must notice. Rules about TypeScript are not here: taking back an unpublished bell
+// (2), waiting in a dispatcher for soon-due jobs (19), and computing the next slot (22) are only facts.
 
 import type { Fault } from './broken.ts'
 
@@ -18,7 +17,7 @@ const lanes: Mutation[] = [
     [
       '    lanes.set(queue_name, bell, nil)\n    cache.set_text',
       '    cache.set_text',
-      'a bell keeps its place beside its lane',
+      'a bell keeps its place next to its lane',
     ],
     ['if last and last == seq then', 'if false then', 'a repeated request does everything again'],
     ['if last and (last > seq or', 'if last and (', 'an old request is served'],
@@ -36,7 +35,7 @@ const lanes: Mutation[] = [
   ...of(1, 'lib/run/claim.lua', [
     'if (doc and doc.token == token) or',
     'if (doc and doc.token) or',
-    'a repeated request gets runs that others hold now',
+    'a repeated request gets runs that other lanes hold now',
   ]),
   ...of(
     2,
@@ -62,12 +61,12 @@ const lanes: Mutation[] = [
     [
       '  lanes.set(queue_name, lane, time.now + (lease > 0 and lease or lanes.LANE))\n',
       '  lanes.set(queue_name, lane, cache.queue(queue_name).lanes[lane] or time.now + lease)\n',
-      'a lane that goes on expires',
+      'a continuing lane expires',
     ],
     [
       "    places.to_ring[queue_name] = tally.count(queue_name, 'ready') - lent\n",
       '    places.to_ring[queue_name] = nil\n',
-      'a lane that finds more than it can take calls nobody',
+      'a lane with more work than it can take calls no further lane',
     ],
   ),
   ...of(2, 'lib/run/ops/of_callers.lua', [
@@ -82,7 +81,7 @@ const lanes: Mutation[] = [
     [
       'lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0',
       '0',
-      'a lane that leaves forgets who waits for a rate',
+      'a lane that leaves forgets jobs waiting for a rate',
     ],
     [
       'lanes.next_room(queue_name) <= time.now + lanes.LANE and',
@@ -92,7 +91,7 @@ const lanes: Mutation[] = [
     [
       "if leave ~= '' then places.to_ring[queue_name]",
       'if false then places.to_ring[queue_name]',
-      'nobody follows a lane whose time is over',
+      'no lane follows an expired lane',
     ],
   ),
   ...of(3, 'lib/run/claim.lua', [
@@ -120,7 +119,7 @@ const lanes: Mutation[] = [
     'further = nil',
     'jobs that wait for pull workers are forgotten when a push worker takes over',
   ]),
-  ...of(4, 'lib/queue/bells.lua', ['  work.conclude()\n', '', 'whoever is woken last is not rung for']),
+  ...of(4, 'lib/queue/bells.lua', ['  work.conclude()\n', '', 'the last woken queue gets no bell']),
   ...of(4, 'scripts/commit.lua', [
     'bells.ring_ready()\n',
     'places.to_ring = { [queue_name] = places.to_ring[queue_name] }\nbells.ring_ready()\n',
@@ -174,7 +173,7 @@ const runs: Mutation[] = [
       '  if run.till then cache.change(id, doc, fields.sleep_until, run.till) end\n',
       'the moment of one pause holds for the next',
     ],
-    [' or doc.sleep_until) then\n', ') then\n', 'a pause lasts until somebody asks for a run'],
+    [' or doc.sleep_until) then\n', ') then\n', 'a pause lasts until a run is requested'],
     [
       '  cache.change(id, doc, fields.awaited_children, run.awaits[1] and cjson.encode(run.awaits) or nil)\n',
       '',
@@ -213,22 +212,22 @@ const runs: Mutation[] = [
   ...of(6, 'lib/family/kin.lua', [
     "  if doc and doc.awaited_children and doc.place ~= 'l' then queueing.wake(parent, doc, 'child') end\n",
     '',
-    'a pause for a child that is gone lasts for ever',
+    'a pause for a deleted child lasts forever',
   ]),
   ...of(
     6,
     'lib/run/snapshot.lua',
-    [' or #flat > 2 * MAX_STEPS or', ' or', 'every run is told of all steps'],
+    [' or #flat > 2 * MAX_STEPS or', ' or', 'every run receives all steps'],
     [
       '    for _, name in ipairs(awaited) do see(name, cache.hget(kin.children_key(parent), name)) end\n',
       '    for i = 1, #children, 2 do see(children[i], children[i + 1]) end\n',
-      'a pause is told of children that it was not for',
+      'a pause receives children that it was not for',
     ],
   ),
   ...of(6, 'lib/run/finish.lua', [
     'if doc and doc.token == run.token then ids',
     'if doc then ids',
-    'a repeated checkpoint shows the run of somebody else',
+    'a repeated checkpoint shows the run of another worker',
   ]),
   ...of(
     7,
@@ -269,17 +268,17 @@ const runs: Mutation[] = [
   ...of(9, 'lib/run/finish.lua', [
     'ok, status = journal.isolate(run.id, ',
     'ok, status = pcall(',
-    'a refused run leaves half of what it did',
+    'a refused run keeps half of its changes',
   ]),
   ...of(9, 'lib/runtime/cache.lua', [
     '  journal.put(doc, field, value)\n',
     '  doc[field] = value\n',
-    'a refused run leaves what it did to documents',
+    'a refused run keeps its changes of documents',
   ]),
   ...of(9, 'lib/runtime/lists.lua', [
     'for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end',
     '',
-    'a run does not see what it or the one before it has written',
+    'a run does not see its own writes or the previous run's',
   ]),
   ...of(9, 'lib/runtime/cache.lua', [
     'if waiting and waiting[field] ~= nil then return waiting[field] end',
@@ -289,18 +288,18 @@ const runs: Mutation[] = [
   ...of(29, 'lib/runtime/cache.lua', [
     'if cache.writes.strings[key] ~= nil then return cache.writes.strings[key] end',
     '',
-    'who was just counted as a listener is not known',
+    'a newly counted listener is unknown',
   ]),
   ...of(
     10,
     'lib/run/retry.lua',
-    ["retryable[refusal.code] and run.retry or ''", "run.retry or ''", 'what is wrong for ever is tried again'],
-    ["retryable[refusal.code] and run.retry or ''", "''", 'a name that was taken once is a failure for ever'],
+    ["retryable[refusal.code] and run.retry or ''", "run.retry or ''", 'a permanent error is retried'],
+    ["retryable[refusal.code] and run.retry or ''", "''", 'a name taken once fails forever'],
   ),
   ...of(10, 'lib/run/finish.lua', [
     '    status = retry.refused(run, status)\n',
     "    retry.conflict(run)\n    status = 'conflict'\n",
-    'a refused run comes again at once, for ever',
+    'a refused run comes again at once, forever',
   ]),
   ...of(
     10,
@@ -320,7 +319,7 @@ const runs: Mutation[] = [
     11,
     'lib/run/backoff.lua',
     ['local AT_ONCE = 3', 'local AT_ONCE = 0', 'the first conflict backs off'],
-    ['local AT_ONCE = 3', 'local AT_ONCE = 1000', 'conflicts go round for ever'],
+    ['local AT_ONCE = 3', 'local AT_ONCE = 1000', 'conflicts repeat forever'],
   ),
   ...of(11, 'lib/run/retry.lua', [
     '{ by = run.by, again = not doc.terminating })\n  leases.uncount_run(id, doc)\n',
@@ -366,7 +365,7 @@ const runs: Mutation[] = [
     13,
     'lib/run/retry.lua',
     ['  if doc.begun then\n', '  if true then\n', 'a run that never began counts as lost'],
-    ['if lost >= most_lost(doc) then', 'if false then', 'a job is lost for ever'],
+    ['if lost >= most_lost(doc) then', 'if false then', 'a job is lost forever'],
     ['return tonumber(doc.max_lost) or MAX_LOST end', 'return MAX_LOST end', 'every class is lost ten times'],
     ['lost > 0 and numbers.int(time.now + backoff.lost(lost)) or nil', 'nil', 'a lost job comes back at once'],
   ),
@@ -406,7 +405,7 @@ const runs: Mutation[] = [
   ...of(13, 'lib/run/retry.lua', [
     '  if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end\n',
     '',
-    'nobody has a lost run at once',
+    'a lost run has no owner at once',
   ]),
   ...of(
     13,
@@ -419,13 +418,13 @@ const runs: Mutation[] = [
     [
       '  if doc.max_deliveries and (tonumber(doc.deliveries)',
       '  if false and (tonumber(doc.deliveries)',
-      'a run that nobody answers is lent for ever',
+      'an unanswered run is leased forever',
     ],
   ),
   ...of(13, 'lib/run/leases.lua', [
     '  if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end\n',
     '',
-    'what is given back again and again fails, as if nobody had answered',
+    'a job given back again and again fails like an unanswered one',
   ]),
   ...of(13, 'lib/run/finish.lua', [
     '  cache.change(id, doc, fields.deliveries, nil)\n  cache.change(id, doc, fields.next_commit',
@@ -443,14 +442,14 @@ const runs: Mutation[] = [
     [
       "    if own ~= '' then cache.change(id, doc, fields.lease_length, numbers.int(lease)) end\n",
       '',
-      'who answers later has to hurry after the first heartbeat',
+      'a deferred answer gets a short lease after the first heartbeat',
     ],
     ["    cache.change(id, doc, fields.begun, '1')\n", '', 'a run that was extended has not begun'],
   ),
 ]
 
 const places: Mutation[] = [
-  ...of(14, 'lib/job/places.lua', ['  if was then places.leave(id, doc, keeps) end\n', '', 'a job stays where it was']),
+  ...of(14, 'lib/job/places.lua', ['  if was then places.leave(id, doc, keeps) end\n', '', 'a job keeps its old place']),
   ...of(14, 'lib/run/ops/on_records.lua', [
     'cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
     "cache.zset(redis_keys.queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
@@ -512,7 +511,7 @@ const places: Mutation[] = [
     [
       "if run.ending == 'checkpoint' and doc.terminating == '1' then",
       'if false then',
-      'a run goes on by checkpoints though its job is to end',
+      'a run of a terminating job continues by checkpoints',
     ],
   ),
   ...of(
@@ -550,13 +549,13 @@ const places: Mutation[] = [
     [
       "if doc.place == 'f' then cache.change(id, doc, fields.failures, nil) end",
       '',
-      'a failed job goes on counting its attempts',
+      'a failed job still counts its attempts',
     ],
   ),
   ...of(
     16,
     'lib/run/ops/on_jobs.lua',
-    ['  if stopped and not force then\n', '  if false then\n', 'any run wakes what is terminated'],
+    ['  if stopped and not force then\n', '  if false then\n', 'any run wakes a terminated job'],
     ["if doc.terminating == '1' then rerun.spare(id, doc) end", '', 'force during a run is forgotten'],
   ),
   ...of(16, 'lib/run/finish.lua', [
@@ -619,7 +618,7 @@ const places: Mutation[] = [
     [
       'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end',
       '',
-      'a locked job is lent',
+      'a locked job is leased',
     ],
     [
       'if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end',
@@ -629,7 +628,7 @@ const places: Mutation[] = [
     [
       "(doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > time.now then",
       "(doc.place and doc.place ~= 'p') then",
-      'a locked job is lent to who asks for it by its id',
+      'a locked job is leased to a claim by its id',
     ],
   ),
   ...of(
@@ -658,7 +657,7 @@ const time: Mutation[] = [
     [
       'math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))',
       'numbers.never',
-      'a claim does not say what is next',
+      'a claim does not report the next due time',
     ],
   ),
   ...of(
@@ -667,9 +666,9 @@ const time: Mutation[] = [
     [
       'moment <= time.now + lanes.MINUTE and not (queue_record.timer_bell',
       'false and not (queue_record.timer_bell',
-      'nobody rings for a timer',
+      'no bell rings for a timer',
     ],
-    ['local room = lanes.next_room(q)', 'local room = numbers.never', 'nobody rings for room at a limit'],
+    ['local room = lanes.next_room(q)', 'local room = numbers.never', 'no bell rings for room at a limit'],
     ['lanes.count(q) > 0 or room <=', 'room <=', 'room is rung for although a lane serves the queue'],
     ['room <= (lanes.waits_until[q] or 0)', 'false', 'room is rung for that a lane waits for'],
   ),
@@ -698,7 +697,7 @@ const time: Mutation[] = [
     [
       'and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key)) or time.now',
       'and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key)) or numbers.never',
-      'what is behind a thousand timers is forgotten',
+      'timers after the first thousand are forgotten',
     ],
   ),
   ...of(
@@ -707,12 +706,12 @@ const time: Mutation[] = [
     [
       "  if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end\n",
       '',
-      'nobody looks when a lease ends',
+      'no check happens when a lease ends',
     ],
     [
       "  if place == 't' then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n",
       "  if place == 't' and not cache.queue(doc.queue).next_timer then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n",
-      'a timer before the others is seen too late',
+      'an earlier timer is seen too late',
     ],
   ),
   ...of(
@@ -721,7 +720,7 @@ const time: Mutation[] = [
     [
       '  for _, till in pairs(queue_record.lanes) do moment = math.min(moment, till) end\n',
       '',
-      'nobody looks when a lane is dead',
+      'no check happens when a lane is dead',
     ],
     [
       'or math.min(queue_record.next_lease or numbers.never, queue_record.next_removal or numbers.never)',
@@ -754,7 +753,7 @@ const time: Mutation[] = [
   ...of(22, 'lib/runtime/store.lua', [
     "doc.place ~= 'T' and (tonumber(doc.next_slot) or numbers.never)",
     'tonumber(doc.next_slot) or numbers.never',
-    'what was terminated stays among the schedules',
+    'a terminated job stays among the schedules',
   ]),
   ...of(21, 'lib/runtime/store.lua', [
     '  if not ok then undo_pushes(why) end\nend\n',
@@ -769,7 +768,7 @@ const time: Mutation[] = [
       'if false and not (values.get_value',
       'a final failure ends the repeat',
     ],
-    ['\'"stopOnFail":true\'', "'never'", 'a repeat that is to stop goes on'],
+    ['\'"stopOnFail":true\'', "'never'", 'a repeat to be stopped continues'],
   ),
   ...of(
     22,
@@ -782,19 +781,19 @@ const time: Mutation[] = [
     [' or is_moved(doc, run) then return end', ' then return end', 'a run overwrites the slot that a caller set'],
     ['numbers.int(time.now + CATCH_UP)', 'numbers.int(time.now)', 'slots that are made up for come at once'],
     ['  cache.change(id, doc, fields.slot_missed, nil)\n', '', 'a slot that was missed marks those after it'],
-    ['  if run.passed then cache.change', '  if false then cache.change', 'nobody knows which slots went by'],
+    ['  if run.passed then cache.change', '  if false then cache.change', 'missed slots are not recorded'],
     ['  cache.change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],
   ),
   ...of(
     22,
     'lib/run/retry.lua',
     ['    slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
-    ['(tonumber(doc.failed_in_a_row) or 0) + 1', '1', 'it is not said how often in a row a schedule failed'],
+    ['(tonumber(doc.failed_in_a_row) or 0) + 1', '1', 'the number of consecutive failures of a schedule is missing'],
   ),
   ...of(22, 'lib/run/finish.lua', [
     '  if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end\n',
     '',
-    'what went well counts as one of those that failed in a row',
+    'a success counts as a consecutive failure',
   ]),
   ...of(22, 'lib/run/finish.lua', [
     '  if not waiting and (doc.not_before or doc.next_slot or doc.sleep_until) then\n',
@@ -836,7 +835,7 @@ const time: Mutation[] = [
     [
       'return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and',
       'return doc.catch_up_at and',
-      'pull workers wait for what they make up for',
+      'pull workers wait for missed slots',
     ],
     ['    cache.change(id, doc, fields.slot_missed, nil)\n', '', 'input waits for the next slot'],
   ),
@@ -844,7 +843,7 @@ const time: Mutation[] = [
     22,
     'lib/queue/due.lua',
     ['time.now - tonumber(doc.next_slot) > SLOT_GRACE', 'false', 'no slot is missed'],
-    [' > SLOT_GRACE and not doc.wanted_early', ' > SLOT_GRACE', 'what was asked for is skipped'],
+    [' > SLOT_GRACE and not doc.wanted_early', ' > SLOT_GRACE', 'a requested run is skipped'],
     [
       'time.now - tonumber(doc.next_slot) > SLOT_GRACE',
       'time.now > tonumber(doc.next_slot)',
@@ -858,7 +857,7 @@ const families: Mutation[] = [
   ...of(23, 'lib/job/ending.lua', [
     "  if doc.place == 's' then queueing.enqueue(id, doc) end\n",
     '',
-    'a child that was held stays where it is',
+    'a held child keeps its place',
   ]),
   ...of(23, 'lib/family/kin.lua', [
     "  cache.change(id, doc, fields.held, '1')\n",
@@ -871,9 +870,9 @@ const families: Mutation[] = [
     [
       'if among[i] and not (cache.writes.sets[key] and cache.writes.sets[key][child] == false) then',
       'if true then',
-      'children are counted, whoever they are',
+      'children are counted, whatever their class',
     ],
-    ["        if doc.place == 's' then queueing.enqueue(parent, doc, true) end\n", '', 'nobody wakes the parent'],
+    ["        if doc.place == 's' then queueing.enqueue(parent, doc, true) end\n", '', 'the parent is not woken'],
     ['      if left <= 0 then\n', '      if true then\n', 'the first child wakes the parent'],
     [
       '  if has_ended then journal.push(journal.within(queueing.settled, doc.parent), id) end\n',
@@ -895,11 +894,11 @@ const families: Mutation[] = [
     23,
     'lib/run/finish.lua',
     ['and not states.ends[child.status] then', 'then', 'children that have ended are waited for'],
-    ["(run.wait_for == '*' or wanted[child.name])", 'true', 'all children are waited for, whoever was named'],
+    ["(run.wait_for == '*' or wanted[child.name])", 'true', 'all children are awaited, instead of the named ones'],
     [
       "run.ending == 'suspended' and run.wait_for and not waiting then",
       'false then',
-      'a parent with nobody to wait for sleeps',
+      'a parent without awaited children sleeps',
     ],
     [
       "queueing.wake_parent(id, doc, run.ending == 'completed' and doc.repeats)",
@@ -942,7 +941,7 @@ const families: Mutation[] = [
     [
       "cache.change(id, doc, why == 'child' and fields.child_during_run or fields.input_during_run, '1')",
       '',
-      'what comes during the run is forgotten',
+      'input during the run is forgotten',
     ],
     [
       "why == 'child' and doc.waits_for then return false",
@@ -974,7 +973,7 @@ const families: Mutation[] = [
     [
       'parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at',
       'false',
-      'a family that is too large stays for ever',
+      'an oversized family stays forever',
     ],
     [
       "if parent_doc.place == 'l' or not committed[outcome] then return false end",
@@ -996,7 +995,7 @@ const families: Mutation[] = [
     [
       '    cache.zset(places.index_of(doc), id, time.now + RETRY_IN)\n',
       '    cache.zset(places.index_of(doc), id, numbers.never)\n',
-      'what could not go is never looked at again',
+      'a job that could not be removed is never checked again',
     ],
   ),
   ...of(
@@ -1009,11 +1008,11 @@ const families: Mutation[] = [
     ],
     ['if doc.parent or listens(id, doc) then', 'if listens(id, doc) then', 'a child goes that its parent may write to'],
     ['if doc.parent or listens(id, doc) then', 'if doc.parent then', 'a job goes that listens to a channel'],
-    ['(tonumber(doc.retain) or WOKEN_FOR)', 'WOKEN_FOR', 'what input can wake stays, whatever it says'],
+    ['(tonumber(doc.retain) or WOKEN_FOR)', 'WOKEN_FOR', 'a job that input can wake stays, whatever its retain'],
     [
       'time.now + (tonumber(doc.retain) or DAY)',
       'time.now + (tonumber(doc.retain) or 30 * DAY)',
-      'what has ended stays a month',
+      'ended jobs stay a month',
     ],
   ),
 ]
@@ -1046,7 +1045,7 @@ const limited: Mutation[] = [
     [
       "redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf')",
       "redis_keys.limit_key(state.key, 'held'), '-inf', '+inf')",
-      'a lease that is over holds its slot until somebody looks',
+      'an expired lease holds its slot until a look',
     ],
     [
       "cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))\n      journal.put(",
@@ -1056,14 +1055,14 @@ const limited: Mutation[] = [
     [
       'function limits.release_slots(id, doc)\n  for _, key in ipairs(tables.lines(doc.held_limits)) do',
       'function limits.release_slots(id, doc)\n  for _, key in ipairs(tables.lines(doc.limits)) do',
-      'a run gives back what it has not taken',
+      'a run gives back a slot it did not take',
     ],
     ['  cache.change(id, doc, fields.held_limits, nil)\n', '', 'a job that has no run still seems to hold slots'],
     ["    cache.zset(redis_keys.limit_key(key, 'held'), id, false)\n", '', 'a slot is held by a job without a lease'],
     [
       "    cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))\n    if sooner",
       '    if sooner',
-      'a run that goes on loses its slots',
+      'a continuing run loses its slots',
     ],
     [
       '  for _, key in ipairs(sides.limits_of(doc)) do\n    local state',
@@ -1078,7 +1077,7 @@ const limited: Mutation[] = [
     [
       "    if how == 'first' then journal.put(state, 'taken', 0) end",
       "    journal.put(state, 'taken', 0)",
-      'a limit that comes back does not know in its first script who holds its slots',
+      'the first script of a recreated limit does not know the holders of its slots',
     ],
   ),
   ...of(
@@ -1095,9 +1094,9 @@ const limited: Mutation[] = [
       'a worker keeps the first number that it said',
     ],
     ['anew or not limits.at(own).settings', 'anew', 'a worker whose limit was removed has none until it changes'],
-    ['(anew or not limits.at(own).settings)', 'true', 'what is set on a worker’s limit does not last'],
+    ['(anew or not limits.at(own).settings)', 'true', 'settings of a worker’s limit are lost'],
     ['      bound(class)\n', '', 'a class that its deployment no longer has keeps its limit'],
-    ['paused = false, gone = 1 }', 'paused = false }', 'a limit of a worker stays for ever'],
+    ['paused = false, gone = 1 }', 'paused = false }', 'a limit of a worker stays forever'],
   ),
   ...of(26, 'lib/run/leases.lua', [
     '  if doc.held_limits then limits.release_slots(id, doc) end\n  cache.clear(id, doc, lease_fields)',
@@ -1107,7 +1106,7 @@ const limited: Mutation[] = [
   ...of(26, 'lib/run/leases.lua', [
     '  if doc.held_limits then limits.renew_slots(id, doc, till < was) end\n',
     '',
-    'a lease that goes on, or has a new end, loses its slots',
+    'a lease that is renewed or shortened loses its slots',
   ]),
   ...of(26, 'lib/limit/waiting.lua', [
     "  if not is_removed then cache.del(redis_keys.limit_key(key, 'held')) end\n",
@@ -1117,18 +1116,18 @@ const limited: Mutation[] = [
   ...of(26, 'lib/run/ops/on_records.lua', [
     "  if doc.place == 'w' then places.move(me.id, doc, 'w', nil, doc.waiting_limit) end\n",
     '',
-    'a new priority does not count for those who wait at a limit',
+    'a new priority does not count for jobs waiting at a limit',
   ]),
   ...of(26, 'lib/limit/assign.lua', [
     "  if doc.place == 'w' or not doc.place or doc.place == 'p' then\n    local full",
     '  if false then\n    local full',
-    'who waits does not move with its limits',
+    'a waiting job does not move with its limits',
   ]),
   ...of(
     27,
     'lib/limit/limits.lua',
     ['local promised = settings.promised or 0', 'local promised = 0', 'room is given away twice'],
-    ['(doc.reserved_limit == key and 1 or 0) < 1', '0 < 1', 'who was given room finds none'],
+    ['(doc.reserved_limit == key and 1 or 0) < 1', '0 < 1', 'a job with a reserved slot finds none'],
   ),
   ...of(
     27,
@@ -1136,9 +1135,9 @@ const limited: Mutation[] = [
     [
       'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)\n      if settings',
       'places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag))\n      if settings',
-      'who waited comes back behind those who came later',
+      'a job that waited comes back after later ones',
     ],
-    ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'who comes back has nothing in hand'],
+    ['        cache.change(id, doc, fields.reserved_limit, key)\n', '', 'a returning job has no reserved slot'],
     [
       'a[2] < b[2] or (a[2] == b[2] and a[1] < b[1])',
       'a[2] > b[2] or (a[2] == b[2] and a[1] > b[1])',
@@ -1153,21 +1152,21 @@ const limited: Mutation[] = [
       '',
       'room that was given is never given again',
     ],
-    ['- 1)) end\n  journal.put(limits.touched, key, true)\n', '- 1)) end\n', 'room that is handed on reaches nobody'],
+    ['- 1)) end\n  journal.put(limits.touched, key, true)\n', '- 1)) end\n', 'a freed slot reaches no job'],
     [
       '    if sooner and limits.room_at(key) < 1 then journal.put(limits.touched, key, true) end\n',
       '',
-      'who waits does not hear that a run is to end sooner',
+      'a waiting job does not learn that a run is to end sooner',
     ],
     [
       '    journal.put(limits.touched, key, true)\n  end\n  cache.change(id, doc, fields.held_limits, nil)',
       '  end\n  cache.change(id, doc, fields.held_limits, nil)',
-      'a slot that is given back reaches nobody',
+      'a returned slot reaches no job',
     ],
     [
       'limits.save(key, field, value or nil) end\n  end\n  journal.put(limits.touched, key, true)\n',
       'limits.save(key, field, value or nil) end\n  end\n',
-      'more room is noticed by nobody',
+      'more room is not noticed',
     ],
   ),
   ...of(
@@ -1190,13 +1189,13 @@ const limited: Mutation[] = [
       '(tonumber(doc.ran_at) + margin',
       'a short run counts for longer than it can',
     ],
-    ['+ margin(settings, late))', '+ margin(settings, 0))', 'a run that began late meets those of the next period'],
+    ['+ margin(settings, late))', '+ margin(settings, 0))', 'a run that began late collides with the next period'],
     [
       "'(' .. numbers.int(time.now - state.settings.period), '+inf') or 0",
       "'(' .. numbers.int(time.now), '+inf') or 0",
       'only what starts now counts for a rate',
     ],
-    ["if settings.concurrency then first('held', time.now, 0) end", '', 'who waits for a lease looks every second'],
+    ["if settings.concurrency then first('held', time.now, 0) end", '', 'a job waiting for a lease checks every second'],
   ),
   ...of(
     27,
@@ -1205,26 +1204,26 @@ const limited: Mutation[] = [
     [
       'if not is_shared(doc, key) then',
       'if not doc.group or not is_shared(doc, key) then',
-      'those of no group are before all groups',
+      'jobs without a group precede all groups',
     ],
     [
       '  local tier = numbers.int(order.score(doc))\n  local group',
       "  local tier = '0'\n  local group",
-      'a group that has many jobs of one priority waits with those of another',
+      'a group with many jobs of one priority waits with the jobs of another',
     ],
     [
       '(front_of(key, tier) or doc.sequence)',
       'doc.sequence',
       'a group that comes later waits for all turns that are given',
     ],
-    ['first == false or (first and', 'not first or (', 'who comes with others goes behind them'],
+    ['first == false or (first and', 'not first or (', 'a job that comes in a batch goes after it'],
     ["is_let_through and turn .. ',0' or nil", 'nil', 'a group whose jobs come one by one is always in front'],
     [
       "last .. ',' .. numbers.int(n - 1)",
       "last .. ',' .. numbers.int(n)",
       'the turns of jobs that have gone are waited for',
     ],
-    [' or whose ~= group then', ' then', 'who has changed the group has the turn of the old one'],
+    [' or whose ~= group then', ' then', 'a job that changed its group keeps the turn of the old one'],
     [
       'if names:sub(size + 1) ~= key then lines',
       'if false then lines',
@@ -1244,12 +1243,12 @@ const limited: Mutation[] = [
   ...of(27, 'lib/job/places.lua', [
     "  if doc.reserved_limit and (not doc.place or doc.place == 'p') then limits.drop_baton(id, doc) end\n",
     '',
-    'who leaves takes its room along',
+    'a leaving job takes its slot along',
   ]),
   ...of(
     27,
     'lib/run/claim.lua',
-    ['    waiting.set_aside(id, doc, full)\n', "    return 'stop'\n", 'one that finds no room holds up all behind it'],
+    ['    waiting.set_aside(id, doc, full)\n', "    return 'stop'\n", 'a job without room delays all jobs after it'],
     [
       'local full = sides.is_limited(doc) and limits.first_full(doc)',
       'local full = (doc.limits or sides.own_limit(doc)) and limits.first_full(doc)',
@@ -1265,7 +1264,7 @@ const limited: Mutation[] = [
   ...of(28, 'scripts/enqueue.lua', [
     'if version ~= tagged then',
     'if false then',
-    'a job is tagged by constraints that are no more',
+    'a job is tagged by removed constraints',
   ]),
   ...of(
     28,
@@ -1283,7 +1282,7 @@ const limited: Mutation[] = [
     [
       'if #keys == #members and #members <= step then return #want.stale > 0, from - removed, removed end',
       'if #keys == #members and #members <= step then return false, from - removed, removed end',
-      'a lane leaves what has to be tagged anew',
+      'a lane leaves jobs that must be tagged again',
     ],
   ),
   ...of(
@@ -1303,7 +1302,7 @@ const limited: Mutation[] = [
   ...of(28, 'lib/limit/assign.lua', [
     '  cache.change(id, doc, fields.constraints_version, version)\n',
     '',
-    'a job is tagged for ever',
+    'a job is tagged forever',
   ]),
   ...of(
     28,
@@ -1311,21 +1310,21 @@ const limited: Mutation[] = [
     [
       'hints.set(system, till, all.version)',
       "hints.set(system, till, '')",
-      'nobody learns that constraints have changed',
+      'lanes do not learn of changed constraints',
     ],
     ['numbers.int(tonumber(all.version) + 1)', "'1'", 'only the first change is noticed'],
-    ["limits.define(one, { open = 1 }, 'set')", '', 'what waits by an old constraint waits on'],
+    ["limits.define(one, { open = 1 }, 'set')", '', 'jobs waiting by an old constraint still wait'],
   ),
   ...of(
     127,
     'lib/limit/limits.lua',
-    ['settings.waiting + n\n', 'settings.waiting\n', 'a limit does not say how many wait at it'],
-    ['not settings or not settings.waiting', 'not settings', 'what is not known is counted'],
-    ['waiting > 0 and time.now or nil', 'time.now', 'a limit says since when somebody waits where nobody does'],
+    ['settings.waiting + n\n', 'settings.waiting\n', 'a limit does not report the number of waiting jobs'],
+    ['not settings or not settings.waiting', 'not settings', 'unknown numbers are counted'],
+    ['waiting > 0 and time.now or nil', 'time.now', 'a limit reports a wait start without waiting jobs'],
     [
       '(settings.waiting == 0) ~= (waiting == 0)',
       'true',
-      'who comes later makes the time short that somebody has waited',
+      'a later job shortens the recorded wait',
     ],
   ),
   ...of(
@@ -1334,24 +1333,24 @@ const limited: Mutation[] = [
     [
       '          if not waiter and settings.waiting ~= 0 then limits.save(key, limit_fields.waiting, 0) end\n',
       '',
-      'what was not known is never known again',
+      'an unknown value is never known again',
     ],
     [
       '          if settings.running ~= running then limits.save(key, limit_fields.running, running) end\n',
       '',
-      'how many run is not said',
+      'the number of runs is missing',
     ],
-    ["rawget(state, 'taken') or ", '', 'how many run is said as it was when the first began to wait'],
+    ["rawget(state, 'taken') or ", '', 'the number of runs is from the start of the first wait'],
     [
       "rawget(state, 'taken') or settings.running or state.taken",
       "rawget(state, 'taken')",
-      'how many run is not said of a limit that lets nobody through',
+      'the number of runs is missing for a closed limit',
     ],
   ),
   ...of(127, 'lib/job/places.lua', [
     '    limits.count_waiting(doc.queue, doc.waiting_limit, -1)\n',
     '',
-    'who no longer waits at a limit is counted there',
+    'a job that no longer waits at a limit is counted there',
   ]),
 ]
 
@@ -1362,18 +1361,18 @@ const listening: Mutation[] = [
     [
       "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
       "journal.push(cache.writes.messages, { ns .. 'live:' .. channel, text })",
-      'who listens above hears nothing',
+      'a listener above receives nothing',
     ],
     [
       "for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end",
       "for _, level in ipairs(all) do redis.call('PUBLISH', ns .. 'live:' .. level, text) end",
-      'what a refused run has said is heard',
+      'messages of a refused run are published',
     ],
   ),
   ...of(30, 'lib/port/hints.lua', [
     'return system > 0 or till > time.now',
     'return system > 0',
-    'who listens outside hears nothing of statuses',
+    'a listener outside receives no statuses',
   ]),
   ...of(
     30,
@@ -1381,12 +1380,12 @@ const listening: Mutation[] = [
     [
       'return hints.set(system, math.max(till, time.now + ms), version)',
       'return hints.set(system, time.now + ms, version)',
-      'who listens to all for a short time cuts off the others',
+      'a short-lived listener to all cuts off the rest',
     ],
     [
       'known[channel] = math.max(known[channel] or 0, time.now + ms)',
       'known[channel] = time.now + ms',
-      'who listens to a channel for a short time cuts off the others',
+      'a short-lived listener to a channel cuts off the rest',
     ],
     [
       'if tonumber(till) > time.now then\n      listened.till',
@@ -1396,7 +1395,7 @@ const listening: Mutation[] = [
     [
       'if till > time.now then return levels end',
       'if true then return levels end',
-      'everything is said outside, whoever listens',
+      'everything is published outside, whatever the listener',
     ],
     ['#lines > MOST_LISTENED', 'false', 'very many channels are all remembered'],
   ),
@@ -1412,30 +1411,30 @@ const listening: Mutation[] = [
     [
       "if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then",
       'if true then',
-      'a job calls whoever waits, for whatever',
+      'a job calls any waiting claim',
     ],
     ['        table.remove(claims, i)\n', '', 'two jobs call one claim'],
     [
       "'(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, MAX_CALLS",
       "'-inf', '+inf', 'LIMIT', 0, MAX_CALLS",
-      'who has gone is called',
+      'a departed claim is called',
     ],
     [
       '  if till > time.now then cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till)) end\n',
       '',
       'nobody is called',
     ],
-    ['till > time.now and till)', 'till > time.now and till or nil)', 'who leaves the line stays in it'],
+    ['till > time.now and till)', 'till > time.now and till or nil)', 'a claim that leaves the line stays in it'],
   ),
   ...of(30, 'scripts/commit.lua', [
     "#ids == 0 and told == '' and time.now + wait or time.now)",
     'time.now + wait)',
-    'who has got a job is called for the next one',
+    'a served claim is called for the next job',
   ]),
   ...of(30, 'lib/job/places.lua', [
     "  if place == 'p' then journal.push(journal.within(places.to_call, doc.queue), doc.class) end\n",
     '',
-    'a job that is due calls nobody',
+    'a due job calls no claim',
   ]),
 ]
 
@@ -1486,7 +1485,7 @@ const oneTime: Mutation[] = [
     [
       'math.min(time.now + tonumber(spec.wait), most)',
       'time.now + tonumber(spec.wait)',
-      'a debounced job is put off for ever',
+      'a debounced job is delayed forever',
     ],
     [
       '  assign.anew(id, doc, asked_doc.constraints_version, spec.limit_rows or {}, asked_doc.group)\n',
@@ -1496,12 +1495,12 @@ const oneTime: Mutation[] = [
     [
       "  if moment > time.now or doc.place == 't' then queueing.enqueue(id, doc) end\n",
       '',
-      'a debounced job that is ready is lent at once',
+      'a ready debounced job is leased at once',
     ],
     [
       "  if spec.debounce and doc.unique_held == 'b' then\n",
       '  if spec.debounce then\n',
-      'who asks with a debounce moves what another rule holds',
+      'a debounced request moves a job held by another rule',
     ],
     [
       'if not unique.waits(doc) then return unique.let_go(id, doc) end',
@@ -1509,7 +1508,7 @@ const oneTime: Mutation[] = [
       'a job that is to end takes the next one along',
     ],
   ),
-  ...of(31, 'lib/job/unique.lua', ["  cache.set_text(ns .. 'unique:' .. scope, id)\n", '', 'a key is nobody’s']),
+  ...of(31, 'lib/job/unique.lua', ["  cache.set_text(ns .. 'unique:' .. scope, id)\n", '', 'a key has no owner']),
   ...of(
     31,
     'lib/family/erase.lua',
@@ -1523,7 +1522,7 @@ const oneTime: Mutation[] = [
   ...of(31, 'lib/run/claim.lua', [
     "  if doc.unique_held == 's' or doc.unique_held == 'b' then unique.free(id, doc) end\n",
     '',
-    'what comes during a run is put off with that run, or lost',
+    'input during a run is delayed with that run, or lost',
   ]),
   ...of(
     32,
@@ -1531,39 +1530,39 @@ const oneTime: Mutation[] = [
     [
       'if known then return reply.again { jobs = known, lent = snapshot.of(eager.lent_before(lane)) } end',
       '',
-      'jobs that are asked for twice are made twice',
+      'jobs requested twice are created twice',
     ],
     [
       "if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end",
       '',
-      'one key stands for two bodies',
+      'one key covers two bodies',
     ],
   ),
   ...of(
     123,
     'scripts/enqueue.lua',
-    ['  taken = taken or answered or used\n', '', 'what has been made before is made again with others'],
-    ['beside[1] and { answers[1] } or answers', 'answers', 'who leads is told of the jobs of all, when asking again'],
-    ['call.fingerprint, { answers[i + 1] }', 'call.fingerprint, { answers[i] }', 'one is told of the job of another'],
+    ['  taken = taken or answered or used\n', '', 'an existing job is created again together with new ones'],
+    ['beside[1] and { answers[1] } or answers', 'answers', 'the leading caller gets the jobs of all on a retry'],
+    ['call.fingerprint, { answers[i + 1] }', 'call.fingerprint, { answers[i] }', 'a caller gets the job of another'],
   ),
   ...of(
     32,
     'scripts/change.lua',
-    ['if known then return reply.repeated { answer = known } end', '', 'what is done twice takes effect twice'],
+    ['if known then return reply.repeated { answer = known } end', '', 'a repeated call takes effect twice'],
     [
       "if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end",
       '',
-      'one key stands for two bodies',
+      'one key covers two bodies',
     ],
     [
       'if not me.nothing then idempotency.remember',
       'if true then idempotency.remember',
-      'no result yet is the answer for ever',
+      'a missing result stays the answer forever',
     ],
     [
       "if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end",
       "if not ok then\n  idempotency.remember(once, fingerprint, {}, tonumber(once_for), '')\n  work.flush()\n  return reply.refused { code = why.code, message = why.message }\nend",
-      'a refusal is the answer for ever',
+      'a refusal stays the answer forever',
     ],
   ),
   ...of(
@@ -1579,7 +1578,7 @@ const oneTime: Mutation[] = [
   ...of(
     129,
     'lib/runtime/idempotency.lua',
-    ['line_on(shelf, key) or cache.text_at(key)', 'cache.text_at(key)', 'what stands on a shelf is not found'],
+    ['line_on(shelf, key) or cache.text_at(key)', 'cache.text_at(key)', 'an answer on a shelf is not found'],
     ['    if of == key then return line end', '    if true then return line end', 'one gets the answer of another'],
     [
       'tonumber(till) > time.now then return text:sub(from) end',
@@ -1587,11 +1586,11 @@ const oneTime: Mutation[] = [
       'a shelf keeps all that ever stood on it',
     ],
     ['  if #shelved <= SHELF_BYTES then return', '  if true then return', 'a shelf grows with the calls'],
-    ['without_old(cache.text_at(shelf) or', "without_old('' or", 'who comes to a shelf sweeps it'],
+    ['without_old(cache.text_at(shelf) or', "without_old('' or", 'a newcomer to a shelf sweeps it'],
     [
       '  local till, text = numbers.int(time.now + ms)',
       '  local till, text = numbers.int(time.now + 1000)',
-      'what stands on a shelf holds for a second',
+      'an answer on a shelf lasts for a second',
     ],
   ),
   ...of(32, 'lib/run/ops/of_callers.lua', [
@@ -1602,19 +1601,19 @@ const oneTime: Mutation[] = [
   ...of(
     32,
     'lib/job/places.lua',
-    ["journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is })", '', 'who waits for a result is not called'],
+    ["journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is })", '', 'a caller that waits for a result is not called'],
     [
       '  if not doc.waited_until or not states.ends[is] then return end',
       '  if not doc.waited_until then return end',
       'a run that begins calls them',
     ],
-    ['  if tonumber(doc.waited_until) > time.now then', '  if true then', 'those who have left are called'],
-    ['  cache.change(id, doc, fields.waited_until, nil)\n', '', 'they are waited for ever after'],
+    ['  if tonumber(doc.waited_until) > time.now then', '  if true then', 'departed callers are called'],
+    ['  cache.change(id, doc, fields.waited_until, nil)\n', '', 'they are awaited forever after'],
   ),
   ...of(32, 'lib/job/ending.lua', [
     '    places.call_watchers(id, doc, states.resting[place])\n',
     '',
-    'nobody hears of a job that is gone when it ends',
+    'the end of a deleted job is not reported',
   ]),
   ...of(
     32,
@@ -1622,7 +1621,7 @@ const oneTime: Mutation[] = [
     [
       "if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then",
       'if entered or (laned and #runs > 0) then',
-      'a pull worker that asks twice is lent twice',
+      'a pull worker that retries gets two leases',
     ],
     [
       "if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then",
@@ -1674,7 +1673,7 @@ const oneTime: Mutation[] = [
   ...of(33, 'lib/run/retry.lua', [
     'again = not doc.terminating and has_tries(doc) }',
     'again = doc.terminating and has_tries(doc) }',
-    'a lost run is said to be the last',
+    'a lost run is reported as the last',
   ]),
   ...of(33, 'lib/family/erase.lua', [", history_kept = 'runs'", '', 'the runs of a job outlast it']),
   ...of(33, 'lib/job/ending.lua', [
@@ -1685,15 +1684,15 @@ const oneTime: Mutation[] = [
   ...of(
     33,
     'lib/runtime/lists.lua',
-    ['list.own and list.had or 0 do left', '0 do left', 'what waits in the document is forgotten when more comes'],
-    ['list.field and (list.own or list.pop == list.had)', 'list.field', 'a later value goes before those of the list'],
-    ['    if size > values.BIG then return nil end\n', '', 'a document grows with what waits'],
+    ['list.own and list.had or 0 do left', '0 do left', 'values waiting in the document are forgotten when more come'],
+    ['list.field and (list.own or list.pop == list.had)', 'list.field', 'a later value precedes the values of the list'],
+    ['    if size > values.BIG then return nil end\n', '', 'a document grows with waiting values'],
     [
       'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n',
       'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n  if list.own then return end\n',
-      'what has been taken out of the document is still there',
+      'taken values remain in the document',
     ],
-    ['from + 1, from + n)', '1, n)', 'a page begins with what has been seen'],
+    ['from + 1, from + n)', '1, n)', 'a page starts with values already seen'],
   ),
   ...of(33, 'lib/family/kin.lua', [
     '  if not doc.has_children then return list end\n',
@@ -1706,11 +1705,11 @@ const callbacks: Mutation[] = [
   ...of(
     34,
     'lib/job/ending.lua',
-    ['  if is_known then return end\n', '', 'terminating what has ended tells of it again'],
+    ['  if is_known then return end\n', '', 'terminating an ended job reports it again'],
     [
       "if (doc.callback or doc.keep_result) and states.ends[was] then cache.change(id, doc, fields.end_was_told, '1') end",
       '',
-      'terminating what has ended tells of it again, after its shutdown',
+      'terminating an ended job reports it again, after its shutdown',
     ],
   ),
   ...of(34, 'lib/job/rerun.lua', [
@@ -1747,7 +1746,7 @@ const callbacks: Mutation[] = [
   ...of(34, 'lib/job/retention.lua', [
     "return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)",
     'return false',
-    'a job goes before it is told of',
+    'a job is deleted before it is reported',
   ]),
 ]
 
@@ -1756,7 +1755,7 @@ const channels: Mutation[] = [
     29,
     'lib/port/write.lua',
     ['if n > 0 and (n > write.MAX_DIRECT or', 'if n > 0 and (', 'one script reaches everybody, however many they are'],
-    ['and has_left(relayed_by))', 'and false)', 'a message to few overtakes one that is on its way'],
+    ['and has_left(relayed_by))', 'and false)', 'a message to few listeners overtakes one on its way'],
     ["'(' .. behind or", "'[' .. behind or", 'the last port of a page gets the message twice'],
   ),
   ...of(
@@ -1775,21 +1774,21 @@ const channels: Mutation[] = [
     [
       '    audience.member_change(channel, member, false)\n    return 0\n',
       "    journal.refuse('NOT_FOUND', member)\n",
-      'one that has gone keeps the message from the others',
+      'a departed listener stops the message for the rest',
     ],
-    ['if score and not old[member] then', 'if false then', 'who listens since this very run does not hear'],
+    ['if score and not old[member] then', 'if false then', 'a listener since this very run receives nothing'],
   ),
   ...of(
     29,
     'lib/port/audience.lua',
-    ['if pending and pending[member] == score then return end', '', 'one that has gone is counted off twice'],
-    ['#listed == tonumber(n) and listed or nil', 'listed', 'who is not named does not hear'],
+    ['if pending and pending[member] == score then return end', '', 'a departed listener is subtracted twice'],
+    ['#listed == tonumber(n) and listed or nil', 'listed', 'an unnamed listener receives nothing'],
     ['listed and #listed <= audience.FEW and', 'listed and', 'a message to many reads all their names'],
   ),
   ...of(29, 'lib/port/write.lua', [
     'if #members == n then audience.list(channel, n, relay, members) end',
     '',
-    'those who are left of many are never named',
+    'the remaining few of many listeners are never named',
   ]),
   ...of(
     29,
@@ -1802,7 +1801,7 @@ const channels: Mutation[] = [
     [
       "cache.change(me.id, doc, fields.input_during_run, '1') end\n  leases.uncount_run(me.id, doc)\n",
       "cache.change(me.id, doc, fields.input_during_run, '1') end\n",
-      'a relay with much to do is taken for one that runs wild',
+      'a busy relay is taken for a loop',
     ],
   ),
   ...of(29, 'lib/port/write.lua', [
@@ -1815,7 +1814,7 @@ const channels: Mutation[] = [
     '',
     'a channel names a relay that has gone',
   ]),
-  ...of(29, 'lib/job/ending.lua', ['and not doc.relay_channel and', 'and', 'a relay that nobody needs stays']),
+  ...of(29, 'lib/job/ending.lua', ['and not doc.relay_channel and', 'and', 'an unneeded relay stays']),
 ]
 
 const kept: Mutation[] = [
@@ -1824,9 +1823,9 @@ const kept: Mutation[] = [
     'lib/port/kept.lua',
     ['index, 0, -MOST', 'index, 0, -MOST - 1', 'one channel more has a last message'],
     ['minutes.counted(counts, 1)', 'minutes.counted(nil, 1)', 'only the last message is counted'],
-    ['  cache.zset(index, channel, false)\n', '', 'what was forgotten keeps its place'],
-    ['  cache.replace_text(kept.key(channel), false)\n', '', 'what was forgotten stays in Redis'],
-    ['~= minute then', '== false then', 'nobody finds what is kept'],
+    ['  cache.zset(index, channel, false)\n', '', 'a forgotten channel keeps its place'],
+    ['  cache.replace_text(kept.key(channel), false)\n', '', 'a forgotten channel stays in Redis'],
+    ['~= minute then', '== false then', 'kept messages cannot be found'],
     ["tonumber(((counts or ''):match('^%d+'))) ~= minute", 'not text', 'a channel goes though something has just come'],
   ),
   ...of(130, 'lib/run/ops/of_callers.lua', [
@@ -1844,7 +1843,7 @@ const flows: Mutation[] = [
     [
       "    if parent_doc.place == 'l' and not parent_doc.child_during_run then cache.change(doc.parent, parent_doc, fields.child_during_run, '2') end\n",
       '',
-      'who follows no longer has not heard what its children did during its last run',
+      'a former follower misses events of its children during its last run',
     ],
     [
       "fields.child_during_run, '2')",
@@ -1866,7 +1865,7 @@ const flows: Mutation[] = [
       "  elseif doc.place ~= 's' and doc.place ~= 'c' then\n",
       'a completed follower stays so',
     ],
-    ['    cache.change(id, doc, fields.ended_at, nil)\n', '', 'a follower that goes on seems to have ended'],
+    ['    cache.change(id, doc, fields.ended_at, nil)\n', '', 'a continuing follower seems to have ended'],
     [
       "    if turned then cache.change(id, doc, fields.child_during_run, '1') end\n",
       '',
@@ -1875,7 +1874,7 @@ const flows: Mutation[] = [
     [
       "if turned then cache.change(id, doc, fields.child_during_run, '1') end",
       "cache.change(id, doc, fields.child_during_run, '1')",
-      'whatever children do during its run makes it run again',
+      'events of children during its run always make it run again',
     ],
     [
       'if turned then return resume(id, doc) end',
@@ -1885,7 +1884,7 @@ const flows: Mutation[] = [
     [
       'if turned then return resume(id, doc) end',
       "if turned and doc.place == 'f' then return resume(id, doc) end",
-      'nobody hears that a child has failed',
+      'the failure of a child is not reported',
     ],
   ),
   ...of(35, 'lib/job/queueing.lua', [
@@ -1929,7 +1928,7 @@ const flows: Mutation[] = [
   ...of(36, 'lib/port/write.lua', [
     "  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options) end\n",
     '',
-    'values stay where they were written',
+    'values stay at the written port',
   ]),
   ...of(
     36,
@@ -1939,7 +1938,7 @@ const flows: Mutation[] = [
       "if dir == 'i' then return true end",
       'wires lead round in a circle',
     ],
-    ["to_dir == 'i' and to_doc.parent == doc.parent or", "to_dir == 'i' or", 'a wire reaches one that has been let go'],
+    ["to_dir == 'i' and to_doc.parent == doc.parent or", "to_dir == 'i' or", 'a wire reaches a detached job'],
     ['if not wires.is_there(to_doc, to_dir, to_port) then return nil end', '', 'a port that has gone harms who writes'],
   ),
   ...of(36, 'lib/port/write.lua', [
@@ -1964,12 +1963,12 @@ const flows: Mutation[] = [
     [
       "  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, n) end\n",
       '',
-      'what a run takes is not counted',
+      'values taken by a run are not counted',
     ],
     [
       "  if doc['m' .. dir .. ':' .. port] then note_leaving(id, doc, dir, port, #items) end\n",
       '',
-      'what is taken is not counted',
+      'taken values are not counted',
     ],
   ),
   ...of(
@@ -1979,7 +1978,7 @@ const flows: Mutation[] = [
     [
       'if options and options.arriving then items = envelope.stamped(items, numbers.int(math.floor(time.now / 1000))) end',
       '',
-      'nobody knows since when values wait',
+      'the wait start of values is unknown',
     ],
   ),
   ...of(36, 'lib/port/envelope.lua', ["flags:gsub('t%d+', '')", 'flags', 'a value has the moments of all its wires']),
@@ -1989,7 +1988,7 @@ const flows: Mutation[] = [
     [
       "if text and (pushed > taken or doc['d' .. dir .. ':' .. port]) then write.pass(id, doc, dir, port, {}) end",
       '',
-      'what waits when a wire is laid stays',
+      'values waiting when a wire is laid stay',
     ],
     [
       '    values.set_value(id, doc, field, spec.default)\n    audience.set_channels',
@@ -2008,7 +2007,7 @@ const flows: Mutation[] = [
     [
       "  if value and of.doc['w' .. of.dir .. ':' .. of.port] then",
       '  if false then',
-      'a new default stays where it is',
+      'a new default stays in place',
     ],
     ['  if not own then journal.refuse', '  if false then journal.refuse', 'anybody lays wires'],
   ),
@@ -2018,25 +2017,25 @@ const flows: Mutation[] = [
     [
       'if above_doc and above_doc.recorded then',
       'if above_doc then',
-      'what the children of every follower do is recorded',
+      'events of children of every follower are recorded',
     ],
     ['  if entry.bytes > MAX_ENTRY then', '  if false then', 'an entry of a record has no bound'],
   ),
   ...of(35, 'lib/run/ops/on_records.lua', [
     "  if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end\n",
     '',
-    'what was recorded stays when nothing is recorded any more',
+    'records stay after recording has stopped',
   ]),
   ...of(35, 'lib/family/erase.lua', [" recorded = 'record',", '', 'the record of a flow outlives it']),
   ...of(36, 'lib/run/ops/on_records.lua', [
     "if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then",
     'if false then',
-    'a run goes on with what has changed',
+    'a run continues with changed values',
   ]),
   ...of(36, 'lib/run/ops/on_ports.lua', [
     "from.id == me.id and 'the flow' or from.doc.child_name)",
     "'')",
-    'nobody knows which wire was refused',
+    'the refused wire is unknown',
   ]),
 ]
 
@@ -2061,31 +2060,31 @@ const aged: Mutation[] = [
   ...of(
     37,
     'lib/run/claim.lua',
-    [' or queue_record.ageing or queue_record.reordering then', ' then', 'who asks for a priority gets nothing'],
+    [' or queue_record.ageing or queue_record.reordering then', ' then', 'a claim for a priority gets nothing'],
     [
       " and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))",
       '',
-      'who asks for a priority gets any',
+      'a claim for a priority gets any',
     ],
   ),
   ...of(37, 'lib/run/ops/on_records.lua', [
     'cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
     'cache.zset(places.index_of(doc), places.member_of(me.id, doc), tonumber(doc.priority) or 0)',
-    'a new priority forgets what was waited',
+    'a new priority drops the waited time',
   ]),
   ...of(
     37,
     'lib/queue/aging.lua',
-    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'w:0', p = 'w:0' }", 'who waits for pull workers stays where he was'],
-    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'p:0' }", 'who waits at a limit stays where he was'],
+    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'w:0', p = 'w:0' }", 'a job waiting for pull workers keeps its place'],
+    ["{ r = 'p:0', p = 'w:0' }", "{ r = 'p:0' }", 'a job waiting at a limit keeps its place'],
     ["further ~= '0' and place .. ':' .. further or", '', 'only the first of many get their place'],
-    ['      turns.change_tier(id, doc)\n', '', 'who waits at a limit has the turn of another step'],
+    ['      turns.change_tier(id, doc)\n', '', 'a job waiting at a limit has the turn of another step'],
     [
       "  limits.save(key, limit_fields.reordering, further ~= '0' and further or nil)\n",
       '',
-      'a limit is gone through for ever',
+      'a limit is scanned forever',
     ],
-    ["        cache.zset(ns .. 'wake', 'k:' .. key, time.now)\n", '', 'nobody looks at a limit'],
+    ["        cache.zset(ns .. 'wake', 'k:' .. key, time.now)\n", '', 'limits are not checked'],
   ),
   ...of(37, 'lib/limit/waiting.lua', [
     'if settings and settings.reordering then aging.go_on_at(key) end',
@@ -2095,16 +2094,16 @@ const aged: Mutation[] = [
   ...of(37, 'lib/queue/lanes.lua', [
     '(queue_record.moving or queue_record.reordering) and time.now',
     'queue_record.moving and time.now',
-    'no tick looks at what is left',
+    'no tick checks the rest',
   ]),
-  ...of(37, 'scripts/tick.lua', ['  aging.go_on(q)\n', '', 'ticks do not go on with it']),
+  ...of(37, 'scripts/tick.lua', ['  aging.go_on(q)\n', '', 'ticks do not continue it']),
   ...of(
     37,
     'scripts/commit.lua',
-    [' + aging.go_on(queue_name)', '', 'claims do not go on with it'],
+    [' + aging.go_on(queue_name)', '', 'claims do not continue it'],
     ['if LIGHT and (changing or hints', 'if LIGHT and (hints', 'the short commit script continues a move'],
   ),
-  ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'who waits stays where he was']),
+  ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'a waiting job keeps its place']),
 ]
 
 const breakers: Mutation[] = [
@@ -2115,7 +2114,7 @@ const breakers: Mutation[] = [
     [
       "return reply.breaker { state = 'closed', failures = numbers.int(n) } end\n  return",
       "return reply.breaker { state = 'closed', failures = '0' } end\n  return",
-      'failures are not told',
+      'failures are not reported',
     ],
     [
       'if n < threshold then return reply.breaker {',
@@ -2124,24 +2123,24 @@ const breakers: Mutation[] = [
     ],
     ['  if not counts then return state() end\n', '', 'calls that were under way count too'],
     ['if n >= threshold then\n    till', 'if false then\n    till', 'it is never closed for a while'],
-    ['math.max(floor, ', 'math.max(0, ', 'what the host says does not count'],
+    ['math.max(floor, ', 'math.max(0, ', 'an answer of the host does not count'],
     ['threshold + 1, cap)', 'threshold + 1, 1e300)', 'the while has no end'],
     ['backoff.doubling(base, n - threshold + 1, cap)', 'base', 'the while stays the same'],
-    ['if n < threshold or till > time.now then', 'if n < threshold then', 'everybody who asks may try'],
+    ['if n < threshold or till > time.now then', 'if n < threshold then', 'every caller may probe'],
     ['    till = time.now + probing\n', '', 'all try at once after the while'],
-    ["    keep('p')\n", "    keep('')\n", 'who asks during a probe waits for as long as it may take'],
-    ["  probed = ''\n", '', 'the while after a probe is told too short'],
+    ["    keep('p')\n", "    keep('')\n", 'a caller during a probe waits for the maximum'],
+    ["  probed = ''\n", '', 'the reported time after a probe is too short'],
     ['till = time.now + probing', 'till = time.now + 86400000', 'a probe that never answers keeps its place'],
     ["    redis.call('DEL', key)\n", '', 'a success changes nothing'],
     [
       "    redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)\n",
       '',
-      'nobody sees which hosts are left alone',
+      'hosts that are left alone are invisible',
     ],
     [
       "    redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))\n",
       '',
-      'hosts that nobody calls any more are listed for ever',
+      'unused hosts are listed forever',
     ],
     [
       "    if n >= threshold then redis.call('ZREM', ns .. 'breakers', host) end\n",
@@ -2158,7 +2157,7 @@ const schemas: Mutation[] = [
     'lib/runtime/cache.lua',
     ['number > cache.SCHEMA or', '', 'data of a newer schema are changed'],
     [' or number < OLDEST then', ' then', 'data of an older schema are changed'],
-    ['  if asks_schema then check_schema() end\n', '', 'nobody looks which schema the data are of'],
+    ['  if asks_schema then check_schema() end\n', '', 'the schema of the data is not checked'],
   ),
   ...of(41, 'lib/runtime/store.lua', ['  record_schema()\n', '', 'a new database has no schema number']),
   ...of(41, 'lib/run/ops/of_callers.lua', [
@@ -2174,10 +2173,10 @@ const schemas: Mutation[] = [
     [
       "  keep(id)\n  cache.set_text(ns .. 'epoch'",
       "  cache.set_text(ns .. 'epoch'",
-      'that Redis went back is told, and ids are given again',
+      'the restore of Redis is reported, and ids are reused',
     ],
     ['numbers.int(times + 1)', "'1'", 'all times that Redis went back count as one'],
-    ['numbers.int(last + 1) ..', 'numbers.int(last) ..', 'a job that is there is said to be lost'],
+    ['numbers.int(last + 1) ..', 'numbers.int(last) ..', 'an existing job is reported as lost'],
   ),
 ]
 
@@ -2206,7 +2205,7 @@ const reaching: Mutation[] = [
   ...of(
     71,
     'lib/family/births.lua',
-    ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of others'],
+    ['if born > MAX_BORN then', 'if false then', 'a job leads to any number of further jobs'],
     ['if level + 1 > MAX_LEVELS then', 'if false then', 'families grow to any depth'],
     ["(parent_doc.root_and_level or ''):match", "(''):match", 'each job counts its own children alone'],
     ['  cache.change(root, root_doc, fields.descendants, numbers.int(born))\n', '', 'nobody is counted'],
@@ -2214,12 +2213,12 @@ const reaching: Mutation[] = [
   ...of(71, 'lib/family/erase.lua', [
     '  if doc.root_and_level then births.uncount(doc) end\n',
     '',
-    'who is gone is counted for ever',
+    'a departed process is counted forever',
   ]),
   ...of(70, 'lib/family/kin.lua', [
     '  if not parent then return end\n  kin.memo.roots = nil\n',
     '  if not parent then return end\n',
-    'who was let go stays of the family',
+    'a detached child stays in the family',
   ]),
 ]
 
@@ -2232,12 +2231,12 @@ const processes: Mutation[] = [
     ['not known or time.now - known.heard > FORGOTTEN', 'not known', 'an old signal holds for a new process'],
     ['if not text and not has_place() then', 'if false then', 'any number of processes is known'],
     ['      cache.hset(processes.key, flat[i], false)\n', '', 'the dead make no room'],
-    ['if is_new then known.queues[#known.queues + 1] = q end', '', 'nobody knows which queues it asks'],
+    ['if is_new then known.queues[#known.queues + 1] = q end', '', 'the queues of a process are unknown'],
   ),
   ...of(80, 'lib/run/claim.lua', [
     '  if process or doc.process then cache.change(id, doc, fields.process, process) end\n',
     '',
-    'nobody knows who has a run',
+    'the owner of a run is unknown',
   ]),
   ...of(
     80,
@@ -2245,7 +2244,7 @@ const processes: Mutation[] = [
     [
       'fields.previous_ran_at, fields.process, fields.run_did }',
       'fields.previous_ran_at, fields.run_did }',
-      'a run stays with its process for ever',
+      'a run stays with its process forever',
     ],
     ['doc.process or (doc.lease_length', '(doc.lease_length', 'the history does not know which process'],
   ),
@@ -2262,14 +2261,14 @@ const processes: Mutation[] = [
     [
       "redis.call('ZUNION', numbers.int(to - from + 1), unpack(indexes, from, to))",
       "redis.call('ZRANGE', indexes[to], 0, -1)",
-      'of queues with few runs one is shown',
+      'only one queue with few runs is shown',
     ],
   ),
   ...of(
     81,
     'scripts/commit.lua',
-    ["max > 0 and told == '' and", 'max > 0 and', 'who is quiet gets jobs'],
-    ["#ids == 0 and told == '' and", '#ids == 0 and', 'who is quiet is called in vain'],
+    ["max > 0 and told == '' and", 'max > 0 and', 'a quiet process gets jobs'],
+    ["#ids == 0 and told == '' and", '#ids == 0 and', 'a quiet process is called in vain'],
     ['faults = journal.faults, told = told }', 'faults = journal.faults }', 'nobody is told'],
   ),
   ...of(
@@ -2289,7 +2288,7 @@ const branching: Mutation[] = [
   ...of(72, 'lib/job/ending.lua', [
     'and not doc.family_top then',
     'then',
-    'a job that has gone through a family stays for ever',
+    'a job that walked a family stays forever',
   ]),
   ...of(72, 'lib/job/ending.lua', [
     'local budget = { left = 500 }',
@@ -2342,7 +2341,7 @@ const branching: Mutation[] = [
       'if false then me.at = time.now + 1000',
       'a deletion does not wait for runs',
     ],
-    ["(not deletes or top_doc.delete_requested == 'f')", 'true', 'who was brought back goes all the same'],
+    ["(not deletes or top_doc.delete_requested == 'f')", 'true', 'a restored job is removed anyway'],
     ['  leases.uncount_run(me.id, doc)\n', '', 'going through many looks like running wild'],
     [
       '  ending.terminate_one(doc.family_top, top_doc)\n  if top_doc.place',
@@ -2356,14 +2355,14 @@ const counting: Mutation[] = [
   ...of(
     45,
     'lib/runtime/tally.lua',
-    ['if front == gone[i]:sub(1, 13) then front = nil break end', '', 'who has been lent stays in front'],
+    ['if front == gone[i]:sub(1, 13) then front = nil break end', '', 'a leased job stays in front'],
     [
       '  if not front and n - packed > #kept / 2 then front = ',
       '  if false then front = ',
-      'nobody looks who comes next',
+      'the next job is not checked',
     ],
-    ['if not front or since < front then front = since end', 'front = since', 'who comes last is in front'],
-    ['if not is_gone[members[i]] then return', 'if true then return', 'who is about to go comes next'],
+    ['if not front or since < front then front = since end', 'front = since', 'the last job is in front'],
+    ['if not is_gone[members[i]] then return', 'if true then return', 'a job about to be removed comes next'],
   ),
   ...of(45, 'lib/runtime/cache.lua', [
     'if text and text:sub(1, 1) ~= cache.COUNTED then queue_record.jobs_at = nil end',
@@ -2373,17 +2372,17 @@ const counting: Mutation[] = [
   ...of(
     45,
     'lib/runtime/tally.lua',
-    ['    added = 0\n', '', 'what is there is counted twice where it is counted the first time'],
+    ['    added = 0\n', '', 'existing jobs are counted twice in the first count'],
     [
       'tally.add(queue_record, place, added - #gone)',
       'tally.add(queue_record, place, added)',
-      'who leaves is counted on',
+      'a leaving job still counts',
     ],
   ),
   ...of(
     45,
     'lib/runtime/store.lua',
-    ['if of and (left < #one[3] or tally.add(', 'if of and (false or tally.add(', 'who was not there is taken off'],
+    ['if of and (left < #one[3] or tally.add(', 'if of and (false or tally.add(', 'an absent job is subtracted'],
     ['tally.add(cache.queues[of[1]], of[2], 0) < 0) then', 'false) then', 'there are fewer than none'],
   ),
   ...of(45, 'queries/overview.lua', [
@@ -2394,12 +2393,12 @@ const counting: Mutation[] = [
   ...of(45, 'lib/look/queues.lua', [
     '    if cache.raw[redis_keys.queue_key(name)] then queues.save(name) end\n',
     '',
-    'each look counts anew',
+    'each look counts everything again',
   ]),
   ...of(45, 'lib/run/claim.lua', [
     "if from == 0 and want.tier == '' then tally.heads[got.key] = members end",
     'tally.heads[got.key] = members',
-    'who comes next is looked for behind those that stay',
+    'the next job is searched after the ones that stay',
   ]),
 ]
 
@@ -2413,27 +2412,27 @@ const history: Mutation[] = [
       '',
       'a day that ended before a claim is lost',
     ],
-    ['counts.is_left = true\n    return', 'counts.is_left = true', 'what a claim cannot put away is lost'],
-    ['  cache.change_queue(q, queue_fields.counts, {})\n', '', 'today goes on for ever'],
+    ['counts.is_left = true\n    return', 'counts.is_left = true', 'a job that a claim cannot put away is lost'],
+    ['  cache.change_queue(q, queue_fields.counts, {})\n', '', 'today never ends'],
     [
       'cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))',
       '',
-      'the sum of all is that of today',
+      'the total equals the sum of today',
     ],
     [
       "local kept = text and readable.decode(text, key .. ' ' .. field) or {}",
       'local kept = {}',
-      'a queue forgets the days of the others',
+      'a queue forgets the days of other queues',
     ],
-    ['do cache.hset(key, numbers.int(old), false) end', 'do end', 'days are kept for ever'],
-    ['  cache.change_queue(q, queue_fields.minute, minute)\n', '', 'a minute begins anew with each count'],
-    ['math.floor(queue_record.minute / 60) ~= hour', 'false', 'hours are not told'],
-    ['  cache.change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is told of every minute after it'],
-    ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'waits of yesterday are those of today'],
+    ['do cache.hset(key, numbers.int(old), false) end', 'do end', 'days are kept forever'],
+    ['  cache.change_queue(q, queue_fields.minute, minute)\n', '', 'a minute restarts with each count'],
+    ['math.floor(queue_record.minute / 60) ~= hour', 'false', 'hours are not reported'],
+    ['  cache.change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is reported for every later minute'],
+    ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'yesterday's waits count for today'],
     ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
     ['kind .. numbers.int(moment % most) end', 'kind .. numbers.int(moment) end', 'places are not used again'],
   ),
-  ...of(82, 'scripts/commit.lua', ['if ids[1] then counts.waited', 'if false then counts.waited', 'no wait is told']),
+  ...of(82, 'scripts/commit.lua', ['if ids[1] then counts.waited', 'if false then counts.waited', 'no wait is reported']),
 ]
 
 const amounts: Mutation[] = [
@@ -2445,7 +2444,7 @@ const amounts: Mutation[] = [
       '  if true then return end\n',
       'any number of values waits at a port',
     ],
-    ['pushed - taken + #items > MAX_WAITING or not', 'not', 'a message to a full port harms who says it'],
+    ['pushed - taken + #items > MAX_WAITING or not', 'not', 'a message to a full port fails its publisher'],
   ),
   ...of(73, 'lib/port/write.lua', [
     'if write.said[what] > most then',
@@ -2479,7 +2478,7 @@ const amounts: Mutation[] = [
   ...of(73, 'lib/port/write.lua', [
     '  if #cache.writes.messages > MAX_LIVE then return end\n',
     '',
-    'any number is said outside',
+    'any number is published outside',
   ]),
   ...of(73, 'queries/list.lua', [
     'if bytes > MAX_PAGE and #jobs > 0 then return false end',
@@ -2494,7 +2493,7 @@ const amounts: Mutation[] = [
   ...of(73, 'lib/run/finish.lua', [
     'kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0',
     'kin.memo.roots = nil',
-    'what others of a batch say counts against a run',
+    'messages of other runs in the batch count against a run',
   ]),
 ]
 
@@ -2507,14 +2506,14 @@ const sizes: Mutation[] = [
       '  do return end\n',
       'a job holds any number of bytes',
     ],
-    ['  if rough then set_size(id, doc, count(id, doc)) end\n', '', 'what has gone is counted for ever'],
-    ['    values.add(id, doc, #value)\n', '', 'values beside the document are not counted'],
+    ['  if rough then set_size(id, doc, count(id, doc)) end\n', '', 'deleted values are counted forever'],
+    ['    values.add(id, doc, #value)\n', '', 'values next to the document are not counted'],
     [
       'if known then values.add(id, doc, -#known) else values.lose(id, doc) end',
       '',
       'a value that is replaced counts still',
     ],
-    ['(values.added[id] or 0) + #(cache.raw', '#(cache.raw', 'what one call does is not counted together'],
+    ['(values.added[id] or 0) + #(cache.raw', '#(cache.raw', 'effects of one call are not counted together'],
     [
       '  if counted[key] <= MOST_FIELDS then return end\n',
       '  do return end\n',
@@ -2529,15 +2528,15 @@ const sizes: Mutation[] = [
     [
       '      if list.push[1] then values.add(list.id, cache.docs[list.id], tables.bytes(list.push)) end\n',
       '',
-      'what waits is not counted',
+      'waiting values are not counted',
     ],
-    ['      if list.pop > 0 then values.lose(list.id, cache.docs[list.id]) end\n', '', 'what was taken counts still'],
+    ['      if list.pop > 0 then values.lose(list.id, cache.docs[list.id]) end\n', '', 'taken values still count'],
   ),
   ...of(84, 'lib/run/ops/on_records.lua', ['  values.add(me.id, doc, #name + #value)\n', '', 'steps are not counted']),
   ...of(84, 'lib/port/write.lua', [
     ' or not values.has_room(id, doc, tables.bytes(items)) then',
     ' then',
-    'a message to a full job harms who says it',
+    'a message to a full job fails its publisher',
   ]),
   ...of(84, 'lib/job/ending.lua', ['  values.lose(id, doc)\n', '', 'steps count when they have gone']),
   ...of(84, 'lib/job/aliases.lua', [
@@ -2557,7 +2556,7 @@ const warm: Mutation[] = [
       'a lane is called whose time to wait is over',
     ],
     ['time.now - emptied >= period', 'false', 'lanes of a queue that is seldom used wait'],
-    ['cache.queue(q).paused or time.now', 'time.now', 'a lane waits for a queue that stands still'],
+    ['cache.queue(q).paused or time.now', 'time.now', 'a lane waits for a stopped queue'],
     [' or warm_lane(q) then', ' then', 'all lanes of a queue wait'],
     ["journal.push(cache.writes.messages, { ns .. 'call:' .. lane, 'ready' })\n", '', 'nobody calls'],
     ['  standby.cool_down(q, lane)\n  lanes.set', '  lanes.set', 'a lane is called for each job'],
@@ -2577,7 +2576,7 @@ const warm: Mutation[] = [
       'if false then standby',
       'a lane that waited leaves when it has looked',
     ],
-    ["leave == 'next' and 1 or 0", '0', 'nobody comes after a lane that leaves'],
+    ["leave == 'next' and 1 or 0", '0', 'no lane follows a leaving lane'],
   ),
 ]
 
@@ -2585,32 +2584,32 @@ const handed: Mutation[] = [
   ...of(
     92,
     'lib/queue/standby.lua',
-    ['#tokens + n <= MOST_HANDED and ', '', 'any number is lent before the lane tells of one'],
-    [' and time.now - since <= UNHEARD', '', 'jobs are lent to a lane that does not answer'],
+    ['#tokens + n <= MOST_HANDED and ', '', 'any number is leased before the lane reports one'],
+    [' and time.now - since <= UNHEARD', '', 'jobs are leased to an unresponsive lane'],
     [
       'if not lane or cache.queue(q).paused then return nil',
       'if not lane then return nil',
-      'a queue that stands still lends',
+      'a stopped queue leases jobs',
     ],
     [
       '  if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end\n',
       '',
       'a lane that is deaf keeps its place',
     ],
-    ["table.concat(before, ' ') .. ' ' .. ", '', 'of what was lent only the last is known'],
+    ["table.concat(before, ' ') .. ' ' .. ", '', 'only the last of the leased jobs is known'],
     [
       ' or nil) end\n  return waits',
       ' or cache.queue(q).handed) end\n  return waits',
-      'a lane is lent again what it has told of',
+      'a lane gets reported jobs again',
     ],
-    ['left[1] and not asks and', 'left[1] and', 'who asks is not lent what came a moment ago'],
+    ['left[1] and not asks and', 'left[1] and', 'a retry does not get the jobs of a moment ago'],
     [
       ' and time.now - since < ON_ITS_WAY',
       '',
-      'a lane that always has runs to commit is not lent what it has not heard of',
+      'a lane with constant commits does not get unheard jobs',
     ],
-    ['  return waits and {} or left\n', '  return left\n', 'what is on its way is lent twice'],
-    ['    if not tables.has(heard, token) then', '    if true then', 'a lane is lent what it has heard'],
+    ['  return waits and {} or left\n', '  return left\n', 'jobs on their way are leased twice'],
+    ['    if not tables.has(heard, token) then', '    if true then', 'a lane gets the jobs it has heard'],
   ),
   ...of(
     92,
@@ -2618,7 +2617,7 @@ const handed: Mutation[] = [
     [
       "  local lane = #members > 0 and tally.is_empty(q, 'ready') and standby",
       '  local lane = #members > 0 and standby',
-      'what comes later is lent first',
+      'later jobs are leased first',
     ],
     [
       '  for _, member in ipairs(members) do\n    if pieces.number_in(member) then return end\n  end\n',
@@ -2629,25 +2628,25 @@ const handed: Mutation[] = [
     [
       'calls = 0, max = #members',
       'calls = -1, max = #members',
-      'jobs that call others are lent to who may have no call left',
+      'calling jobs are leased to a lane without free calls',
     ],
-    ['lease = lanes.BELL, begun = 0', 'lease = lanes.LANE, begun = 0', 'a call that nobody heard is found late'],
-    ['lease = lanes.BELL, begun = 0', 'lease = lanes.BELL, begun = 1', 'a call that nobody heard counts as a run'],
-    ['  standby.hand(q, lane, tokens.of(ids))\n', '', 'who has not heard is never lent it'],
-    ['bytes > MOST_TOLD or ', '', 'a call brings what is large'],
-    ['or not snapshot.is_plain(row) then', 'then', 'a run begins without what stands beside its document'],
-    ['  if n > 0 then counts.waited(q, 0, n) end\n', '', 'they are not counted among those that waited'],
+    ['lease = lanes.BELL, begun = 0', 'lease = lanes.LANE, begun = 0', 'an unheard call is found late'],
+    ['lease = lanes.BELL, begun = 0', 'lease = lanes.BELL, begun = 1', 'an unheard call counts as a run'],
+    ['  standby.hand(q, lane, tokens.of(ids))\n', '', 'an unheard job is never leased again'],
+    ['bytes > MOST_TOLD or ', '', 'a call carries large values'],
+    ['or not snapshot.is_plain(row) then', 'then', 'a run starts without the values next to its document'],
+    ['  if n > 0 then counts.waited(q, 0, n) end\n', '', 'they are not counted among the waiting jobs'],
     [
       '    if not cache.writes.zsets[index][member] then journal.put(cache.writes.zsets[index], member, nil) end\n',
       '    journal.put(cache.writes.zsets[index], member, nil)\n',
-      'what was not lent is nowhere',
+      'an unleased job is nowhere',
     ],
     ['  journal.put(places.to_ring, q, left > 0 and left or nil)\n', '', 'the lane is called besides'],
   ),
   ...of(
     92,
     'scripts/enqueue.lua',
-    ['eager.hand_over(tagged)\n', '', 'nothing is lent with a call'],
+    ['eager.hand_over(tagged)\n', '', 'nothing is leased with a call'],
     ['eager.call_lanes()\n', '', 'nobody is called'],
   ),
   ...of(
@@ -2656,20 +2655,20 @@ const handed: Mutation[] = [
     [
       'if laned and cache.queue(queue_name).handed then',
       'if false then',
-      'who has not heard waits for its lease to end',
+      'an unheard job waits for its lease to end',
     ],
-    ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without what was lent to it'],
+    ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without its leased jobs'],
   ),
-  ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'who asks twice is lent it once']),
+  ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'a retry gets the lease once']),
   ...of(94, 'scripts/commit.lua', [
     ' and claim.is_overtaken() then',
     ' and false then',
-    'a claim misses what has become ready',
+    'a claim misses newly ready jobs',
   ]),
   ...of(98, 'lib/run/claim.lua', [
     ' or next(cache.writes.lists) then',
     ' then',
-    'a claim misses what was written before it',
+    'a claim misses earlier writes',
   ]),
   ...of(
     93,
@@ -2678,9 +2677,9 @@ const handed: Mutation[] = [
     [
       'if till and newly_lent[member] and not held[member] then n = n + 1 end',
       '',
-      'those that come together are parted',
+      'jobs that come together are separated',
     ],
-    ['till and newly_lent[member] and has_room', 'till and has_room', 'a lease stands in two places'],
+    ['till and newly_lent[member] and has_room', 'till and has_room', 'a lease is stored in two places'],
     [
       "      tally.add(queue_record, 'leases', (till and 1 or 0) - (held[member] and 1 or 0))\n",
       '',
@@ -2695,17 +2694,17 @@ const handed: Mutation[] = [
       'if till > time.now then',
       'a lease in the document never ends',
     ],
-    [' else next_moment = math.min(next_moment, till) end', ' end', 'nobody looks when the next lease ends'],
+    [' else next_moment = math.min(next_moment, till) end', ' end', 'no check happens when the next lease ends'],
   ),
   ...of(93, 'lib/job/places.lua', [
     "if doc.place == 'l' then journal.put(leased.newly_lent, id, false) elseif place",
     'if place',
-    'a renewed lease stands in two places',
+    'a renewed lease is stored in two places',
   ]),
   ...of(93, 'lib/runtime/tally.lua', [
     '  local members = tally.beside(q, place)\n',
     '  local members = {}\n',
-    'who looks sees half of the runs',
+    'a look shows half of the runs',
   ]),
   ...of(
     94,
@@ -2716,8 +2715,8 @@ const handed: Mutation[] = [
   ...of(
     94,
     'lib/run/claim.lua',
-    ['    if score then return false end\n', '', 'what a commit makes ready is not lent with it'],
-    ["  return tally.is_empty(q, 'ready')\nend", '  return true\nend', 'what others have made ready is not lent'],
+    ['    if score then return false end\n', '', 'jobs made ready by a commit are not leased with it'],
+    ["  return tally.is_empty(q, 'ready')\nend", '  return true\nend', 'jobs made ready by other calls are not leased'],
   ),
 ]
 
@@ -2728,12 +2727,12 @@ const ported: Mutation[] = [
     [
       "piece.own and text .. '\\n' .. piece.own or text",
       'text',
-      'what waits at ports of a piece is lost when it is lent',
+      'values waiting at ports of a piece are lost on lease',
     ],
     [
       "for field, list in pairs(cjson.decode(piece.own or '{}')) do",
       'for field, list in pairs({}) do',
-      'a job that leaves its piece loses what waits at its ports',
+      'a job that leaves its piece loses values waiting at its ports',
     ],
     [
       "cjson.encode(list[place] .. '') end",
@@ -2758,8 +2757,8 @@ const ported: Mutation[] = [
   ...of(
     105,
     'lib/run/packed.lua',
-    ["  cache.change_piece(run.piece, piece, 'common', common)\n", '', 'runs of a piece have not read what they read'],
-    ["  cache.change_piece(run.piece, piece, 'own', own)\n", '', 'what runs of a piece have written is lost'],
+    ["  cache.change_piece(run.piece, piece, 'common', common)\n", '', 'reads by runs of a piece are not recorded'],
+    ["  cache.change_piece(run.piece, piece, 'own', own)\n", '', 'writes by runs of a piece are lost'],
     [
       "  local keep = ending.removal('p' .. run.piece, doc, 'c')\n",
       '  local keep = time.now + (tonumber(doc.retain) or 86400000)\n',
@@ -2777,18 +2776,18 @@ const ported: Mutation[] = [
     [
       'if found == 0 or common:find(\'"i:[%w_]+":"[1-9]%d*,0"\') then',
       'if found == 0 then',
-      'what a run of a piece has not read is lost',
+      'unread values of a run of a piece are lost',
     ],
     [
       "  if hints.hears('/sidejob/log') then return false end\n",
       '',
-      'the log misses what runs of a piece read and wrote',
+      'the log misses reads and writes by runs of a piece',
     ],
   ),
   ...of(106, 'lib/run/finish.lua', [
     " or run.size > 1 and 'later'",
     '',
-    'what runs of a piece did is lost where they cannot end together',
+    'effects of runs of a piece are lost if they cannot end together',
   ]),
 ]
 
@@ -2796,7 +2795,7 @@ const marks: Mutation[] = [
   ...of(
     132,
     'lib/runtime/cache.lua',
-    [" == '^' and not chosen[field] end", " == '^' end", 'whatever is called like the mark is taken for it'],
+    [" == '^' and not chosen[field] end", " == '^' end", 'any text like the mark is taken for it'],
     ...[
       'class',
       'created_by',
@@ -2812,7 +2811,7 @@ const marks: Mutation[] = [
   ...of(132, 'queries/verify.lua', [
     'cache.is_beside(field, value) and',
     "value == '^' and",
-    'the doctor misses what is not wanted',
+    'the doctor misses unwanted entries',
   ]),
   ...of(132, 'scripts/repair.lua', [
     'cache.is_beside(field, value) and',
@@ -2825,7 +2824,7 @@ const packed: Mutation[] = [
   ...of(86, 'lib/job/places.lua', [
     '      if till then places.soonest(doc.queue, queue_fields.next_lease, till) end\n',
     '',
-    'who has left a piece whose lease is over is looked at by nobody',
+    'jobs that left a piece with an expired lease are not checked',
   ]),
   ...of(
     85,
@@ -2834,8 +2833,8 @@ const packed: Mutation[] = [
     ['  for from = 0, n - 1, pieces.SIZE do', '  for from = 0, 0 do', 'only the first piece is made'],
     [' and not specs.moment_of(spec) and', ' and', 'jobs that wait for a time wait in pieces'],
     [' and not sides.of(spec.queue, spec.class) and', ' and', 'jobs of pull workers wait in pieces'],
-    [' and not hints.hears_all_jobs()\nend', '\nend', 'who listens to all does not hear of them'],
-    ['if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end', '', 'an API key’s jobs count for ever'],
+    [' and not hints.hears_all_jobs()\nend', '\nend', 'a listener to all misses them'],
+    ['if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end', '', 'an API key’s jobs count forever'],
     ["if quota_of ~= '' then quota.add(quota_of, n, 0) end", '', 'an API key’s jobs do not count'],
   ),
   ...of(85, 'lib/job/ids.lua', [
@@ -2855,10 +2854,10 @@ const packed: Mutation[] = [
     [
       "want.place ~= '' or want.lane == '' or piece.n > room or",
       "want.place ~= '' or want.lane == '' or",
-      'more are lent than there is room for',
+      'leases exceed the free room',
     ],
-    ['  cache.count_packed(q, from, 1 - piece.n)\n', '', 'what has left an index still counts there'],
-    ['  cache.count_packed(q, to, piece.n - 1)\n', '', 'what has come into an index does not count'],
+    ['  cache.count_packed(q, from, 1 - piece.n)\n', '', 'an entry removed from an index still counts'],
+    ['  cache.count_packed(q, to, piece.n - 1)\n', '', 'an entry added to an index does not count'],
     ['  if under ~= token then return nil end\n', '', 'any token ends a piece'],
     ['if not piece or till <= time.now or lane', 'if not piece or lane', 'a piece ends after its lease'],
     [
@@ -2866,10 +2865,10 @@ const packed: Mutation[] = [
       "counts.add(doc.queue, doc.class, 'completed', 1)",
       'a piece is counted as one run',
     ],
-    ['  if keep > time.now then\n    move', '  if true then\n    move', 'what is to go at once stays'],
-    [':gsub(\'"le":"%d+",\', \'"le":"\' .. till .. \'","bg":"1",\', 1)', '', 'a lease that goes on ends in the text'],
+    ['  if keep > time.now then\n    move', '  if true then\n    move', 'a job to be removed at once stays'],
+    [':gsub(\'"le":"%d+",\', \'"le":"\' .. till .. \'","bg":"1",\', 1)', '', 'a renewed lease ends in the text'],
     ['.. till .. \'","bg":"1",\', 1)', ".. till .. '\",', 1)", 'a run of a piece that was extended has not begun'],
-    ['(begun and \'"bg":"1",\' or \'\')', '\'"bg":"1",\'', 'who waited for others of its lane counts as lost'],
+    ['(begun and \'"bg":"1",\' or \'\')', '\'"bg":"1",\'', 'a job that waited for the rest of its lane counts as lost'],
     ['|completed","l"', '|failed","l"', 'a run that is committed again hears that it failed'],
   ),
   ...of(
@@ -2880,7 +2879,7 @@ const packed: Mutation[] = [
       'math.min(wide, lanes.WIDE)',
       'a queue’s own batch is passed over',
     ],
-    ['math.min(wide, lanes.WIDE)', 'wide', 'a lane takes as many pieces as it likes'],
+    ['math.min(wide, lanes.WIDE)', 'wide', 'a lane takes any number of pieces'],
   ),
   ...of(
     86,
@@ -2888,11 +2887,11 @@ const packed: Mutation[] = [
     [
       '(number and math.max(room, wide) or room)',
       'math.max(room, wide)',
-      'jobs by themselves come beyond what was asked for',
+      'single jobs exceed the requested number',
     ],
-    ['has_all(want, got) or (piece.n', '(piece.n', 'those of a piece come one by one beyond what was asked for'],
+    ['has_all(want, got) or (piece.n', '(piece.n', 'jobs of a piece exceed the requested number one by one'],
   ),
-  ...of(86, 'scripts/extend.lua', ['or till <= time.now or', 'or', 'a lease of a piece goes on after its end']),
+  ...of(86, 'scripts/extend.lua', ['or till <= time.now or', 'or', 'a lease of a piece outlasts its end']),
   ...of(86, 'scripts/tick.lua', [
     "places.to_ring[q] = tally.count(q, 'ready')",
     "places.to_ring[q] = redis.call('ZCARD', redis_keys.queue_key(q, 'ready'))",
@@ -2901,12 +2900,12 @@ const packed: Mutation[] = [
   ...of(86, 'lib/queue/due.lua', [
     '    if doc then retry.lose(id, doc) end\n',
     '',
-    'nobody loses a piece whose lease has ended',
+    'a piece with an expired lease is not lost',
   ]),
   ...of(86, 'lib/job/retention.lua', [
     'local remove = pieces.number_in(id) and remove_piece or remove_due',
     'local remove = remove_due',
-    'a piece stays for ever',
+    'a piece stays forever',
   ]),
   ...of(86, 'lib/run/claim.lua', [
     'or (number and packed.lent(number, under)) then',
@@ -2927,18 +2926,18 @@ const packed: Mutation[] = [
       'a job that leaves is counted twice',
     ],
     ['  journal.put(cache.loose, id, true)\n', '', 'a job that leaves stands nowhere'],
-    ['journal.put(cache.docs, id, doc)', 'cache.docs[id] = doc', 'what was refused leaves its piece half'],
+    ['journal.put(cache.docs, id, doc)', 'cache.docs[id] = doc', 'a refused run leaves its piece half done'],
   ),
   ...of(
     87,
     'lib/run/packed.lua',
-    ["lane == '' or packed.is_heard(run.piece) then", "lane == '' then", 'who listens later does not hear of ends'],
+    ["lane == '' or packed.is_heard(run.piece) then", "lane == '' then", 'a later listener misses ends'],
     [
       'not is_within(piece.mask, run.mask) or run.size',
       'false or run.size',
-      'those that have not ended end with the others',
+      'unfinished jobs end with the rest',
     ],
-    ['  return not packed.is_heard(number)\n', '  return true\n', 'who listens to one does not hear that it runs'],
+    ['  return not packed.is_heard(number)\n', '  return true\n', 'a listener to one job misses its run'],
     [
       'globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned) then',
       'false then',
@@ -2952,12 +2951,12 @@ const packed: Mutation[] = [
     [
       'if ended_together ~= run.mask then',
       'if not ended_together then',
-      'those that have left their piece are not committed',
+      'jobs that left their piece are not committed',
     ],
     [
       '    answers[i] = not run.piece and finish.commit(run, lane)\n',
       "    answers[i] = not run.piece and 'lost'\n",
-      'those that go by themselves are not committed',
+      'jobs that are removed separately are not committed',
     ],
   ),
   ...of(87, 'lib/run/packed.lua', [
@@ -2968,12 +2967,12 @@ const packed: Mutation[] = [
   ...of(87, 'lib/queue/moving.lua', [
     'if piece then ids = pieces.ids(number, piece) end',
     '',
-    'what waits in pieces does not move to pull workers',
+    'jobs waiting in pieces do not move to pull workers',
   ]),
   ...of(
     88,
     'queries/inspect.lua',
-    ['  return own + in_front', '  return in_front', 'those of the same piece are not in front'],
+    ['  return own + in_front', '  return in_front', 'jobs of the same piece are not in front'],
     ['local in_front = n > 0 and', 'local in_front = n > 0 and n or', 'a piece in front counts as one job'],
   ),
   ...of(88, 'lib/runtime/entries.lua', [
@@ -2984,13 +2983,13 @@ const packed: Mutation[] = [
   ...of(
     88,
     'scripts/repair.lua',
-    ['  cache.leave_piece(id)\n', '', 'a job that is there twice stays so'],
+    ['  cache.leave_piece(id)\n', '', 'a duplicate job stays'],
     ["if not is_there then redis.call('ZREM', key, member) elseif", 'if', 'an entry of a piece that is gone stays'],
   ),
   ...of(88, 'lib/runtime/tally.lua', [
     'entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0) or 0',
     'entries or 0',
-    'whoever counts anew counts entries',
+    'a recount counts entries',
   ]),
 ]
 
@@ -2998,11 +2997,11 @@ const told: Mutation[] = [
   ...of(
     90,
     'scripts/commit.lua',
-    ["    cache.set_text(ns .. 'rung', time.now_text)\n", '', 'nobody knows when a bell came'],
-    ['  if there[bell] then\n', '  if true then\n', 'whatever calls itself a bell counts as one'],
+    ["    cache.set_text(ns .. 'rung', time.now_text)\n", '', 'the time of a bell is unknown'],
+    ['  if there[bell] then\n', '  if true then\n', 'any claimed bell counts as one'],
   ),
   ...of(91, 'lib/port/log.lua', ['job_doc.class or', 'false or', 'entries have no class']),
-  ...of(91, 'lib/port/log.lua', ['fault_doc or (job and cache.find(job))', 'fault_doc', 'what runs say has no class']),
+  ...of(91, 'lib/port/log.lua', ['fault_doc or (job and cache.find(job))', 'fault_doc', 'writes of runs have no class']),
 ]
 
 const classes: Mutation[] = [
@@ -3011,16 +3010,16 @@ const classes: Mutation[] = [
     'lib/queue/class_counts.lua',
     ['      if lines >= MOST then', '      if false then', 'a text grows by every class'],
     ['      lines = lines + 1\n', '', 'a text grows by every class of one call'],
-    ['size_of(beside) >= MOST_BESIDE', 'false', 'what is counted beside the text grows by every class'],
+    ['size_of(beside) >= MOST_BESIDE', 'false', 'counts next to the text grow by every class'],
     [
       'if text and not is_of_today then cache.set_text',
       'if false then cache.set_text',
-      'what was counted by class on a day is lost when it is over',
+      'counts by class of a day are lost when it ends',
     ],
     [
       'if is_read and beside then cache.change_queue',
       'if false then cache.change_queue',
-      'what was counted beside the text is counted again',
+      'counts next to the text are counted again',
     ],
     ['while ENDS[bucket] and ms > ENDS[bucket] do bucket = bucket + 1 end', '', 'all runs are in the first bucket'],
     ['(of[at] or 0) + ms * n', '(of[at] or 0) + ms', 'the jobs of a piece took as long as one'],
@@ -3032,12 +3031,12 @@ const classes: Mutation[] = [
     [
       "numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\\n' .. text)",
       "numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\\n' .. with(text, of))",
-      'what is counted first in an hour is of the one before',
+      'the first counts of an hour belong to the one before',
     ],
     ['      cache.change_queue(q, queue_fields.class_hour, hour)\n', '', 'each count of an hour is its first'],
     ['cache.queue(q).class_hour ~= hour', 'not cache.queue(q).class_hour', 'all is of the first hour'],
     ['numbers.int(hour % class_counts.HOURS)', 'numbers.int(hour)', 'texts of hours are as many as there are hours'],
-    ['is_read = is_first or cache.raw', 'is_read = cache.raw', 'what is counted beside the text is of another hour'],
+    ['is_read = is_first or cache.raw', 'is_read = cache.raw', 'counts next to the text belong to another hour'],
   ),
   ...of(128, 'queries/classes.lua', [
     'most_bytes > 0 and left >= 0',
@@ -3057,16 +3056,16 @@ const settings: Mutation[] = of(
   [
     "  if text ~= '' then cache.change_queue(queue_name, field, tonumber(text)",
     "  text = text ~= '' and text or '0'\n  do cache.change_queue(queue_name, field, tonumber(text)",
-    'what is not said is as usual again',
+    'an omitted setting is reset',
   ],
-  [' > 0 and tonumber(text) or nil) end', ') end', 'what is to be as usual is 0'],
+  [' > 0 and tonumber(text) or nil) end', ') end', 'a reset setting is 0'],
   [
     'numbers.int(queue_record.most_lanes or 0)',
     'numbers.int(tonumber(lanes) or 0)',
-    'how many lanes there were is not answered',
+    'the previous number of lanes is not returned',
   ],
-  ["queue_record.paused and '1' or ''", "paused == '1' and '1' or ''", 'whether it was paused is not answered'],
-  ["queue_record.mode or 'push'", "mode ~= '' and mode or 'push'", 'how it was served is not answered'],
+  ["queue_record.paused and '1' or ''", "paused == '1' and '1' or ''", 'the previous pause is not returned'],
+  ["queue_record.mode or 'push'", "mode ~= '' and mode or 'push'", 'the previous mode is not returned'],
 )
 
 const logs: Mutation[] = [
@@ -3089,51 +3088,51 @@ const pastRuns: Mutation[] = [
   ...of(
     117,
     'lib/run/leases.lua',
-    ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'nothing more is told of runs that are kept'],
+    ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'nothing further is reported of kept runs'],
     ["(doc.history and told(id, doc, more and more.did) or '')", 'told(id, doc, more and more.did)', 'others pay'],
     ['numbers.int((tonumber(doc.runs_noted) or 0) + 1)', "'1'", 'each run is the first'],
     [
       'numbers.int(time.moment_of_sequence(doc.sequence))',
       'doc.ran_at',
-      'a run is told to have been ready when it began',
+      'a run is reported as ready when it began',
     ],
     ["(doc.next_commit or '0')", "'0'", 'checkpoints are not counted'],
-    ['or doc.run_did or', 'or', 'what a lost run did up to its last checkpoint is not told'],
-    ['fields.process, fields.run_did }', 'fields.process }', 'a run is told to have done what the one before did'],
+    ['or doc.run_did or', 'or', 'effects of a lost run up to its last checkpoint are not reported'],
+    ['fields.process, fields.run_did }', 'fields.process }', 'a run is reported with the effects of the previous one'],
   ),
   ...of(
     117,
     'lib/run/did.lua',
-    ['if tonumber(doc.history or 0) == 0 then return end', '', 'others note what they do'],
-    ['if all.bytes + #what > MOST then', 'if false then', 'all is told of a run, however much it did'],
+    ['if tonumber(doc.history or 0) == 0 then return end', '', 'other jobs record their effects'],
+    ['if all.bytes + #what > MOST then', 'if false then', 'all effects of a run are recorded, in any number'],
     ['all.more = all.more + n', '', 'nothing says that there was more'],
-    ['(all.of[what] or 0) + n', 'n', 'what is done again is not added'],
+    ['(all.of[what] or 0) + n', 'n', 'repeated effects are not added'],
     [
       "doc.run_did and readable.decode(doc.run_did, redis_keys.key_of(run.id) .. ' ' .. fields.run_did) or",
       '',
-      'what was done before a checkpoint is forgotten',
+      'effects before a checkpoint are forgotten',
     ],
   ),
-  ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets what was done']),
+  ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets the effects']),
   ...of(
     117,
     'lib/run/ops/on_ports.lua',
-    ["if me.note then me.note('r'", "if false then me.note('r'", 'nobody knows what a run has read'],
-    ["if me.note then me.note('w'", "if false then me.note('w'", 'nobody knows what a run has written'],
-    ["if me.note then me.note('p'", "if false then me.note('p'", 'nobody knows where a run has published'],
+    ["if me.note then me.note('r'", "if false then me.note('r'", 'reads of a run are unknown'],
+    ["if me.note then me.note('w'", "if false then me.note('w'", 'writes of a run are unknown'],
+    ["if me.note then me.note('p'", "if false then me.note('p'", 'channels of a run are unknown'],
   ),
-  ...of(117, 'lib/run/ops/on_families.lua', ['if me.note then', 'if false then', 'nobody knows what a run has made']),
+  ...of(117, 'lib/run/ops/on_families.lua', ['if me.note then', 'if false then', 'new jobs of a run are unknown']),
 ]
 
 const keptInputs: Mutation[] = [
   ...of(
     118,
     'lib/run/did.lua',
-    ["kept['token'] == run.token and kept or", 'kept or', 'what an earlier run took is told to be of this one'],
+    ["kept['token'] == run.token and kept or", 'kept or', 'inputs taken by an earlier run are reported for this one'],
     ['doc.inputs_kept and doc.next_commit and', 'false and', 'a checkpoint is forgotten'],
     ['kept.bytes = kept.bytes + BESIDE * n\n', '', 'any number of small values is kept'],
     ['      kept.bytes = kept.bytes + #item\n', '', 'large values are kept'],
-    ['if kept.bytes > MOST_INPUTS then kept.of = {} end', '', 'a part is kept of what is too much'],
+    ['if kept.bytes > MOST_INPUTS then kept.of = {} end', '', 'part of an oversized value is kept'],
   ),
   ...of(118, 'lib/run/finish.lua', ['  did.keep_inputs(run)\n', '', 'nothing is kept of inputs']),
   ...of(
@@ -3149,7 +3148,7 @@ const keptInputs: Mutation[] = [
     [
       '      journal.put(cache.writes.strings, key, nil)\n',
       '',
-      'what the last run took outlasts a job that goes at once',
+      'inputs of the last run outlast a job removed at once',
     ],
   ),
 ]
@@ -3157,10 +3156,10 @@ const keptInputs: Mutation[] = [
 const definitions: Mutation[] = of(
   112,
   'scripts/register.lua',
-  ['current[class] ~= replaced then', 'false then', 'a definition is written over another that nobody has looked at'],
+  ['current[class] ~= replaced then', 'false then', 'a definition overwrites another that was never read'],
   ["replaced ~= '' and", 'false and', 'two who change one definition overwrite each other'],
-  ["replaced ~= '' and current", 'current', 'nobody registers a class that is there'],
-  ["definition = current[class] or ''", "definition = ''", 'it is not told what a class has become'],
+  ["replaced ~= '' and current", 'current', 'an existing class is not registered'],
+  ["definition = current[class] or ''", "definition = ''", 'the resulting class is not returned'],
   ['if function_of then', 'if false then', 'a registration takes the jobs of a function away from it'],
   ['if function_of then', 'if current[class] then', 'a registration cannot be replaced by another'],
 )

@@ -288,7 +288,7 @@ const windows: Record<string, Window> = {
       file: 'lib/port/write.lua',
       find: '    audience.member_change(channel, member, false)\n    return 0\n',
       replace: "    journal.refuse('NOT_FOUND', member)\n",
-      says: 'one that has gone keeps the message from the others',
+      says: 'a departed listener stops the message for the rest',
     },
   },
   R13: {

@@ -28,7 +28,7 @@ export const list = (item: Closed): Pattern => ({ [ITEM]: item })
 /** The pattern of an object with any names, by its members. @example each({ default: CLOSED }) */
 export const each = (member: Closed): Pattern => ({ [MEMBER]: member })
 
-/** The pattern of one object or an array of such objects. @example oneOrMany({ args: CLOSED }) */
+/** The pattern of one object or an array of these objects. @example oneOrMany({ args: CLOSED }) */
 export const oneOrMany = (one: Pattern): Pattern => ({ ...one, [ITEM]: one })
 
 /** The pattern of an array's items. */
