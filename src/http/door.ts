@@ -145,7 +145,8 @@ const unsigned = (signature: string | undefined): SidejobError => {
 }
 
 /**
- * The caller, and the key of a stored answer: bound to the request, the caller and the body. The API key is replaced by its id, a part of its hash, so that it is not readable in Redis.
+ * The caller, and the key of a stored answer: bound to the request, the caller and the body. The API key is replaced by
+ * its id, a part of its hash, so that it is not readable in Redis.
  */
 export const callOf = async (request: Request, caller: Caller | undefined, bytes: Uint8Array): Promise<Call> => {
   const by = caller?.id === undefined ? {} : { by: `key:${caller.id}`, ...quotaOf(caller), ...rootOf(caller) }

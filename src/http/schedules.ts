@@ -23,7 +23,7 @@ const until = time.meta({
   description: 'its slots up to this moment instead of the next five: at most 1,000, and 50 of each in a list',
 })
 
-/** The request changes nothing; use PATCH for that. PATCH does. */
+/** The request changes nothing; PATCH does. */
 const existing = enqueued.extend({
   repeat: closed.nullable().meta({ description: 'as stored on the job: the request does not change it' }),
 })

@@ -1,6 +1,5 @@
-// Each rule of the scripts, taken out by a small change to a Lua file, with the wrong behaviour. The facts of the
-// rule must notice. Rules about TypeScript are not here: taking back an unpublished bell (2), waiting in a
-// dispatcher for soon-due jobs (19), and computing the next slot (22) are only facts.
+// Each rule of the scripts, taken out by a small change to a Lua file, with the wrong behaviour. The facts of the rule must notice. Rules about TypeScript are not here: taking back an unpublished bell
+// (2), waiting in a dispatcher for soon-due jobs (19), and computing the next slot (22) are only facts.
 
 import type { Fault } from './broken.ts'
 
@@ -279,7 +278,7 @@ const runs: Mutation[] = [
   ...of(9, 'lib/runtime/lists.lua', [
     'for i = 1, math.min(n - #items, #list.push) do items[#items + 1] = list.push[i] end',
     '',
-    'a run does not see its own writes or the previous run's',
+    'a run sees neither its own writes nor earlier ones',
   ]),
   ...of(9, 'lib/runtime/cache.lua', [
     'if waiting and waiting[field] ~= nil then return waiting[field] end',
@@ -450,7 +449,11 @@ const runs: Mutation[] = [
 ]
 
 const places: Mutation[] = [
-  ...of(14, 'lib/job/places.lua', ['  if was then places.leave(id, doc, keeps) end\n', '', 'a job keeps its old place']),
+  ...of(14, 'lib/job/places.lua', [
+    '  if was then places.leave(id, doc, keeps) end\n',
+    '',
+    'a job keeps its old place',
+  ]),
   ...of(14, 'lib/run/ops/on_records.lua', [
     'cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))',
     "cache.zset(redis_keys.queue_key(doc.queue, 'ready'), me.id, order.score(doc))",
@@ -1196,7 +1199,11 @@ const limited: Mutation[] = [
       "'(' .. numbers.int(time.now), '+inf') or 0",
       'only what starts now counts for a rate',
     ],
-    ["if settings.concurrency then first('held', time.now, 0) end", '', 'a job waiting for a lease checks every second'],
+    [
+      "if settings.concurrency then first('held', time.now, 0) end",
+      '',
+      'a job waiting for a lease checks every second',
+    ],
   ),
   ...of(
     27,
@@ -1322,11 +1329,7 @@ const limited: Mutation[] = [
     ['settings.waiting + n\n', 'settings.waiting\n', 'a limit does not report the number of waiting jobs'],
     ['not settings or not settings.waiting', 'not settings', 'unknown numbers are counted'],
     ['waiting > 0 and time.now or nil', 'time.now', 'a limit reports a wait start without waiting jobs'],
-    [
-      '(settings.waiting == 0) ~= (waiting == 0)',
-      'true',
-      'a later job shortens the recorded wait',
-    ],
+    ['(settings.waiting == 0) ~= (waiting == 0)', 'true', 'a later job shortens the recorded wait'],
   ),
   ...of(
     127,
@@ -1602,7 +1605,11 @@ const oneTime: Mutation[] = [
   ...of(
     32,
     'lib/job/places.lua',
-    ["journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is })", '', 'a caller that waits for a result is not called'],
+    [
+      "journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is })",
+      '',
+      'a caller that waits for a result is not called',
+    ],
     [
       '  if not doc.waited_until or not states.ends[is] then return end',
       '  if not doc.waited_until then return end',
@@ -1686,7 +1693,11 @@ const oneTime: Mutation[] = [
     33,
     'lib/runtime/lists.lua',
     ['list.own and list.had or 0 do left', '0 do left', 'values waiting in the document are forgotten when more come'],
-    ['list.field and (list.own or list.pop == list.had)', 'list.field', 'a later value precedes the values of the list'],
+    [
+      'list.field and (list.own or list.pop == list.had)',
+      'list.field',
+      'a later value precedes the values of the list',
+    ],
     ['    if size > values.BIG then return nil end\n', '', 'a document grows with waiting values'],
     [
       'list.own and list.had or 0 do left[#left + 1] = list.own[i] end\n',
@@ -2005,11 +2016,7 @@ const flows: Mutation[] = [
   ...of(
     36,
     'lib/run/ops/on_ports.lua',
-    [
-      "  if value and of.doc['w' .. of.dir .. ':' .. of.port] then",
-      '  if false then',
-      'a new default stays in place',
-    ],
+    ["  if value and of.doc['w' .. of.dir .. ':' .. of.port] then", '  if false then', 'a new default stays in place'],
     ['  if not own then journal.refuse', '  if false then journal.refuse', 'anybody lays wires'],
   ),
   ...of(
@@ -2286,11 +2293,7 @@ const branching: Mutation[] = [
     '      if true then alone',
     'large families go in one sweep',
   ]),
-  ...of(72, 'lib/job/ending.lua', [
-    'and not doc.family_top then',
-    'then',
-    'a job that walked a family stays forever',
-  ]),
+  ...of(72, 'lib/job/ending.lua', ['and not doc.family_top then', 'then', 'a job that walked a family stays forever']),
   ...of(72, 'lib/job/ending.lua', [
     'local budget = { left = 500 }',
     'local budget = { left = 100000 }',
@@ -2429,11 +2432,15 @@ const history: Mutation[] = [
     ['  cache.change_queue(q, queue_fields.minute, minute)\n', '', 'a minute restarts with each count'],
     ['math.floor(queue_record.minute / 60) ~= hour', 'false', 'hours are not reported'],
     ['  cache.change_queue(q, queue_fields.minute_wait, nil)\n', '', 'a wait is reported for every later minute'],
-    ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'yesterday's waits count for today'],
+    ['  cache.change_queue(q, queue_fields.day_waits, nil)\n', '', 'waits of yesterday count for today'],
     ['histogram[at] = histogram[at] + n', 'histogram[at] = histogram[at]', 'nobody has waited'],
     ['kind .. numbers.int(moment % most) end', 'kind .. numbers.int(moment) end', 'places are not used again'],
   ),
-  ...of(82, 'scripts/commit.lua', ['if ids[1] then counts.waited', 'if false then counts.waited', 'no wait is reported']),
+  ...of(82, 'scripts/commit.lua', [
+    'if ids[1] then counts.waited',
+    'if false then counts.waited',
+    'no wait is reported',
+  ]),
 ]
 
 const amounts: Mutation[] = [
@@ -2604,11 +2611,7 @@ const handed: Mutation[] = [
       'a lane gets reported jobs again',
     ],
     ['left[1] and not asks and', 'left[1] and', 'a retry does not get the jobs of a moment ago'],
-    [
-      ' and time.now - since < ON_ITS_WAY',
-      '',
-      'a lane with constant commits does not get unheard jobs',
-    ],
+    [' and time.now - since < ON_ITS_WAY', '', 'a lane with constant commits does not get unheard jobs'],
     ['  return waits and {} or left\n', '  return left\n', 'jobs on their way are leased twice'],
     ['    if not tables.has(heard, token) then', '    if true then', 'a lane gets the jobs it has heard'],
   ),
@@ -2626,11 +2629,7 @@ const handed: Mutation[] = [
       'pieces are taken apart',
     ],
     ['  tokens.of_lane(lane)\n', '', 'a token does not say whose lane it is in'],
-    [
-      'calls = 0, max = #members',
-      'calls = -1, max = #members',
-      'calling jobs are leased to a lane without free calls',
-    ],
+    ['calls = 0, max = #members', 'calls = -1, max = #members', 'calling jobs are leased to a lane without free calls'],
     ['lease = lanes.BELL, begun = 0', 'lease = lanes.LANE, begun = 0', 'an unheard call is found late'],
     ['lease = lanes.BELL, begun = 0', 'lease = lanes.BELL, begun = 1', 'an unheard call counts as a run'],
     ['  standby.hand(q, lane, tokens.of(ids))\n', '', 'an unheard job is never leased again'],
@@ -2653,11 +2652,7 @@ const handed: Mutation[] = [
   ...of(
     92,
     'scripts/commit.lua',
-    [
-      'if laned and cache.queue(queue_name).handed then',
-      'if false then',
-      'an unheard job waits for its lease to end',
-    ],
+    ['if laned and cache.queue(queue_name).handed then', 'if false then', 'an unheard job waits for its lease to end'],
     ["#runs == 0 or leave ~= ''", '#runs == 0', 'a lane leaves without its leased jobs'],
   ),
   ...of(92, 'lib/run/claim.lua', ['    tokens.keep(id, doc.token)\n', '', 'a retry gets the lease once']),
@@ -2666,11 +2661,7 @@ const handed: Mutation[] = [
     ' and false then',
     'a claim misses newly ready jobs',
   ]),
-  ...of(98, 'lib/run/claim.lua', [
-    ' or next(cache.writes.lists) then',
-    ' then',
-    'a claim misses earlier writes',
-  ]),
+  ...of(98, 'lib/run/claim.lua', [' or next(cache.writes.lists) then', ' then', 'a claim misses earlier writes']),
   ...of(
     93,
     'lib/runtime/leased.lua',
@@ -2885,11 +2876,7 @@ const packed: Mutation[] = [
   ...of(
     86,
     'lib/run/claim.lua',
-    [
-      '(number and math.max(room, wide) or room)',
-      'math.max(room, wide)',
-      'single jobs exceed the requested number',
-    ],
+    ['(number and math.max(room, wide) or room)', 'math.max(room, wide)', 'single jobs exceed the requested number'],
     ['has_all(want, got) or (piece.n', '(piece.n', 'jobs of a piece exceed the requested number one by one'],
   ),
   ...of(86, 'scripts/extend.lua', ['or till <= time.now or', 'or', 'a lease of a piece outlasts its end']),
@@ -2933,11 +2920,7 @@ const packed: Mutation[] = [
     87,
     'lib/run/packed.lua',
     ["lane == '' or packed.is_heard(run.piece) then", "lane == '' then", 'a later listener misses ends'],
-    [
-      'not is_within(piece.mask, run.mask) or run.size',
-      'false or run.size',
-      'unfinished jobs end with the rest',
-    ],
+    ['not is_within(piece.mask, run.mask) or run.size', 'false or run.size', 'unfinished jobs end with the rest'],
     ['  return not packed.is_heard(number)\n', '  return true\n', 'a listener to one job misses its run'],
     [
       'globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned) then',
@@ -3002,7 +2985,11 @@ const told: Mutation[] = [
     ['  if there[bell] then\n', '  if true then\n', 'any claimed bell counts as one'],
   ),
   ...of(91, 'lib/port/log.lua', ['job_doc.class or', 'false or', 'entries have no class']),
-  ...of(91, 'lib/port/log.lua', ['fault_doc or (job and cache.find(job))', 'fault_doc', 'writes of runs have no class']),
+  ...of(91, 'lib/port/log.lua', [
+    'fault_doc or (job and cache.find(job))',
+    'fault_doc',
+    'writes of runs have no class',
+  ]),
 ]
 
 const classes: Mutation[] = [
@@ -3092,11 +3079,7 @@ const pastRuns: Mutation[] = [
     ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'nothing further is reported of kept runs'],
     ["(doc.history and told(id, doc, more and more.did) or '')", 'told(id, doc, more and more.did)', 'others pay'],
     ['numbers.int((tonumber(doc.runs_noted) or 0) + 1)', "'1'", 'each run is the first'],
-    [
-      'numbers.int(time.moment_of_sequence(doc.sequence))',
-      'doc.ran_at',
-      'a run is reported as ready when it began',
-    ],
+    ['numbers.int(time.moment_of_sequence(doc.sequence))', 'doc.ran_at', 'a run is reported as ready when it began'],
     ["(doc.next_commit or '0')", "'0'", 'checkpoints are not counted'],
     ['or doc.run_did or', 'or', 'effects of a lost run up to its last checkpoint are not reported'],
     ['fields.process, fields.run_did }', 'fields.process }', 'a run is reported with the effects of the previous one'],
@@ -3146,11 +3129,7 @@ const keptInputs: Mutation[] = [
     118,
     'lib/family/erase.lua',
     ["inputs_kept = 'inputs', ", '', 'inputs outlast their job'],
-    [
-      '      journal.put(cache.writes.strings, key, nil)\n',
-      '',
-      'inputs of the last run outlast a job removed at once',
-    ],
+    ['      journal.put(cache.writes.strings, key, nil)\n', '', 'inputs of the last run outlast a job removed at once'],
   ),
 ]
 

@@ -1,4 +1,4 @@
-// Holds that the short names of fields stay in Redis: whoever reads a record elsewhere reads its long names.
+// Checks that Redis stores the short names of fields, and that every reader outside sees long names.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -78,7 +78,7 @@ test('records of jobs, queues, limits and days are read by their long names', ()
   expect(decodeDay('{"mail":{"c":{"runs":2},"w":[2]}}')).toEqual({ mail: { counts: { runs: 2 }, waits: [2] } })
 })
 
-test('scripts keep as many minutes and hours of counts as are shown', () => {
+test('scripts keep the same number of minutes and hours of counts that are shown', () => {
   const source = readFileSync(join(root, 'src/redis/lua/lib/queue/counts.lua'), 'utf8')
   const kept = (name: string) => Number(new RegExp(`${name} = (\\d+)`).exec(source)?.[1])
   expect({ minute: kept('MINUTES'), hour: kept('HOURS') }).toEqual(keptSteps)
@@ -94,7 +94,7 @@ test('no two fields of a record have the same short name', () => {
   }
 })
 
-test('scripts and this side take the same texts for what somebody chose', () => {
+test('scripts and TypeScript escape users’ texts in the same way', () => {
   const source = readFileSync(join(root, 'src/redis/lua/lib/runtime/cache.lua'), 'utf8')
   const [, list] = /local chosen = \{ (.*) \}/.exec(source)!
   const chosen = Object.entries(jobFields).filter(([, [, , kind]]) => kind === 'text')

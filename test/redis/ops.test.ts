@@ -1,4 +1,4 @@
-// What TypeScript writes is what Lua reads: one table says both, and the build makes verbs read as it says.
+// TypeScript writes ops in the form that Lua reads: one table defines both, and the build makes verbs follow it.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ const namedIn = (table: string, of: readonly string[]): string[] =>
   )
 
 describe('in Lua', () => {
-  test('runs have their verbs, callers those that are theirs alone, and a run says what it may say', () => {
+  test('runs and callers each have their own verbs, and runs use allowed ones only', () => {
     const ofRuns = files.filter((file) => file.startsWith('on_'))
     expect(namedIn('verbs', ofRuns).sort()).toEqual(Object.keys(verbs).sort())
     expect(namedIn('verbs', ['of_callers.lua']).sort()).toEqual(Object.keys(calls).sort())
@@ -32,7 +32,7 @@ describe('in Lua', () => {
     expect(textOf('of_callers.lua').match(/(?<!verbs\.|ports\.)\btake\w*\(/g)).toBeNull()
   })
 
-  test('a verb reads what it takes in the order of the table, whichever of it it names', () => {
+  test('a verb reads its arguments in the order of the table, whichever it names', () => {
     const read = (signature: string) => readArguments('lib/run/ops/x.lua', `function ${signature} end`)
     expect(read('verbs.adopt(me, name, job)')).toBe(
       'function verbs.adopt(me) local job = args_of.take() local name = args_of.take() end',
@@ -45,7 +45,7 @@ describe('in Lua', () => {
   })
 })
 
-test('words say what was given, and nothing where nothing was', () => {
+test('arguments are encoded as given, and omitted ones are empty', () => {
   expect(ops.run({ force: true })).toEqual(['run', '', '1', '', '', ''])
   expect(ops.run({ of: 7, wait: 5, parent: true })).toEqual(['run', '7', '', '', '5', '1'])
   expect(ops.retry()).toEqual(['retry', ''])
@@ -53,7 +53,7 @@ test('words say what was given, and nothing where nothing was', () => {
   expect(ops.expect({ statuses: ['queued', 'running'] })).toEqual(['expect', '2', 'queued', 'running'])
 })
 
-test('ports are those of the job itself, of a child or of another job', () => {
+test('ports belong to the job itself, to a child or to another job', () => {
   expect(ops.take({ from: { in: 'n' }, most: 3 })).toEqual(['take', '', 'i', 'n', '3'])
   expect(ops.connect({ from: { child: 'a', out: 'm' }, to: [{ job: 7, in: 'n' }] })).toEqual([
     'connect',

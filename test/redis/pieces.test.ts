@@ -1,4 +1,4 @@
-// What goes through a lane in a piece (lib/run/packed.lua) leaves the same behind as what goes as a document of its own.
+// A job processed in a piece (lib/run/packed.lua) leaves the same state behind as a job with its own document.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => state.close())
 
-/** Names of fields as user data: where they stand as text, nothing may take them for fields. */
+/** Names of fields as user data, which no script may take for fields. */
 const misleading = JSON.stringify(' {"n":"0","z":"l","tk":"1.1.x","le":"9","rd":"5","q":"q","l":"1","m":"1:1",^i:o:')
 
 const plain: Record<string, Making> = {
@@ -38,10 +38,13 @@ const plain: Record<string, Making> = {
   },
 }
 
-/** A record as it stands in Redis. */
+/** A record in its stored form. */
 const encoded = (record: JobRecord): Record<string, string> => JSON.parse(encodeRecord(record))
 
-/** The same for every run: without what is new each time, and when it was made, which a sequence says too. */
+/**
+ * The same for every run: without values that are new each time, and without the creation time, which the sequence also
+ * has.
+ */
 function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, string> {
   const of = (value: string) =>
     value
@@ -55,7 +58,7 @@ function shape({ u: _, t: __, ...doc }: Record<string, string>): Record<string, 
 const textOf = ({ client, store }: World, id: number) =>
   client.ask<string | null>((redis) => redis.get(store.keys.job(id)))
 
-/** A job, beside another like it, from its making to its end: its document at each step, where it stands in the queue, and what is counted. */
+/** The life of a job with a similar neighbour: its document at each step, its place in the queue, and the counts. */
 async function life(making: Making, way: Way) {
   const world = await createWorld(state.options, undefined, way)
   const job = { queue: 'q', class: 'plain', known: true, ...making }
@@ -72,7 +75,7 @@ async function life(making: Making, way: Way) {
   const lane = world.lane()
   const { lent } = await lane.ask({ max: 9 })
   await look()
-  // What waits is read, and where there is a port something is written.
+  // Waiting values are read, and ports are written.
   const did = {
     reads: Object.fromEntries(
       Object.entries(lent[0]!.inputs).map(([port, { length }]) => [port, { cursor: 0, count: length }]),
@@ -128,12 +131,12 @@ const beside: Record<string, Making> = {
   'args of more than a KiB': { args: JSON.stringify('x'.repeat(1_023)) },
 }
 
-test.each(Object.entries(beside))('a job with %s stands for itself', async (_, making) => {
+test.each(Object.entries(beside))('a job with %s has its own document', async (_, making) => {
   const world = await createWorld(state.options, undefined, 'in pieces')
   expect(await textOf(world, await world.make(making))).toMatch(/^\{/)
 })
 
-test('args of a KiB wait in a piece, though a document has them beside it, and come with the job when it leaves', async () => {
+test('args of a KiB wait in a piece, although a document stores them separately, and move with the job when it leaves', async () => {
   const args: Encoded = JSON.stringify('x'.repeat(1_022))
   const world = await createWorld(state.options, undefined, 'in pieces')
   const job = { queue: 'q', class: 'plain', known: true, args }
@@ -192,7 +195,7 @@ test('args are sealed each by itself, and what cannot be opened is the fault of 
   expect(await world.faults()).toEqual([])
 })
 
-test('values at ports are sealed each by itself, and open for whoever has the key', async () => {
+test('values at ports are sealed separately, and readable with the key', async () => {
   const world = await createWorld(state.options)
   const key = (byte: number) => new Uint8Array(32).fill(byte)
   const storeWith = (...keys: Uint8Array[]) =>

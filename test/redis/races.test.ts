@@ -15,7 +15,7 @@ const one: Making = { in: { in: {} }, out: { out: {} } }
 const retry = { max: 3, backoff: { base: 1_000, jitter: 0 } }
 const FOR_EVER = 600_000
 
-/** The process that had the run is gone; time goes on until the job may run again. */
+/** The process that had the run is gone; time passes until the job may run again. */
 async function die(world: World): Promise<void> {
   world.advance(46_000)
   await world.tick()
@@ -36,7 +36,7 @@ const refusal = (call: Promise<unknown>) =>
 const wins = async (calls: Promise<unknown>[]) =>
   (await Promise.allSettled(calls)).filter(({ status }) => status === 'fulfilled').length
 
-/** A job that a run can wake: suspended, nobody's bell on its way. */
+/** A suspended job that a run can wake, without a pending bell. */
 async function resting(world: World, making: Making = one): Promise<number> {
   const id = await world.make(making)
   await (await world.claimOne()).suspend()
@@ -75,11 +75,11 @@ const windows: Record<string, Window> = {
       find: 'local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)',
       replace:
         "local more = redis.call('LPOP', redis_keys.side_key(id, 'in:' .. port), n) or lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)",
-      says: 'a claim takes what it shows',
+      says: 'a claim takes the values it shows',
     },
   },
   R2: {
-    says: 'a run that is given back at a deploy leaves its job queued, with what it had read',
+    says: 'a run given back at a deploy leaves its job queued, with its inputs',
     async fact(world) {
       const id = await world.make(one)
       await world.push(id, 'in', '1')
@@ -91,7 +91,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/retry.lua',
       find: '  if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n  queueing.enqueue(id, doc, true)\n',
       replace: '  if run.error then values.set_value(id, doc, fields.last_error, run.error) end\n',
-      says: 'a run that is given back leaves its job where it was',
+      says: 'a run given back leaves its job in place',
     },
   },
   R3: {
@@ -110,7 +110,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/retry.lua',
       find: "  counts.add(doc.queue, doc.class, 'errors')\n",
       replace: "  counts.add(doc.queue, doc.class, 'errors')\n  cache.change(id, doc, 'vi:in', nil)\n",
-      says: 'what a failed run has read is gone',
+      says: 'values read by a failed run are lost',
     },
   },
   R4: {
@@ -130,7 +130,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/finish.lua',
       find: 'if own or (child and not waiting) then',
       replace: 'if child and not waiting then',
-      says: 'the end of a run is written over what came meanwhile',
+      says: 'the end of a run overwrites newer input',
     },
   },
   R5: {
@@ -157,7 +157,7 @@ const windows: Record<string, Window> = {
     },
   },
   R6: {
-    says: 'a job that is terminated during its run is terminated when that ends, whoever else looks meanwhile',
+    says: 'a job terminated during its run is terminated when the run ends, whatever reads it in between',
     async fact(world) {
       const id = await world.make(one)
       const running = await world.claimOne()
@@ -195,7 +195,7 @@ const windows: Record<string, Window> = {
     },
   },
   R8: {
-    says: 'a run that is asked for while a dead process holds the job comes',
+    says: 'a run requested while a dead process holds the job comes',
     async fact(world) {
       const id = await world.make(one)
       await world.claimOne()
@@ -209,11 +209,11 @@ const windows: Record<string, Window> = {
       file: 'lib/queue/due.lua',
       find: '    retry.lose(id, doc)\n',
       replace: '',
-      says: 'nobody takes back what a dead process holds',
+      says: 'a lease of a dead process is never taken back',
     },
   },
   R9: {
-    says: 'of two runs of a job, one beyond its lease, only the one with the lease counts',
+    says: 'with two runs of a job, one beyond its lease, only the leased one counts',
     async fact(world) {
       const id = await world.make(one)
       const slow = await world.claimOne()
@@ -227,11 +227,11 @@ const windows: Record<string, Window> = {
       file: 'lib/run/finish.lua',
       find: 'doc.token ~= run.token or tonumber(doc.lease_until) <= time.now',
       replace: 'tonumber(doc.lease_until or 0) <= time.now',
-      says: 'whoever has run the job may commit',
+      says: 'any run of the job may commit',
     },
   },
   R10: {
-    says: 'a value and the wake-up for it are one step: whoever writes may die right after',
+    says: 'a value and its wake-up are one step: the writer may die right after',
     async fact(world) {
       const id = await resting(world)
       await world.push(id, 'in', '1')
@@ -246,7 +246,7 @@ const windows: Record<string, Window> = {
     },
   },
   R11: {
-    says: 'what an output port says on its channels is said in the commit that writes it, or not at all',
+    says: 'an output port publishes in the commit that writes it, or not at all',
     async fact(world) {
       const listener = await resting(world, { in: { in: { channels: ['/a'] } } })
       await world.make({ out: { out: { channels: ['/a'] } } })
@@ -266,7 +266,7 @@ const windows: Record<string, Window> = {
     },
   },
   R12: {
-    says: 'a listener that cannot take a message harms neither the others nor who says it',
+    says: 'a listener that cannot take a message affects neither other listeners nor the publisher',
     async fact(world) {
       const listening = { in: { in: { channels: ['/a'] } } }
       const [first, gone, last] = [
@@ -311,7 +311,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_ROLLBACK, says: 'a connection that is refused has moved values' },
   },
   R14: {
-    says: 'a connection to a job that has gone meanwhile leaves the values where they are, and makes no orphans',
+    says: 'a connection to a deleted job leaves the values in place, and makes no orphans',
     async fact(world) {
       const [from, to] = [await resting(world), await resting(world)]
       await run(world, from)
@@ -346,11 +346,11 @@ const windows: Record<string, Window> = {
       file: 'scripts/enqueue.lua',
       find: 'if not ok then return reply.refused',
       replace: 'if not ok then work.flush() end\nif not ok then return reply.refused',
-      says: 'what was made before the refusal stays',
+      says: 'jobs created before the refusal stay',
     },
   },
   R16: {
-    says: 'of two jobs that are adopted at once under one name, one is a child and the other no orphan',
+    says: 'when two jobs are adopted at once under one name, one is a child and the other is not orphaned',
     async fact(world) {
       const parent = await resting(world, {})
       const orphans = [await resting(world, {}), await resting(world, {})]
@@ -366,7 +366,7 @@ const windows: Record<string, Window> = {
     },
   },
   R17: {
-    says: 'of two jobs that take an alias at once, one has it and the other does not think so',
+    says: 'when two jobs take an alias at once, one has it and the other knows it does not',
     async fact(world) {
       const ids = [await resting(world, {}), await resting(world, {})]
       expect(await wins(ids.map((id) => world.change(id, 'alias', 'x')))).toBe(1)
@@ -402,11 +402,11 @@ const windows: Record<string, Window> = {
       file: 'lib/job/ending.lua',
       find: "  if force or doc.place == 'T' then return end\n",
       replace: '  if true then return end\n',
-      says: 'what is below the job was looked at in another call',
+      says: 'descendants were checked in another call',
     },
   },
   R19: {
-    says: 'however often a run is asked for, the job stands in the queue once',
+    says: 'a job is in the queue once, for any number of requested runs',
     async fact(world) {
       const id = await resting(world)
       await run(world, id, '', '60000')
@@ -421,11 +421,11 @@ const windows: Record<string, Window> = {
       file: 'lib/job/places.lua',
       find: '  if was then places.leave(id, doc, keeps) end\n',
       replace: '',
-      says: 'each wish stands in the queue by itself',
+      says: 'each request adds an entry to the queue',
     },
   },
   R20: {
-    says: 'a timer that is due becomes a lease or stays a timer: whoever moves it may die',
+    says: 'a due timer becomes a lease or stays a timer: its mover may die',
     async fact(world) {
       const id = await world.make({ wait: 5_000 })
       world.advance(5_001)
@@ -441,7 +441,7 @@ const windows: Record<string, Window> = {
     },
   },
   R21: {
-    says: 'a moment is kept to the second: a bell is ordered for it, and a lane that looks is told',
+    says: 'times are exact to the second: a bell is ordered, and a lane that looks is informed',
     async fact(world) {
       const at = world.now() + 30_000
       const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true, at }])
@@ -458,7 +458,7 @@ const windows: Record<string, Window> = {
     },
   },
   R22: {
-    says: 'whoever reads a port from outside gets a value, or the run does: never both, and never neither',
+    says: 'a value of a port goes to either an outside reader or the run: never both, and never neither',
     async fact(world) {
       const id = await world.make(one)
       await world.push(id, 'in', '1', '2')
@@ -478,7 +478,7 @@ const windows: Record<string, Window> = {
     },
   },
   R23: {
-    says: 'what a run remembers of the defaults it has seen counts only if the run does',
+    says: 'values of defaults seen by a run are stored only if the run counts',
     async fact(world) {
       const id = await world.make(one)
       const set = { memo: value('seen') }
@@ -489,7 +489,7 @@ const windows: Record<string, Window> = {
       await again.commit({ end: 'suspended', state: { set } })
       expect((await world.document(id))['s:memo']).toBe(set.memo)
     },
-    broken: { ...NO_JOURNAL, says: 'a run remembers what it has not done' },
+    broken: { ...NO_JOURNAL, says: 'a run records values it did not use' },
   },
   R24: {
     says: 'a value that a run has put aside is in its port or in its state, whenever the process dies',
@@ -507,7 +507,7 @@ const windows: Record<string, Window> = {
       file: 'lib/run/ops/on_records.lua',
       find: "  values.set_value(me.id, doc, 's:' .. field, value)\n",
       replace: "  if me.ending ~= 'checkpoint' then values.set_value(me.id, doc, 's:' .. field, value) end\n",
-      says: 'values are taken at once, and what was kept of them is written at the end',
+      says: 'values are taken at once, and the rest is written at the end',
     },
   },
   R25: {
@@ -544,7 +544,7 @@ const windows: Record<string, Window> = {
     broken: { ...NO_JOURNAL, says: 'the graph is there before its jobs are' },
   },
   R27: {
-    says: 'that there is a default and what it is are one answer',
+    says: 'existence and value of a default are one answer',
     async fact(world) {
       const id = await resting(world, { in: { in: { default: value(7) } } })
       const taken = await world.change(id, 'take', '', 'i', 'in', 1)
@@ -556,11 +556,11 @@ const windows: Record<string, Window> = {
       file: 'lib/port/ports.lua',
       find: 'return default and { default } or {}, default ~= nil',
       replace: 'return {}, default ~= nil',
-      says: 'that there is a default and what it is are two questions',
+      says: 'existence and value of a default are two questions',
     },
   },
   R28: {
-    says: 'only who holds a lock makes it longer',
+    says: 'only the holder of a lock extends it',
     async fact(world) {
       const id = await resting(world)
       await world.change(id, 'lock', 10_000, 'mine')
@@ -597,7 +597,7 @@ describe.concurrent.each(Object.entries(windows))('%s', (id, { says, fact, broke
     await fact(world)
     expect(await world.faults()).toEqual([])
   })
-  // The embedded server is too slow for all of them; what they change is the same.
+  // The embedded server is too slow for all of them; the scripts are the same.
   test.skipIf(kind === 'embedded')(`${id} is seen where ${fault.says}`, async () => {
     expect(scripts.occurrences(fault)).toBe(1)
     expect(await isNoticed(fact, state.options, scripts.with(fault))).toBe(true)

@@ -1,5 +1,5 @@
-// Redis refuses one write in the middle of a script, each of them in turn: what is left is as it was, or the doctor mends it,
-// and the same call then does all of it, once.
+// Redis refuses one write in the middle of a script, each of them in turn: the state is unchanged or repaired by the
+// doctor, and the same call then does everything once.
 
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ ${{ commit_verbs, enqueue }[name].text}`
 const big = (name: string) => encodeValue(name.repeat(1_000))
 const FULL = { code: 'FULL', status: 507 }
 
-/** Mends what is left over; answers what it was. */
+/** Repairs the rest, and returns the faults. */
 async function mend(world: World): Promise<string[]> {
   const engine = world.engine()
   const found = await world.faults()
@@ -132,7 +132,7 @@ describe('a write that is refused in the middle', () => {
     async (_, refused) => {
       let nth = 1
       while (await refused(nth)) nth++
-      // There were so many, the last of them past the end.
+      // Count of writes, the last of them past the end.
       expect(nth).toBeGreaterThan(5)
     },
     60_000,

@@ -1,4 +1,5 @@
-// Damage done by hand, of every kind that the doctor knows: found, named with its remedy, and mended, while all else goes on.
+// Manual damage of every kind that the doctor knows: found, named with its remedy, and repaired, while other work
+// continues.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => state.close())
 
 type Redis = Parameters<Parameters<World['client']['ask']>[0]>[0]
-/** Makes what is to be damaged, and answers how: with what redis-cli would do. */
+/** Creates the data to damage, and returns the damage, as done with redis-cli. */
 type Damage = (world: World) => Promise<(redis: Redis, key: (name: string) => string) => Promise<unknown>>
 
 const big = JSON.stringify('x'.repeat(1_000))
@@ -38,7 +39,7 @@ const limited = { limits: [{ key: 'slots', how: 'set' as const, concurrency: 1 }
 const changed = (world: World, id: number, fields: Partial<JobRecord>) =>
   world.document(id).then((doc) => async () => world.restore(id, { ...doc, ...fields } as never))
 
-/** The leases that stand in the queue's document. */
+/** Leases in the queue's document. */
 const leasedAs = (world: World, ls: Record<string, number> | undefined) => async () => {
   const text = ` ${JSON.stringify({ ...(await world.queueDocument()), ls })}`
   await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), text))
@@ -70,7 +71,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /is in failed, its document says ready/,
   ],
-  'a place in the queue that is not the one of its priority': [
+  'a place in the queue that does not match its priority': [
     async (world) => {
       const id = await world.make({ priority: 5 })
       const { sequence } = await world.document(id)
@@ -106,7 +107,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /its lease ends at \d+, its queue looks at 1/,
   ],
-  'a lease that stands in two places': [
+  'a lease stored in two places': [
     async (world) => {
       const id = await world.make()
       await world.claimOne()
@@ -114,7 +115,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /is in 2 places \(running\)/,
   ],
-  'a lease of a job that is not lent': [
+  'a lease of an unleased job': [
     async (world) => {
       const id = await world.make()
       return leasedAs(world, { [id]: 1 })
@@ -152,7 +153,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /in port in holds 0, counted 1/,
   ],
-  'a value beside the document that is gone': [
+  'a missing value next to the document': [
     async (world) => {
       const id = await world.make({ args: encodeValue(JSON.parse(big)) })
       return (redis, key) => redis.del(key(`job:${id}:f:a`))
@@ -188,7 +189,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /its parent \d+ does not exist/,
   ],
-  'a parent that waits for nobody': [
+  'a parent that waits for no child': [
     async (world) => {
       const parent = await waiting(world)
       return (redis, key) => redis.del(key(`job:${parent}:waiting`))
@@ -202,7 +203,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /names job 88888, which does not exist/,
   ],
-  'an alias that its job has and nobody else knows': [
+  'an alias that only its job knows': [
     async (world) => {
       await world.make({ aliases: ['desk'] })
       return (redis, key) => redis.hdel(key('jobs:aliases'), 'desk')
@@ -224,7 +225,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /its run holds no slot of limit slots/,
   ],
-  'a limit that counts others than those who wait': [
+  'a limit that counts the wrong jobs': [
     async (world) => {
       for (let i = 0; i < 3; i++) await world.make(limited)
       await world.claim()
@@ -235,7 +236,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /2 jobs wait at it, counted 7/,
   ],
-  'those who wait at a limit, and nobody looks': [
+  'jobs waiting at a limit that is not checked': [
     async (world) => {
       await world.make(limited)
       await world.make(limited)
@@ -251,7 +252,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /its queue q has no settings/,
   ],
-  'a queue that nobody looks at': [
+  'a queue that is not checked': [
     async (world) => {
       await world.make({ wait: 600_000 })
       return (redis, key) => redis.zrem(key('wake'), 'q:q')
@@ -290,7 +291,7 @@ const damages: Record<string, [Damage, RegExp]> = {
     },
     /its result is kept for ever/,
   ],
-  'a result that is kept for ever, and whose time is over': [
+  'a result kept forever, and past its expiry': [
     async (world) => {
       const id = await answered(world)
       return (redis, key) => redis.set(key(`result:${id}`), 'success\n1000 2000\n42')
@@ -711,14 +712,14 @@ test('a result goes when it said, after a repair, and until then can be had', as
   const result = async () => (await world.store.change('', [['result', String(id), '1', '0']])).answer
   const [before] = await result()
   await world.client.ask((redis) => redis.persist(key))
-  expect(await repairAll(world)).toEqual({ repaired: [`${id} its result is kept for ever`], left: [] })
+  expect(await repairAll(world)).toEqual({ repaired: [`${id} its result is kept forever`], left: [] })
   const left = await world.client.ask((redis) => redis.pttl(key))
   expect(left).toBeGreaterThan(30_000)
   expect(left).toBeLessThanOrEqual(60_000)
   expect(await result()).toEqual([before, '', String(id)])
 })
 
-test('a result that is gone is found, and who asks is told at once that there is none', async () => {
+test('a missing result is found, and callers learn at once that it is gone', async () => {
   const world = await createWorld(state.options)
   const id = await answered(world)
   await world.client.ask((redis) => redis.del(`${world.namespace}result:${id}`))
@@ -740,7 +741,7 @@ test('a result that was taken, or whose time is over, is not missed', async () =
   expect(await world.faults()).toEqual([])
 })
 
-test('a repair of what is sound changes nothing', async () => {
+test('a repair of sound data changes nothing', async () => {
   const world = await createWorld(state.options)
   await waiting(world)
   await world.make({

@@ -25,7 +25,7 @@ for (const [rule, facts] of Object.entries(rules))
   })
 
 // Playing them takes its time (mutations.test.ts); that each still finds its place is known at once.
-test('whatever takes a rule out changes one place of the scripts', () => {
+test('each mutation changes one place of the scripts', () => {
   const scripts = readScripts()
   expect(mutations.filter((mutation) => scripts.occurrences(mutation) !== 1).map(({ says }) => says)).toEqual([])
 })

@@ -1,4 +1,4 @@
-// Each script on its own, on a real Redis: what it does, what it refuses, and that sending it twice does it once.
+// Each script alone, on a real Redis: its effects, its refusals, and that a retry has no second effect.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createClient } from '../../src/redis/client.ts'
@@ -57,7 +57,7 @@ describe('enqueue', () => {
   const lane = (id = 'l') => ({ id, max: 2, lease: 45_000, begun: 2 })
   const idsOf = (lent: { id: number }[]) => lent.map(({ id }) => id)
 
-  test('a lane begins with the jobs that are made, in their order, and others are rung for', async () => {
+  test('a lane starts with the new jobs, in their order, and bells ring for the rest', async () => {
     await store.settings('q', { batch: 2 })
     const jobs = [job({ priority: 2 }), job({ priority: 1 }), job({ priority: 1 })]
     const { made, lent, rings } = await store.enqueue(jobs, undefined, '', lane())
@@ -83,10 +83,10 @@ describe('enqueue', () => {
   })
 
   test.each([
-    ['where a job was ready before', () => make()],
+    ['if a job was ready before', () => make()],
     ['in a queue that is paused', () => store.settings('q', { paused: true })],
     [
-      'beside as many lanes as there may be',
+      'in addition to the maximum of lanes',
       () =>
         make()
           .then(() => claim())
@@ -125,7 +125,7 @@ describe('enqueue', () => {
     })
   })
 
-  test('one that is refused leaves none of its batch, and no id is lost', async () => {
+  test('a refused job refuses its whole batch, and no id is lost', async () => {
     const bad = job({ known: false, class: 'unheard' })
     await expect(store.enqueue([job(), bad])).rejects.toMatchObject({ code: 'REFUSED', path: [1] })
     expect((await store.enqueue([job()])).made[0]!.id).toBe(1)
@@ -154,13 +154,13 @@ describe('enqueue', () => {
     await expect(store.enqueue([job({ parent: '99', name: 'a' })])).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  test('aliases stand for the job, and belong to one job only', async () => {
+  test('aliases refer to the job, and belong to one job only', async () => {
     const id = await make({ aliases: ['nightly'] })
     expect((await store.inspect('nightly')).id).toBe(id)
     await expect(store.enqueue([job({ aliases: ['nightly'] })])).rejects.toMatchObject({ code: 'TAKEN' })
   })
 
-  test('values over 512 bytes stand beside the document and come back whole', async () => {
+  test('values over 512 bytes are next to the document and come back whole', async () => {
     const args = JSON.stringify('x'.repeat(2_000))
     const id = await make({ args })
     expect((await document(id)).args).toBe(args)
@@ -204,7 +204,7 @@ describe('which of two scripts is asked to commit', () => {
     expect(names).toEqual(['commit_verbs', 'commit_verbs', 'commit_verbs'])
   })
 
-  test('where somebody listens the smaller one does nothing, and is left alone for a minute', async () => {
+  test('with listeners the smaller one does nothing, and is skipped for a minute', async () => {
     const id = await make()
     const other = await make()
     const { names, store: own } = spied()
@@ -276,7 +276,7 @@ describe('commit', () => {
 })
 
 describe('extend', () => {
-  test('moves the end of a lease, and says which are lost', async () => {
+  test('moves the end of a lease, and returns the lost ones', async () => {
     await make()
     const [lent] = await claim()
     const token = lent!.document.token!
@@ -294,8 +294,8 @@ describe('change', () => {
     ['an undeclared port', '1', [['write', '', 'i', 'nope', '', '1', '=1']], 'REFUSED'],
     ['a child that does not exist', '1', [['disown', 'x']], 'NOT_FOUND'],
     ['adopting itself', '1', [['adopt', '1', 'x']], 'REFUSED'],
-    ['deleting what is not terminated', '1', [['delete', '', '']], 'WRONG_STATUS'],
-    ['retrying what has not failed', '1', [['retry', '']], 'WRONG_STATUS'],
+    ['deleting an unterminated job', '1', [['delete', '', '']], 'WRONG_STATUS'],
+    ['retrying a job that has not failed', '1', [['retry', '']], 'WRONG_STATUS'],
     ['unlocking without the token', '1', [['unlock', 'x']], 'CONFLICT'],
     ['an alias that it does not have', '1', [['unalias', 'x']], 'NOT_FOUND'],
   ])('refuses %s', async (_, id, ops, code) => {
@@ -347,7 +347,7 @@ describe('change', () => {
     expect(await document(id)).toMatchObject({ 'i:here': '1,0', 'i:above': '1,0', 'i:beside': '0,0' })
   })
 
-  test('redefining ports keeps the values of those that stay, and drops the others', async () => {
+  test('redefining ports keeps the values of remaining ones, and drops the rest', async () => {
     const id = await make({ in: { a: {}, b: {} } })
     await change(id, ['write', '', 'i', 'a', '', '1', '=1'], ['write', '', 'i', 'b', '', '1', '=1'])
     await change(id, ['ports', '', 'i', '2', 'a', '1', '=9', '0', 'c', '0', '', '0'])
@@ -374,7 +374,7 @@ describe('tick', () => {
     expect((await store.tick()).rings).toMatchObject([{ queue: 'q' }])
   })
 
-  test('takes back what was lost with its lane', async () => {
+  test('takes back jobs lost with their lane', async () => {
     const id = await make()
     await claim()
     offset += 46_000
@@ -384,7 +384,7 @@ describe('tick', () => {
     expect(await claim()).toHaveLength(1)
   })
 
-  test('removes what is past its retention', async () => {
+  test('removes expired jobs', async () => {
     await make({ retain: 60_000 })
     const [lent] = await claim()
     await finish(lent!.document.token!)
@@ -473,7 +473,7 @@ describe('what is read', () => {
 })
 
 describe('settings and register', () => {
-  test('a paused queue lends nothing, and rings when it goes on', async () => {
+  test('a paused queue leases nothing, and rings when it is resumed', async () => {
     await store.settings('q', { paused: true })
     await make()
     expect(await claim()).toEqual([])

@@ -3,7 +3,7 @@
 import { expect, test } from 'vitest'
 import { createTogether, mayWaitForOthers } from '../../src/redis/together.ts'
 
-/** Asks that wait for `open`, and what was asked. */
+/** Questions that wait for `open`, and the list of them. */
 function start({ refuses = false, patience = 1_000 } = {}) {
   const asked: string[] = []
   const gates: (() => void)[] = []
@@ -34,7 +34,7 @@ function start({ refuses = false, patience = 1_000 } = {}) {
   }
 }
 
-test('a call that comes alone asks at once; those that come meanwhile go together, each with its own answer', async () => {
+test('a single call asks at once; later ones go together, each with its own answer', async () => {
   const { ask, asked, open } = start()
   const answers = Promise.all(['a', 'b', 'c'].map(ask))
   expect(asked).toEqual(['a'])
@@ -54,7 +54,7 @@ test('calls that do not suit each other go one after the other', async () => {
   expect(await answers).toEqual(['A', 'B', 'B', 'C'])
 })
 
-test('where calls are refused together each asks for itself, and only the bad one fails', async () => {
+test('if a group of calls is refused each asks alone, and only the bad one fails', async () => {
   const { ask, asked, open } = start({ refuses: true })
   const answers = Promise.allSettled(['a', 'b', 'bad', 'c'].map(ask))
   for (let i = 0; i < 3; i++) await open()
@@ -63,7 +63,7 @@ test('where calls are refused together each asks for itself, and only the bad on
   expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
 })
 
-test('a call that is refused alone holds up nobody after it', async () => {
+test('a call that is refused alone does not delay later calls', async () => {
   const { ask, asked, open } = start()
   const answers = Promise.allSettled(['bad', 'b'].map(ask))
   await open()
@@ -72,7 +72,7 @@ test('a call that is refused alone holds up nobody after it', async () => {
   expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })
 
-test('what went together and was not answered fails for all of them', async () => {
+test('a group without an answer fails for all of its calls', async () => {
   const { ask, open } = start()
   const answers = Promise.allSettled(['a', 'b', 'lost'].map(ask))
   await open()
@@ -80,7 +80,7 @@ test('what went together and was not answered fails for all of them', async () =
   expect((await answers).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected'])
 })
 
-test('who leads and is gone in the middle holds up the others for a while only', async () => {
+test('a leader that disappears delays the rest for a short time only', async () => {
   const { ask, asked, open } = start({ patience: 50 })
   void ask('gone')
   const answer = ask('b')
@@ -117,7 +117,7 @@ function startAnswered() {
   }
 }
 
-test('where calls come often one waits for the next; after a while in which none came it does not', async () => {
+test('frequent calls wait for the next; after a pause without calls they do not', async () => {
   const { ask, asked, later } = startAnswered()
   for (let i = 0; i < 20; i++) {
     later(4)
@@ -133,7 +133,7 @@ test('where calls come often one waits for the next; after a while in which none
   expect(asked.at(-1)).toBe('later')
 })
 
-test('who asks again and again, one call after the other, does not wait for others who never come', async () => {
+test('a sequential caller does not wait for calls that never come', async () => {
   const { ask, asked, later } = startAnswered()
   for (let i = 0; i < 40; i++) {
     later(2)
@@ -144,10 +144,10 @@ test('who asks again and again, one call after the other, does not wait for othe
   expect(asked).toEqual(['now'])
 })
 
-test('a request waits for others where the runtime wakes it in its own invocation', () => {
+test('a request waits for more calls if the runtime wakes it in its own invocation', () => {
   const of = (flag?: boolean) => ({
     Cloudflare: { compatibilityFlags: flag === undefined ? {} : { handle_cross_request_promise_resolution: flag } },
   })
   expect([of(true), of(false), of()].map(mayWaitForOthers)).toEqual([true, false, false])
-  expect(mayWaitForOthers({}), 'where there is no such runtime').toBe(true)
+  expect(mayWaitForOthers({}), 'without this runtime').toBe(true)
 })

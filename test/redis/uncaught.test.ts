@@ -1,4 +1,4 @@
-// A refusal that a script throws and nobody catches: Redis 7.0 takes what is thrown for a text, and ends if it is none.
+// A refusal that a script throws without a handler: Redis 7.0 expects a thrown text, and crashes otherwise.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startState } from '../kit/index.ts'
@@ -21,7 +21,7 @@ test('a run that fails, and whose job goes with it, is committed like any other'
   await expect(world.document(id)).rejects.toThrow(`job ${id} does not exist`)
 })
 
-test('a refusal that no script catches is an error of that call, and Redis goes on', async () => {
+test('an uncaught refusal is an error of that call, and Redis continues', async () => {
   const fault = {
     file: 'scripts/limit.lua',
     find: 'cache.fetch(KEYS)',

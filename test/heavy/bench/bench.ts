@@ -1,9 +1,9 @@
-// `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) beside BullMQ over TCP, on one
-// Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash stand-in.
-// `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/stand-ins/strict), with Redis 2 ms and QStash 50 ms away.
-// `--write` puts the figures into README.md and docs/benchmarks.md.
-// `--node` runs the app in the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of
-// that process; `--jobs`, `--rounds` change the size.
+// `npm run bench`: sidejob through its full path (HTTP, workerd, gateway, Redis, bells) compared with BullMQ over TCP,
+// on one Redis, in turns. `client` is this process, which is BullMQ's worker too; `stack` is gateway and QStash
+// stand-in. `--strict` measures sidejob alone behind the vendor's Lua and limits (infra/stand-ins/strict), with Redis 2
+// ms and QStash 50 ms away. `--write` puts the figures into README.md and docs/benchmarks.md. `--node` runs the app in
+// the stack's process, to see what workerd costs; `--profile <folder>` keeps CPU profiles of that process; `--jobs`,
+// `--rounds` change the size.
 
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -175,11 +175,11 @@ await theirs?.close()
 await ours.close()
 await stack.close()
 
-// What most people have: a queue on which there was a job lately, so that a lane waits for the next.
+// The usual case: a queue with a recent job, so that a lane waits for the next.
 const lately = await startMeasured(redis, { ...how, warm: '10s' })
 const there = await measureOurs(lately)
 await there.lone(20)
-reportLone('a lane waits for it', 'the same, where there was one lately', await there.lone(alone))
+reportLone('a lane waits for it', 'the same, if there was one recently', await there.lone(alone))
 await there.close()
 await lately.close()
 await redis.close()

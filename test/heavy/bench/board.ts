@@ -1,7 +1,5 @@
-// `npm run bench:board`: what the board of a large, busy flow costs. 60 nodes, 200 values a second through the whole stack as
-// `npm start` has it, and a browser that looks: frames a second and the work of each, as the browser's own trace tells them,
-// and the CPU that one open tab costs the stack, in turns with none. `--moving 24` has only so many wires move, which then
-// have beads; `--over` ends with 1 where a goal is missed.
+// `npm run bench:board`: cost of the board of a large, busy flow. `--moving 24` bounds the number of moving wires,
+// which then have beads; `--over` ends with 1 if a goal is missed.
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -28,14 +26,14 @@ const { values } = parseArgs({
 })
 const [NODES, RATE, ROWS] = [Number(values.nodes), Number(values.rate), Number(values.rows)]
 const [SECONDS, ROUNDS] = [Number(values.seconds), Number(values.rounds)]
-/** Rows that values are put into: so many that about as many wires move as are asked for. */
+/** Number of rows that receive values, for about the requested number of moving wires. */
 const FED = values.moving ? Math.max(1, Math.round(Number(values.moving) / (NODES / ROWS + 1))) : ROWS
 const GOALS = { frames: 58, cpu: 5 }
 const KEY = 'dev'
 
 const name = (row: number, i: number): string => `n${row}_${i}`
 
-/** Rows of nodes that hand on what comes, each with an input and an output of the flow. */
+/** Rows of nodes that pass values on, each with an input and an output of the flow. */
 function rowsOf(rows: number, long: number) {
   const all = Array.from({ length: rows }, (_, row) => Array.from({ length: long }, (_, i) => name(row, i)))
   const node = { queue: 'core', class: 'connect' }
@@ -54,7 +52,7 @@ const dir = mkdtempSync(join(tmpdir(), 'sidejob-board-'))
 const stack = await startLocalStack({ dir, apiKey: KEY, persist: false })
 const client = createClient({ url: stack.url, key: KEY })
 
-/** Feeds the rows twice a second, and takes what comes out, until it is told to stop. */
+/** Feeds the rows twice a second, and takes outputs, until stopped. */
 async function feed(flow: number, isOver: () => boolean): Promise<void> {
   for (let n = 0; !isOver(); n++) {
     const began = performance.now()
@@ -74,9 +72,7 @@ function stackPids(): number[] {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       if (/\((chrom|headless)/.test(stat)) continue
       parents.set(Number(pid), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]))
-    } catch {
-      // It has ended meanwhile.
-    }
+    } catch {}
   }
   const isOurs = (pid: number): boolean => pid === process.pid || (parents.has(pid) && isOurs(parents.get(pid)!))
   return [...parents.keys()].filter(isOurs)
@@ -91,7 +87,7 @@ async function cpuOver(seconds: number): Promise<number> {
   return (used() - before) / 10 / (performance.now() - began)
 }
 
-/** A tab that somebody looks at: the mouse moves now and then, so that the page stays live. */
+/** An active tab: the mouse moves now and then, so that the page stays live. */
 async function look(browser: Browser, flow: number): Promise<Page> {
   const { page } = await logIn(browser, stack.url, KEY, { still: false })
   await page.goto(`${stack.url}/ui/flows/${flow}`)
@@ -174,7 +170,7 @@ try {
     `that task, ms                    ${work.made.map(([what, ms]) => `${what} ${ms.toFixed(1)}`).join(', ')}`,
   )
   console.log(
-    `CPU of the stack, % of a core    ${median(without).toFixed(1)} without a tab, ${median(beside).toFixed(1)} with one: ${cost.toFixed(1)} (goal below ${GOALS.cpu})`,
+    `CPU of the stack, % of a core ${median(without).toFixed(1)} without a tab, ${median(beside).toFixed(1)} with one: ${cost.toFixed(1)} (goal below ${GOALS.cpu})`,
   )
   if (values.over && (plain < GOALS.frames || cost >= GOALS.cpu)) process.exitCode = 1
 } finally {

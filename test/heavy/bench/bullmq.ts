@@ -24,7 +24,7 @@ export async function measureBullmq({ host, port }: RunningRedis) {
   void worker.run()
 
   return {
-    /** Makes jobs that wait, with so many calls under way at once; answers milliseconds. */
+    /** Creates waiting jobs, with `callers` concurrent calls; returns milliseconds. */
     async fill(n: number, callers = 1): Promise<number> {
       const chunks = Array.from({ length: n / CHUNK }, (_, i) =>
         Array.from({ length: CHUNK }, (_, j) => ({

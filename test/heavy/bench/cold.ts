@@ -1,6 +1,6 @@
-// How long a cold start takes: from the start of workerd to the first answer, of the template with two small functions
-// beside a Worker that only says hello. Both in turns, so what the machine does meanwhile falls on both; and what it costs
-// workerd in CPU, which others on the machine hardly change.
+// Duration of a cold start: from the start of workerd to the first answer, of the template with two small functions
+// compared with a Worker that only says hello. Both in turns, so that load of the machine affects both; and the CPU
+// time of workerd, which hardly depends on load.
 //
 //   npm run bench:cold -- 10
 
@@ -75,7 +75,7 @@ const tell = (what: string, of: (pair: (typeof pairs)[number]) => number) =>
   console.log(`${what.padEnd(48)} ${median(pairs.map(of)).toFixed(1).padStart(7)} ms`)
 console.log(`${(script.length / 1024).toFixed(0)} KiB, ${(gzipSync(script).length / 1024).toFixed(0)} KiB gzipped`)
 tell(`first answer, median of ${rounds}`, ({ ours }) => ours.first)
-tell('of an empty Worker', ({ empty }) => empty.first)
-tell('what ours takes longer', ({ ours, empty }) => ours.first - empty.first)
-tell('what ours costs workerd more, in CPU', ({ ours, empty }) => ours.cpu - empty.cpu)
+tell('for an empty Worker', ({ empty }) => empty.first)
+tell('the difference to ours', ({ ours, empty }) => ours.first - empty.first)
+tell('the difference in CPU time of workerd', ({ ours, empty }) => ours.cpu - empty.cpu)
 tell('the answer after it', ({ ours }) => ours.second)

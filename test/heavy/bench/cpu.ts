@@ -1,4 +1,4 @@
-// What work costs the processes that do it: a shared machine distorts how long work takes, but hardly what it costs.
+// CPU time of the processes that do the work: load of a shared machine distorts wall time, but hardly CPU time.
 
 import { readdirSync, readFileSync } from 'node:fs'
 

@@ -1,11 +1,11 @@
-// Where figures are read: the block of docs/benchmarks.md that shows the whole output, and a column of README.md's table.
+// Places of figures: the block of docs/benchmarks.md with the whole output, and a column of README.md's table.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '../../..')
 
-/** What was measured, as both places have it. */
+/** Results, in the form of both places. */
 export type Figures = {
   /** Which column of the table: all on one machine, or behind the vendor's Lua and as far away as in the cloud. */
   column: 'here' | 'strict'
@@ -21,7 +21,7 @@ const replaced = (text: string, pattern: RegExp, by: (...found: string[]) => str
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** A text with what was printed in place of the block behind its marker. */
+/** Replaces the block behind its marker. */
 export const withBlock = (text: string, { column, printed }: Figures): string =>
   replaced(
     text,
@@ -30,7 +30,7 @@ export const withBlock = (text: string, { column, printed }: Figures): string =>
     `<!-- bench ${column} --> and a block behind it`,
   )
 
-/** A text with the cells of a column of its table anew. */
+/** Replaces the cells of a column of its table. */
 export const withCells = (text: string, { column, cells }: Figures): string =>
   Object.entries(cells).reduce(
     (now, [row, cell]) =>

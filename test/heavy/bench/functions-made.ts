@@ -1,5 +1,5 @@
-// How many functions a call of a script makes before its first line of work: what stands at its top, and within functions
-// that are called where they stand.
+// Number of functions that a call of a script creates before its first line of work: at its top, and within functions
+// that are called in place.
 
 import { children, type Node, read } from '../../../infra/lua-build/syntax.ts'
 

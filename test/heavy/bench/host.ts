@@ -1,4 +1,4 @@
-// The process in which the measured stack runs, so that what it costs can be told from what its caller costs.
+// The process of the measured stack, so that its cost can be separated from its caller's.
 
 import type { Counts } from '../../redis/commandstats.ts'
 import { type Lanes, startServed } from './served.ts'
@@ -9,7 +9,7 @@ export type HostOptions = {
   far: boolean
 } & Lanes
 
-/** What this process tells: once where it is reached, and its counts whenever it is asked. */
+/** Messages of this process: its address once, and its counts on request. */
 export type HostMessage = { url: string; workerd?: number } | { counts: Counts }
 
 const tell = (message: HostMessage) => process.send!(message)

@@ -1,4 +1,4 @@
-// How work is handed out: by so many callers, each of which waits for its answer before it asks again.
+// Hands out work: a number of callers, each of which waits for its answer before the next call.
 
 /** @example await inTurns(chunks, 4, (jobs) => client.jobs.enqueue(jobs)) */
 export async function inTurns<T>(
@@ -13,18 +13,18 @@ export async function inTurns<T>(
   await Promise.all(Array.from({ length: callers }, caller))
 }
 
-/** What one call takes, or one request. @example chunksOf(inputs, 1_000) */
+/** Splits items into calls. @example chunksOf(inputs, 1_000) */
 export const chunksOf = <T>(items: readonly T[], size: number): T[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 
-/** What each of n takes that come one after the other. */
+/** Durations of n sequential calls. */
 export async function lone(n: number, one: () => Promise<number>): Promise<number[]> {
   const took: number[] = []
   for (let i = 0; i < n; i++) took.push(await one())
   return took
 }
 
-/** What each takes of those that come so many a second, whether or not the ones before have ended. */
+/** Durations of calls at a fixed rate, whether or not earlier ones have ended. */
 export async function trickle(rate: number, seconds: number, one: () => Promise<number>): Promise<number[]> {
   const began = performance.now()
   const took: Promise<number>[] = []

@@ -29,7 +29,7 @@ async function startServer(): Promise<Started> {
   return { address: server, pid, describe: server.describe, close: server.close }
 }
 
-/** Scripts are kept compiled, as a setting of the stand-in has it: nobody outside knows whether the vendor does. */
+/** Scripts are kept compiled, by a setting of the stand-in: the vendor's behaviour is unknown. */
 async function startVendor(): Promise<Started> {
   const server = await startServer()
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })

@@ -18,7 +18,7 @@ export async function measureOurs(stack: Measured) {
   const chunk = (size: number, from = 0) => Array.from({ length: size }, (_, i) => input(from + i))
   const pauseQueue = (paused: boolean) => client.queues.patch(QUEUE, { paused })
 
-  /** What the queue's own document counts of today. */
+  /** Today's counts in the queue's document. */
   async function counted(): Promise<Counted> {
     const document = await redis.call('GET', `sidejob:queue:${QUEUE}`)
     return document === null ? {} : (JSON.parse(text(document)).c as Counted)
@@ -28,7 +28,7 @@ export async function measureOurs(stack: Measured) {
     return Number(/used_memory:(\d+)/.exec(text(await redis.call('INFO', 'memory')))![1])
   }
 
-  /** Makes jobs that wait, with so many calls under way at once; answers milliseconds. */
+  /** Creates waiting jobs, with `callers` concurrent calls; returns milliseconds. */
   async function fill(n: number, callers = 1): Promise<number> {
     await pauseQueue(true)
     const chunks = Array.from({ length: n / CHUNK }, (_, i) => chunk(CHUNK, i * CHUNK))
@@ -51,7 +51,7 @@ export async function measureOurs(stack: Measured) {
     return took
   }
 
-  /** So many jobs one after the other; answers milliseconds of each, from the call until Redis no longer has it. */
+  /** Runs n jobs one after the other; returns the milliseconds of each, from the call until Redis has removed it. */
   async function lone(n: number): Promise<number[]> {
     const removal = await hearRemovals(stack.redis)
     const one = async () => {

@@ -1,6 +1,6 @@
-// `npm run bench:pages`: how long each page takes with a million jobs, in the whole stack as `npm start` has it (workerd, the
-// gateway, redis-server): to the first byte, and to the last. `--jobs` makes fewer, `--over` ends with 1 where a page's median
-// takes longer than so many milliseconds.
+// `npm run bench:pages`: how long each page takes with a million jobs, in the whole stack as `npm start` has it
+// (workerd, the gateway, redis-server): to the first byte, and to the last. `--jobs` creates fewer, `--over` ends with
+// 1 if a page's median exceeds this many milliseconds.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ const stack = await startLocalStack({ dir, apiKey: KEY, persist: false })
 const client = createClient({ url: stack.url, key: KEY })
 const call = callerOf(stack.url, KEY)
 
-/** So many jobs of a class, in calls of a thousand. */
+/** Creates `n` jobs of a class, in calls of a thousand. */
 const make = (n: number, about: (i: number) => object): Promise<void> =>
   inTurns(
     Array.from({ length: Math.ceil(n / CHUNK) }, (_, c) => c),
@@ -39,7 +39,9 @@ const make = (n: number, about: (i: number) => object): Promise<void> =>
       ),
   )
 
-/** Of a million: 60 % wait in ten queues, 15 % for their time, 5 % are at rest, 19.5 % done, 0.5 % have failed. */
+/**
+ * Shares of a million: 60 % wait in ten queues, 15 % for their time, 5 % are at rest, 19.5 % done, 0.5 % have failed.
+ */
 async function fill(): Promise<{ order: number; flow: number }> {
   const seeded = await seed(stack.url, KEY)
   for (let q = 0; q < 10; q++) await call('PUT', `/v1/workers/mass-${q}/sleeper`, { pull: true })

@@ -1,4 +1,4 @@
-// Hears from Redis what it removes: to ask again and again would keep it busy, and tell late.
+// Subscribes to removals in Redis: polling would keep it busy, and report late.
 
 import { type Address, connect, decode } from '../../../infra/stand-ins/resp.ts'
 
@@ -18,7 +18,7 @@ export async function hearRemovals(redis: Address) {
     async of(key: string): Promise<void> {
       if (!removed.has(key)) await new Promise<void>((resolve) => waiting.set(key, resolve))
     },
-    /** Redis tells nobody any more, for that is work, too. */
+    /** Ends the notifications, which cost Redis work, too. */
     async close() {
       await asking.call('CONFIG', 'SET', 'notify-keyspace-events', '')
       await Promise.all([asking.close(), hearing.close()])

@@ -7,12 +7,12 @@ import type { ClaimedJob } from '../../../src/redis/types.ts'
 import { cpuOf } from './cpu.ts'
 import type { Host, Lua } from './luas.ts'
 
-/** Milliseconds of CPU by what is called, and beside it of the vendor's Lua alone. */
+/** Milliseconds of CPU by kind of call, with the part of the vendor's Lua. */
 export type Calls = Record<string, number>
 
 type Make = () => ReturnType<typeof stores.createStore>
 
-/** What a call does, made ready: each call of it is one of those that count. */
+/** A prepared call: each repetition counts. */
 type Workload = { times: number; ready: (store: ReturnType<Make>, times: number) => Promise<() => Promise<unknown>> }
 
 const BATCH = 100
@@ -22,7 +22,7 @@ const single = () => ({ ...plain, unique: { key: crypto.randomUUID() } })
 
 const LEASE = 45_000
 
-/** A lane that commits what it was lent, and claims as many again. */
+/** A lane that commits its jobs, and claims an equal number. */
 const lane =
   (batch: number, job: () => object, madeAtOnce = batch): Workload['ready'] =>
   async (store, times) => {
@@ -73,16 +73,16 @@ export async function callsOf(folder: string, { options }: Host): Promise<Make> 
   return () => createStore({ client, namespace: `${crypto.randomUUID().slice(0, 8)}:` })
 }
 
-/** What the title of a second figure ends in. */
+/** Suffix of the title of a second figure. */
 const LUA = ': its Lua alone'
 
 /** The embedded one takes ten times as long. */
 const timesIn = (lua: Lua, times: number): number => (lua === 'embedded' ? Math.ceil(times / 10) : times)
 
 /**
- * Each kind of call in a namespace of its own; `share`: of the usual number of calls. The CPU of the vendor's stand-in has in it
- * what commands take on their way to the server behind, which at the vendor's are there already: of its Lua alone a second
- * figure is told.
+ * Each kind of call in a namespace of its own; `share`: of the usual number of calls. The CPU of the vendor's stand-in
+ * includes the transfer of commands to the server behind it, which the vendor does not have: so its Lua alone has a
+ * second figure.
  */
 export async function measureCalls(make: Make, { pid, luaMs }: Host, lua: Lua, share = 1): Promise<Calls> {
   const found: Calls = {}

@@ -1,9 +1,9 @@
-// `npm run bench:scripts`: what scripts cost, in each of the three Luas that play them: Redis' own (server), the vendor's
-// (strict: gopher-lua, scripts kept compiled) and the embedded one (WebAssembly). Of each script its KiB, the functions that
-// a call makes before its first line of work, and the registers of its main chunk; of each kind of call the CPU that the
-// process of that Lua spends on it, its commands included; and of the vendor's Lua alone how long it takes.
-// `--with <folder>` measures the scripts of another checkout beside ours, called by its own store, in turns: its packages have
-// to be installed. `--only strict,server` leaves Luas out; `--rounds` is how many turns there are.
+// `npm run bench:scripts`: what scripts cost, in each of the three Luas that play them: Redis' own (server), the
+// vendor's (strict: gopher-lua, scripts kept compiled) and the embedded one (WebAssembly). For each script: its KiB,
+// the functions that a call creates before its first line of work, and the registers of its main chunk; for each kind
+// of call: the CPU of the process of that Lua, including commands; and the duration of the vendor's Lua alone.
+// `--with <folder>` measures the scripts of another checkout as well, called by its own store, in turns: its packages
+// have to be installed. `--only strict,server` leaves Luas out; `--rounds` is how many turns there are.
 
 import { cpus, loadavg } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -1,5 +1,5 @@
-// What is measured: the started stack with the Worker in workerd, or, to see what workerd costs, the same app behind a
-// small server of this process.
+// The measured app: the started stack with the Worker in workerd, or, to measure workerd, the same app behind a small
+// server of this process.
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -48,7 +48,7 @@ async function inWorkerd(redis: Address, { warm, eager }: Lanes) {
     persist: false,
     say: console.error,
     vars: varsOf({ warm, eager }),
-    // What development puts around a Worker, to hold it to a plan for one, is not there where it is deployed.
+    // The guard that applies limits of a plan in development is absent in a deployment.
     alone: true,
     plan: 'off',
   })

@@ -32,7 +32,7 @@ export async function startBullmq({ host, port }: RunningRedis): Promise<Side & 
     done.dispatchEvent(new Event('one'))
   })
 
-  /** Milliseconds until so many more jobs are done. */
+  /** Milliseconds until `n` more jobs are done. */
   async function ended(n: number, make: () => Promise<unknown>): Promise<number> {
     const before = count
     const began = performance.now()

@@ -1,5 +1,5 @@
 // The same work by QStash alone: each job is a message to a small server, which checks the signature and does the work.
-// There is no state beside messages, so shapes that need some (children that are waited for, limits) are not played.
+// There is no state besides messages, so shapes with state (awaited children, limits) are not played.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { chunksOf, inTurns, lone, trickle } from './load.ts'
 import { ALL, latency } from './served.ts'
 import type { Side } from './workloads.ts'
 
-/** A batch is one request: so many messages, and so many bytes, as in the calls of the others. */
+/** A batch is one request with a maximum of messages and bytes, as in the calls of the other systems. */
 const BATCH = 1_000
 const MEBIBYTE = 1_048_576
 
@@ -52,7 +52,7 @@ export async function startDirect(far: boolean) {
   }
   const ended = (id: number) => new Promise<number>((resolve) => ends.set(id, resolve))
 
-  /** One message, or the first of a chain of so many more: milliseconds until the last is done. */
+  /** One message, or the first of a chain: milliseconds until the last is done. */
   async function one(left?: number): Promise<number> {
     const id = next++
     const end = ended(id)

@@ -1,4 +1,4 @@
-// What was measured of a workload, as a line for the shell and as a page with bars.
+// Results of a workload, as a line for the shell and as a page with bars.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const quantile = (values: number[], share: number): number => {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
 }
 
-/** The median of the rounds of what one round says; undefined where none says it. */
+/** The median of a value over rounds; undefined if no round has it. */
 function median(rounds: Measure[], of: (round: Measure) => number | undefined): number | undefined {
   const values = rounds.map(of).filter((value) => value !== undefined)
   return values.length === 0 ? undefined : quantile(values, 0.5)
@@ -81,7 +81,7 @@ export const pageOf = (rows: Row[]): string =>
     chartOf(rows),
   ].join('\n')
 
-/** The page with a block behind its marker, in the place of the one before. */
+/** The page with the block behind its marker replaced. */
 export function placed(page: string, block: string, isStrict: boolean): string {
   const [from, to] = [`<!-- workloads: ${isStrict ? 'strict' : 'here'} -->`, '<!-- end -->']
   const start = page.indexOf(from) + from.length

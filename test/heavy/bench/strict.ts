@@ -1,4 +1,4 @@
-// What the vendor's Lua takes for the calls that carry most jobs, as `npm run bench -- --strict` prints it.
+// Time of the vendor's Lua for the calls that carry most jobs, in the format of `npm run bench -- --strict`.
 
 import { join } from 'node:path'
 import { startLua } from './luas.ts'

@@ -1,4 +1,4 @@
-// What a browser's trace says of the main thread of its page: how long scripts, layout and paint took.
+// Main thread of a page in a browser's trace: time of scripts, layout and paint.
 
 /** An event as the browser writes it; `dur` in microseconds. */
 export type TraceEvent = {
@@ -8,7 +8,7 @@ export type TraceEvent = {
   tid: number
   ts: number
   dur?: number
-  /** Of that what the thread had the processor for: on a busy machine the rest is waiting. */
+  /** CPU part of it: on a busy machine the rest is waiting. */
   tdur?: number
   tts?: number
   args?: { name?: string }
@@ -31,7 +31,7 @@ const kinds = {
 /** Time of these events, those within one another once. */
 function union(events: readonly TraceEvent[]): number {
   let [sum, end] = [0, 0]
-  // By the clock of the thread, where the browser tells it.
+  // Thread time, if the browser records it.
   const spans = events.map(({ ts, dur = 0, tts, tdur }) =>
     tts === undefined || tdur === undefined ? [ts, dur] : [tts, tdur],
   )
@@ -44,7 +44,7 @@ function union(events: readonly TraceEvent[]): number {
 
 const timeIn = ({ tdur, dur = 0 }: TraceEvent): number => (tdur ?? dur) / 1_000
 
-/** The events within a task that took longest, those of one name together. */
+/** The longest events within a task, grouped by name. */
 function partsOf(task: TraceEvent, own: readonly TraceEvent[]): [name: string, ms: number][] {
   const within = own.filter((one) => one !== task && one.ts >= task.ts && one.ts < task.ts + (task.dur ?? 0))
   const names = [...new Set(within.map(({ name }) => name))]
@@ -61,7 +61,7 @@ export function frameWork(events: readonly TraceEvent[], frames: number) {
   const mains = events.filter(({ name, args }) => name === 'thread_name' && args?.name === 'CrRendererMain')
   const of = (main: TraceEvent) =>
     events.filter(({ ph, pid, tid }) => ph === 'X' && pid === main.pid && tid === main.tid)
-  // Of several renderers the one that does something is that of the page.
+  // With several renderers, the busy one belongs to the page.
   const own = mains.map(of).toSorted((a, b) => b.length - a.length)[0] ?? []
   const tasks = own.filter(({ name }) => name === 'RunTask' || name === 'ThreadControllerImpl::RunTask')
   const timeOf = (names: readonly string[]) => union(own.filter(({ name }) => names.includes(name))) / frames
@@ -72,7 +72,7 @@ export function frameWork(events: readonly TraceEvent[], frames: number) {
     layout: timeOf(kinds.layout),
     paint: timeOf(kinds.paint),
     longest: longest ? timeIn(longest) : 0,
-    /** What that one did, the most of it first. */
+    /** Its parts, the longest first. */
     made: longest ? partsOf(longest, own) : [],
     long: tasks.filter(({ tdur, dur = 0 }) => (tdur ?? dur) > 16_700).length,
   }

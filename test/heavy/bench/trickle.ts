@@ -20,10 +20,10 @@ const { values: options } = parseArgs({
 })
 const [rate, seconds] = [options.rate, options.seconds].map(Number) as [number, number]
 
-/** What this program itself asks Redis is nobody's cost. */
+/** Commands of this program itself, which do not count. */
 const OWN = ['info', 'config', 'config|set', 'psubscribe']
 
-/** How often each command has been called. */
+/** Number of calls of each command. */
 async function billed(redis: Connection): Promise<Map<string, number>> {
   const info = text(await redis.call('INFO', 'commandstats'))
   const rows = [...info.matchAll(/^cmdstat_(\S+):calls=(\d+)/gm)].filter(([, name]) => !OWN.includes(name!))
@@ -32,7 +32,7 @@ async function billed(redis: Connection): Promise<Map<string, number>> {
 
 const sum = (calls: Map<string, number>): number => [...calls.values()].reduce((sum, n) => sum + n, 0)
 
-/** What was called since then, for each of so many jobs: the most frequent first. */
+/** Commands per job since then, the most frequent first. */
 const eachOf = (then: Map<string, number>, now: Map<string, number>, jobs: number): string =>
   [...now]
     .map(([name, calls]) => [name, (calls - (then.get(name) ?? 0)) / jobs] as const)
@@ -77,11 +77,11 @@ async function measure(lanes: Lanes): Promise<string> {
   await redis.close()
   const cells = [`p50 ${quantile(took, 0.5).toFixed(1)} ms`, `p99 ${quantile(took, 0.99).toFixed(1)} ms`]
   const costs = [`${cost.toFixed(2)} billed commands`, `${messages.toFixed(4)} QStash messages a job`]
-  const there = `of which a request that asks Redis nothing takes ${quantile(way, 0.5).toFixed(1)} ms`
+  const there = `a request without Redis takes ${quantile(way, 0.5).toFixed(1)} ms`
   return `${[...cells, ...costs].join('   ')}\n    ${there}\n    ${eachOf(commands, since, took.length)}`
 }
 
-/** Each as it is asked for and printed, and for how long lanes wait for work. */
+/** Each option with its printed name, and the time that lanes wait for work. */
 const ways = {
   leave: { name: 'lanes leave at once', warm: '0s', eager: false },
   wait: { name: 'lanes wait for 10 s', warm: '10s', eager: false },

@@ -1,7 +1,8 @@
-// `npm run bench:workloads`: work of the shapes that work has, beside BullMQ on the same Redis, in turns: jobs that come one
-// by one, large args, a read and a write, children, chains, limits, delays; and, where messages without state can do it, beside
-// QStash alone. `--strict` measures behind the vendor's Lua and limits, Redis 2 ms and QStash 50 ms away, without BullMQ; `--million` adds a million waiting jobs; `--rounds 3`;
-// `--only chain` plays those whose name holds a word; `--json <file>` writes what was measured, `--write` docs/speed.md.
+// `npm run bench:workloads`: typical kinds of work, compared with BullMQ on the same Redis, in turns: single jobs,
+// large args, a read and a write, children, chains, limits, delays; and with QStash alone if no state is needed.
+// `--strict` measures behind the vendor's Lua and limits, Redis 2 ms and QStash 50 ms away, without BullMQ; `--million`
+// adds a million waiting jobs; `--rounds 3`; `--only chain` plays those whose name holds a word; `--json <file>` writes
+// the results, `--write` docs/speed.md.
 
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -23,11 +24,11 @@ const { values: options } = parseArgs({
   },
 })
 
-/** What both sides can do; each answers how long jobs took, or all of them together. */
+/** Shapes that both sides can do; each returns durations of jobs, or of all together. */
 export type Side = {
   /** One job after the other: milliseconds of each. */
   lone: (n: number) => Promise<number[]>
-  /** So many a second: milliseconds of each. */
+  /** Milliseconds of each job at a rate per second. */
   trickle: (rate: number, seconds: number) => Promise<number[]>
   /** Milliseconds until all are done. */
   withArgs: (n: number, bytes: number) => Promise<number>
@@ -39,7 +40,7 @@ export type Side = {
   delayed: (n: number, ms: number) => Promise<number>
 }
 
-/** `play` answers nothing where a side has no such thing. */
+/** `play` returns undefined if a side does not support it. */
 type Workload = { name: string; jobs: number; play: (side: Partial<Side>) => Promise<number | number[]> | undefined }
 
 const KIB = 1_024
@@ -60,7 +61,7 @@ const workloads: Workload[] = [
   { name: '1,000 due at one moment', jobs: 1_000, play: (side) => side.delayed?.(1_000, 2_000) },
 ]
 
-/** One round of a workload on one side: what it took, and what Redis and QStash were asked for it. */
+/** One round of a workload on one side: its duration, and the requests to Redis and QStash. */
 async function played(
   { jobs, play }: Workload,
   side: Partial<Side>,

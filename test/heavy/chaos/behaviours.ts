@@ -1,4 +1,4 @@
-// What runs do: drawn by chance from a table of moves, written down as changes, and what must follow if they count.
+// Behaviour of runs: random moves from a table, recorded as changes, with their effects if they count.
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
@@ -12,7 +12,7 @@ import { type Facts, portOf } from './judge.ts'
 import { idOf, nameOf } from './redis.ts'
 import type { World } from './world.ts'
 
-/** What a run wants to commit, and the facts that follow if it is taken. */
+/** The intended changes of a run, and their effects if accepted. */
 export type Plan = {
   settled: RunOutcome
   job: number
@@ -60,7 +60,7 @@ function mustAppear(draft: Draft, n: number, quiet = false): Encoded[] {
   return values
 }
 
-/** The port of a class that takes what is written. */
+/** The input port of a class. */
 export const inputOf = (name: string): string | undefined => Object.keys(classes[name]!.in!)[0]?.replace('*', 'x')
 export const outputOf = (name: string): string | undefined => Object.keys(classes[name]!.out!)[0]?.replace('*', 'y')
 
@@ -137,7 +137,7 @@ function connectToChild(draft: Draft): void {
   const [name, child] = someChild(draft) ?? []
   const to = child && inputOf(child.class)
   const from = outputOf(draft.lent.document.class)
-  // What a herald has written may be in the child's port already, as news.
+  // A value written by a herald may be in the child's port already, as news.
   if (name && to && from === 'out' && draft.lent.document.class !== 'herald')
     draft.ops.push({ op: 'connect', from: { out: from }, to: [{ child: name, in: to }] })
 }
@@ -151,7 +151,7 @@ function wire(draft: Draft): void {
   const [own, out] = [inputOf(draft.lent.document.class), outputOf(draft.lent.document.class)]
   if (own && other && to && draft.world.random.chance(0.3))
     draft.ops.push({ op: 'wire', from: { in: own }, to: [{ child: other, in: to }] })
-  // What a herald has written may be in the other port already, as news.
+  // A value written by a herald may be in the other port already, as news.
   else if (name && from && child!.class !== 'herald' && other !== name && to)
     draft.ops.push({ op: 'wire', from: { child: name, out: from }, to: [{ child: other!, in: to }] })
   else if (name && from && child!.class !== 'herald' && out)
@@ -253,7 +253,7 @@ function endOf(draft: Draft): End {
   return random.weighted(ends).end(draft)
 }
 
-/** Wires and channels may lead round through several jobs, which then feed each other for ever. */
+/** Wires and channels may form a circle of several jobs, which then feed each other forever. */
 function leadsOn({ lent: { document } }: Draft): boolean {
   const output = outputOf(document.class)
   return ['wo', 'co'].some((field) => document[`${field}:${output}`] !== undefined)
@@ -276,18 +276,18 @@ function atRandom(draft: Draft): End {
   return endOf(draft)
 }
 
-/** What most jobs of such a class do: those of a piece end together where all do the same. */
+/** The usual behaviour of its class: jobs of a piece end together if all do the same. */
 function asOthers(draft: Draft): End {
   readOwn(draft, true)
   if (draft.read.length > 0 && !leadsOn(draft)) writeOut(draft, 1)
   return { end: 'completed' }
 }
 
-/** Whether a run does what others of its piece do, and keeps no log, which would make it one of its own. */
+/** Returns whether a run behaves like the rest of its piece, and keeps no log, which would separate it. */
 const isLikeOthers = ({ lent: { document }, world }: Draft): boolean =>
   isPacked(document.class) && document.terminating !== '2' && world.random.chance(0.9)
 
-/** A callback has one thing to do; whoever it calls may not be there. */
+/** A callback has one task; its receiver may be missing. */
 const tell = ({ world: { random, faulty } }: Draft): End =>
   faulty && random.chance(0.3)
     ? { end: 'failed', error: { message: 'nobody there', retry: !random.chance(0.3) } }
@@ -314,7 +314,7 @@ function draftOf(world: World, lent: ClaimedJob, n: number, peeked: Peeked): Dra
 const logOf = ({ lent, tag }: Draft): Encoded =>
   JSON.stringify([...JSON.parse(lent.document['s:log'] ?? '[]'), tag]) as Encoded
 
-/** What a run commits after it has seen its snapshot. */
+/** The commit of a run after it has seen its snapshot. */
 export async function behave(
   world: World,
   lent: ClaimedJob,

@@ -1,4 +1,4 @@
-// The worker classes of the simulated world: what ports they have, how they are served, what they count against.
+// The worker classes of the simulated world: their ports, their mode, their limits.
 
 import { writeJson } from '../../../src/core/codec/json-writer.ts'
 import type { WorkerDefinition } from '../../../src/engine/engine.ts'
@@ -14,7 +14,7 @@ const out: PortSpecs = { out: {} }
 
 export const NEWS = '/news'
 
-/** The queues in which jobs are made, and the one of the jobs that tell of their ends. */
+/** Queues of jobs, and the queue of callbacks. */
 export const QUEUES = ['a', 'b']
 export const CALLBACKS = 'sidejob'
 const CALLBACK = 'callback'
@@ -22,7 +22,7 @@ export const callback = { spec: '{"url":"https://example.com/hook"}', host: 'exa
 
 export const isCallback = ({ doc }: { doc: JobRecord }): boolean => doc.callbackOf !== undefined
 
-/** A class whose worker has a concurrency of its own in one queue: at most so many, and for a while one less. */
+/** A class with a concurrency of its own in one queue, temporarily lowered by one. */
 export const BOUNDED = { queue: 'b', class: 'timer', concurrency: 2 }
 
 export const limits: Record<string, { concurrency?: number; rate?: { limit: number; period: number } }> = {
@@ -72,16 +72,16 @@ export function definitionIn(queue: string, name: string, less = 0) {
 /** Classes whose jobs are made many at once, wait in pieces, and mostly do all the same. */
 export const isPacked = (name: string): boolean => name === 'alike' || name === 'ported'
 
-/** What jobs are made of. */
+/** Classes of created jobs. */
 export const classNames = Object.keys(classes).filter((name) => name !== CALLBACK)
 
 /** Classes with the same ports, of which a job of one may become the other. */
 export const renames: Record<string, string> = { stream: 'hand', hand: 'stream', plain: 'brief', brief: 'plain' }
 
-/** What some jobs of pull workers are lent for only. */
+/** Tag of a rare kind of pull jobs. */
 export const TAG = 'rare'
 
-/** After so many deliveries without an answer a ward fails. */
+/** A ward fails after this many unanswered deliveries. */
 export const DELIVERIES = 2
 const redeliver = { after: '+8 SECONDS', ms: 8_000, max: DELIVERIES }
 
@@ -124,7 +124,7 @@ export function jobOf(queue: string, name: string, group?: Group): NewJob {
 
 export type Setting = { lanes: number; batch: number; pull: boolean }
 
-/** How the queues of a world are set, by its seed. */
+/** Settings of a world's queues, by its seed. */
 export function settingsOf(seed: number): Record<string, Setting> {
   const random = seeded(seed ^ 0x0e7)
   return {

@@ -1,4 +1,4 @@
-// Those outside: they make jobs, feed and empty their ports, and tell them what to do, at the worst moments.
+// Outside clients: they create jobs, feed and empty their ports, and control them, at the worst moments.
 
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Status } from '../../../src/core/job.ts'
@@ -47,7 +47,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   const newValue = (quiet = false): string => `${quiet ? 'q' : 'c'}${++made}`
   const wait = (from = 1_000, to = 60_000): number => Math.round(random.between(from, to))
 
-  /** Seldom one that only tells of another. */
+  /** Rarely a callback. */
   function someJob(fits: (job: SeenJob) => boolean = () => true): SeenJob | undefined {
     const all = [...world.view.jobs.values()].filter((job) => fits(job) && (!isCallback(job) || random.chance(0.1)))
     return all.length ? random.pick(all) : undefined
@@ -101,7 +101,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     })
   }
 
-  /** Jobs that are alike but for their args, or for what waits at their ports: they wait in a piece. */
+  /** Jobs that differ only in args or in waiting values: they wait in a piece. */
   function pack(): void {
     if (isFull()) return
     const queue = random.pick(QUEUES)
@@ -217,7 +217,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
   }
 
   function connect(): void {
-    // What a herald has written may be in the other port already, as news.
+    // A value written by a herald may be in the other port already, as news.
     const from = someJob(({ doc, lists }) => lists['o:out'] !== undefined && doc.class !== 'herald')
     const to = someJob(({ doc }) => inputOf(doc.class) !== undefined)
     if (from && to)
@@ -257,7 +257,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     else call('requeue', job.id, [words], () => ({ meddled: true, wanted: [job.id] }))
   }
 
-  /** As who takes a job back, under another name. */
+  /** Takes a job back under another name. */
   function rename(): void {
     const job = someJob(({ doc }) => renames[doc.class] !== undefined)
     if (job)
@@ -356,7 +356,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     world.after(wait(2_000, 20_000), () => setPaused(queue, false))
   }
 
-  /** Everybody who waits there has another place in the order from now on. */
+  /** Every waiting job has a new place in the order. */
   function age(): void {
     const ageing = random.pick([null, 2_000, 60_000])
     world.send({
@@ -393,7 +393,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     shut(random.pick(Object.keys(limits)), Math.round(world.now + wait(5_000, 40_000)))
   }
 
-  /** A worker that bounds its runs is registered anew, with one less for a while. */
+  /** Registers a bounded worker again, temporarily with one less. */
   function bind(less: number): void {
     world.send({
       label: less ? 'bound closer' : 'bound as before',
@@ -476,7 +476,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
 
     settle: (): void => {
       settle()
-      // What was asked before may still arrive.
+      // Earlier requests may still arrive.
       world.after(MINUTE, settle)
     },
 

@@ -1,4 +1,4 @@
-// A slice of the random interleavings, the same in every run of the tests; `npm run chaos` plays others.
+// A slice of the random interleavings, the same in every run of the tests; `npm run chaos` plays further ones.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type RunningRedis, startRedis } from '../../../infra/stand-ins/redis.ts'
@@ -19,7 +19,7 @@ afterAll(() => redis.close())
 const shown = ({ seed, violations }: Played): string[] =>
   violations.map(({ fault, detail }) => `npm run chaos -- --seed ${seed} --trace: ${fault}: ${detail}`)
 
-test('whatever meets, nothing is lost, doubled, overtaken or left behind', { timeout: 60_000 }, async () => {
+test('nothing is lost, doubled, overtaken or left behind in any interleaving', { timeout: 60_000 }, async () => {
   const until = performance.now() + ENOUGH_MS
   const faults: string[] = []
   let next = 1

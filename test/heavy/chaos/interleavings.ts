@@ -1,5 +1,5 @@
-// One seed, one random schedule of everything that touches the scripts, played against a real Redis; then the faults
-// end, time goes on until all is at rest, and nothing may be left over.
+// One seed, one random schedule of all actions on the scripts, played against a real Redis; then the faults end, time
+// passes until all is at rest, and nothing may be left over.
 
 import { classes, definitionIn, settingsOf } from './classes.ts'
 import { createClients } from './clients.ts'
@@ -102,7 +102,7 @@ export async function play({ seed, redis }: { seed: number; redis: Direct }): Pr
 
 type Clients = ReturnType<typeof createClients>
 
-/** Faults, and somebody outside doing something every second or so. */
+/** Faults, and an action of a client every second or so. */
 async function storm(world: World, clients: Clients): Promise<void> {
   let left = 30 + world.random.int(31)
   const act = () => {
@@ -117,7 +117,7 @@ async function storm(world: World, clients: Clients): Promise<void> {
   await playOn(world, () => left > 0)
 }
 
-/** No more faults, nobody outside: everything has to come to rest by itself. */
+/** Faults and clients have ended: everything has to come to rest. */
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
   // Longer than a slot may be late, so that every way with missed slots has something to do.
@@ -133,13 +133,13 @@ async function calm(world: World, clients: Clients): Promise<void> {
   }
   clients.endSchedules()
   const end = world.now + 3 * HOUR
-  // Whatever is late has come by then.
+  // Late messages have arrived by then.
   const settledBy = world.now + 70_000
   await playOn(world, () => world.now < end && (world.now < settledBy || !isAtRest(world)))
   if (world.violations.length === 0) world.judge.rest(world.view)
 }
 
-/** What is past its retention goes, and goes wholly. */
+/** Expired data is removed completely. */
 async function afterMonths(world: World, tick: () => Promise<void>): Promise<void> {
   for (let n = 0; n < 3; n++) {
     world.skip(MONTH)

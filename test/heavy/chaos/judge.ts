@@ -1,4 +1,4 @@
-// What must be true of every step, told from what Redis held before it and what it holds after it.
+// Invariants of every step, judged by the content of Redis before and after it.
 
 import { type JobRecord, statusOf } from '../../../src/redis/record.ts'
 import { DELIVERIES, isCallback, limits } from './classes.ts'
@@ -6,12 +6,12 @@ import { createBoundsJudge } from './judge-constraints.ts'
 import { createSlotsJudge } from './judge-schedules.ts'
 import type { SeenJob, View } from './redis.ts'
 
-/** What a step was allowed and bound to do, as the answers of the scripts say. */
+/** Permitted and required effects of a step, by the answers of the scripts. */
 export type Facts = {
-  /** Values that may appear in a port now, and those that have to. */
+  /** Permitted and required values in a port. */
   may: string[]
   must: string[]
-  /** Values that somebody has taken, in order. */
+  /** Values taken by a reader, in order. */
   read: { port: string; values: string[] }[]
   /** job → its log as it must read now. */
   logs: [number, string][]
@@ -28,15 +28,15 @@ export type Facts = {
   delayed: number[]
   /** Jobs that wait for children, by name or all. */
   waits: { job: number; names: string[] | 'children' }[]
-  /** What debounced jobs have been told to do. */
+  /** Requests to debounced jobs. */
   told: [number, string][]
   /** Runs that have ended: when their changes were worked out, and whether they were given back for a missed slot. */
   slots: { job: number; planned: number; isSkipped: boolean }[]
   /** Jobs whose schedules were paused, resumed, changed or ended by a caller. */
   rescheduled: number[]
-  /** Queues that a lane has left, and whether it has looked for what was due. */
+  /** Queues that a lane has left, and whether it checked due jobs. */
   left: { queue: string; looked: boolean }[]
-  /** Somebody was told to run, to end or to go: causes are not followed further. */
+  /** A client requested a run, an end or a removal: causes are not followed further. */
   meddled: boolean
 }
 
@@ -64,7 +64,7 @@ export const portOf = (job: number, field: string): string => `${job}/${field}`
 export type Step = { before: View; after: View; facts: Facts; no: number; now: number }
 export type Report = (fault: string, detail: string) => void
 
-/** The scripts' clock is a little ahead of ours: that of the machine goes on. */
+/** The scripts' clock is a little ahead of ours, because machine time passes. */
 export const MARGIN = 1_000
 
 const ended = new Set(['completed', 'failed', 'terminated'])
@@ -78,7 +78,9 @@ const isHolding = ({ heldLimits = '', leaseUntil = 0 }: JobRecord, key: string, 
 
 const countsOf = (record = '0,0'): [number, number] => record.split(',').slice(0, 2).map(Number) as [number, number]
 
-/** What a job may say of its callback, by where that rests: what was delivered stays so when its job is terminated. */
+/**
+ * Permitted callback states of a job, by its place: a delivered callback stays delivered when its job is terminated.
+ */
 const outcomes: Record<string, (string | undefined)[]> = { c: ['DELIVERED'], f: ['FAILED'], T: ['DELIVERED', 'FAILED'] }
 
 type PortStep = { port: string; job: number; field: string; popped: string[]; unknown: number; pushed: string[] }
@@ -88,7 +90,7 @@ type Named = `${string}:${string}`
 const portFields = (doc: JobRecord): [field: Named, counts: string][] =>
   Object.entries(doc).filter((entry): entry is [Named, string] => /^[io]:/.test(entry[0]))
 
-/** How each port of a job got from what it held to what it holds. */
+/** Changes of each port of a job. */
 function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortStep[] {
   const steps: PortStep[] = []
   for (const [field, record] of portFields(is.doc)) {
@@ -117,7 +119,7 @@ function portSteps(was: SeenJob | undefined, is: SeenJob, report: Report): PortS
 const fieldsLike = (record: JobRecord, pattern: RegExp): string =>
   JSON.stringify(Object.entries(record).filter(([field]) => pattern.test(field)))
 
-/** How many values have ever come in; those that a wire has carried on in the same step too. */
+/** Number of values that ever arrived; including values that a wire carried on in the same step. */
 const cameIn = (doc: JobRecord): number =>
   portFields(doc).reduce((sum, [field, value]) => sum + (/^i:/.test(field) ? Number.parseInt(value, 10) : 0), 0)
 
@@ -147,8 +149,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * Every value that left a port has had exactly one taker; every value that came had a right to. What was moved into
-   * a job that went in the same step is gone with it.
+   * Every value that left a port has had exactly one taker; every value that came had a right to. A value moved into a
+   * job that was removed in the same step is removed with it.
    */
   function values({ before, after, facts, no }: Step): void {
     const steps = [...after.jobs.values()].flatMap((is) => portSteps(before.jobs.get(is.id), is, report))
@@ -166,7 +168,7 @@ export function createJudge(report: Report) {
     for (const value of gone ? [] : facts.must) if (!came.has(value)) report('a value was lost on its way', value)
   }
 
-  /** What was said to many left several ports at once: here it was read, from elsewhere it may have been moved. */
+  /** A broadcast value left several ports at once: here it was read, elsewhere it may have been moved. */
   const leftElsewhere = (value: string, { port }: PortStep, steps: PortStep[]): boolean =>
     steps.some((other) => other.port !== port && other.popped.includes(value))
 
@@ -212,8 +214,7 @@ export function createJudge(report: Report) {
     const written = new Map(facts.logs)
     for (const { id, doc } of after.jobs.values()) {
       const expected = written.get(id) ?? before.jobs.get(id)?.doc['s:log']
-      if (doc['s:log'] !== expected)
-        report('state differs from what was committed', `${id}: ${doc['s:log']} for ${expected}`)
+      if (doc['s:log'] !== expected) report('state differs from the commit', `${id}: ${doc['s:log']} for ${expected}`)
     }
   }
 
@@ -236,11 +237,11 @@ export function createJudge(report: Report) {
       const doc = after.jobs.get(id)?.doc
       const expected = before.jobs.get(id)?.doc.hasShutdown ? 'terminating' : 'terminated'
       if (doc && (doc.token === token || statusOf(doc) !== expected))
-        report('a job that is to end goes on', `${token}: expected ${expected}, got ${statusOf(doc)}`)
+        report('a terminating job continues', `${token}: expected ${expected}, got ${statusOf(doc)}`)
     }
   }
 
-  /** A time that was asked for stays until a run at or after it, or another wish. */
+  /** A requested time stays until a run at or after it, or another request. */
   function times({ before, after, facts, now }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
@@ -275,7 +276,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** What a lane leaves behind has somebody coming; a timer that was due is not left. */
+  /** A lane that leaves work behind has a successor; due timers are not left. */
   function left({ after, facts, now }: Step): void {
     for (const { queue: name, looked } of facts.left) {
       const queue = after.queues.get(name)!
@@ -318,8 +319,8 @@ export function createJudge(report: Report) {
   }
 
   /**
-   * Whether a job ended in this step and was woken again in the same step: a commit carries out its runs one after the
-   * other. A follower ends with its children, and no record remains of that once it follows again.
+   * Returns whether a job ended in this step and was woken again in the same step: a commit carries out its runs one
+   * after the other. A follower ends with its children, and no record remains of that once it follows again.
    */
   function hasEndedBriefly(id: number, { before, after }: Step): boolean {
     const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
@@ -348,7 +349,7 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** Nobody starts beyond a limit: so many at once, so many in a period. */
+  /** No job starts beyond a limit: of concurrent runs, or of starts per period. */
   function limited({ before, after, facts, now }: Step): void {
     if (facts.meddled) return
     for (const { id, doc } of after.jobs.values()) {
@@ -383,20 +384,20 @@ export function createJudge(report: Report) {
     }
   }
 
-  /** A debounced job that waits does what the newest call says; one that has begun, what it began with. */
+  /** A waiting debounced job follows the newest request; a started one keeps its first. */
   function triggers({ before, after, facts }: Step): void {
     for (const [id, args] of facts.told) {
       const doc = after.jobs.get(id)?.doc
-      if (doc && doc.args !== args) report('a debounced job does not do what it was told', String(id))
+      if (doc && doc.args !== args) report('a debounced job does not follow its request', String(id))
     }
     for (const { id, doc } of after.jobs.values()) {
       const was = before.jobs.get(id)?.doc
       if (was?.uniqueHeld === 'b' && was.ranAt && was.args !== doc.args)
-        report('a job that has begun was told otherwise', String(id))
+        report('a started job got another request', String(id))
     }
   }
 
-  /** Every end is told once: by a job of its own, made in the same step, with the number of the end. */
+  /** Every end is reported once: by a job of its own, created in the same step, with the number of the end. */
   function callbacks({ before, after }: Step): void {
     const news = new Map<number, JobRecord[]>()
     for (const job of after.jobs.values())
@@ -406,7 +407,7 @@ export function createJudge(report: Report) {
       const [was, is] = [before.jobs.get(id)?.doc, after.jobs.get(id)?.doc]
       const told = news.get(id) ?? []
       if ((was ?? is)?.callback && !(was ?? is)?.callbackOf) toldOnce(id, told, was, is)
-      else if (told.length) report('an end was told that nobody wanted to hear of', String(id))
+      else if (told.length) report('an end without a callback was reported', String(id))
     }
     for (const { id, doc } of after.jobs.values()) {
       const teller = doc.callbackJob && after.jobs.get(Number(doc.callbackJob))?.doc
@@ -418,26 +419,27 @@ export function createJudge(report: Report) {
   function toldOnce(id: number, told: JobRecord[], was: JobRecord | undefined, is: JobRecord | undefined): void {
     const first = Number(was?.endsTold ?? 0) + 1
     const numbers = told.map(({ callbackEnd: oe }) => Number(oe)).sort((a, b) => a - b)
-    if (numbers.some((n, i) => n !== first + i)) report('ends are told out of order', `${id}: ${numbers} from ${first}`)
+    if (numbers.some((n, i) => n !== first + i))
+      report('ends are reported out of order', `${id}: ${numbers} from ${first}`)
     if (is && Number(is.endsTold ?? 0) !== first - 1 + told.length)
       report('a job miscounts its callbacks', `${id}: ${is.endsTold} after ${told.length} more than ${first - 1}`)
-    // What had ended before it was terminated has been told.
+    // An end before the termination has been reported.
     const isKnown = was && (was.endWasTold || (hasEnded(was) && is?.place !== 'c' && is?.place !== 'f'))
     const hasJustEnded = !isKnown && (!is || (hasEnded(is) && is.endedAt !== was?.endedAt))
-    if (hasJustEnded && told.length === 0) report('an end was not told', String(id))
+    if (hasJustEnded && told.length === 0) report('an end was not reported', String(id))
     const ends = told.map(({ args: a }) => JSON.parse(a!).status as string)
-    if (new Set(ends).size < ends.length) report('an end was told twice', `${id}: ${ends}`)
+    if (new Set(ends).size < ends.length) report('an end was reported twice', `${id}: ${ends}`)
     const last = told.find(({ callbackEnd: oe }) => Number(oe) === first - 1 + told.length)
     if (last && is && hasEnded(is) && is.place !== 'T' && JSON.parse(last.args!).status !== statusOf(is))
-      report('another end was told than there was', `${id}: ${last.args} for ${statusOf(is)}`)
+      report('the reported end differs from the real one', `${id}: ${last.args} for ${statusOf(is)}`)
   }
 
-  /** Who is held has a parent whose run has not ended; who has been delivered too often has failed. */
+  /** A held child has a parent with an unfinished run; a job delivered too often has failed. */
   function wards({ before, after, facts }: Step): void {
     for (const { id, doc } of after.jobs.values()) {
       const parent = after.jobs.get(Number(doc.parent))?.doc
       if (doc.held && doc.place === 's' && (!parent?.holdsChildren || 'scT'.includes(parent.place ?? '-')))
-        report('a child is held, and nobody will let it go', `${id} of ${doc.parent}`)
+        report('a child is held without a parent to release it', `${id} of ${doc.parent}`)
       if (facts.meddled || doc.deliveries === before.jobs.get(id)?.doc.deliveries) continue
       if ((doc.deliveries ?? 0) > DELIVERIES) report('a job was delivered too often', `${id}: ${doc.deliveries}`)
     }
@@ -454,7 +456,7 @@ export function createJudge(report: Report) {
     }
     for (const { id, doc } of after.jobs.values()) {
       if (isStopped(doc)) wantedAt.delete(id)
-      // One that follows its children is where they are, without a run.
+      // A follower is where its children are, without a run.
       if (isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }
@@ -479,9 +481,9 @@ export function createJudge(report: Report) {
         const last = lentAt.get(id) ?? -1
         if (statusOf(doc) === 'terminating' || !doc.place || !'scfT'.includes(doc.place))
           report('not at rest', `${id} ${statusOf(doc)} ${JSON.stringify(doc)}`)
-        // Held for a parent that has failed, until somebody retries that.
+        // Held for a failed parent, until a client retries it.
         else if (doc.held) continue
-        // A time that was asked for during a run that then waits for children comes after them.
+        // A time requested during a run that then waits for children comes after them.
         else if ((wantedAt.get(id) ?? -1) > last && !(doc.waitsFor && doc.notBefore))
           report('a wake-up was lost', `${id} ${statusOf(doc)}`)
         else if ((childNewsAt.get(id) ?? -1) > last)

@@ -1,4 +1,4 @@
-// What has been answered to whom: the same question must get the same answer, and an answer decides what a step may do.
+// Recorded answers: the same question must get the same answer, and an answer decides about permitted effects.
 
 import type { CommitAnswer } from '../../../src/redis/types.ts'
 import type { Plan } from './behaviours.ts'
@@ -29,11 +29,11 @@ export function createLedger(world: World) {
     return doc?.token === token && doc.leaseUntil! > world.now + MARGIN
   }
 
-  /** Its job was told to end while this run held it. */
+  /** Its job was terminating while this run held it. */
   const isEnding = (token: string): boolean => isLent(token) && docOf(token)!.terminating === '1'
 
   function checkLost(token: string): void {
-    if (isLent(token)) world.report('a run with a valid lease was told lost', token)
+    if (isLent(token)) world.report('a run with a valid lease got the answer lost', token)
   }
 
   function checkHeld({ job, settled: { token } }: Plan): void {
@@ -109,7 +109,7 @@ export function createLedger(world: World) {
       const tokens = lent.map(({ document }) => document.token!)
       const known = lentTo.get(key)
       if (!known && word === 'full' && answers.length === 0) {
-        if (tokens.length) world.report('a lane that was not let in was lent something', `${key}: ${tokens}`)
+        if (tokens.length) world.report('a refused lane got a lease', `${key}: ${tokens}`)
         return false
       }
       if (!known) lentTo.set(key, new Set(tokens))
@@ -118,7 +118,7 @@ export function createLedger(world: World) {
       return known !== undefined
     },
 
-    /** Whether a keyed call is the first of its key that was done; a later one must be answered alike. */
+    /** Returns whether a keyed call is the first of its key; later ones must get the same answer. */
     isFirst(key: string, answer: string[]): boolean {
       const known = done.get(key)
       const said = JSON.stringify(answer)

@@ -84,7 +84,7 @@ export async function directClient(address: Address) {
   let toLookAt: string[] | undefined
   let looked: string | undefined
 
-  /** With a look behind it, in one write, where one is wanted. */
+  /** With a look after it, in one write, if requested. */
   async function evaluate<Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]): Promise<unknown> {
     const call = ['EVALSHA', script.sha, String(keys.length), ...keys, ...argumentsOf(script, args, rest)]
     const look = toLookAt ? [['EVALSHA', lookSha, '0', ...toLookAt]] : []
@@ -134,7 +134,7 @@ export type SeenJob = {
 export type View = {
   jobs: Map<number, SeenJob>
   queues: Map<string, QueueDocument>
-  /** How many entries all indexes have. */
+  /** Number of entries in all indexes. */
   entries: number
   constraints: Constraints
 }

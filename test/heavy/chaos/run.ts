@@ -1,6 +1,5 @@
-// npm run chaos: thousands of random interleavings against the scripts on a real Redis.
-//   npm run chaos -- --seed 123 --trace              plays one again and tells what happened
-//   npm run chaos -- --count 500 --from 1 --together 8 --minutes 10
+// npm run chaos: thousands of random interleavings against the scripts on a real Redis. npm run chaos -- --seed 123
+// --trace plays one again and prints its steps. npm run chaos -- --count 500 --from 1 --together 8 --minutes 10
 
 import { writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,12 +29,12 @@ function table(counts: Map<string, number>): string {
   return rows.map(([kind, n]) => `${String(n).padStart(10)}  ${kind}`).join('\n')
 }
 
-/** Says what went wrong, and keeps what led to it: the machine's own time makes no two runs wholly alike. */
+/** Reports the fault, and stores its trace: machine time makes no two runs wholly alike. */
 function complain({ seed, violations, trace }: Played): void {
   const file = join(tmpdir(), `sidejob-chaos-${seed}.txt`)
   writeFileSync(file, trace().join('\n'))
   for (const { fault, detail, step } of violations) console.error(`seed ${seed}, step ${step}: ${fault}: ${detail}`)
-  console.error(`  what led to it: ${file}; again: npm run chaos -- --seed ${seed} --trace`)
+  console.error(`  trace: ${file}; again: npm run chaos -- --seed ${seed} --trace`)
 }
 
 function note(total: Total, result: Played): void {

@@ -1,4 +1,4 @@
-// Who serves the queues: lanes that a bell has woken, workers that claim for themselves, and the tick.
+// Servers of the queues: lanes woken by bells, pull workers, and the tick.
 
 import { childrenOf } from '../../../src/redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../../src/redis/types.ts'
@@ -140,7 +140,7 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     })
   }
 
-  /** Until it is called, unless nobody hears it, or its time to wait is over. */
+  /** Waits for a call, unless the call is lost, or the waiting time is over. */
   function waitToBeCalled(lane: Lane, due: number): void {
     const end = Math.min(world.now + lane.warm, due)
     const hears = !world.strikes('call lost')
@@ -216,7 +216,7 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
           lane: { id, seq: 1 },
           claim: { max, lease: Math.round(lease), begun: max, pull: true, patterns, tags, only },
         }),
-      // One that got nothing may get something when it asks again. Who asks for one job gets it beyond its limits.
+      // An empty claim may get a job on retry. A claim for one job gets it beyond its limits.
       facts: (answer) => {
         if (answer.lent.length) ledger.claim(id, answer)
         return { meddled: only !== undefined }

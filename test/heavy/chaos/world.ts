@@ -11,15 +11,15 @@ import { seeded } from './random.ts'
 import { type Direct, nothing, type View, viewOf } from './redis.ts'
 
 export type Request<A> = {
-  /** What it is, for the trace and the counts. */
+  /** Name for the trace and the counts. */
   label: string
   call: () => Promise<A>
-  /** What it was bound to do, by its answer. */
+  /** Required effects, by its answer. */
   facts?: (answer: A) => Partial<Facts>
   outcome?: (answer: A) => string
-  /** Goes on with the answer; not called when the asker has died. */
+  /** Continues with the answer; not called if the caller has died. */
   got?: (answer: A) => void
-  /** Who asks: a process that may die with everything that it had in hand. */
+  /** The caller: a process that may die with all its work. */
   by?: Process
 }
 
@@ -29,7 +29,7 @@ export type WorldOptions = { seed: number; redis: Direct }
 
 export type Violation = { fault: string; detail: string; step: number }
 
-/** How often things go wrong, while they do. */
+/** Probability of each fault. */
 const chances = {
   'request lost': 0.04,
   'answer lost': 0.05,
@@ -193,7 +193,7 @@ export function createWorld({ seed, redis }: WorldOptions) {
     strikes,
     latency,
     report,
-    /** What happened, step by step, with the documents that changed. */
+    /** Events, step by step, with the changed documents. */
     trace: (): string[] => history.flatMap(linesOf),
     answerBells: (how: typeof dispatch) => {
       dispatch = how

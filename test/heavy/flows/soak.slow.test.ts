@@ -6,7 +6,7 @@ import { underEdits, underKills } from './soak.ts'
 
 const range = (n: number) => Array.from({ length: n }, (_, i) => i)
 
-test('200 values through 10 nodes while whoever serves them dies 5 times: all, once, in order', {
+test('200 values through 10 nodes while their lanes die 5 times: all, once, in order', {
   timeout: 120_000,
 }, async () => {
   const { values, kills, faults } = await underKills({ values: 200, nodes: 10, kills: 5, seed: 1 })

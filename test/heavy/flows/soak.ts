@@ -1,5 +1,5 @@
-// Flows under fire: invocations that die at any moment, and graphs that change while values stream. What went in is
-// counted against what came out and what is left anywhere.
+// Flows under fire: invocations that die at any moment, and graphs that change while values stream. Inputs are compared
+// with outputs and remaining values.
 
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { readGraph } from '../../../src/core/graph.ts'
@@ -44,7 +44,7 @@ const outputOf = async (engine: Pick<Engine, 'ports'>, ref: string): Promise<num
 
 export type Killed = { values: number[]; kills: number; dispatches: number; faults: unknown[] }
 
-/** Values through a chain, while every now and then whoever serves the queue dies; they come out, in this order. */
+/** Values through a chain, while lanes die at intervals; they come out in this order. */
 export async function underKills({
   values,
   nodes,
@@ -66,7 +66,8 @@ export async function underKills({
     let dispatches = 0
     const perKill = Math.ceil(values / (kills + 1))
     while (out.length < values) {
-      if (dispatches > 100 * (kills + values)) throw new Error(`${out.length} of ${values} came out, and no more does`)
+      if (dispatches > 100 * (kills + values))
+        throw new Error(`${out.length} of ${values} came out, and the rest are lost`)
       const batch = Math.min(1 + random.int(20), values - written)
       if (batch > 0)
         await kit.engine.ports.write(
@@ -84,7 +85,7 @@ export async function underKills({
         if (!connection.hasDied()) throw error
       })
       if (connection.hasDied()) killed++
-      // What the dead held is taken back when its lease has ended; the delay before it runs again passes too.
+      // Jobs of dead lanes are taken back when their lease has ended; the delay before the next run passes too.
       if (connection.hasDied() || written === values) {
         await kit.advance(LONGER_THAN_A_LEASE)
         await kit.engine.tick()
@@ -117,7 +118,7 @@ function edited(names: string[], n: number, random: Random): string[] {
 
 export type Edited = {
   edits: { made: number; started: number; stopped: number; rewired: number }
-  /** How many came out of the flow, and how many are left in ports of jobs that were stopped. */
+  /** Number of outputs, and of values left in ports of stopped jobs. */
   out: number
   left: number
   missing: number[]
@@ -143,7 +144,7 @@ async function leftIn(kit: Kit, flow: number): Promise<number[]> {
   }
 }
 
-/** Values stream through a chain whose graph changes all the time: what comes out and what is left is what went in. */
+/** Values stream through a chain whose graph changes all the time: outputs and remaining values equal the inputs. */
 export async function underEdits({
   values,
   edits,
@@ -162,7 +163,7 @@ export async function underEdits({
     let written = 0
     const stream = async () => {
       while (written < values) {
-        // A node that runs more than 600 times a minute is taken for one that runs wild.
+        // A node that runs more than 600 times a minute is stopped as a loop.
         const batch = Math.min(1 + random.int(40), values - written)
         await kit.engine.ports.write(
           flow.ref,
@@ -193,7 +194,7 @@ export async function underEdits({
     await kit
       .until(async () => (await kit.statusOf(flow.id)) === 'completed', 120_000)
       .catch(async () => Promise.reject(new Error(JSON.stringify(await kit.engine.jobs.get(flow.ref)))))
-    // Runs of nodes that were stopped meanwhile may still be under way.
+    // Runs of nodes stopped in between may be unfinished.
     await kit.until(
       async () => (await kit.engine.queues.list()).queues.every(({ counts }) => counts.queued + counts.running === 0),
       60_000,

@@ -1,5 +1,5 @@
-// Real files by the thousand, in aggregations with limits of their own, while the Worker is killed: every file is
-// stored byte for byte, no limit is exceeded as the server of the files sees it, and every end is told of once.
+// Thousands of real files, in aggregations with limits of their own, while the Worker is killed: every file is stored
+// byte for byte, the file server sees no limit exceeded, and every end is reported once.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,7 +14,7 @@ import { type Soak, startSoak } from './stack.ts'
 const PACKAGES = fileURLToPath(new URL('../../../node_modules/', import.meta.url))
 const [KiB, MiB] = [1024, 1024 * 1024]
 
-/** Size classes up to so many bytes, and their share of the files. The last ones are stored in parts. */
+/** Size classes in bytes, and their share of the files. The last ones are stored in parts. */
 const classes: [number, number][] = [
   [4 * KiB, 0.4],
   [64 * KiB, 0.4],
@@ -32,7 +32,7 @@ function allFiles(): File[] {
     .map((path) => ({ path, size: statSync(path).size }))
 }
 
-/** So many of each class, spread over the packages; small ones where a class has too few. */
+/** A number of files of each class, spread over the packages; small ones replace missing sizes. */
 function chosenFiles(count: number): File[] {
   const all = allFiles()
   const chosen = classes.flatMap(([most, share], i) => {
@@ -87,7 +87,7 @@ async function startOrigin(files: readonly File[]) {
 
 type Call = { success: boolean; error: string; extra: string; download_url: string; job_id: string }
 
-/** Is called back, and remembers what came under which id. */
+/** Receives callbacks, and records their ids. */
 async function startCaller() {
   const calls = new Map<string, Call[]>()
   const server = await listen(async (request, response) => {
@@ -112,12 +112,12 @@ async function forEach<T>(items: readonly T[], work: (item: T, i: number) => Pro
   await Promise.all(Array.from({ length: atOnce }, go))
 }
 
-/** Kills the Worker so often, each time when as much more is done; answers how often it has. */
+/** Kills the Worker at equal intervals of progress; returns the number of kills. */
 function killing({ worker }: Soak, times: number, done: () => number): () => number {
   let killed = 0
   let last: number | undefined
   const timer = setInterval(() => {
-    // The one that was killed is known until the next has started.
+    // The killed process is known until the next has started.
     if (done() < (killed + 1) / (times + 1) || !worker.pid || worker.pid === last) return
     last = worker.pid
     process.kill(last, 'SIGKILL')
@@ -175,7 +175,7 @@ export const downloads = defineShow({
       }
       await submitted
       const seconds = (performance.now() - began) / 1_000
-      // What is sent twice comes within this.
+      // Repeated messages arrive within this time.
       await sleep(6_000)
       const calls = [...caller.calls.values()]
       let wrong = 0
@@ -204,13 +204,13 @@ export const downloads = defineShow({
         ),
         exactly('files asked for', ids.size, count),
         told('requests for them', origin.self.requests),
-        exactly('files that differ from what was served', wrong, 0),
+        exactly('files that differ from the served ones', wrong, 0),
         exactly('limits exceeded', exceeded.length, 0),
         told('limits reached', reached.length),
         exactly('callbacks, by their id', caller.calls.size, count),
         exactly('jobs told of', new Set(calls.map(([call]) => call!.job_id)).size, count),
         told('callbacks sent more than once', calls.filter((same) => same.length > 1).length),
-        exactly('of those with another body', bodies.length, 0),
+        exactly('callbacks with another body', bodies.length, 0),
         exactly('groups left', (await soak.client.groups.list()).groups.length, 0),
         exactly('faults in Redis', await soak.faults(), 0),
         atMost('seconds', seconds, WITHIN / 1_000),

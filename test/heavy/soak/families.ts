@@ -1,5 +1,6 @@
-// Families at random, to any depth: children that wait for their parent, parents that wait for their children, siblings
-// made by children; and at any moment somebody cancels, fails, deletes or is lost. In the end everything has ended.
+// Random families of any depth: children that wait for their parent, parents that wait for their children, siblings
+// created by children; and at any moment a client cancels, fails, deletes or loses one. In the end everything has
+// ended.
 
 import type { Encoded } from '../../../src/core/codec/value.ts'
 import { defineWorker, type Job } from '../../../src/index.ts'
@@ -10,7 +11,7 @@ import { atLeast, defineShow, exactly, told } from './show.ts'
 
 const sizes = { trees: 60, depth: 6, seed: 1 }
 const MINUTE = 60_000
-/** So many rounds without a job that ends, and somebody waits for ever. */
+/** Rounds without an ended job after which a job is stuck. */
 const ROUNDS = 60
 
 type Counts = Map<string, number>
@@ -46,7 +47,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       ...(parent ? { parent: String(parent.id), joins: true } : { retain: 0 }),
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }
-    // Its parent may have been told to end, which CreateJob answers as it does any other state of a parent.
+    // Its parent may be terminating, which CreateJob answers like any other state of a parent.
     const made = await world.engine.jobs.enqueue([given]).catch((error) => {
       if (error.code !== 'WRONG_STATUS') throw error
       add(counts, `create: ${error.code}`)
@@ -60,14 +61,14 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   const childrenOf = (id: number) => [...members.values()].filter(({ parent }) => parent === id)
   const someone = () => random.pick([...members.values()])
 
-  /** Does something to a job; who is not there any more is forgotten. */
+  /** Acts on a job; a missing one is forgotten. */
   async function tamper(command: string, given: { jobID?: number; jobIDs?: number }): Promise<void> {
     await send(command, given)
     const id = given.jobID ?? given.jobIDs!
     if ((await stateOf(id)) === undefined) members.delete(id)
   }
 
-  /** What somebody does who has got a job. */
+  /** Work of a client that has a job. */
   async function work(member: Member): Promise<void> {
     const parent = member.parent === undefined ? undefined : members.get(member.parent)
     if (member.depth < depth) for (let n = random.int(member.depth === 0 ? 5 : 4); n > 0; n--) await create(member)
@@ -96,7 +97,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
     deepest = Math.max(deepest, ...[...members.values()].map((member) => member.depth))
   }
 
-  // From here on everybody does what is asked of them; a job that waits is never helped.
+  // From here on every client cooperates; a waiting job gets no help.
   async function finish({ id, parent }: Member): Promise<void> {
     const { code } = await send('FinishJob', { jobID: id })
     if (code === 200) return
@@ -104,7 +105,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
       if ((await stateOf(child.id)) === 'FAILED') await send('DeleteJob', { jobID: child.id })
     if ((await send('FinishJob', { jobID: id })).code === 200) return
     await send('RequeueJobs', { jobIDs: id })
-    // Brought back though all above it was deleted: nobody will ever wait for it.
+    // Restored although all its ancestors were deleted: no job will ever wait for it.
     if (parent !== undefined && (await stateOf(parent)) === 'CANCELLED') await send('DeleteJob', { jobID: id })
   }
 
@@ -123,7 +124,7 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   let stranded = await left()
   for (let round = 0; stranded.length > 0 && round < ROUNDS; round++) {
     const jobs = members.size
-    // No more than there are: one that is refused comes again.
+    // At most the existing number: a refused job comes again.
     for (let n = 0; n <= jobs; n++) for (const member of await take()) await finish(member)
     for (const member of [...members.values()]) await tidy(member)
     await kit.advance(6 * MINUTE)
@@ -192,7 +193,7 @@ async function playFunctions(kit: Kit, random: Random, { depth }: { depth: numbe
     else if (what < 0.78 && one.parent)
       await attempt('disown', engine.jobs.disown(String(one.parent.id), { name: one.parent.name }))
     else if (what < 0.84) await attempt('retry', engine.jobs.retry(id))
-    // All leases end: whoever is under way has lost its run.
+    // All leases end: the present worker has lost its run.
     else {
       add(counts, 'leases over')
       await kit.advance(46_000)
@@ -244,7 +245,7 @@ export const families = defineShow({
       ),
       atLeast('levels below the root, at most', Math.max(...played.map(({ deepest }) => deepest)), depth),
       exactly(
-        'jobs that wait for ever',
+        'jobs that wait forever',
         sum(({ stranded }) => stranded.length),
         0,
       ),

@@ -1,5 +1,5 @@
-// A rate, used up and never passed: in no window of a period, wherever it begins, does the server that is called see
-// more calls than the rate says, and under load it sees nearly as many.
+// A rate, used up and never exceeded: in no window of a period does the called server see more calls than the rate, and
+// under load it sees nearly that number.
 
 import { atLeast, atMost, defineShow, exactly, told } from './show.ts'
 import { startSoak } from './stack.ts'
@@ -32,7 +32,7 @@ export const rate = defineShow({
       await soak.enqueue(Array.from({ length: jobs }, () => ({ class: 'call' })))
       await soak.allCompleted(jobs, { say })
       const moments = target.arrivals.map(({ at }) => at).sort((a, b) => a - b)
-      // The first window may be used at once: it says nothing about the rate.
+      // The first window may be used at once, so it does not count.
       const span = (moments.at(-1)! - moments[0]!) / PERIOD
       return [
         atMost('calls in the fullest second', mostWithin(moments, PERIOD), rate),

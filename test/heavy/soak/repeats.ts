@@ -1,5 +1,5 @@
-// A year of repeating jobs, on a clock that is moved from slot to slot: each runs as often as SQLite and Intl say, at the
-// moments that they say, also when the clock comes late, and when nothing runs for days.
+// A year of repeating jobs, on a clock moved from slot to slot: each runs at the times computed by SQLite and Intl,
+// also when the clock comes late, and when nothing runs for days.
 
 import type { Repeat } from '../../../src/core/repeat.ts'
 import { createEngine } from '../../../src/engine/index.ts'
@@ -12,9 +12,9 @@ import { createModifiers, createZone, type Wall } from './slots.ts'
 const sizes = { jobs: 1_000, days: 365, from: 0, seed: 1 }
 const FIRST_DAY = Date.UTC(2027, 0, 1)
 const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000]
-/** One stop of so many comes late, by so much. */
+/** One stop of `of` comes late, by `by`. */
 const LATE = { of: 500, by: 90 * SECOND }
-/** What lies between two slots that are made up for. */
+/** Milliseconds between two made-up slots. */
 const STEP = 100
 /** When nothing runs, in parts of the whole time. */
 const GAPS = [
@@ -22,7 +22,7 @@ const GAPS = [
   { after: 0.7, lasts: 10 * HOUR },
 ]
 
-/** A job as those see it who are asked when it is due. */
+/** A job and its expected slots. */
 type Expected = {
   repeat: Repeat
   at?: number
@@ -134,7 +134,7 @@ function inCron([, make]: (typeof patterns)[number], { random, zoneOf }: World):
   }
 }
 
-/** Jobs of all kinds, each kind as often as its share says. */
+/** Jobs of all kinds, by their share. */
 function manyOf(jobs: number, world: World): Expected[] {
   const kinds = [
     ...words.map((row) => ({ share: row[0], make: () => inWords(row, world) })),
@@ -180,7 +180,7 @@ export const repeats = defineShow({
 
     const kit = await startKit({ workers: [worker], hold: true })
     try {
-      // The clock stands still at each stop.
+      // The clock is frozen at each stop.
       const engine = createEngine({ ...kit.engineOptions, clock: () => now - Date.now() })
       const zoned = new Map(zones.map((zone) => [zone, createZone(zone, start, end + 62 * DAY)]))
       const modify = createModifiers()
@@ -198,7 +198,7 @@ export const repeats = defineShow({
         return random.int(LATE.of) === 0 ? due + LATE.by : due
       }
 
-      /** Runs one after the other, the clock a step on where none is due: a lane would wait for a clock that stands still. */
+      /** Runs one after the other, and moves the clock if none is due: a lane would wait for a frozen clock. */
       async function makeUp(): Promise<void> {
         for (let idle = 0; idle < 5; ) {
           const ran = await engine.performOne({ id: 0, queue: 'default', priority: 0, ahead: 0, since: '' })
@@ -238,8 +238,8 @@ export const repeats = defineShow({
         told('jobs', expected.length),
         told('stops of the clock', stops),
         exactly('runs', seen, wanted),
-        told('of them in the second of their slot', atSlot),
-        told('of them later: the clock came late, or slots were missed', after),
+        told('runs in the second of their slot', atSlot),
+        told('later runs: the clock came late, or slots were missed', after),
         exactly('jobs that ran at another moment, or not as often', wrong.length, 0),
         exactly('jobs that wait for another slot in the end', waiting.length, 0),
         exactly('faults in Redis', (await engine.doctor.verify()).length, 0),

@@ -1,5 +1,4 @@
-// npm run soak -- limits               one show; without a name it says which there are
-// npm run soak -- limits jobs=500      of another size
+// npm run soak -- limits runs one show; without a name it lists them. npm run soak -- limits jobs=500 sets the size
 
 import { loadavg } from 'node:os'
 import { claims } from './claims.ts'

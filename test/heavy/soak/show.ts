@@ -1,4 +1,4 @@
-// What a show is: it does something at volume, says what it measured, and what it should have been.
+// A show: it does something at volume, and reports measurements with their goals.
 
 export type Measured = { what: string; value: string; goal: string; met: boolean }
 
@@ -38,7 +38,7 @@ export const exactly = (what: string, value: number, wanted: number): Measured =
   ...{ what, value: shown(value), goal: shown(wanted) },
   met: value === wanted,
 })
-/** What is told beside the goals. */
+/** A measurement without a goal. */
 export const told = (what: string, value: number, unit = ''): Measured => ({
   ...{ what, value: shown(value) + unit, goal: '' },
   met: true,
@@ -50,7 +50,7 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-/** Lines of a table, what was missed marked. */
+/** Lines of a table, with missed goals marked. */
 export function tableOf(rows: readonly Measured[]): string[] {
   const width = (of: (row: Measured) => string) => Math.max(...rows.map((row) => of(row).length))
   const [first, second] = [width(({ what }) => what), width(({ value }) => value)]

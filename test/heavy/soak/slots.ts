@@ -1,5 +1,5 @@
-// When repeats are due, by others than our own code: SQLite's date functions for Bedrock's modifiers, Intl for the walls'
-// clocks that cron patterns speak of.
+// Due times of repeats, computed independently of our code: SQLite's date functions for Bedrock's modifiers, Intl for
+// wall clocks of cron patterns.
 
 import { DatabaseSync } from 'node:sqlite'
 

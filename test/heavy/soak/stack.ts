@@ -45,7 +45,7 @@ export async function startSoak(options: Partial<StackOptions> = {}) {
       }
       return ids
     },
-    /** Waits until so many jobs are completed; says what is where when that does not happen. */
+    /** Waits until `n` jobs are completed; reports the state of the rest otherwise. */
     async allCompleted(n: number, { within = 900_000, say = (_: string) => {} } = {}): Promise<void> {
       const end = Date.now() + within
       for (let told = Date.now(); ; ) {

@@ -13,7 +13,9 @@ import { type Soak, startSoak } from './stack.ts'
 const MiB = 1024 * 1024
 const CREDENTIALS = { SIDEJOB_S3_ACCESS_KEY_ID: 'key', SIDEJOB_S3_SECRET_ACCESS_KEY: 'secret', SIDEJOB_S3_BUCKETS: '*' }
 
-/** Gives out so many MiB, no two alike: `/<MiB>` with its length, `/<MiB>/chunked` without. */
+/**
+ * Serves any number of MiB, all different: `/<MiB>` with its length, `/<MiB>/chunked` without.
+ */
 async function startOrigin() {
   const hashes = new Map<string, Hash>()
   const server = createServer(async (request, response) => {
@@ -26,7 +28,7 @@ async function startOrigin() {
     for (let n = 0; n < Number(size) && !response.destroyed; n++) {
       block.writeUInt32LE(n)
       hash.update(block)
-      // A copy: what has been written may not have left yet.
+      // A copy, because written data may not have left yet.
       if (!response.write(Buffer.from(block))) await new Promise((resolve) => response.once('drain', resolve))
     }
     response.end()

@@ -10,7 +10,7 @@ type Snapshot = { job: { id: number; args: { key?: string } | null } }
 export type Arrival = { id: number; key: string; at: number }
 
 /**
- * Starts it. `hold` says how long one request takes.
+ * Starts it. `hold` is the duration of one request.
  *
  * @example const target = await startTarget(() => 5 + Math.random() * 35)
  */

@@ -26,7 +26,7 @@ export const timers = defineShow({
         endedAt: Date.parse(endedAt as unknown as string),
       }))
       const late = seen.map(({ at, ranAt }) => ranAt - at)
-      // The function began after its job was lent and before it was committed: later than this it was not.
+      // The function began after the lease and before the commit: this is the upper bound.
       const over = seen.map(({ at, endedAt }) => endedAt - at)
       return [
         exactly('jobs that ran', seen.length, jobs),

@@ -1,4 +1,4 @@
-// Rule 37: who has waited for long enough goes before a better priority.
+// Rule 37: a job that has waited long enough precedes a better priority.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
@@ -33,7 +33,7 @@ const narrow = (concurrency = 1, how: 'first' | 'set' = 'set', key = 'k'): Makin
   limits: [{ key, how, concurrency }],
 })
 const tidy = async (world: World) => expect(await world.faults()).toEqual([])
-/** All wait in their new order, and nothing goes on with that any more. */
+/** All wait in their new order, and the change is complete. */
 async function settled(world: World, key?: string): Promise<void> {
   const texts = [world.store.keys.queue('q'), ...(key ? [world.store.keys.limit(key)] : [])]
   for (const name of texts) expect(await world.client.ask((redis) => redis.get(name))).not.toContain('"so"')
@@ -45,7 +45,7 @@ async function settle(world: World, key?: string): Promise<void> {
 }
 
 const rule37: Facts = {
-  async 'without ageing a priority is strict, however long somebody waits'(world) {
+  async 'without ageing a priority is strict, for any waiting time'(world) {
     const low = await world.make(making(1))
     world.advance(30 * 86_400_000)
     const high = await world.make(making(0))
@@ -80,7 +80,7 @@ const rule37: Facts = {
     await tidy(world)
     expect(await order(world, 2)).toEqual([b, a])
   },
-  async 'pull workers are given jobs in that order, and those of one priority when they ask for it'(world) {
+  async 'pull workers get jobs in that order, and jobs of one priority on request'(world) {
     await age(world)
     const [a, b] = await downwards(world, [1, 0], STEP + 1_000, { pull: true })
     await tidy(world)
@@ -91,7 +91,7 @@ const rule37: Facts = {
     expect(asked.lent.map(({ id }) => id)).toEqual([b])
     expect(await order(world, 1, { pull: true })).toEqual([a])
   },
-  async 'those who wait at a limit are let through in that order, to the step'(world) {
+  async 'jobs waiting at a limit are admitted in that order, to the step'(world) {
     await age(world)
     await world.make(narrow())
     const run = await world.claimOne({ lease: FOR_LONG })
@@ -101,7 +101,7 @@ const rule37: Facts = {
     await run.commit()
     expect(await order(world, 4)).toEqual([b, c, a, d])
   },
-  async 'who waits for the limit of its own group has it to the moment'(world) {
+  async 'a job waiting for the limit of its own group has it to the moment'(world) {
     await age(world)
     const grouped: Making = { group: 'g', ...narrow(1, 'first', 'group:g') }
     await world.make(grouped)
@@ -113,7 +113,7 @@ const rule37: Facts = {
     await run.commit()
     expect(await order(world, 2)).toEqual([better, early])
   },
-  async 'whoever waits when the ageing is set, changed or removed gets the place that is his then'(world) {
+  async 'a waiting job gets its new place when the ageing is set, changed or removed'(world) {
     const [a, b, c] = await downwards(world, [2, 1, 0], STEP + 1_000)
     await age(world)
     await tidy(world)
@@ -126,7 +126,7 @@ const rule37: Facts = {
     await tidy(world)
     expect(await order(world, 2)).toEqual([d, b])
   },
-  async 'so does whoever waits for a pull worker, or at a limit, with its turn'(world) {
+  async 'so does a job waiting for a pull worker, or at a limit, with its turn'(world) {
     await world.make(narrow())
     const run = await world.claimOne({ lease: FOR_LONG })
     const [a, b] = await downwards(world, [2, 0], 2 * STEP + 1_000, narrow())
@@ -143,8 +143,8 @@ const rule37: Facts = {
     await first.commit()
     expect(await order(world, 3)).toEqual([b, d, c])
   },
-  async 'many are set anew a piece at a time, with ticks or with claims, and all of them run'(world) {
-    // What keeps its result is in no piece.
+  async 'large queues are reordered in steps, by ticks or claims, and all jobs run'(world) {
+    // A job that keeps its result is never in a piece.
     const job = { queue: 'q', class: 'plain', known: true, priority: 5, keepResult: 5 }
     for (const n of [1_000, 900]) await world.store.enqueue(Array.from({ length: n }, () => job))
     world.advance(6 * STEP)

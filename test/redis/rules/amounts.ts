@@ -21,13 +21,13 @@ const listener = (world: World, channel: string) =>
   world.make({ at: later(world), in: { in: { channels: [channel] } } })
 const relayRuns = (world: World) => world.claim({ queue: 'sidejob.relay' })
 
-/** As if so many values had been written and were waiting. */
+/** Pretends that `n` values were written and wait. */
 async function fill(world: World, id: number, n: number) {
   for (let left = n; left > 0; left -= 5_000) await write(world, id, 'i', 'in', Math.min(left, 5_000))
 }
 
 const rule73: Facts = {
-  async 'a port holds a hundred thousand values, and who writes more is told'(world) {
+  async 'a port holds a hundred thousand values, and further writers get an error'(world) {
     const id = await listener(world, '/full')
     await fill(world, id, 100_000)
     await expect(write(world, id, 'i', 'in', 1)).rejects.toMatchObject({ code: 'LIMITED' })
@@ -35,7 +35,7 @@ const rule73: Facts = {
     await world.change(id, 'take', '', 'i', 'in', 1)
     expect(await world.change('', 'publish', '/full', '=1')).toEqual(['1'])
   },
-  async 'a call or run says ten thousand messages at most, whoever listens'(world) {
+  async 'a call or run publishes at most ten thousand messages, for any listeners'(world) {
     const channels = Array.from({ length: 11 }, (_, i) => `/c${i}`)
     const id = await world.make({ out: { out: { channels } } })
     await expect(write(world, id, 'o', 'out', 1_000)).rejects.toMatchObject({ code: 'TOO_LARGE' })
@@ -78,7 +78,7 @@ const rule73: Facts = {
     await next!.relay()
     expect(await holding()).toBe(12)
   },
-  async 'what connecting moves at once is values times targets'(world) {
+  async 'a connection moves values times targets at once'(world) {
     const from = await source(world)
     const to = await Promise.all(Array.from({ length: 20 }, () => sink(world)))
     await write(world, from, 'o', 'out', 350)
@@ -87,7 +87,7 @@ const rule73: Facts = {
     expect(await connect(world, from, to)).toEqual(['100'])
     for (const id of to) expect(await size(world, id)).toBe(350)
   },
-  async 'what connecting copies at once is eight megabytes'(world) {
+  async 'a connection copies at most eight megabytes at once'(world) {
     const from = await source(world)
     const to = await Promise.all(Array.from({ length: 10 }, () => sink(world)))
     await write(world, from, 'o', 'out', 3, 300_000)
@@ -100,7 +100,7 @@ const rule73: Facts = {
     await world.change(from, 'default', '', 'o', 'out', '1', `="${'x'.repeat(900_000)}"`)
     await expect(connect(world, from, to)).rejects.toMatchObject({ code: 'TOO_LARGE' })
   },
-  async 'a page of jobs holds four megabytes, and the next one goes on'(world) {
+  async 'a page of jobs holds four megabytes, and the next one continues'(world) {
     const made = []
     for (let n = 0; n < 6; n++) made.push(await world.make({ at: later(world), args: `"${'x'.repeat(1_000_000)}"` }))
     const seen: number[] = []
@@ -114,7 +114,7 @@ const rule73: Facts = {
     expect(seen).toEqual(made.reverse())
     expect(pages).toEqual([4, 2])
   },
-  async 'of very many messages those outside hear twenty thousand'(world) {
+  async 'outside listeners receive at most twenty thousand messages'(world) {
     await world.change('', 'listen', 60_000, 0)
     const channel = '/a/b/c/d/e/f/g'
     const id = await world.make({ at: later(world), out: { out: { channels: [channel] } } })
@@ -135,7 +135,7 @@ const rule73: Facts = {
   },
 }
 
-/** How many messages Redis has been asked to publish. */
+/** Number of messages that Redis was asked to publish. */
 async function published(world: World): Promise<number> {
   const info = await world.client.ask((redis) => redis.eval("return redis.call('INFO', 'commandstats')", [], []))
   return Number(/cmdstat_publish:calls=(\d+)/.exec(String(info))?.[1] ?? 0)

@@ -5,7 +5,7 @@ import type { Facts, World } from '../direct.ts'
 
 const DAY = 86_400_000
 
-/** A job with so many children, of which the first `deep` have two each. */
+/** A job with `size` children, of which the first `deep` have two each. */
 async function large(world: World, size = 600, deep = 3, retain = DAY) {
   const root = await world.make({ at: world.now() + 300 * DAY, retain })
   const child = { queue: 'q', class: 'plain', known: true, at: world.now() + 300 * DAY }
@@ -37,7 +37,7 @@ const counts = async (world: World) => {
   const { timers, terminated, ready } = await world.queueOf()
   return { timers, terminated, ready }
 }
-/** Runs of it until it has to wait for somebody; answers whether it does. */
+/** Runs it until it has to wait for children; returns whether it does. */
 async function waitsForSomebody(world: World): Promise<boolean> {
   for (let n = 0; n < 60; n++) {
     const [run] = await goOn(world)
@@ -127,7 +127,7 @@ const rule72: Facts = {
     expect(await goThrough(world)).toMatch(/^refused:WRONG_STATUS/)
     expect(await counts(world)).toMatchObject({ terminated: 606 })
   },
-  async 'who is brought back stays'(world) {
+  async 'a restored job stays'(world) {
     const { root } = await large(world)
     await remove(world, root)
     await world.change(root, 'run', '', '1', '', '', '')
@@ -147,7 +147,7 @@ const rule72: Facts = {
     expect(await goThrough(world)).toBe('completed')
     expect(await counts(world)).toMatchObject({ terminated: 607 })
   },
-  async 'going through many says nothing about a job that runs wild'(world) {
+  async 'a long walk does not count against loops'(world) {
     const { root } = await large(world)
     const [, , id] = await terminate(world, root)
     await goThrough(world)
@@ -173,7 +173,7 @@ const rule72: Facts = {
     expect(await remove(world, below)).toEqual(['gone'])
     expect((await counts(world)).terminated).toBe(0)
   },
-  async 'a job that has a thousand above it adopts nobody, so no circle can be closed behind them'(world) {
+  async 'a job with a thousand ancestors adopts no job, so no circle can be closed behind them'(world) {
     const { made } = await world.store.enqueue(
       Array.from({ length: 1_003 }, () => ({ queue: 'q', class: 'plain', known: true, at: world.now() + DAY })),
     )

@@ -22,18 +22,18 @@ async function openedBefore(world: World) {
   world.advance(11_000)
 }
 
-/** What is kept as a host to look at, whatever it is shown as. */
+/** Hosts in the list of breakers. */
 const listed = (world: World) => world.client.ask((redis) => redis.zrange(world.store.keys.breakers, 0, -1))
 
 const rule38: Facts = {
-  async 'a host stays open to calls below the threshold, and a success begins anew'(world) {
+  async 'a host stays open to calls below the threshold, and a success restarts the count'(world) {
     await fail(world, 2)
     expect(await say(world, 'ask')).toEqual({ state: 'closed', failures: 2 })
     await say(world, 'succeeded')
     await fail(world, 2)
     expect((await say(world, 'ask')).state).toBe('closed')
   },
-  async 'a host that failed so often in a row is not called for a while'(world) {
+  async 'a host with consecutive failures is not called for a while'(world) {
     await fail(world, 3)
     expect(await say(world, 'ask')).toMatchObject({ state: 'open', failures: 3 })
     world.advance(9_000)
@@ -50,13 +50,13 @@ const rule38: Facts = {
     expect(await world.store.openBreakers(10)).toEqual([])
     expect(await listed(world)).toEqual([])
   },
-  async 'a host that nothing is known of for a day is listed no more'(world) {
+  async 'a host without news for a day is no longer listed'(world) {
     await fail(world, 3)
     world.advance(2 * 86_400_000)
     for (let i = 0; i < 3; i++) await say(world, 'failed', { host: 'other' })
     expect(await listed(world)).toEqual(['other'])
   },
-  async 'other hosts are called meanwhile'(world) {
+  async 'other hosts are called in the meantime'(world) {
     await fail(world, 3)
     expect(await say(world, 'ask', { host: 'other' })).toEqual({ state: 'closed', failures: 0 })
   },
@@ -65,12 +65,12 @@ const rule38: Facts = {
     expect(await say(world, 'ask')).toMatchObject({ state: 'open', failures: 3 })
     expect(await openFor(world)).toBe(10)
   },
-  async 'after its while one may try, and the others wait for the probe'(world) {
+  async 'after its pause one caller may probe, and the rest wait for the result'(world) {
     await openedBefore(world)
     expect((await say(world, 'ask')).state).toBe('probe')
     expect((await say(world, 'ask')).state).toBe('open')
   },
-  async 'who asks during a probe asks again soon, and when it has failed after the while'(world) {
+  async 'a caller during a probe retries soon, and after the pause if the probe failed'(world) {
     const probing = { probing: 35_000 }
     await openedBefore(world)
     await say(world, 'ask', probing)
@@ -92,7 +92,7 @@ const rule38: Facts = {
     }
     expect(lengths).toEqual([20, 30, 30])
   },
-  async 'a host that says when it wants to be asked again is asked no earlier'(world) {
+  async 'a host with a Retry-After is called no earlier'(world) {
     await openedBefore(world)
     await say(world, 'ask')
     await say(world, 'probe failed', { floor: 120_000 })

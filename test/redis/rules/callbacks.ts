@@ -1,4 +1,4 @@
-// Rule 34: each end of a job is told once, by a job that is made in the same step, and destinations are kept apart.
+// Rule 34: each end of a job is reported once, by a job created in the same step, and destinations are separate.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
@@ -16,20 +16,20 @@ const told = async (world: World) =>
 const groups = async (world: World) => (await world.store.limits()).map(({ key, waiting }) => [key, waiting])
 const shut = (world: World, until?: number) => world.store.limit(`group:callback:${HOST}`, 'shut', { until })
 
-/** Ends so many jobs. */
+/** Ends the job `times` times. */
 async function end(world: World, times: number): Promise<void> {
   for (let i = 0; i < times; i++) await make(world)
   for (const run of await world.claim()) await run.commit()
 }
 
 const rule34: Facts = {
-  async 'an end is told in the step that makes it, once, however often that step is sent'(world) {
+  async 'an end is reported in its own step, once, for any number of retries of that step'(world) {
     await make(world)
     const run = await world.claimOne()
     expect([await run.commit(), await run.commit()]).toEqual(['completed', 'completed'])
     expect(await told(world)).toEqual([1])
   },
-  async 'what had ended is not told again when it is terminated'(world) {
+  async 'an ended job is not reported again when it is terminated'(world) {
     for (const className of ['plain', 'closing']) {
       const id = await make(world, { class: className })
       await (await world.claimOne()).commit()
@@ -39,7 +39,7 @@ const rule34: Facts = {
     }
     expect(await told(world)).toEqual([1, 1])
   },
-  async 'what ends again is told again, also when it was to be terminated meanwhile'(world) {
+  async 'a second end is reported again, even if the job was terminating in between'(world) {
     const id = await make(world, { class: 'closing' })
     await (await world.claimOne()).commit()
     await world.change(id, 'terminate', '', '')
@@ -47,7 +47,7 @@ const rule34: Facts = {
     await (await world.claimOne()).commit()
     expect(await told(world)).toEqual([2, 1])
   },
-  async 'a job that is deleted is told of before it goes'(world) {
+  async 'a deleted job is reported before it is removed'(world) {
     const id = await make(world)
     await world.change(id, 'delete', '', '1')
     expect(await told(world)).toEqual([1])
@@ -73,7 +73,7 @@ const rule34: Facts = {
     for (const run of await claim(world)) await run.commit()
     expect(await groups(world)).toEqual([])
   },
-  async 'a destination that is shut gets nothing before its moment, and nobody looks before'(world) {
+  async 'a closed destination gets nothing before its time, and is not checked before'(world) {
     await end(world, 3)
     const until = world.now() + 60_000
     await shut(world, until)
@@ -92,7 +92,7 @@ const rule34: Facts = {
     await shut(world)
     expect(await claim(world)).toHaveLength(2)
   },
-  async 'a destination that nobody waits for is not kept'(world) {
+  async 'an unused destination is not kept'(world) {
     await shut(world, world.now() + 60_000)
     expect(await groups(world)).toEqual([])
   },

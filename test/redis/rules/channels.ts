@@ -11,7 +11,7 @@ const DIRECT = 500
 
 const channelsOf = async (world: World) => (await world.store.channels('0')).channels
 
-/** So many jobs at rest, each with a port that listens. */
+/** Creates `n` jobs at rest, each with a listening port. */
 async function listeners(world: World, n: number): Promise<number[]> {
   const one = { queue: 'q', class: 'plain', known: true, in: { in: { channels: [CHANNEL] } }, at: world.now() + DAY }
   const ids: number[] = []
@@ -25,7 +25,7 @@ async function listeners(world: World, n: number): Promise<number[]> {
 const publish = async (world: World, value: number) =>
   Number((await world.change('', 'publish', CHANNEL, `=${value}`))[0])
 
-/** What all of them hold, each different content once. */
+/** The contents of all of them, each different one once. */
 async function heard(world: World, ids: number[]): Promise<string[]> {
   const ports = await world.store.peek(
     ids.map((id) => ({ id, dir: 'i', port: 'in' })),
@@ -77,7 +77,7 @@ const rule29: Facts = {
     await publish(world, 3)
     expect(await heard(world, left)).toEqual(['1,2,3'])
   },
-  async 'a relay that is lost in the middle goes on from its last page'(world) {
+  async 'a relay lost in the middle continues from its last page'(world) {
     const ids = await listeners(world, 2 * DIRECT + 1)
     await publish(world, 1)
     await (await relayRun(world)).relay()
@@ -98,7 +98,7 @@ const rule29: Facts = {
     await relayAll(world)
     expect(await heard(world, ids)).toEqual(['1'])
   },
-  async 'a listener that has gone without a word is forgotten, and costs nobody the message'(world) {
+  async 'a vanished listener is forgotten, and the message reaches the rest'(world) {
     const ids = await listeners(world, DIRECT + 1)
     const [gone, ...others] = ids.sort((a, b) => (`${a}:in` < `${b}:in` ? -1 : 1))
     await world.client.ask((redis) => redis.del(world.store.keys.job(gone!)))
@@ -109,7 +109,7 @@ const rule29: Facts = {
     expect(await heard(world, others)).toEqual(['1'])
     expect((await channelsOf(world))[CHANNEL]).toBe(`${DIRECT},${await relayOf(world)}`)
   },
-  async 'who listens since the same step hears what it publishes, and who has stopped does not, few or many'(world) {
+  async 'a listener since the same step receives its messages, and a former one does not, few or many'(world) {
     for (const n of [2, 20]) {
       const ids = await listeners(world, n)
       await world.make({ queue: 'other', in: { in: {} } })
@@ -126,7 +126,7 @@ const rule29: Facts = {
       expect(await channelsOf(world)).toEqual({})
     }
   },
-  async 'who listens is known by name as long as they are few, and once they are few again'(world) {
+  async 'listeners are known by name while they are few, and once they are few again'(world) {
     const names = () => world.client.ask<string | null>((redis) => redis.get(world.store.keys.audience(CHANNEL)))
     const ids = await listeners(world, 8)
     expect((await names())!.split(' ')).toHaveLength(9)
@@ -141,7 +141,7 @@ const rule29: Facts = {
     expect(await publish(world, 2)).toBe(2)
     expect(await heard(world, left)).toEqual(['1,2'])
   },
-  async 'who stops to listen in the batch that hands on a page is counted off once'(world) {
+  async 'a listener that stops in the batch that hands on a page is subtracted once'(world) {
     await listeners(world, DIRECT)
     await world.make({ in: { in: { channels: [CHANNEL] } } })
     await publish(world, 1)
@@ -151,7 +151,7 @@ const rule29: Facts = {
     await relayAll(world)
     expect((await channelsOf(world))[CHANNEL]).toMatch(new RegExp(`^${DIRECT},`))
   },
-  async 'a relay that was ended by somebody runs again for the next message, and has forgotten nothing'(world) {
+  async 'a relay ended by a caller runs again for the next message, and has forgotten nothing'(world) {
     const ids = await listeners(world, DIRECT + 1)
     await publish(world, 1)
     const relay = await relayOf(world)

@@ -1,4 +1,4 @@
-// Rule 97: what is counted by class, at no command more, and within bounds however many classes there are; 128: by the hour.
+// Rule 97: counts by class cost no extra command, and are bounded for any number of classes; 128: by the hour.
 
 import { expect } from 'vitest'
 import { createStats } from '../../../src/engine/api/stats.ts'
@@ -23,14 +23,14 @@ async function eventsOf(world: World, day?: 'today' | 'yesterday') {
   )
 }
 
-/** How many lines the text of a queue has, and what stands beside it. */
+/** Number of lines in the text of a queue, and in the counts next to it. */
 async function sizes(world: World) {
   const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.classCounts('q')))
   const lines = (of?: string | null) => (of ? of.trimEnd().split('\n').length - 1 : 0)
   return { text: lines(text), beside: lines((await world.queueDocument()).cc) }
 }
 
-/** Jobs of so many classes end, whom nobody has made together: each by a call of its own. */
+/** Ends jobs of many classes, each created by a call of its own. */
 const endEach = async (world: World, ids: readonly number[]) => {
   for (const id of ids) await world.change(id, 'terminate', '', '')
 }
@@ -41,7 +41,7 @@ const makeOf = async ({ store }: World, names: readonly string[]) =>
 const names = (n: number) => Array.from({ length: n }, (_, i) => `class ${i}`)
 
 const counted: Facts = {
-  async 'each event counts for its class, whoever tells of the end'(world) {
+  async 'each event counts for its class, whatever reports the end'(world) {
     await world.make()
     await (await world.claimOne()).commit()
     await world.make({ class: 'child' })
@@ -53,7 +53,7 @@ const counted: Facts = {
       child: { made: 2, runs: 1, errors: 1, failed: 1, terminated: 1 },
     })
   },
-  async 'of jobs that go through a lane together too'(world) {
+  async 'including jobs that go through a lane together'(world) {
     const lane = world.lane()
     await world.store.enqueue(Array(250).fill({ queue: 'q', class: 'plain', known: true }))
     const { runs } = await lane.ask({ bell: 'b', max: 100 })
@@ -67,7 +67,7 @@ const counted: Facts = {
     expect(waited!.buckets.reduce((a, b) => a + b, 0)).toBe(100)
     expect(waited!.mean).toBeLessThan(5_000)
   },
-  async 'how long it was ready and how long it ran, up to the end of a bucket'(world) {
+  async 'time until ready and duration, up to the end of a bucket'(world) {
     await world.make()
     world.advance(MINUTE)
     const run = await world.claimOne()
@@ -89,7 +89,7 @@ const counted: Facts = {
 }
 
 const bounded: Facts = {
-  async 'the first hundred classes of a day have lines of their own, all others one together'(world) {
+  async 'the first hundred classes of a day have their own lines, further ones share one'(world) {
     await makeOf(world, names(130))
     await makeOf(world, [...names(130), 'another'])
     const events = await eventsOf(world)
@@ -98,7 +98,7 @@ const bounded: Facts = {
     expect(events.others).toEqual({ made: 30 * 2 + 1 })
     expect(await sizes(world)).toEqual({ text: 101, beside: 0 })
   },
-  async 'who has not read the text counts beside it, and who reads it next takes that over'(world) {
+  async 'a caller that has not read the text counts next to it, and the next reader merges that'(world) {
     const ids = await makeOf(world, names(3))
     await endEach(world, ids.slice(0, 2))
     expect(await sizes(world)).toEqual({ text: 3, beside: 2 })
@@ -111,14 +111,14 @@ const bounded: Facts = {
       'class 2': { made: 1 },
     })
   },
-  async 'what is beside it stays small'(world) {
+  async 'the counts next to it stay small'(world) {
     const ids = await makeOf(world, names(50))
     await endEach(world, ids)
     expect((await sizes(world)).beside).toBeLessThanOrEqual(20)
     const events = await eventsOf(world)
     for (const name of names(50)) expect(events[name]).toEqual({ made: 1, terminated: 1 })
   },
-  async 'what stands beside it of a day that is over is of that day'(world) {
+  async 'counts next to it from an earlier day belong to that day'(world) {
     toNext(world, DAY)
     const ids = await makeOf(world, names(4))
     toNext(world, DAY)
@@ -131,7 +131,7 @@ const bounded: Facts = {
 }
 
 const taken: Facts = {
-  async 'what stands beside it of today leaves the text of the day before as it was'(world) {
+  async 'counts next to it from today leave the text of the day before unchanged'(world) {
     toNext(world, DAY)
     const ids = await makeOf(world, names(2))
     toNext(world, DAY)
@@ -143,7 +143,7 @@ const taken: Facts = {
 }
 
 const rule128: Facts = {
-  async 'what happened to a class is told by the hour, over midnight too'(world) {
+  async 'events of a class are reported by the hour, over midnight too'(world) {
     const HOUR = 3_600_000
     // Half an hour before midnight.
     world.advance(DAY - (world.now() % DAY) - HOUR / 2)
@@ -175,12 +175,12 @@ const rule128: Facts = {
     })
     world.advance(DAY - 2 * HOUR)
     await makeOf(world, ['a'])
-    // Of more than 24 hours ago nothing is told.
+    // Hours older than 24 are not reported.
     expect(await hours('yesterday')).toMatchObject({ b: [[2, { made: 2 }]] })
     expect((await hours('yesterday')).a).toEqual([[2, { terminated: 1 }]])
     expect(await hours()).toEqual({ a: [[0, { made: 1 }]] })
   },
-  async 'what is counted beside the text is of its own hour'(world) {
+  async 'counts next to the text belong to their own hour'(world) {
     const HOUR = 3_600_000
     toNext(world, DAY)
     const [first, second] = await makeOf(world, ['a', 'a'])
@@ -193,7 +193,7 @@ const rule128: Facts = {
       { made: 0, terminated: 1 },
     ])
   },
-  async 'hours are told of the first queues, as far as their texts have room'(world) {
+  async 'hours are reported for the first queues, as far as their texts fit'(world) {
     const names = ['q', 'r', 's']
     for (const queue of names) await world.make({ queue })
     const rowsOf = async (bytes?: number) =>
@@ -206,7 +206,7 @@ const rule128: Facts = {
     expect(await hasHours(3 * bytes)).toEqual([true, true, true])
     expect((await rowsOf(bytes)).map(({ marks }) => marks.length)).toEqual([24, 0, 0])
   },
-  async 'a day of it is 24 texts, however long it goes on'(world) {
+  async 'a day of it is 24 texts, for any duration'(world) {
     for (let i = 0; i < 60; i++) {
       await makeOf(world, ['a'])
       world.advance(3_600_000)

@@ -1,10 +1,10 @@
-// Rule 45: a queue's document counts the jobs of each of its indexes, and says which of those that are ready came first.
+// Rule 45: a queue's document counts the jobs of each of its indexes, and names the oldest ready job.
 
 import { expect } from 'vitest'
 import type { Facts, World } from '../direct.ts'
 
 const sequenceOf = async (world: World, id: number) => (await world.document(id)).sequence
-/** Since when the first has waited, as the queue tells it, and as its index does. */
+/** Wait start of the first job, by the queue and by its index. */
 async function front(world: World, index: 'ready' | 'ready:pull' = 'ready') {
   const key = `${world.store.keys.queue('q')}:${index}`
   const [first] = await world.client.ask((redis) => redis.zrange<string[]>(key, 0, 0))
@@ -12,7 +12,7 @@ async function front(world: World, index: 'ready' | 'ready:pull' = 'ready') {
   return { told, is: first?.slice(0, 13) ?? null }
 }
 
-/** What a queue tells of its front is so, and is of this job. */
+/** Asserts that the queue names this job as its front. */
 async function expectFront(world: World, id: number | null, index?: 'ready:pull') {
   const { told, is } = await front(world, index)
   expect(told).toBe(is)
@@ -20,7 +20,7 @@ async function expectFront(world: World, id: number | null, index?: 'ready:pull'
 }
 
 const counts: Facts = {
-  async 'a queue knows who is in front, whoever comes and goes'(world) {
+  async 'a queue knows its front job, through all arrivals and departures'(world) {
     const [a, b, c, d] = [await world.make(), await world.make(), await world.make(), await world.make()]
     await expectFront(world, a)
     await world.claimOne({ max: 1 })
@@ -34,7 +34,7 @@ const counts: Facts = {
     const last = await world.make()
     await expectFront(world, last)
   },
-  async 'of many that are made and lent together too'(world) {
+  async 'including many jobs created and leased together'(world) {
     const many = () => world.store.enqueue(Array(250).fill({ queue: 'q', class: 'plain', known: true }))
     const { made } = await many()
     await expectFront(world, made[0]!.id)
@@ -45,7 +45,7 @@ const counts: Facts = {
     await world.claim({ max: 1_000 })
     expect((await front(world)).told).toBe((await front(world)).is)
   },
-  async 'of jobs for pull workers too, which take what they like'(world) {
+  async 'including jobs for pull workers, which choose freely'(world) {
     const a = await world.make({ pull: true })
     const b = await world.make({ class: 'child', pull: true })
     await expectFront(world, a, 'ready:pull')
@@ -56,7 +56,7 @@ const counts: Facts = {
     expect([run!.id, b]).toEqual([a, b])
     expect((await front(world, 'ready:pull')).told).toBe((await front(world, 'ready:pull')).is)
   },
-  async 'and of those behind a long row that nobody asks for'(world) {
+  async 'and jobs after a long row of unclaimed ones'(world) {
     const { made } = await world.store.enqueue([
       { queue: 'q', class: 'plain', known: true },
       ...Array(120).fill({ queue: 'q', class: 'child', known: true }),
@@ -66,7 +66,7 @@ const counts: Facts = {
     expect(await world.claim({ pull: true, names: ['plain'], max: 2 })).toHaveLength(2)
     await expectFront(world, made[1]!.id, 'ready:pull')
   },
-  async 'taking a job out of where it is not leaves the counts as they are'(world) {
+  async 'removing a job from a wrong place leaves the counts unchanged'(world) {
     for (let i = 0; i < 3; i++) {
       await world.make()
       await (await world.claimOne()).suspend()
@@ -92,7 +92,7 @@ const counts: Facts = {
     const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.queue('q')))
     expect(text).toMatch(/^ \{.*"at":\{"r":1\}/)
   },
-  async 'what has come in uncounted is counted when it has been looked at often enough'(world) {
+  async 'an uncounted arrival is counted after enough looks'(world) {
     const id = await world.make()
     const key = `${world.store.keys.queue('q')}:failed`
     await world.client.ask((redis) => redis.zadd(key, { score: world.now() + 60_000, member: '88888' }))

@@ -8,7 +8,7 @@ const say = (world: World, schema: string) =>
   world.client.ask((redis) => redis.set(world.store.keys.schema, schema).then(() => undefined))
 const said = (world: World) => world.client.ask((redis) => redis.get<string>(world.store.keys.schema))
 
-/** What an isolate does that has seen nothing yet. */
+/** A fresh isolate. */
 const another = ({ client, namespace }: World) => createStore({ client, namespace })
 
 const goBackTo = (world: World, id: number) =>
@@ -17,7 +17,7 @@ const goBackTo = (world: World, id: number) =>
   )
 
 const rule41: Facts = {
-  async 'the first job says which schema the data are of'(world) {
+  async 'the first job sets the schema of the data'(world) {
     expect(await said(world)).toBeNull()
     await world.make()
     expect(await said(world)).toBe('2')
@@ -79,7 +79,7 @@ const rule41: Facts = {
     expect(await world.status(id)).toBe('queued')
   },
 
-  async 'ids that were given before Redis went back to older data are not given again to who knows them'(world) {
+  async 'ids given before Redis was restored are not given again to callers that know them'(world) {
     const ids = [await world.make(), await world.make(), await world.make()]
     expect((await world.store.standing()).restored).toBeNull()
     await goBackTo(world, ids[0]!)
@@ -94,7 +94,7 @@ const rule41: Facts = {
     expect((await world.store.standing()).restored).toEqual(noticed)
   },
 
-  async 'who has been lent a job knows its id, and says so when it makes another'(world) {
+  async 'a worker with a leased job knows its id, and reports it when it creates another'(world) {
     await another(world).enqueue([{ queue: 'q', class: 'plain', known: true }])
     const run = await world.claimOne()
     await goBackTo(world, 0)

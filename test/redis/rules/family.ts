@@ -1,4 +1,4 @@
-// Rules 23–25: parents and children, and what is removed.
+// Rules 23–25: parents and children, and removal.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -143,7 +143,7 @@ const rule23: Facts = {
       await parentRun(world)
     }
   },
-  async 'whatever else wakes the parent ends its waiting'(world) {
+  async 'any other wake of the parent ends its waiting'(world) {
     const { id, ids } = await family(world, ['a'], { waitFor }, { in: { in: {} } })
     await world.push(id, 'in', '1')
     expect(await waiting(world, id)).toEqual([])
@@ -323,7 +323,9 @@ const rule25: Facts = {
     await sweep(world, 0)
     expect((await world.queueOf()).completed).toBe(0)
   },
-  async 'a completed job that input can wake goes after thirty days, or as it says, and not before its parent'(world) {
+  async 'a completed job that input can wake is removed after thirty days, or its retain, and not before its parent'(
+    world,
+  ) {
     const makes = [{}, { retain: 0 }, { retain: 40 * DAY }]
     const ids: number[] = []
     for (const making of makes) {
@@ -398,7 +400,7 @@ const rule25: Facts = {
     world.advance(10 * DAY)
     expect(Object.keys((await parentRun(world)).snapshot.children)).toEqual(['a'])
   },
-  async 'a child stays while a run of its parent goes on'(world) {
+  async 'a child stays while a run of its parent continues'(world) {
     const { id, ids } = await family(world, ['a'])
     await (await world.claimOne()).commit()
     world.advance(10)

@@ -44,7 +44,7 @@ const entries = (world: World, id: number) =>
   world.client.ask((redis) => redis.xlen(world.store.keys.job(id).concat(':record')))
 const recorded = (world: World, id: number) => world.engine().flows.recorded(String(id), { limit: 100 })
 
-/** Ends the runs of all that is ready, each as its id says; completed where nothing is said. */
+/** Ends the runs of all ready jobs, by id; completed by default. */
 async function end(world: World, how: Record<number, Partial<Changes>> = {}) {
   for (const run of await world.claim()) await run.commit(how[run.id] ?? {})
 }
@@ -82,7 +82,7 @@ const rule35: Facts = {
     expect(await status(world, id)).toBe('completed')
     await isIdle(world)
   },
-  async 'what a child did during its run makes it run again only if it does not follow any more'(world) {
+  async 'events of a child during its run wake it again only if it no longer follows'(world) {
     for (const ending of ['follow', 'completed'] as const) {
       const { id, ids } = await follower(world, ['a'])
       await world.push(id, 'n', '1')
@@ -116,7 +116,7 @@ const rule35: Facts = {
       expect((await ownRun(world)).id).toBe(id)
     }
   },
-  async 'it runs when a child fails, whatever the others do'(world) {
+  async 'it runs when a child fails, whatever its siblings do'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])
     const runs = await world.claim()
     await runs.find((run) => run.id === ids.a)!.fail()
@@ -174,7 +174,7 @@ const rule35: Facts = {
     await (await world.claim()).find((child) => child.id === ids.a)!.fail()
     expect(await run.commit({ end: 'follow' })).toBe('queued')
   },
-  async 'what else children do during its run does not'(world) {
+  async 'other events of children during its run do not'(world) {
     const { id } = await follower(world, ['a', 'b'])
     await world.change(id, 'run', '', '', '', '', '')
     const run = await ownRun(world)
@@ -202,7 +202,7 @@ const rule35: Facts = {
     expect(await status(world, inner.id)).toBe('completed')
     expect(await status(world, outer.id)).toBe('completed')
   },
-  async 'a run that ends otherwise follows no more'(world) {
+  async 'a run with another end stops following'(world) {
     const { id } = await follower(world, ['a'])
     await world.change(id, 'run', '', '', '', '', '')
     await (await ownRun(world)).suspend()
@@ -225,7 +225,7 @@ const rule35: Facts = {
     expect(ids).toEqual({})
     expect(Object.keys((await world.engine().jobs.get(String(id))).children)).toContain('a')
   },
-  async 'of one that is recorded it is written down how its children move, and what waits at their ports'(world) {
+  async 'a recorded flow stores the moves of its children, and the values waiting at their ports'(world) {
     const { id, ids } = await follower(
       world,
       ['a', 'b'],
@@ -262,7 +262,7 @@ const rule35: Facts = {
     world.advance(3_600_001)
     expect((await recorded(world, id)).events).toEqual([])
   },
-  async 'of one that is not recorded nothing is written down, and what was is forgotten when that ends'(world) {
+  async 'an unrecorded flow stores nothing, and old records are deleted when recording ends'(world) {
     const { id, ids } = await follower(world, ['a'])
     await end(world)
     await world.push(ids.a!, 'n', '1')
@@ -283,7 +283,7 @@ const rule35: Facts = {
     await world.change(id, 'delete', '', '1')
     expect(await entries(world, id)).toBe(0)
   },
-  async 'an entry of a record is bounded, and counts what had no room'(world) {
+  async 'an entry of a record is bounded, and counts the rest'(world) {
     const names = Array.from({ length: 150 }, (_, i) => `node-${i}-${'x'.repeat(200)}`)
     const { id } = await follower(world, names)
     await world.change(id, 'record', 3_600_000)
@@ -313,7 +313,7 @@ const chain = (world: World) =>
 const runOf = async (world: World, id: number) => (await world.claim()).find((run) => run.id === id)!
 
 const rule36: Facts = {
-  async 'what is written to a wired port is at the other end in the same step'(world) {
+  async 'a write to a wired port is at the other end in the same step'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.push(id, 'n', '1', '2')
@@ -330,7 +330,7 @@ const rule36: Facts = {
     expect(await world.values(id, 'out', 'result')).toEqual(['5'])
     await isIdle(world)
   },
-  async 'what is written goes down through 80 flows, one within the other, in one step'(world) {
+  async 'a write passes down through 80 nested flows in one step'(world) {
     const down = [spawn('next'), wire({ in: 'in' }, { child: 'next', in: 'in' })]
     const id = await world.make(anything)
     for (let level = 0; level < 80; level++) await (await world.claimOne()).commit({ end: 'follow', ops: down })
@@ -349,7 +349,7 @@ const rule36: Facts = {
     expect(await world.values(ids.b!, 'in', 'x')).toEqual(['1', '2'])
     expect(await world.values(ids.c!, 'in', 'y')).toEqual(['1', '2'])
   },
-  async 'what waits when a wire is laid goes over it, before what comes'(world) {
+  async 'values waiting when a wire is laid pass first'(world) {
     const { id, ids } = await follower(world, ['a', 'b'])
     await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })
     await world.change(id, 'wire', '>a', 'o', 'out', '', 1, '>b', 'i', 'in')
@@ -366,7 +366,7 @@ const rule36: Facts = {
     await world.change(ids.a!, 'default', '', 'o', 'out', '1', '=7')
     expect(await status(world, ids.b!)).toBe('completed')
   },
-  async 'a wire of a child that is gone keeps its values and calls the parent, until it is laid anew'(world) {
+  async 'a wire of a deleted child keeps its values and wakes the parent, until it is laid again'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.change(id, 'delete', '>b', '1')
@@ -458,7 +458,7 @@ const rule36: Facts = {
     expect(await (await runOf(world, ids.a!)).commit({ ops: [write('out', '1')] })).toBe('completed')
     expect(await world.values(ids.a!, 'out', 'out')).toEqual(['1'])
   },
-  async 'ports are amended without touching the others'(world) {
+  async 'a change of ports does not touch the remaining ones'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.change(ids.a!, 'default', '', 'i', 'learned', '1', '=1')
@@ -480,7 +480,7 @@ const rule36: Facts = {
       'completed',
     )
   },
-  async 'what went over the wires of a port is counted by the minute'(world) {
+  async 'values passing over the wires of a port are counted by the minute'(world) {
     const { id } = await chain(world)
     await end(world)
     await world.push(id, 'n', '1', '2')
@@ -500,7 +500,7 @@ const rule36: Facts = {
     await world.push(id, 'n', '7')
     expect((await world.document(id))['mi:n']).toBe(`${minute! + 73}:1`)
   },
-  async 'what is taken from the far end of a wire is counted too, and from no other port'(world) {
+  async 'values taken from the far end of a wire are counted too, and from no other port'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.push(id, 'n', '1', '2', '3')
@@ -514,7 +514,7 @@ const rule36: Facts = {
     const doc = await world.document(ids.a!)
     expect([doc['mi:in'], doc['mi:other']]).toEqual([`${minute}:3`, undefined])
   },
-  async 'a value that came over a wire says when, and keeps what stands beside it'(world) {
+  async 'a value that came over a wire has its time, and keeps its stored content'(world) {
     const { id, ids } = await chain(world)
     await end(world)
     await world.change(id, 'write', '', 'i', 'n', '', 2, '=1', '@{"trace":7}\n/news\nl\n2')

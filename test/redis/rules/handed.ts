@@ -1,6 +1,6 @@
-// Rule 92: what comes where nothing is ready is lent to the lane that waits, with the call. Rule 93: the leases of few runs
-// stand in their queue's document. Rule 94: a lane does not look where nothing is counted. Rule 98:
-// what runs have done is written once, and before a claim where that has to see it.
+// Rule 92: a job that arrives in an empty queue is leased to the waiting lane, with the call. Rule 93: the leases of
+// few runs are in their queue's document. Rule 94: a lane does not look if nothing is counted. Rule 98: effects of runs
+// are written once, and before a claim that has to see them.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
@@ -20,7 +20,7 @@ const lentBy = (world: World, calls: string[]) => world.runOf(calls.flatMap(worl
 const tokenOf = async (world: World, id: number) => (await world.document(id)).token!
 
 const rule92: Facts = {
-  async 'a job is lent to the lane that waits, and the call brings it'(world) {
+  async 'a job is leased to the waiting lane, and the call brings it'(world) {
     const lane = await warmed(world)
     let id = 0
     const calls = await callsTo(
@@ -49,19 +49,19 @@ const rule92: Facts = {
     expect(await lane.ask({ at: 2, warm: WARM })).toMatchObject({ word: 'ok', ids: [id] })
     expect(await lane.ask({ at: 2, warm: WARM })).toMatchObject({ word: 'ok', ids: [id] })
   },
-  async 'a lane that has heard is lent nothing again, then and later'(world) {
+  async 'a lane that has heard gets nothing twice, then and later'(world) {
     const lane = await warmed(world)
     const heard = [await tokenOf(world, await make(world))]
     expect(await lane.ask({ heard, warm: WARM })).toMatchObject({ word: 'warm', ids: [] })
     expect((await lane.ask({ warm: WARM })).ids).toEqual([])
   },
-  async 'what comes before the lane has told of a call is lent to it too'(world) {
+  async 'later jobs before the lane has answered a call are leased to it too'(world) {
     const lane = await warmed(world)
     const ids = [await make(world), await make(world), await make(world)]
     const heard = [await tokenOf(world, ids[1]!)]
     expect((await lane.ask({ heard, warm: WARM })).ids).toEqual([ids[0], ids[2]])
   },
-  async 'who commits hears of what was lent a moment ago, and is lent it with a later commit if not'(world) {
+  async 'a committing lane hears of recent leases, and gets them with a later commit if not'(world) {
     const lane = await warmed(world)
     await many(world, 3)
     const runs = (await lane.ask({ warm: WARM })).runs
@@ -72,7 +72,7 @@ const rule92: Facts = {
     world.advance(1_100)
     expect((await lane.ask({ runs: [done[2]!], warm: WARM })).ids).toEqual([id])
   },
-  async 'a lane that leaves with its last run gets all that was lent to it'(world) {
+  async 'a lane that leaves with its last run gets all its leases'(world) {
     const lane = await warmed(world)
     await make(world)
     const [run] = (await lane.ask({ warm: WARM })).runs
@@ -80,12 +80,12 @@ const rule92: Facts = {
     const id = await make(world)
     expect((await lane.ask({ leave: true, runs: [await run!.settled({ end: 'completed' })] })).ids).toEqual([id])
   },
-  async 'a lane that leaves gets what it has not heard of'(world) {
+  async 'a leaving lane gets its unheard leases'(world) {
     const lane = await warmed(world)
     const id = await make(world)
     expect((await lane.ask({ leave: true })).ids).toEqual([id])
   },
-  async 'where nobody hears, it comes back as soon as a lost bell is found, and no run is counted'(world) {
+  async 'an unheard lease comes back as soon as a lost bell is found, and no run is counted'(world) {
     await warmed(world)
     const id = await make(world)
     const token = await tokenOf(world, id)
@@ -100,7 +100,7 @@ const rule92: Facts = {
     expect((await world.store.commit({ queue: '', runs: late })).answers).toEqual(['lost'])
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'a lane that has not told of a call for two seconds is called to ask'(world) {
+  async 'a lane that has not answered a call for two seconds is called to ask'(world) {
     const lane = await warmed(world)
     const first = await make(world)
     world.advance(3_000)
@@ -109,7 +109,7 @@ const rule92: Facts = {
     expect(await world.status(second)).toBe('queued')
     expect((await lane.ask({ warm: WARM })).ids.sort()).toEqual([first, second])
   },
-  async 'sixteen are lent so before the lane tells of them'(world) {
+  async 'at most sixteen are leased in this way before the lane answers'(world) {
     const lane = await warmed(world)
     await many(world, 15)
     const calls = await callsTo(world, lane, async () => {
@@ -119,7 +119,7 @@ const rule92: Facts = {
     expect(calls.map((call) => call.split('\t')[0])).toEqual(['lent', 'ready'])
     expect((await lane.ask({ warm: WARM })).ids).toHaveLength(17)
   },
-  async 'what comes behind others is not lent before them'(world) {
+  async 'a job after other jobs is not leased before them'(world) {
     const lane = await warmed(world)
     await many(world, 17)
     const record = { ...(await world.queueDocument()), wm: `${lane.id} ${world.now() + WARM}` }
@@ -127,18 +127,18 @@ const rule92: Facts = {
     expect(await callsTo(world, lane, () => make(world))).toEqual(['ready'])
     expect((await world.queueOf()).ready).toBe(18)
   },
-  async 'a lane that has left is lent nothing'(world) {
+  async 'a lane that has left is leased nothing'(world) {
     const lane = await warmed(world)
     await lane.ask({ leave: true })
     expect(await world.status(await make(world))).toBe('queued')
   },
-  async 'in a queue that stands still nothing is lent'(world) {
+  async 'a stopped queue leases nothing'(world) {
     const lane = await warmed(world)
     await world.store.settings('q', { paused: true })
     expect(await world.status(await make(world))).toBe('queued')
     expect((await lane.ask({ warm: WARM })).ids).toEqual([])
   },
-  async 'jobs of a class whose runs call others wait until the lane says how many it takes'(world) {
+  async 'jobs whose runs make calls wait until the lane reports its capacity'(world) {
     await world.store.register('q', [{ name: 'plain', definition: '{"push":{}}', serves: 'call' }])
     const lane = await warmed(world)
     expect(await callsTo(world, lane, () => make(world))).toEqual(['ready'])
@@ -158,7 +158,7 @@ const rule92: Facts = {
     await lentBy(world, calls).commit()
     expect((await world.store.limits('k'))[0]).toMatchObject({ running: 0, waiting: 0 })
   },
-  async 'of what is large the call says only that it is there'(world) {
+  async 'the call only announces a large job'(world) {
     const lane = await warmed(world)
     const most = 'x'.repeat(480)
     const large = { ...ALONE, args: JSON.stringify(most), createdBy: most, by: most, retry: most }
@@ -182,7 +182,7 @@ const rule92: Facts = {
     await make(world)
     expect((await world.queueDocument()).wh?.[0]).toBe(1)
   },
-  async 'the same request again lends nothing, and calls nobody'(world) {
+  async 'the same request again leases nothing, and calls no lane'(world) {
     const lane = await warmed(world)
     const once = { key: 'twice', period: 60_000, fingerprint: '' }
     const job = { queue: 'q', class: 'plain', known: true, ...ALONE }
@@ -211,22 +211,22 @@ async function lend(world: World, n: number) {
 }
 
 const rule93: Facts = {
-  async 'up to sixteen leases stand in the document, and leave it as runs end'(world) {
+  async 'up to sixteen leases are in the document, and leave it as runs end'(world) {
     const runs = await lend(world, 16)
     expect([await inDocument(world), await inIndex(world)]).toEqual([16, 0])
     for (const run of runs) await run.commit()
     expect([await inDocument(world), await inIndex(world)]).toEqual([0, 0])
   },
-  async 'more that come together stand in the index together'(world) {
+  async 'more leases that come together are in the index together'(world) {
     await lend(world, 17)
     expect([await inDocument(world), await inIndex(world)]).toEqual([0, 17])
   },
-  async 'those that have no room beside others stand in the index'(world) {
+  async 'leases without room in the document are in the index'(world) {
     await lend(world, 10)
     await lend(world, 10)
     expect([await inDocument(world), await inIndex(world)]).toEqual([10, 10])
   },
-  async 'a lease that is renewed stays where it is'(world) {
+  async 'a renewed lease stays in place'(world) {
     const [run, ...others] = await lend(world, 17)
     for (const other of others) await other.commit()
     await run!.extend()
@@ -251,7 +251,7 @@ const rule93: Facts = {
     expect([await world.status(long!.id), await world.status(longest!.id)]).toEqual(['queued', 'running'])
     expect(await inDocument(world)).toBe(1)
   },
-  async 'whoever looks sees the runs of both'(world) {
+  async 'a look shows the runs of both'(world) {
     const runs = [...(await lend(world, 10)), ...(await lend(world, 10))]
     const ids = runs.map(({ id }) => id).sort((a, b) => a - b)
     const sorted = (list: number[]) => list.sort((a, b) => a - b)
@@ -264,14 +264,14 @@ const rule93: Facts = {
 }
 
 const rule94: Facts = {
-  async 'a lane that begins looks, whatever is counted'(world) {
+  async 'a starting lane looks, for any counts'(world) {
     const id = await make(world)
     const record = { ...(await world.queueDocument()), at: {} }
     await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), ` ${JSON.stringify(record)}`))
     const lane = world.lane()
     expect((await lane.ask()).ids).toEqual([id])
   },
-  async 'a lane gets what is ready with its commit, also what that has made ready'(world) {
+  async 'a lane gets ready jobs with its commit, including jobs made ready by it'(world) {
     await many(world, 2)
     const lane = world.lane()
     const [first] = (await lane.ask({ max: 1 })).runs
@@ -280,7 +280,7 @@ const rule94: Facts = {
     const more = await lane.ask({ runs: [await again.runs[0]!.settled({ end: 'again' })] })
     expect(more.ids).toEqual(again.ids)
   },
-  async 'a job whose moment has come is lent with a commit'(world) {
+  async 'a due job is leased with a commit'(world) {
     const id = await world.make({ ...ALONE, wait: 5_000 } as never)
     await make(world)
     const lane = world.lane()

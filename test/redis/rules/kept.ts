@@ -1,4 +1,4 @@
-// Rule 130: the last message of a channel, kept where whoever publishes asks for it.
+// Rule 130: the last message of a channel, kept if its publisher asks for it.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
@@ -13,7 +13,7 @@ const say = (world: World, channel: string, message: string, keep?: 0 | 1) =>
 
 const keep = (world: World, channel: string, message: string) => say(world, channel, message, 1)
 
-/** What is kept, by channel: the message, or its size. */
+/** Kept messages by channel: the message, or its size. */
 async function kept({ store }: World): Promise<Record<string, string | number>> {
   const channels = await store.keptChannels()
   const last = await store.lastMessages(channels)
@@ -31,9 +31,7 @@ async function fill(world: World, n: number, from = 0): Promise<void> {
 }
 
 const rule130: Facts = {
-  async 'the last message is kept where it was asked for, when and how many bytes it had, and nothing of others'(
-    world,
-  ) {
+  async 'the last message is kept on request, with its time and size, and other messages are not'(world) {
     await say(world, '/a', '1')
     expect(await keys(world)).toEqual([])
     await keep(world, '/a/b', '2')
@@ -44,7 +42,7 @@ const rule130: Facts = {
     expect(last).toMatchObject({ size: '@\n/a/b\n\n3'.length, message: '3' })
     expect(Math.abs(last!.at - world.now())).toBeLessThan(5_000)
   },
-  async 'those that are kept are counted, minute by minute, for ten minutes'(world) {
+  async 'kept messages are counted, minute by minute, for ten minutes'(world) {
     for (const value of ['1', '2']) await keep(world, '/a', value)
     expect(await counted(world, '/a')).toMatch(/^\d+:2$/)
     world.advance(MINUTE)
@@ -54,7 +52,7 @@ const rule130: Facts = {
     await keep(world, '/a', '4')
     expect(await counted(world, '/a')).toMatch(/^\d+:1$/)
   },
-  async 'what is kept is forgotten where that is asked for, and is there for the next one anew'(world) {
+  async 'a kept message is deleted on request, and the next one is kept again'(world) {
     await keep(world, '/a', '1')
     await keep(world, '/b', '2')
     await say(world, '/a', '3', 0)
@@ -71,7 +69,7 @@ const rule130: Facts = {
     await expect(world.store.change('', twice)).rejects.toThrow('expected at most 10000 names')
     expect(await kept(world)).toEqual({ '/a': '1' })
   },
-  async 'of more than 4 KiB the size alone is kept'(world) {
+  async 'a message above 4 KiB is kept by its size only'(world) {
     const head = '@\n/a\n\n'.length
     await keep(world, '/a', `"${'x'.repeat(4_096 - head - 2)}"`)
     expect(await kept(world)).toEqual({ '/a': expect.stringMatching(/^"x+"$/) })

@@ -83,7 +83,7 @@ const rule1: Facts = {
 }
 
 const rule2: Facts = {
-  async 'as many bells ring as the ready jobs have batches'(world) {
+  async 'one bell rings per batch of ready jobs'(world) {
     const { rings } = await many(world, 201)
     expect(queuesOf(rings)).toEqual(['q', 'q', 'q'])
   },
@@ -173,7 +173,7 @@ const rule3: Facts = {
     expect(await lane.ask({ runs: [await second.runs[0]!.settled({})] })).toMatchObject({ word: 'empty' })
     expect(await world.queueOf()).toMatchObject({ ready: 0, lanes: 0, completed: 3 })
   },
-  async 'a lane that met only entries of jobs that are elsewhere goes on'(world) {
+  async 'a lane that met only entries of moved jobs continues'(world) {
     await many(world, 1)
     const stale = Array.from({ length: 1001 }, (_, i) => ({
       score: -1,
@@ -214,14 +214,14 @@ const rule3: Facts = {
       for (const run of await world.claim()) await run.commit()
     }
   },
-  async 'a lane that leaves an empty queue rings nobody'(world) {
+  async 'a lane that leaves an empty queue rings no bell'(world) {
     await many(world, 1)
     const lane = world.lane()
     const { runs } = await lane.ask()
     const last = await lane.ask({ leave: true, runs: [await runs[0]!.settled({ end: 'completed' })] })
     expect(last.rings).toEqual([])
   },
-  async 'jobs of pull workers ring nobody, and no lane gets them'(world) {
+  async 'jobs of pull workers ring no bell, and no lane gets them'(world) {
     await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
     const { rings } = await many(world, 1)
     expect(rings).toEqual([])
@@ -238,14 +238,14 @@ const rule3: Facts = {
     const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: ['rare'] }
     expect((await world.store.commit({ queue: 'q', claim })).lent.map((lent) => lent.id)).toEqual([id])
   },
-  async 'a job of pull workers that is asked for again is theirs again'(world) {
+  async 'a repeated run of a pull worker’s job is for pull workers again'(world) {
     const id = await world.make({ pull: true, in: { in: {} } })
     await (await world.claimOne({ pull: true })).suspend()
     await world.push(id, 'in', '1')
     expect(await world.claim()).toEqual([])
     expect((await world.claimOne({ pull: true })).id).toBe(id)
   },
-  async 'a registration moves the waiting jobs of its class to where it is served'(world) {
+  async 'a registration moves the waiting jobs of its class to its new place'(world) {
     await many(world, 3, { class: 'moving' })
     await world.store.register('q', [{ name: 'moving', definition: '{"pull":true}', serves: 'pull' }])
     expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 3 })
@@ -255,7 +255,7 @@ const rule3: Facts = {
     expect(queuesOf((await world.store.register('q', [served])).rings)).toEqual(['q'])
     expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
   },
-  async 'the mode of a queue moves what waits in it, and back'(world) {
+  async 'changing the mode of a queue moves its waiting jobs, and back'(world) {
     await many(world, 3)
     await world.store.settings('q', { mode: 'pull' })
     expect(await world.queueOf()).toMatchObject({ ready: 0, pull: 3 })
@@ -265,7 +265,7 @@ const rule3: Facts = {
     expect(await world.queueOf()).toMatchObject({ ready: 3, pull: 0 })
     expect(queuesOf(rings)).toEqual(['q'])
   },
-  async 'a job that rests while its class moves goes to where it is served then'(world) {
+  async 'a job that rests while its class moves goes to the new place then'(world) {
     const id = await world.make({ in: { in: {} }, at: world.now() + 10_000 })
     await world.store.register('q', [{ name: 'plain', definition: '{"pull":true}', serves: 'pull' }])
     world.advance(10_001)
@@ -275,8 +275,8 @@ const rule3: Facts = {
     await world.push(id, 'in', '1')
     expect(await world.queueOf()).toMatchObject({ ready: 1, pull: 0 })
   },
-  async 'however many wait, all are moved: the first at once, the others with the ticks'(world) {
-    // What keeps its result is in no piece.
+  async 'any number of waiting jobs is moved: the first at once, the rest with the ticks'(world) {
+    // A job that keeps its result is never in a piece.
     for (let n = 0; n < 3; n++) await many(world, 1_500, { class: 'moving', keepResult: 5 })
     await many(world, 1_500, { class: 'staying' })
     await world.store.register('q', [{ name: 'moving', definition: '{"pull":true}', serves: 'pull' }])

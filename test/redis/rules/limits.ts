@@ -1,4 +1,4 @@
-// Rules 26–28: slots, batons, constraints; 127: what a limit says of those who wait at it.
+// Rules 26–28: slots, batons, constraints; 127: counts of jobs waiting at a limit.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -25,12 +25,12 @@ async function makeAll(world: World, n: number, making: Making): Promise<number[
 const tag = (world: World, id: number, ...keys: string[]) =>
   world.change(id, 'tag', '', '', keys.length, ...keys.flatMap((key) => [key, 'set', '1', '', '']), '')
 
-/** The worker is registered anew, with so many runs at once. */
+/** Registers the worker again, with this concurrency. */
 const bound = (world: World, concurrency?: number, name = 'plain') =>
   world.store.register('q', [{ name, definition: JSON.stringify({ concurrency }), serves: 'push', concurrency }])
 const WORKER = 'worker:q/plain'
 
-/** What ends a run, each its own way, and how long its job then waits. */
+/** All ways to end a run, and the wait of its job afterwards. */
 const ends: Record<string, (world: World, run: Run) => Promise<unknown>> = {
   completing: (_, run) => run.commit(),
   suspending: (_, run) => run.suspend(),
@@ -49,7 +49,7 @@ const ends: Record<string, (world: World, run: Run) => Promise<unknown>> = {
 }
 
 const rule26: Facts = {
-  async 'never more are lent than there are slots, in one claim or in several'(world) {
+  async 'leases never exceed the slots, in one claim or in several'(world) {
     await makeAll(world, 5, limits(2))
     expect(await world.claim({ max: 1 })).toHaveLength(1)
     expect(await world.claim()).toHaveLength(1)
@@ -64,7 +64,7 @@ const rule26: Facts = {
     await world.make(limits(5, 'wide'))
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'whatever ends a run gives its slot back'(world) {
+  async 'every end of a run gives its slot back'(world) {
     for (const end of Object.values(ends)) {
       const id = await world.make({ ...limits(1), in: { in: {} } })
       await end(world, await world.claimOne())
@@ -72,7 +72,7 @@ const rule26: Facts = {
       if (await world.status(id).catch(() => undefined)) await world.change(id, 'delete', '', '1')
     }
   },
-  async 'a lease that is over holds no slot, though nobody has looked'(world) {
+  async 'an expired lease holds no slot, even before it is noticed'(world) {
     await world.make(limits(1))
     await world.claimOne({ lease: 10_000 })
     await world.make({ ...limits(1), queue: 'other' })
@@ -80,7 +80,7 @@ const rule26: Facts = {
     world.advance(10_001)
     expect(await world.claim({ queue: 'other' })).toHaveLength(1)
   },
-  async 'a run that goes on keeps its slot'(world) {
+  async 'a continuing run keeps its slot'(world) {
     const lasting: ((run: Run) => Promise<unknown>)[] = [
       (run) => run.extend(),
       (run) => run.commit({ end: 'checkpoint' }),
@@ -96,7 +96,7 @@ const rule26: Facts = {
       await run.commit({ n: 1 })
     }
   },
-  async 'a run gives back what it has taken, whatever its job counts against by then'(world) {
+  async 'a run gives back its own slots, whatever its job counts against by then'(world) {
     const id = await world.make(limits(1))
     const run = await world.claimOne()
     await tag(world, id, 'another')
@@ -123,7 +123,7 @@ const rule26: Facts = {
     await world.claimOne()
     expect([await held(world), await held(world, 'another')]).toEqual([0, 1])
   },
-  async 'a ready job that is put under a full limit waits there, and one that leaves it is ready'(world) {
+  async 'a ready job put under a full limit waits there, and a job that leaves it is ready'(world) {
     await world.make(limits(1))
     await world.claimOne()
     const id = await world.make()
@@ -134,7 +134,7 @@ const rule26: Facts = {
     expect((await of(world)).waiting).toBe(0)
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'a new priority counts for those who wait, too'(world) {
+  async 'a new priority counts for waiting jobs, too'(world) {
     await world.make(limits(1))
     const run = await world.claimOne()
     const [, last] = await makeAll(world, 2, limits(1))
@@ -155,7 +155,7 @@ const rule26: Facts = {
     await runs[0]!.commit()
     expect((await world.claimOne()).id).toBe(early[2])
   },
-  async 'a worker’s other limits count beside its own'(world) {
+  async 'a worker’s other limits count in addition to its own'(world) {
     await bound(world, 2)
     await makeAll(world, 2, limits(1))
     expect(await world.claim()).toHaveLength(1)
@@ -182,7 +182,7 @@ const rule26: Facts = {
     expect(await world.claim()).toHaveLength(3)
     expect(await world.store.limits()).toEqual([])
   },
-  async 'a class that is registered no more, or not with the others, has no limit'(world) {
+  async 'a class that is no longer registered, or registered alone, has no limit'(world) {
     await bound(world, 1)
     await bound(world, 1, 'child')
     await world.store.register('q', [{ name: 'plain', definition: null, serves: 'push' }])
@@ -192,7 +192,7 @@ const rule26: Facts = {
     await world.store.register('q', [], { whole: true })
     expect(await world.store.limits()).toEqual([])
   },
-  async 'what is set on a worker’s limit stays until the worker says something else'(world) {
+  async 'settings of a worker’s limit stay until the worker changes them'(world) {
     await bound(world, 1)
     await world.store.limit(WORKER, 'set', { concurrency: 3 })
     await bound(world, 1)
@@ -267,7 +267,7 @@ const rule26: Facts = {
   },
 }
 
-/** One runs, and so many wait for its slot. */
+/** One runs, and `n` wait for its slot. */
 async function crowded(world: World, n: number, making: Making = {}) {
   await world.make({ ...limits(1), ...making })
   const run = await world.claimOne()
@@ -304,7 +304,7 @@ async function served(world: World, run: Run, n: number): Promise<string[]> {
   return groups
 }
 
-/** What takes a job out of the ready list without a run. */
+/** All ways to remove a job from the ready list without a run. */
 const departures: Record<string, (world: World, id: number) => Promise<unknown>> = {
   terminating: (world, id) => world.change(id, 'terminate', '', ''),
   deleting: (world, id) => world.change(id, 'delete', '', '1'),
@@ -317,7 +317,7 @@ const departures: Record<string, (world: World, id: number) => Promise<unknown>>
 }
 
 const rule27: Facts = {
-  async 'a job that finds no room waits aside, blocks nobody, and uses no attempt'(world) {
+  async 'a job without room waits aside, blocks no job, and uses no attempt'(world) {
     const { ids } = await crowded(world, 1)
     const free = await world.make()
     expect((await world.claimOne()).id).toBe(free)
@@ -339,7 +339,7 @@ const rule27: Facts = {
       await next.commit()
     }
   },
-  async 'who comes back keeps the place in the order that it had'(world) {
+  async 'a returning job keeps its place in the order'(world) {
     const { run, ids } = await crowded(world, 1)
     const since = (await world.document(ids[0]!)).sequence
     const later = await world.make()
@@ -347,14 +347,14 @@ const rule27: Facts = {
     expect((await world.document(ids[0]!)).sequence).toBe(since)
     expect((await world.claim()).map(({ id }) => id)).toEqual([ids[0], later])
   },
-  async 'room that was given to one who waited is not taken by who comes later'(world) {
+  async 'a slot given to a waiting job is not taken by a later one'(world) {
     const { run, ids } = await crowded(world, 1)
     await run.commit()
     const pushy = await world.make({ ...limits(1), priority: -9 })
     expect((await world.claimOne()).id).toBe(ids[0])
     expect((await world.document(pushy)).place).toBe('w')
   },
-  async 'whoever leaves with room that was given to it hands it on'(world) {
+  async 'a leaving job with a given slot hands it on'(world) {
     for (const leave of Object.values(departures)) {
       const { run, ids } = await crowded(world, 2)
       await run.commit()
@@ -366,7 +366,7 @@ const rule27: Facts = {
       expect(await of(world)).toMatchObject({ running: 0, waiting: 0, ready: 0 })
     }
   },
-  async 'groups that wait at a limit which they share are served in turn, and so are those of no group'(world) {
+  async 'groups waiting at a shared limit take turns, and so do jobs without a group'(world) {
     const run = await occupied(world)
     for (const [n, group] of [
       [6, 'a'],
@@ -380,9 +380,7 @@ const rule27: Facts = {
     expect(order.slice(4, 7).sort()).toEqual(['', 'a', 'b'])
     expect(order.slice(7)).toEqual(['a', 'a', 'a', 'a'])
   },
-  async 'a group that comes later has its turns from where the others are, and is not served first for what it has missed'(
-    world,
-  ) {
+  async 'a later group has its turns from the present position, and does not catch up'(world) {
     const run = await occupied(world)
     await makeAll(world, 8, of1('a'))
     const before = await served(world, run, 4)
@@ -402,7 +400,7 @@ const rule27: Facts = {
     await world.store.enqueue(made)
     expect((await served(world, run, 3)).toSorted()).toEqual(['a', 'b', 'c'])
   },
-  async 'jobs of a group that come one by one get no more turns than those of a group that wait'(world) {
+  async 'jobs of a group that come one by one get the same turns as jobs of a waiting group'(world) {
     // At the same turn the member that is first as text goes first: job 100 before job 97.
     for (const id of await makeAll(world, 95, { queue: 'other' })) await world.change(id, 'delete', '', '1')
     const run = await occupied(world)
@@ -414,7 +412,7 @@ const rule27: Facts = {
     }
     expect(order.toSorted()).toEqual(['a', 'a', 'a', 'b', 'b', 'b'])
   },
-  async 'turns are those of one priority'(world) {
+  async 'turns are per priority'(world) {
     const run = await occupied(world)
     await makeAll(world, 4, { ...of1('a'), priority: 5 })
     await makeAll(world, 3, { ...of1('b'), priority: 1 })
@@ -425,7 +423,7 @@ const rule27: Facts = {
     expect(order.slice(4, 6).sort()).toEqual(['a', 'b'])
     expect(order.slice(6, 8).sort()).toEqual(['a', 'b'])
   },
-  async 'the turns of jobs that are not there any more delay nobody'(world) {
+  async 'turns of deleted jobs delay no other job'(world) {
     const run = await occupied(world)
     const gone = await makeAll(world, 6, of1('a'))
     await makeAll(world, 3, of1('b'))
@@ -433,7 +431,7 @@ const rule27: Facts = {
     await makeAll(world, 2, of1('a'))
     expect((await served(world, run, 2)).sort()).toEqual(['a', 'b'])
   },
-  async 'who changes priority or group while waiting has a turn among those'(world) {
+  async 'a job that changes priority or group while waiting has a turn in the new one'(world) {
     const run = await occupied(world)
     const [, , urgent] = await makeAll(world, 3, of1('a'))
     await makeAll(world, 2, of1('b'))
@@ -479,7 +477,7 @@ const rule27: Facts = {
     expect(queuesOf(await world.store.limit(KEY, 'set', { concurrency: 3 }))).toEqual(['q'])
     expect(await world.claim()).toHaveLength(2)
   },
-  async 'who waits for a slot looks for it sooner where the run that holds it is to end sooner'(world) {
+  async 'a job waiting for a slot checks earlier if the run that holds it ends sooner'(world) {
     await world.make(limits(1))
     const run = await world.claimOne({ lease: 60_000 })
     await world.make({ ...limits(1), queue: 'other' })
@@ -494,7 +492,7 @@ const rule27: Facts = {
     await world.store.limit(KEY, 'remove')
     expect(await world.claim()).toHaveLength(3)
   },
-  async 'a limit that is paused lets nobody start, and goes on where it was'(world) {
+  async 'a paused limit admits no job, and continues in place'(world) {
     const { run } = await crowded(world, 1)
     await world.store.limit(KEY, 'set', { paused: true })
     await run.commit()
@@ -502,7 +500,7 @@ const rule27: Facts = {
     await world.store.limit(KEY, 'set', { paused: false })
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'of a rate the moments of its starts are told where somebody asks, and since when the first waits'(world) {
+  async 'a rate reports the times of its starts on request, and the wait start of the first job'(world) {
     const since = world.now()
     await makeAll(world, 5, paced(2, 10_000))
     await world.claim({ max: 5 })
@@ -529,7 +527,7 @@ const rule27: Facts = {
     await (await world.claimOne()).commit()
     expect(await world.claim()).toEqual([])
   },
-  async 'a run counts for its period from when it began, and from its end at the latest'(world) {
+  async 'a run counts for its period from its start, and at most until its end'(world) {
     for (const [late, ended, free] of [
       [5_000, 30_000, 20_000],
       [5_000, 7_000, 7_000],
@@ -545,7 +543,7 @@ const rule27: Facts = {
       await (await world.claimOne()).commit()
     }
   },
-  async 'a claim says when a rate lets the next one through, and does so then'(world) {
+  async 'a claim reports the next start allowed by a rate, and starts it then'(world) {
     await makeAll(world, 2, paced(1, 10_000))
     await world.lane().ask({ max: 1 })
     const { nextDue, ids } = await world.lane().ask()
@@ -555,7 +553,7 @@ const rule27: Facts = {
     world.advance(10_101)
     expect((await world.lane().ask()).ids).toHaveLength(1)
   },
-  async 'a claim says when the first lease frees its slot, if nobody does before'(world) {
+  async 'a claim reports the first lease that frees its slot'(world) {
     await makeAll(world, 2, limits(1))
     await world.claimOne({ max: 1, lease: 30_000 })
     const { nextDue } = await world.lane().ask()
@@ -612,7 +610,7 @@ const retag = (world: World, id: number, version: string) =>
   )
 
 const rule28: Facts = {
-  async 'who tags by older constraints is told the current ones, and has made nothing'(world) {
+  async 'a caller that tags by older constraints gets the current ones, without effect'(world) {
     await constrain(world)
     const { made, stale } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true }])
     expect(made).toEqual([])
@@ -637,7 +635,7 @@ const rule28: Facts = {
     const { jobs } = await engine.jobs.enqueue([{ queue: 'q', class: 'plain' }])
     expect((await world.document(jobs[0]!.id)).limits).toBe('constraint:c')
   },
-  async 'a job that waits is not lent before it has been tagged anew, and does not keep its lane'(world) {
+  async 'a waiting job is not leased before it is tagged again, and does not block its lane'(world) {
     const id = await world.make()
     await constrain(world)
     expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id], version: '1', word: 'more' })
@@ -662,7 +660,7 @@ const rule28: Facts = {
     await world.change(id, 'patch', '1', 'a', '1')
     expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id] })
   },
-  async 'what waits at a constraint that is changed is let go, to be tagged anew'(world) {
+  async 'jobs waiting at a changed constraint are released, to be tagged again'(world) {
     const ids = await makeAll(world, 2, {})
     await constrain(world)
     for (const id of ids) await retag(world, id, '1')
@@ -672,7 +670,7 @@ const rule28: Facts = {
     expect((await of(world, 'constraint:c')).waiting).toBe(0)
     expect((await claimWith(world)).stale).toEqual([ids[1]])
   },
-  async 'a shutdown run is lent whatever its job is tagged by'(world) {
+  async 'a shutdown run is leased despite the tags of its job'(world) {
     const id = await world.make({ class: 'closing' })
     await (await world.claimOne()).commit()
     await constrain(world)
@@ -697,19 +695,19 @@ const rule28: Facts = {
 }
 
 const textOf = (world: World) => world.client.ask((redis) => redis.get<string>(world.store.keys.limit(KEY)))
-/** How many wait and run, as the limit's record says it. */
+/** Waiting and running jobs, by the limit's record. */
 async function said(world: World): Promise<Pick<LimitRecord, 'waiting' | 'running'>> {
   const { waiting, running } = decodeLimit((await textOf(world))!)
   return { waiting, running }
 }
-/** The record as a version writes it that does not count who waits. */
+/** The record in the form of a version without counts of waiting jobs. */
 async function forgetCounts(world: World): Promise<void> {
   const { w: _, u: __, ...record } = JSON.parse((await textOf(world))!)
   await world.client.ask((redis) => redis.set(world.store.keys.limit(KEY), JSON.stringify(record)))
 }
 
 const rule127: Facts = {
-  async 'it says how many wait and run, whoever comes and goes'(world) {
+  async 'it reports waiting and running jobs, through all arrivals and departures'(world) {
     const ids = await makeAll(world, 5, limits(2))
     expect(await said(world)).toEqual({ waiting: 0, running: undefined })
     const runs = await world.claim()
@@ -723,7 +721,7 @@ const rule127: Facts = {
     await world.store.limit(KEY, 'set', { concurrency: 3 })
     expect(await said(world)).toEqual({ waiting: 0, running: undefined })
   },
-  async 'of those that wait where nobody is let through too'(world) {
+  async 'including jobs waiting at a closed limit'(world) {
     await makeAll(world, 3, limits(2))
     const [run] = await world.claim({ max: 1 })
     await world.store.limit(KEY, 'set', { concurrency: 2, paused: true })
@@ -732,7 +730,7 @@ const rule127: Facts = {
     await run!.commit()
     expect(await said(world)).toEqual({ waiting: 2, running: 0 })
   },
-  async 'it says since when somebody waits without a break'(world) {
+  async 'it reports since when jobs have waited without a break'(world) {
     const since = async () => decodeLimit((await textOf(world))!).waitedSince
     const ids = await makeAll(world, 4, limits(1))
     expect(await since()).toBeUndefined()
@@ -754,7 +752,7 @@ const rule127: Facts = {
     await (await world.claimOne()).commit()
     expect(await since()).toBeUndefined()
   },
-  async 'where a version has written it that does not count, it is known when nobody waits any more'(world) {
+  async 'after a version without counts it is known once no job waits'(world) {
     await makeAll(world, 3, limits(1))
     await world.claim()
     await forgetCounts(world)

@@ -1,4 +1,4 @@
-// Rule 30: what is said to those outside who listen, and who is called when there is work.
+// Rule 30: messages to outside listeners, and calls for work.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
@@ -9,7 +9,7 @@ const SAID = '/a/b'
 const LEVELS = [SAID, '/a', '/']
 const END = 'end'
 
-/** What reaches these Redis channels while something is done, each in its order. */
+/** Messages on these Redis channels during an act, each in order. */
 async function heardAt(world: World, channels: string[], act: () => Promise<unknown>): Promise<string[][]> {
   const over = new AbortController()
   const listening = channels.map((channel) => world.client.listen(channel, over.signal)[Symbol.asyncIterator]())
@@ -64,21 +64,21 @@ const rule30: Facts = {
     await listen(world, 60_000)
     expect(await heard(world, () => say(world, '1'))).toEqual(LEVELS.map(() => [text('1')]))
   },
-  async 'nothing is said outside while nobody listens there'(world) {
+  async 'nothing is published outside without listeners'(world) {
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
   },
-  async 'who does not come back is forgotten'(world) {
+  async 'a listener that does not come back is forgotten'(world) {
     await listen(world, 30_000)
     world.advance(30_001)
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
   },
-  async 'who listens for a short time does not cut off who listens longer'(world) {
+  async 'a short-lived listener does not cut off a longer one'(world) {
     await listen(world, 60_000)
     await listen(world, 10_000)
     world.advance(20_000)
     expect((await heard(world, () => say(world, '1')))[0]).toEqual([text('1')])
   },
-  async 'what a run that is refused has said was never said'(world) {
+  async 'messages of a refused run are never published'(world) {
     await world.make()
     const run = await world.claimOne()
     await listen(world, 60_000)
@@ -92,7 +92,9 @@ const rule30: Facts = {
     const [said] = await heard(world, () => world.make(), ['/sidejob'])
     expect(said).toEqual(['/sidejob/job/1\t{"status":"queued"}'])
   },
-  async 'who listens to a channel hears it and what is below it, and nothing else is said outside'(world) {
+  async 'a listener of a channel receives its messages and its subchannels, and nothing else is published outside'(
+    world,
+  ) {
     await listen(world, 60_000, '/a')
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [text('1')], []])
     await listen(world, 60_000, '/b')
@@ -100,7 +102,7 @@ const rule30: Facts = {
     const [status] = await heard(world, () => world.make(), ['/sidejob'])
     expect(status).toEqual([])
   },
-  async 'who listens to a channel for a short time does not cut off who listens longer, and is forgotten'(world) {
+  async 'a short-lived listener of a channel does not cut off a longer one, and is forgotten'(world) {
     await listen(world, 60_000, '/a')
     await listen(world, 10_000, '/a')
     world.advance(20_000)
@@ -108,7 +110,7 @@ const rule30: Facts = {
     world.advance(41_000)
     expect(await heard(world, () => say(world, '1'))).toEqual([[], [], []])
   },
-  async 'the status of one job is told to who listens to it, from its making to its end, and of no other'(world) {
+  async 'the status of one job is published to its listeners, from creation to end, and no other status'(world) {
     const [before, far] = [await world.make(), await world.make()]
     await world.claim()
     const second = far + 2 * (far - before)
@@ -133,7 +135,7 @@ const rule30: Facts = {
     expect(said).toEqual([`/sidejob/children/${parent}\t{"job":${child},"name":"x","status":"queued"}`])
     expect(other).toEqual([])
   },
-  async 'who listens to more channels than are remembered listens to all'(world) {
+  async 'a listener of more channels than are remembered listens to all'(world) {
     await listen(world, 60_000, ...Array.from({ length: 101 }, (_, n) => `/c${n}`))
     expect((await heard(world, () => say(world, '1')))[0]).toEqual([text('1')])
   },
@@ -147,7 +149,7 @@ const rule30: Facts = {
     const called = await calledOf(world, { one: [], other: [] }, () => world.store.enqueue(two))
     expect(called).toEqual({ one: 1, other: 1 })
   },
-  async 'only who waits for its class is called'(world) {
+  async 'only a claim waiting for its class is called'(world) {
     const called = await calledOf(world, { one: ['mail*'], other: ['pl*n'] }, () => world.make({ pull: true }))
     expect(called).toEqual({ one: 0, other: 1 })
   },
@@ -161,17 +163,17 @@ const rule30: Facts = {
     })
     expect(called).toEqual({ one: 1 })
   },
-  async 'who has waited long enough is not called any more'(world) {
+  async 'a claim past its waiting time is not called any more'(world) {
     const act = async () => {
       world.advance(10_001)
-      // Somebody who still waits, so that calls are made at all.
+      // A claim that still waits, so that calls are made at all.
       const claim = { max: 1, lease: 45_000, pull: true, waiter: { id: 'late', wait: 30_000 }, patterns: ['mail'] }
       await world.store.commit({ queue: 'q', claim })
       await world.make({ pull: true })
     }
     expect(await calledOf(world, { one: [] }, act, 10_000)).toEqual({ one: 0 })
   },
-  async 'who leaves the line is not called any more'(world) {
+  async 'a claim that leaves the line is not called any more'(world) {
     const called = await calledOf(world, { one: [], other: [] }, async () => {
       const claim = { max: 1, lease: 45_000, pull: true, patterns: [], waiter: { id: 'one', wait: 0 } }
       await world.store.commit({ queue: 'q', claim })
@@ -179,7 +181,7 @@ const rule30: Facts = {
     })
     expect(called).toEqual({ one: 0, other: 1 })
   },
-  async 'who has got a job without being called is not called for the next'(world) {
+  async 'a claim that got a job without a call is not called for the next'(world) {
     const called = await calledOf(world, { one: [], other: [] }, async () => {
       await world.make({ pull: true })
       const claim = { max: 1, lease: 45_000, pull: true, patterns: [], waiter: { id: 'other', wait: 20_000 } }

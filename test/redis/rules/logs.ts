@@ -10,7 +10,7 @@ const says = (word: string): Op => ({ op: 'log', entry: JSON.stringify({ message
 
 const own = (world: World, id: number) => world.client.ask((redis) => redis.xlen(world.store.keys.jobLog(id)))
 
-/** What stands in the log of a job, or of all, newest first. */
+/** Entries of the log of a job, or of all, newest first. */
 async function said(world: World, id?: number): Promise<string[]> {
   const entries = (await world.store.readLog('+', 1_000, id)) as [string, string[]][]
   const texts = entries.map(([, flat]) => flat[flat.indexOf(id === undefined ? 'entry' : 'did') + 1]!)
@@ -19,7 +19,7 @@ async function said(world: World, id?: number): Promise<string[]> {
 }
 
 const rule111: Facts = {
-  async 'what a job that keeps its history logs is in a log of its own, too'(world) {
+  async 'log entries of a job with a history are in a log of its own, too'(world) {
     const id = await world.make({ history: 3 })
     await (await world.claimOne()).suspend({ ops: [says('one'), says('two')] })
     await world.change(id, 'run', '', '', '', '', '')
@@ -40,7 +40,7 @@ const rule111: Facts = {
     expect(await said(world)).toHaveLength(1)
     expect((await world.document(other)).lostRuns).toBeUndefined()
   },
-  async 'others pay nothing for it'(world) {
+  async 'other jobs pay nothing for it'(world) {
     for (const history of [undefined, 0]) {
       const id = await world.make({ history })
       await (await world.claimOne()).suspend({ ops: [says('one')] })
@@ -56,7 +56,7 @@ const rule111: Facts = {
     expect(await own(world, id)).toBeGreaterThan(500)
     expect(await world.client.ask((redis) => redis.xlen(world.store.keys.log))).toBe(800)
   },
-  async 'it goes with its job, also with one that goes as it ends'(world) {
+  async 'it is deleted with its job, even at its end'(world) {
     const kept = await world.make({ history: 1 })
     await (await world.claimOne()).commit({ ops: [says('one')] })
     await world.change(kept, 'terminate', '', '')

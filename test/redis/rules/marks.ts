@@ -1,4 +1,4 @@
-// Rule 132: a text that somebody chose is never taken for the mark that a value stands beside its document.
+// Rule 132: a user's text is never taken for the mark of a value stored next to its document.
 
 import { expect } from 'vitest'
 import type { Facts, Making, World } from '../direct.ts'
@@ -14,7 +14,7 @@ const named: Making = {
 }
 const called = { class: MARK, createdBy: MARK, group: MARK }
 
-/** Args that stand beside the document. */
+/** Args stored next to the document. */
 const args = `=${'x'.repeat(600)}`
 
 const lose = ({ client, namespace }: World, id: number) =>
@@ -22,7 +22,7 @@ const lose = ({ client, namespace }: World, id: number) =>
 
 export const marks: Record<number, Facts> = {
   132: {
-    async 'it is lent with what it is called'(world) {
+    async 'it is leased with its name'(world) {
       const parent = await world.make()
       await (await world.claimOne()).suspend()
       await world.make({ ...named, parent: String(parent), name: MARK })
@@ -39,14 +39,14 @@ export const marks: Record<number, Facts> = {
         expect(await world.document(id)).toMatchObject(called)
       }
     },
-    async 'a pull worker is lent it by its tag'(world) {
+    async 'a pull worker gets it by its tag'(world) {
       const id = await world.make({ pull: true, tag: MARK })
       const claim = { max: 1, lease: 45_000, begun: 1, pull: true, tags: [MARK] }
       const { lent } = await world.store.commit({ queue: 'q', claim })
       expect(lent).toMatchObject([{ id, document: { tag: MARK } }])
       expect(await world.faults()).toEqual([])
     },
-    async 'what is lost of it is mended, and it keeps what it is called'(world) {
+    async 'a lost value is repaired, and it keeps its name'(world) {
       const id = await world.make({ ...named, limits: [], args })
       await lose(world, id)
       expect(await world.faults()).toEqual([expect.stringContaining('value a is missing')])

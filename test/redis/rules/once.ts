@@ -1,4 +1,4 @@
-// Rules 31–33: what is there once, what is done once, and what is never asked for.
+// Rules 31–33: unique jobs, idempotent calls, and skipped reads.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -21,7 +21,7 @@ async function runOne(world: World): Promise<void> {
   await (await world.claimOne()).commit()
 }
 
-/** Asks for a result, waiting for so long; answers what says how it was called by now. */
+/** Requests a result with a wait; returns the calls made so far. */
 async function waitFor(world: World, id: number, ms: number): Promise<() => Promise<string>> {
   const channel = world.store.keys.ended(String(id))
   const over = new AbortController()
@@ -40,7 +40,7 @@ async function waitFor(world: World, id: number, ms: number): Promise<() => Prom
   }
 }
 
-/** What ends a job. */
+/** All ways to end a job. */
 const ends: ((world: World, id: number) => Promise<unknown>)[] = [
   runOne,
   async (world) => (await world.claimOne()).fail(),
@@ -49,7 +49,7 @@ const ends: ((world: World, id: number) => Promise<unknown>)[] = [
 ]
 
 const rule31: Facts = {
-  async 'as long as a job has not ended its key stands for it'(world) {
+  async 'until a job has ended its key returns it'(world) {
     const { id } = await enqueue(world, unique())
     expect(await enqueue(world, unique())).toEqual({ id, status: 'queued', existing: true })
     const run = await world.claimOne()
@@ -57,11 +57,11 @@ const rule31: Facts = {
     await run.suspend()
     expect(await enqueue(world, unique())).toMatchObject({ id, status: 'suspended' })
   },
-  async 'of many that ask in one call the first makes it'(world) {
+  async 'the first of many requests in one call creates it'(world) {
     const { made } = await world.store.enqueue(Array(3).fill({ queue: 'q', class: 'plain', known: true, ...unique() }))
     expect(new Set(made.map(({ id }) => id)).size).toBe(1)
   },
-  async 'whatever ends the job frees its key'(world) {
+  async 'every end of the job frees its key'(world) {
     for (const end of ends) {
       const { id, existing } = await enqueue(world, unique())
       expect(existing).toBeUndefined()
@@ -76,7 +76,7 @@ const rule31: Facts = {
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}unique:*`))).toEqual([])
     expect(await isTaken(world, unique())).toBe(false)
   },
-  async 'a key can be held for a time, whatever becomes of its job'(world) {
+  async 'a key can be held for a period, for any outcome of its job'(world) {
     await enqueue(world, unique({ period: 600_000 }))
     await runOne(world)
     expect(await isTaken(world, unique())).toBe(true)
@@ -92,7 +92,7 @@ const rule31: Facts = {
     for (const run of await world.claim()) if (run.id === id) await run.commit()
     expect(await enqueue(world, unique())).toMatchObject({ id: other.id, existing: true })
   },
-  async 'a key that is held for a time outlasts its job, and tells how that ended'(world) {
+  async 'a key held for a period outlasts its job, and reports its outcome'(world) {
     const { id } = await enqueue(world, { ...unique({ period: 600_000 }), retain: 0 })
     await runOne(world)
     const key = `${world.namespace}unique:q\nplain\nu`
@@ -105,7 +105,7 @@ const rule31: Facts = {
     await world.change(next, 'delete', '', '1')
     expect(await enqueue(world, unique())).toEqual({ id: next, status: 'terminated', existing: true })
   },
-  async 'a debounced job that waits is moved by who asks again, with the newest args'(world) {
+  async 'a waiting debounced job is delayed by a repeated request, with the newest args'(world) {
     const first = await enqueue(world, debounced({ args: encodeValue(1) }))
     world.advance(8_000)
     expect(await enqueue(world, debounced({ args: encodeValue(2) }))).toEqual({ ...first, existing: true })
@@ -116,7 +116,7 @@ const rule31: Facts = {
     expect(run.document).toMatchObject({ args: '2' })
     await run.commit()
   },
-  async 'of many in one call the last says what a debounced job does, great or small'(world) {
+  async 'in one call the last request decides about a debounced job, great or small'(world) {
     const great = 'x'.repeat(2_000)
     const asked = (args?: string): Making => debounced({ args: args === undefined ? undefined : encodeValue(args) })
     const call = (...all: (string | undefined)[]) =>
@@ -131,7 +131,7 @@ const rule31: Facts = {
     await call(undefined)
     expect((await world.document(id)).args).toBeUndefined()
   },
-  async 'a debounced job is put off at most to so long after it was made'(world) {
+  async 'a debounced job is delayed at most by its maximum after its creation'(world) {
     const { id } = await enqueue(world, debounced({}, 26_000))
     for (let n = 0; n < 3; n++) {
       world.advance(8_000)
@@ -162,7 +162,7 @@ const rule31: Facts = {
     expect(await world.document(id)).toMatchObject({ sequence, args: '2' })
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'from when a debounced job is lent, its key stands for the next one'(world) {
+  async 'once a debounced job is leased, its key is for the next one'(world) {
     const { id } = await enqueue(world, debounced({ args: encodeValue(1) }))
     world.advance(10_001)
     const run = await world.claimOne()
@@ -189,7 +189,7 @@ const rule31: Facts = {
     await (await world.claimOne()).commit()
     expect(await enqueue(world, debounced({ class: 'closing' }))).toMatchObject({ id: next, existing: true })
   },
-  async 'what holds a key by another rule is not put off'(world) {
+  async 'a job that holds a key by another rule is not delayed'(world) {
     const { id } = await enqueue(world, { ...unique(), args: encodeValue(1) })
     expect(await enqueue(world, debounced({ args: encodeValue(2) }))).toMatchObject({ id, existing: true })
     expect((await world.claimOne()).document.args).toBe('1')
@@ -202,7 +202,7 @@ const rule31: Facts = {
     world.advance(10_001)
     expect((await world.claimOne()).document.heldLimits).toBe('group:b\ntwo')
   },
-  async 'another queue, another class, another key are others'(world) {
+  async 'a different queue, class or key is independent'(world) {
     await enqueue(world, unique())
     expect(await isTaken(world, { ...unique(), queue: 'other' })).toBe(false)
     expect(await isTaken(world, { ...unique(), class: 'child' })).toBe(false)
@@ -216,12 +216,12 @@ const left = (world: World) => world.client.ask((redis) => redis.pttl(world.stor
 const jobs = async (world: World) => (await world.queueOf()).ready
 
 const rule32: Facts = {
-  async 'jobs that are asked for twice under one key are made once'(world) {
+  async 'jobs requested twice under one key are created once'(world) {
     const first = await enqueue(world, {}, once())
     expect(await enqueue(world, {}, once())).toEqual(first)
     expect(await jobs(world)).toBe(1)
   },
-  async 'a debounced job that is asked for twice under one key is put off once'(world) {
+  async 'a debounced job requested twice under one key is delayed once'(world) {
     const making = debounced()
     const first = await enqueue(world, making)
     world.advance(5_000)
@@ -242,7 +242,7 @@ const rule32: Facts = {
       code: 'TAKEN',
     })
   },
-  async 'a call that was refused has left no answer, and may be asked for again'(world) {
+  async 'a refused call has no stored answer, and may be repeated'(world) {
     const write = ['write', '', 'i', 'in', '', '1', '=1']
     await expect(world.store.change('1', [write], once())).rejects.toMatchObject({ code: 'NOT_FOUND' })
     const id = await world.make({ in: { in: {} } })
@@ -258,7 +258,7 @@ const rule32: Facts = {
       expect((await world.store.change(String(id), [take], { ...once(), key: 'take' })).answer).toEqual(['', '=1'])
     expect(await world.values(id, 'in', 'in')).toEqual(['2'])
   },
-  async 'an answer is kept as long as its key says, and no longer'(world) {
+  async 'an answer is kept for the time of its key, and no longer'(world) {
     await enqueue(world, {}, once())
     expect(await left(world)).toBeGreaterThan(HOUR - 10_000)
     expect(await left(world)).toBeLessThanOrEqual(HOUR)
@@ -266,7 +266,7 @@ const rule32: Facts = {
     expect((await enqueue(world, {}, once('other'))).existing).toBeUndefined()
     expect(await jobs(world)).toBe(2)
   },
-  async 'our own keys live for ten minutes, those of reads for one, those of callers for a day'(world) {
+  async 'internal keys live for ten minutes, keys of reads for one, keys of callers for a day'(world) {
     const engine = world.engine({ workers: [] })
     await world.store.settings('q', { mode: 'pull' })
     const [{ id } = { id: 0 }] = (await engine.jobs.enqueue([{ queue: 'q', class: 'plain', in: { in: {} } }])).jobs
@@ -289,14 +289,14 @@ const rule32: Facts = {
     expect((await take('a')).answer).toEqual(first)
     expect((await take('b')).answer[0]).toBe('')
   },
-  async 'that there is no result yet is not kept as the answer'(world) {
+  async 'a missing result is not stored as the answer'(world) {
     const id = await world.make({ keepResult: HOUR })
     const take = () => world.store.change('', [['result', String(id), '', '0']], once())
     expect((await take()).answer[0]).toBe('')
     await (await world.claimOne()).commit({ result: encodeValue(42) })
     expect((await take()).answer[0]).toMatch(/42$/)
   },
-  async 'who waits for a result is called when the job ends, and not before'(world) {
+  async 'a caller waiting for a result is called when the job ends, and not before'(world) {
     const id = await world.make({ keepResult: HOUR })
     const called = await waitFor(world, id, HOUR)
     const run = await world.claimOne()
@@ -304,12 +304,12 @@ const rule32: Facts = {
     expect(await called()).toBe('completed')
     expect((await world.document(id)).waitedUntil).toBeUndefined()
   },
-  async 'who waits for a job that is gone when it ends is called too'(world) {
+  async 'a caller waiting for a job that is deleted at its end is called too'(world) {
     const called = await waitFor(world, await world.make({ retain: 0 }), HOUR)
     await runOne(world)
     expect(await called()).toBe('completed')
   },
-  async 'whatever ends a job calls who waits for it'(world) {
+  async 'every end of a job calls its waiting callers'(world) {
     for (const end of ends) {
       const id = await world.make()
       const called = await waitFor(world, id, HOUR)
@@ -317,7 +317,7 @@ const rule32: Facts = {
       expect(await called()).not.toBe('nothing')
     }
   },
-  async 'nobody is called who has waited for long enough'(world) {
+  async 'a caller past its waiting time is not called'(world) {
     const called = await waitFor(world, await world.make(), 1)
     world.advance(2)
     await runOne(world)
@@ -352,7 +352,7 @@ const rule32: Facts = {
 
 const SIDES = ['children', 'steps', 'waiting', 'runs', 'minute', 'in:in', 'out:out']
 
-/** Puts keys of the wrong type in place of those that a job does not have: who asks for one breaks down, or has a fault. */
+/** Replaces absent keys of a job by keys of the wrong type, so that a script that reads one fails or has a fault. */
 async function withoutAsking(world: World, id: number, act: () => Promise<void>): Promise<void> {
   const sides = SIDES.map((name) => `${world.store.keys.job(id)}:${name}`)
   await world.client.ask((redis) => redis.mset(Object.fromEntries(sides.map((key) => [key, 'x']))))
@@ -366,7 +366,7 @@ async function withoutAsking(world: World, id: number, act: () => Promise<void>)
 }
 
 const rule33: Facts = {
-  async 'what a job does not have is never asked for, from its making to its end'(world) {
+  async 'absent parts of a job are never read, from its creation to its end'(world) {
     const id = await world.make({ in: { in: {} }, out: { out: {} }, history: 0 })
     const claimSound = async () => {
       const run = await world.claimOne()
@@ -384,7 +384,7 @@ const rule33: Facts = {
       expect(await world.status(id)).toBe('terminated')
     })
   },
-  async 'a job whose values cannot be read is lent with that fault, and not as if it had none'(world) {
+  async 'a job with unreadable values is leased with that fault, and not as if it had none'(world) {
     const id = await world.make({ in: { in: {} } })
     await world.push(id, 'in', `"${'x'.repeat(600)}"`)
     const list = `${world.store.keys.job(id)}:in:in`
@@ -397,7 +397,7 @@ const rule33: Facts = {
     await world.client.ask((redis) => redis.rename(`${list}:away`, list))
     expect(await run.suspend()).toBe('suspended')
   },
-  async 'the runaway guard and the last run are in the document: no key beside it'(world) {
+  async 'the runaway guard and the last run are in the document, without a key of their own'(world) {
     const id = await world.make()
     await (await world.claimOne()).suspend()
     const { runsThisMinute, lastRun } = await world.document(id)
@@ -440,7 +440,7 @@ const rule33: Facts = {
     expect([last, ...others].map((run) => run!.token)).toEqual(tokens.slice(0, 4))
     expect((await runs()).every(({ startedAt, endedAt }) => startedAt <= endedAt)).toBe(true)
   },
-  async 'where nothing is said the last ten runs are kept that failed or were lost, and none that went well'(world) {
+  async 'by default the last ten failed or lost runs are kept, and no successful ones'(world) {
     const id = await world.make()
     const outcomes = async () => (await world.store.runs(id)).map((run) => pastRunOf(run).outcome)
     await (await world.claimOne()).commit({ end: 'again' })
@@ -511,7 +511,7 @@ const rule33: Facts = {
     expect(await waits()).toEqual({ own: 0, listed: 0 })
     expect(await world.document(id)).not.toHaveProperty('vi:in')
   },
-  async 'flags tell of what stands beside a document, and go with it'(world) {
+  async 'flags mark values stored next to a document, and are removed with them'(world) {
     const id = await world.make()
     const spawn = { op: 'spawn' as const, name: 'a', queue: 'q', class: 'child' }
     await (await world.claimOne()).commit({
@@ -522,14 +522,14 @@ const rule33: Facts = {
   },
 }
 
-/** Calls at the same moment: the first goes by itself, the others go together. */
+/** Concurrent calls: the first goes alone, the rest go together. */
 const atOnce = (world: World, calls: [making: Making, key: string][]) =>
   Promise.allSettled(calls.map(([making, key]) => enqueue(world, making, { ...once(), key })))
 const idsOf = (made: PromiseSettledResult<{ id: number }>[]) =>
   made.map((one) => (one.status === 'fulfilled' ? one.value.id : undefined))
 
 const rule123: Facts = {
-  async 'each of them is told its own id, and again under its own key'(world) {
+  async 'each of them gets its own id, and again under its own key'(world) {
     const made = idsOf(
       await atOnce(
         world,
@@ -545,7 +545,7 @@ const rule123: Facts = {
     }
     expect(await jobs(world)).toBe(4)
   },
-  async 'one that has been made before is not made again with others'(world) {
+  async 'a repeated job is not created again with new ones'(world) {
     const { id } = await enqueue(world, {}, { ...once(), key: 'b' })
     const made = idsOf(
       await atOnce(
@@ -557,7 +557,7 @@ const rule123: Facts = {
     expect(new Set(made).size).toBe(4)
     expect(await jobs(world)).toBe(4)
   },
-  async 'one that is refused harms no other'(world) {
+  async 'a refused one does not affect the rest'(world) {
     const unknown = { class: 'nobody', known: false }
     const made = await atOnce(
       world,
@@ -566,7 +566,7 @@ const rule123: Facts = {
     expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled'])
     expect(await jobs(world)).toBe(3)
   },
-  async 'two calls under one key make one job, whoever they go with'(world) {
+  async 'two calls under one key create one job, in any company'(world) {
     const made = idsOf(
       await atOnce(
         world,

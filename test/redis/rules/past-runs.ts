@@ -1,4 +1,4 @@
-// Rules 117 and 118: what is told of the runs of a job that keeps its history, and what it keeps of its inputs.
+// Rules 117 and 118: recorded effects of the runs of a job with a history, and its kept inputs.
 
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
@@ -51,7 +51,7 @@ const rule117: Facts = {
     expect(await world.store.runBehind(id, 0)).toMatch(/,lost,/)
     expect(await world.store.runBehind(id, 2)).toBeNull()
   },
-  async 'what it has read, written, published and made'(world) {
+  async 'its reads, writes, messages and new jobs'(world) {
     const id = await world.make({ in: { left: {}, right: {} }, out: { sum: {} }, history: 9 })
     await world.push(id, 'left', '1', '2', '3')
     await (await world.claimOne()).suspend({
@@ -69,7 +69,7 @@ const rule117: Facts = {
     const children = childrenOf((await world.store.inspect(String(id))).children)
     expect(made.map((child) => child.id)).toEqual(['a b', 'c'].map((name) => children[name]!.id))
   },
-  async 'what was committed before its end is told of it, however it ends; what was refused is not'(world) {
+  async 'committed effects before its end are recorded, for any end; refused ones are not'(world) {
     const id = await world.make({ out: { sum: {} }, history: 9 })
     const run = await world.claimOne({ lease: 5_000 })
     await run.commit({ end: 'checkpoint', ops: [writes('sum', 2)] })
@@ -85,7 +85,7 @@ const rule117: Facts = {
     expect(await didOf(world, id)).toEqual(none)
     expect((await world.document(id)).runDid).toBeUndefined()
   },
-  async 'of what is too much only how much there was'(world) {
+  async 'beyond the maximum only the number is kept'(world) {
     const id = await world.make({ out: { '*': {} }, history: 9 })
     const ports = Array.from({ length: 100 }, (_, i) => `${'x'.repeat(60)}${i}`)
     await (await world.claimOne()).suspend({ ops: ports.map((port) => writes(port, 2)) })
@@ -94,7 +94,7 @@ const rule117: Facts = {
     expect(told.length * 2 + more).toBe(200)
     expect((await world.store.runs(id))[0]!.length).toBeLessThan(6_000)
   },
-  async 'others pay nothing for it'(world) {
+  async 'other jobs pay nothing for it'(world) {
     for (const history of [undefined, 0]) {
       const id = await world.make({ out: { sum: {} }, history })
       const run = await world.claimOne()
@@ -108,7 +108,7 @@ const rule117: Facts = {
 }
 
 const rule118: Facts = {
-  async 'what the last run that took from its inputs took there is kept, in its order, also over checkpoints'(world) {
+  async 'inputs of the last run that took some are kept, in order, also over checkpoints'(world) {
     const id = await world.make({ in: { left: {}, right: {} }, history: 1 })
     await world.push(id, 'left', '1', '"ü"', '3')
     await world.push(id, 'right', `"${'x'.repeat(600)}"`)
@@ -137,7 +137,7 @@ const rule118: Facts = {
     expect(JSON.parse(text!).of).toEqual({ left: ['=3'] })
     expect(await world.store.keptInputs(id)).toEqual({ left: ['3'] })
   },
-  async 'of more than 64 KiB nothing is kept, as of many values'(world) {
+  async 'inputs above 64 KiB are not kept, nor are many values'(world) {
     for (const values of [Array(3).fill(`"${'x'.repeat(30_000)}"`), Array(2_500).fill('1')]) {
       const id = await world.make({ in: { left: {} }, history: 1 })
       await world.push(id, 'left', ...values)
@@ -147,7 +147,7 @@ const rule118: Facts = {
       expect(await world.values(id, 'in', 'left')).toEqual([])
     }
   },
-  async 'others keep nothing, and what others take is not kept'(world) {
+  async 'other jobs keep nothing, and values taken by other callers are not kept'(world) {
     const id = await world.make({ in: { left: {} }, out: { sum: {} }, history: 0 })
     const own = await world.make({ out: { sum: {} }, history: 1 })
     await world.push(id, 'left', '1')
@@ -161,7 +161,7 @@ const rule118: Facts = {
     expect(await (await world.claimOne()).suspend({ ops: [taken] })).toBe('suspended')
     for (const one of [id, own]) expect(await world.store.keptInputs(one)).toBeNull()
   },
-  async 'it goes with its job, also with one that goes as it ends'(world) {
+  async 'it is deleted with its job, even at its end'(world) {
     for (const retain of [0, 1]) {
       const id = await world.make({ in: { left: {} }, history: 1, retain })
       await world.push(id, 'left', '1', '2')

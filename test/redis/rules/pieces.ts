@@ -1,5 +1,5 @@
-// Rules 85 to 88: jobs of one call that are alike but for their args wait, are lent and end in pieces of up to a hundred;
-// whatever else concerns one of them takes it out, and from then on it is a job like all others.
+// Rules 85 to 88: jobs of one call that differ only in their args wait, are leased and end in pieces of up to a
+// hundred; any other event takes a job out, and from then on it is an ordinary job.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'
@@ -17,7 +17,7 @@ async function pack(world: World, n: number, job: Partial<NewJob> = {}): Promise
 
 const pieceOf = (id: number) => Math.floor(id / 100)
 
-/** Which of a piece are in it, as digits; null where there is none. */
+/** Members of a piece, as digits; null if it does not exist. */
 async function maskOf(world: World, id: number): Promise<string | null> {
   const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.piece(pieceOf(id))))
   return text?.split('\n')[0] ?? null
@@ -40,7 +40,7 @@ async function expectOut(world: World, ids: number[], out: number[]): Promise<vo
 const settled = (runs: readonly Run[]) => Promise.all(runs.map((run) => run.settled({})))
 const counted = async (world: World) => (await world.queueDocument()).at
 
-/** Puts right what is found, until nothing is; answers what was found at first. */
+/** Repairs until no fault is left; returns the number of faults at first. */
 async function mend(world: World, tries = 5): Promise<number> {
   const found = []
   for (let from: number | null | undefined; from !== null; ) {
@@ -91,7 +91,7 @@ const making: Facts = {
     expect(next).toBe(first! + 100)
     expect(await world.status(first! + 12)).toBe('queued')
   },
-  async 'a few, those with something beside their records, those that wait or are pulled stand for themselves'(world) {
+  async 'single jobs, jobs with separate values, waiting and pulled jobs have their own documents'(world) {
     for (const job of [
       { wait: 5_000 },
       { keepResult: 5 },
@@ -107,7 +107,7 @@ const making: Facts = {
     }
     expect((await hasDocument(world, (await pack(world, 5))[0]!)) || (await maskOf(world, 100)) !== null).toBe(true)
   },
-  async 'they go before and behind others as their priority says, and with ageing as their moment does'(world) {
+  async 'they start by their priority among other jobs, and with ageing by their time'(world) {
     const late = await world.make({ priority: 5 })
     const ids = await pack(world, 12)
     const urgent = await world.make({ priority: -5 })
@@ -118,7 +118,7 @@ const making: Facts = {
     const young = await pack(world, 12)
     expect((await world.lane().ask()).ids).toEqual([old, ...young])
   },
-  async 'who listens to all jobs hears of each, and of one by its id'(world) {
+  async 'a listener to all jobs receives each, and a listener to one by its id'(world) {
     await world.change('', 'listen', '60000', '1', '/sidejob/job')
     const ids = await pack(world, 12)
     expect(await hasDocument(world, ids[3]!)).toBe(true)
@@ -129,7 +129,7 @@ const making: Facts = {
     await expect(world.store.enqueue(jobs)).rejects.toThrow('does not exist')
     expect((await world.store.list({ mode: 'all', limit: 99 })).jobs).toEqual([])
   },
-  async 'what an API key has waiting counts each of them, until each has ended'(world) {
+  async 'the quota of an API key counts each of them, until it ends'(world) {
     const quota = { by: 'key:ab', jobs: 20, bytes: 1_000_000 }
     const make = () => pack(world, 12, { by: 'key:ab', quota, retain: 0 })
     await make()
@@ -150,7 +150,7 @@ const making: Facts = {
 }
 
 const lending: Facts = {
-  async 'a lane is lent a piece as one, each job under a token of its own'(world) {
+  async 'a lane gets a piece as one, each job under a token of its own'(world) {
     const ids = await pack(world, 100)
     const { runs } = await world.lane().ask()
     expect(runs.map(({ id }) => id)).toEqual(ids)
@@ -180,7 +180,7 @@ const lending: Facts = {
     expect(await world.document(ids[3]!)).not.toHaveProperty('token')
     await expectOut(world, ids, [])
   },
-  async 'they are gone a day later, or as long after as they say, or at once'(world) {
+  async 'they are removed a day later, or after their retain, or at once'(world) {
     const [day, hour] = [await pack(world, 12), await pack(world, 12, { retain: 3_600_000 })]
     const none = await pack(world, 12, { retain: 0 })
     const lane = world.lane()
@@ -204,7 +204,7 @@ const lending: Facts = {
     expect([again.answers, again.ids]).toEqual([once.answers, second])
     expect((await world.queueOf()).settings.counts).toMatchObject({ completed: 100 })
   },
-  async 'a run of a piece that is committed again by itself is answered as before'(world) {
+  async 'a run of a piece committed again alone gets the same answer'(world) {
     await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -212,7 +212,7 @@ const lending: Facts = {
     expect(await runs[4]!.commit()).toBe('completed')
     expect((await world.queueOf()).settings.counts).toMatchObject({ completed: 12 })
   },
-  async 'a lease that has ended is lost for each of them, and whoever had it commits nothing'(world) {
+  async 'an expired lease is lost for each of them, and the former lane commits nothing'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -224,7 +224,7 @@ const lending: Facts = {
     expect(await world.document(ids[5]!)).toMatchObject({ lostInARow: 1, place: 't' })
     await expectOut(world, ids, ids)
   },
-  async 'whoever commits some of them late, and claims, leaves none of them behind'(world) {
+  async 'a lane that commits some of them late, and claims, leaves none of them behind'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -245,7 +245,7 @@ const lending: Facts = {
     expect(new Set((await lane.ask({ runs: await settled(runs), max: 0 })).answers)).toEqual(new Set(['lost']))
     await expectOut(world, ids, ids)
   },
-  async 'a lane that goes on goes on with all of a piece'(world) {
+  async 'a continuing lane renews its whole piece'(world) {
     const ids = await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -256,7 +256,7 @@ const lending: Facts = {
     expect((await lane.ask({ runs: await settled(runs) })).answers[7]).toBe('completed')
     await expectOut(world, ids, [])
   },
-  async 'whose lease has ended cannot go on, nor who knows another token'(world) {
+  async 'an expired lease cannot continue, nor can another token'(world) {
     await pack(world, 12)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -265,14 +265,14 @@ const lending: Facts = {
     world.advance(LEASE + 1)
     expect((await world.store.renew('q', [runs[4]!.token], LEASE, lane.id)).lost).toHaveLength(1)
   },
-  async 'tokens that are no longer those of the piece end nothing'(world) {
+  async 'tokens of a changed piece end nothing'(world) {
     const ids = await pack(world, 12)
     const { runs } = await world.lane().ask()
     const ended = (await settled(runs)).map((run) => ({ ...run, token: `${run.token}x` }))
     expect(new Set((await world.lane().ask({ runs: ended })).answers)).toEqual(new Set(['lost']))
     expect(await world.status(ids[0]!)).toBe('running')
   },
-  async 'a batch is not passed over, and what is too many for it is taken in part'(world) {
+  async 'a batch is not passed over, and a large piece is taken in part'(world) {
     const ids = await pack(world, 150)
     const [one, other] = [world.lane(), world.lane()]
     expect((await one.ask({ max: 30 })).ids).toEqual(ids.slice(0, 30))
@@ -281,13 +281,13 @@ const lending: Facts = {
     expect((await other.ask({ max: 100 })).ids).toEqual(ids.slice(100))
     expect(await counted(world)).toEqual({ l: 150 })
   },
-  async 'those that begin at once are a whole piece, or none of it'(world) {
+  async 'jobs that begin at once are a whole piece, or none of it'(world) {
     const ids = await pack(world, 12)
     const claim = { max: 100, lease: LEASE, begun: 5 }
     const { lent } = await world.store.commit({ queue: 'q', lane: { id: 'l', seq: 1 }, claim })
     expect(lent.map(({ document }) => document.begun)).toEqual(ids.map((_, i) => (i < 5 ? '1' : undefined)))
   },
-  async 'a lane whose runs are short is lent up to six pieces at once, and ends all of them in one commit'(world) {
+  async 'a lane with short runs gets up to six pieces at once, and ends all of them in one commit'(world) {
     await world.store.settings('q', { lanes: 9 })
     const ids = await pack(world, 750)
     const lane = world.lane()
@@ -300,7 +300,7 @@ const lending: Facts = {
     expect(await counted(world)).toEqual({ l: 150, c: 600 })
     await expectOut(world, ids, [])
   },
-  async 'jobs by themselves come no more than were asked for, and are not passed over'(world) {
+  async 'single jobs do not exceed the requested number, and are not passed over'(world) {
     const ids = await pack(world, 100)
     const alone = [await world.make(), await world.make()]
     for (const id of alone) await world.restore(id, await world.document(id))
@@ -310,19 +310,19 @@ const lending: Facts = {
     expect((await lane.ask({ wide: 300 })).ids).toEqual([...alone, ...behind])
     await expectOut(world, behind, [])
   },
-  async 'nor do those of a piece that somebody listens to'(world) {
+  async 'nor do jobs of a piece with a listener'(world) {
     const ids = await pack(world, 100)
     const heard = await pack(world, 100)
     await world.change('', 'listen', '60000', '1', `/sidejob/job/${heard[3]}`)
     expect((await world.lane().ask({ wide: 300 })).ids).toEqual(ids)
     await expectOut(world, heard, [])
   },
-  async 'a queue that says how many a batch has gets no larger ones'(world) {
+  async 'a queue with a batch size gets no larger batches'(world) {
     const ids = await pack(world, 250)
     await world.store.settings('q', { batch: 100 })
     expect((await world.lane().ask({ wide: 300 })).ids).toEqual(ids.slice(0, 100))
   },
-  async 'those that had to wait for others of their lane lose nothing with it, until their lease was renewed'(world) {
+  async 'jobs that had to wait for the rest of their lane lose nothing with it, until their lease was renewed'(world) {
     const ids = await pack(world, 300)
     const lane = world.lane()
     const { runs } = await lane.ask({ wide: 300 })
@@ -356,7 +356,7 @@ const runsOfAll = async (world: World, n = 12) => {
 }
 
 const leaving: Facts = {
-  async 'what is changed from outside leaves its piece'(world) {
+  async 'a job changed from outside leaves its piece'(world) {
     const ids = await pack(world, 12)
     await world.change(ids[2]!, 'set', 'n', '1')
     await world.change(ids[3]!, 'alias', 'other')
@@ -365,19 +365,19 @@ const leaving: Facts = {
     expect(await counted(world)).toEqual({ r: 12 })
     expect((await world.lane().ask()).ids.toSorted((a, b) => a - b)).toEqual(ids)
   },
-  async 'what is only looked at does not'(world) {
+  async 'a job that is only read does not'(world) {
     const ids = await pack(world, 12)
     await world.document(ids[2]!)
     await world.store.list({ mode: 'all', limit: 99 })
     await world.faults()
     await expectOut(world, ids, [])
   },
-  async 'what was to be changed and was refused does not'(world) {
+  async 'a refused change does not'(world) {
     const ids = await pack(world, 12)
     await expect(world.change(ids[2]!, 'push', 'none', '1')).rejects.toThrow()
     await expectOut(world, ids, [])
   },
-  async 'what one run was refused to change, another of the same commit can'(world) {
+  async 'a change refused to one run is possible for another of the same commit'(world) {
     const [refused, other] = [await world.make({ priority: -1 }), await world.make({ priority: -1 })]
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -398,7 +398,7 @@ const leaving: Facts = {
     expect(await world.status(ids[3]!)).toBe('terminated')
     await expectOut(world, ids, [ids[3]!])
   },
-  async 'what is terminated or deleted leaves, ready or lent'(world) {
+  async 'a terminated or deleted job leaves, ready or leased'(world) {
     const { ids, lane, runs, one, id } = await runsOfAll(world)
     await world.change(id, 'terminate', '', '')
     const waiting = await pack(world, 12)
@@ -412,7 +412,7 @@ const leaving: Facts = {
     await expectOut(world, ids, [id])
     expect((await maskOf(world, waiting[0]!))![0]).toBe('0')
   },
-  async 'what failed leaves, and the others end as one'(world) {
+  async 'failed jobs leave, and the rest end as one'(world) {
     const { ids, lane, runs, id } = await runsOfAll(world)
     const ended = await Promise.all(
       runs.map((run) => run.settled(run.id === id ? { end: 'failed', error: { message: 'broken' } } : {})),
@@ -424,7 +424,7 @@ const leaving: Facts = {
     await expectOut(world, ids, [id])
     expect(await counted(world)).toEqual({ c: 11, f: 1 })
   },
-  async 'what suspends, comes again, says a result or has done something leaves'(world) {
+  async 'a job that suspends, repeats, returns a result or has effects leaves'(world) {
     const changes = [
       { end: 'suspended' },
       { end: 'again', wait: 60_000 },
@@ -438,7 +438,7 @@ const leaving: Facts = {
     expect(answers.slice(0, 6)).toEqual(['suspended', 'queued', 'completed', 'completed', 'completed', 'completed'])
     await expectOut(world, ids, ids.slice(0, changes.length))
   },
-  async 'what is committed by its token alone, or in the middle of its run, leaves'(world) {
+  async 'a job committed by its token alone, or in the middle of its run, leaves'(world) {
     const { ids, lane, runs } = await runsOfAll(world)
     expect(await runs[0]!.commit()).toBe('completed')
     expect(await runs[1]!.commit({ end: 'checkpoint', n: 0, state: { set: { n: '1' } } })).toBe('running')
@@ -449,14 +449,14 @@ const leaving: Facts = {
     expect(new Set(answers)).toEqual(new Set(['completed']))
     await expectOut(world, ids, ids.slice(0, 4))
   },
-  async 'those that have ended before the others leave'(world) {
+  async 'jobs that ended before the rest leave'(world) {
     const { ids, lane, runs } = await runsOfAll(world)
     await lane.ask({ runs: await settled(runs.slice(0, 5)), max: 0 })
     await expectOut(world, ids, ids.slice(0, 5))
     await lane.ask({ runs: await settled(runs.slice(5)), max: 0 })
     expect(await counted(world)).toEqual({ c: 12 })
   },
-  async 'what pull workers and claims without a lane get leaves'(world) {
+  async 'jobs of pull workers and claims without a lane leave'(world) {
     const ids = await pack(world, 12)
     expect((await world.claimOne({ max: 1 })).id).toBe(ids[0])
     expect((await world.claimOne({ only: ids[5] })).id).toBe(ids[5])
@@ -467,7 +467,7 @@ const leaving: Facts = {
       ids.filter((id) => id !== ids[0] && id !== ids[5]),
     )
   },
-  async 'whom somebody listens to leaves, and is told of'(world) {
+  async 'a job with a listener leaves, and is reported'(world) {
     const ids = await pack(world, 12)
     await world.change('', 'listen', '60000', '1', `/sidejob/job/${ids[3]}`)
     const lane = world.lane()
@@ -475,7 +475,7 @@ const leaving: Facts = {
     expect(runs).toHaveLength(12)
     expect(await hasDocument(world, ids[3]!)).toBe(true)
   },
-  async 'who listens later hears of the end of each'(world) {
+  async 'a later listener receives the end of each'(world) {
     const { ids, lane, runs } = await runsOfAll(world)
     await world.change('', 'listen', '60000', '1', '/sidejob/job')
     await lane.ask({ runs: await settled(runs) })
@@ -493,7 +493,7 @@ const leaving: Facts = {
     expect((await world.lane().ask()).runs).toEqual([])
     expect(await world.status(ids[11]!)).toBe('failed')
   },
-  async 'jobs that were tagged by older constraints are tagged anew'(world) {
+  async 'jobs tagged by older constraints are tagged again'(world) {
     const ids = await pack(world, 12)
     await world.store.constraint('c', '{"class":"plain","key":"k","concurrency":1}')
     const { lent, stale } = await world.store.commit({
@@ -549,7 +549,7 @@ const looking: Facts = {
     expect((await world.store.atWork(5)).runs).toHaveLength(5)
     expect((await world.store.list({ mode: 'all', limit: 5, queue: 'q', status: 'running' })).jobs).toHaveLength(5)
   },
-  async 'how many are in front of one counts jobs'(world) {
+  async 'the number of jobs ahead counts jobs'(world) {
     const ids = await pack(world, 250)
     const ahead = async (id: number) => (await world.store.inspect(String(id))).ahead
     expect([await ahead(ids[0]!), await ahead(ids[150]!), await ahead(ids[249]!)]).toEqual([0, 150, 249])
@@ -571,7 +571,7 @@ const looking: Facts = {
     expect(await mend(world)).toBeGreaterThan(0)
     expect([await entries(world, 'ready'), await counted(world)]).toEqual([[], {}])
   },
-  async 'and is passed over by whoever meets it'(world) {
+  async 'and is passed over by every reader'(world) {
     const ids = await pack(world, 12)
     await world.client.ask((redis) => redis.del(world.store.keys.piece(pieceOf(ids[0]!))))
     const other = await world.make()

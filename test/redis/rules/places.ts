@@ -1,4 +1,4 @@
-// Rules 14–18: where a job is, and how it ends.
+// Rules 14–18: the place of a job, and its end.
 
 import { expect } from 'vitest'
 import type { Encoded } from '../../../src/core/codec/value.ts'
@@ -63,7 +63,7 @@ const rule14: Facts = {
       expect(await world.faults()).toEqual([])
     }
   },
-  async 'a suspended job says what it waits for'(world) {
+  async 'a suspended job names its wake conditions'(world) {
     const id = await world.make({ in: { in: {} } })
     await (await world.claimOne()).suspend()
     const { reasons } = await world.engine().jobs.why(String(id))
@@ -114,7 +114,7 @@ const rule15: Facts = {
     expect(await first.release()).toBe('terminating')
     expect((await world.claimOne()).snapshot.run.reason).toBe('shutdown')
   },
-  async 'a run whose job is to end is told so by its heartbeat, keeps its lease, and may finish'(world) {
+  async 'a heartbeat of a terminating run reports it, keeps its lease, and the run may finish'(world) {
     await world.make()
     const run = await world.claimOne()
     await terminate(world, run.id)
@@ -220,14 +220,14 @@ const rule15: Facts = {
     await expect(world.document(id)).rejects.toThrow('does not exist')
     expect((await world.store.list({ mode: 'all', limit: 9 })).jobs).toEqual([])
   },
-  async 'nobody outside can hang a job below a terminating one'(world) {
+  async 'no caller outside can add a job below a terminating one'(world) {
     const id = await world.make({ class: 'closing' })
     await terminate(world, id)
     await expect(world.make({ parent: String(id), name: 'x' })).rejects.toThrow('terminating')
     const orphan = await world.make()
     await expect(world.change(id, 'adopt', orphan, 'x')).rejects.toThrow('terminating')
   },
-  async 'what a terminating job spawns is born terminating'(world) {
+  async 'children of a terminating job are created terminating'(world) {
     const id = await world.make()
     const first = await world.claimOne()
     await terminate(world, id)
@@ -239,7 +239,7 @@ const rule15: Facts = {
       ['closing', 'terminating'],
     ])
   },
-  async 'what a shutdown run spawns is born terminating'(world) {
+  async 'children of a shutdown run are created terminating'(world) {
     const id = await world.make({ class: 'closing' })
     await terminate(world, id)
     await (await world.claimOne()).commit({ ops: [spawn('a')] })
@@ -330,7 +330,7 @@ const rule16: Facts = {
     expect(await world.status(id)).toBe('queued')
     expect((await world.claimOne()).snapshot.run.reason).toBe('run')
   },
-  async 'only force wakes what is terminated'(world) {
+  async 'only force wakes a terminated job'(world) {
     const id = await world.make({ in: { in: {} } })
     await terminate(world, id)
     await world.push(id, 'in', '1')
@@ -339,7 +339,7 @@ const rule16: Facts = {
     await run(world, id, { force: '1' })
     expect(await world.status(id)).toBe('queued')
   },
-  async 'a failed job runs again with force, and counts its attempts anew'(world) {
+  async 'a failed job runs again with force, and counts its attempts from zero'(world) {
     const id = await world.make()
     await (await world.claimOne()).fail()
     await run(world, id)
@@ -360,7 +360,7 @@ const rule17: Facts = {
     world.advance(60_001)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a run that is asked for by hand uses a later appointment up'(world) {
+  async 'a manual run uses up a later appointment'(world) {
     const id = await world.make({ at: world.now() + 60_000 })
     await run(world, id, { force: '1' })
     expect(await (await world.claimOne()).commit()).toBe('completed')
@@ -436,7 +436,7 @@ const rule17: Facts = {
 }
 
 const rule18: Facts = {
-  async 'a locked job is not lent before its lock ends'(world) {
+  async 'a locked job is not leased before its lock ends'(world) {
     const id = await world.make()
     await world.change(id, 'lock', 10_000, 'token')
     expect(await world.claim()).toEqual([])
@@ -444,7 +444,7 @@ const rule18: Facts = {
     world.advance(10_001)
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'a locked job is not lent to who asks for it by its id'(world) {
+  async 'a locked job is not leased to a claim by its id'(world) {
     const id = await world.make()
     await world.change(id, 'lock', 10_000, 'token')
     expect(await world.claim({ only: id })).toEqual([])
@@ -491,7 +491,7 @@ const rule18: Facts = {
     world.advance(4_001)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a lock that has ended is nobody’s'(world) {
+  async 'an expired lock has no holder'(world) {
     const id = await world.make()
     await world.change(id, 'lock', 10_000, 'token')
     world.advance(10_001)

@@ -1,5 +1,6 @@
-// Rules 104 to 106: jobs that have ports, and differ in what waits there, wait in pieces like others. Their runs end together where
-// all of them have read what waited and written to other ports; whoever did anything else to a port leaves the piece.
+// Rules 104 to 106: jobs with ports that differ in their waiting values wait in pieces like other jobs. Their runs end
+// together if all of them have read their input and written to other ports; a job with any other effect on a port
+// leaves the piece.
 
 import { expect } from 'vitest'
 import type { NewJob } from '../../../src/redis/new-job.ts'
@@ -30,7 +31,7 @@ async function expectOut(world: World, ids: number[], out: number[]): Promise<vo
   expect(await world.faults()).toEqual([])
 }
 
-/** What a run does that reads so many values and writes some. */
+/** Effects of a run that reads `count` values and writes some. */
 const passed = (count: number, values: string[], port = 'n'): Did => ({
   reads: { n: { cursor: 0, count } },
   ops: [{ op: 'write', to: { out: port }, values }] as unknown as Did['ops'],
@@ -57,26 +58,26 @@ const waiting: Facts = {
     const seen = Object.fromEntries(runs.map(({ id, lent }) => [ids.indexOf(id), lent.inputs.n]))
     expect(seen).toEqual({ ...Object.fromEntries(ids.map((_, i) => [i, [`=${i}`]])), 3: ['=3', '=33'] })
   },
-  async 'what was written to one in the same call as it has left is read from it at once'(world) {
+  async 'a value written to one in the same call after it has left is read at once'(world) {
     const ids = await pack(world)
     const { runs } = await world.lane().ask({ max: 3 })
     expect(runs.map(({ lent }) => lent.inputs)).toEqual([{ n: ['=0'] }, { n: ['=1'] }, { n: ['=2'] }])
     await expectOut(world, ids, ids.slice(0, 3))
   },
-  async 'those that cannot wait in pieces have theirs too, counted once'(world) {
+  async 'jobs that cannot wait in pieces have theirs too, counted once'(world) {
     await world.change('', 'listen', '60000', '1', '/sidejob/job')
     const ids = await pack(world, {}, 2)
     await expectOut(world, ids, ids)
     expect(await world.values(ids[7]!, 'in', 'n')).toEqual(['7', '107'])
     expect((await world.document(ids[7]!))['i:n']).toBe('2,0')
   },
-  async 'who has other ports, other numbers of values, large ones or a channel stands for itself'(world) {
+  async 'a job with different ports, numbers of values, large values or a channel has its own document'(world) {
     const many = Array.from({ length: 12 }, (_, i) => ({
       ...{ queue: 'q', class: 'plain', known: true, in: IN, out: OUT },
       inputs: { n: Array.from({ length: 1 + (i % 2) }, () => '=1') },
     }))
     const mixed = (await world.store.enqueue(many)).made.map(({ id }) => id)
-    // Where one job is enough for a piece it may have one of its own.
+    // If one job is enough for a piece it may have its own.
     if (world.way === 'as it comes') await expectOut(world, mixed, mixed)
     for (const job of [{ inputs: { n: [`="${'x'.repeat(600)}"`] } }, { in: { n: { channels: ['/a'] } } }]) {
       const ids = await pack(world, job)
@@ -87,7 +88,7 @@ const waiting: Facts = {
 }
 
 const together: Facts = {
-  async 'all that read what waited and wrote as many values end together'(world) {
+  async 'jobs that read their input and wrote an equal number of values end together'(world) {
     const ids = await pack(world)
     const answers = await run(world, (i) => passed(1, [`${i}`, `${i + 50}`]))
     expect(new Set(answers)).toEqual(new Set(['completed']))
@@ -98,7 +99,7 @@ const together: Facts = {
     expect(await world.values(ids[7]!, 'out', 'n')).toEqual(['7', '57'])
     expect((await world.queueOf()).settings.counts).toMatchObject({ runs: 12, completed: 12 })
   },
-  async 'so do those that only read, or only write'(world) {
+  async 'so do jobs that only read, or only write'(world) {
     const reading = await pack(world)
     await run(world, () => ({ reads: { n: { cursor: 0, count: 1 } } }))
     const writing = await pack(world, {}, 0)
@@ -107,7 +108,7 @@ const together: Facts = {
     expect((await world.document(reading[7]!))['i:n']).toBe('1,1')
     expect(await world.values(writing[7]!, 'out', 'also')).toEqual(['7'])
   },
-  async 'what they wrote can be taken from each, and what is written to one wakes it'(world) {
+  async 'their outputs can be taken from each, and a write to one wakes it'(world) {
     const ids = await pack(world)
     await run(world, (i) => passed(1, [`${i}`]))
     expect((await world.change(ids[7]!, 'take', '', 'o', 'n', 5))[0]).toBeDefined()
@@ -116,7 +117,7 @@ const together: Facts = {
     expect(await world.status(ids[8]!)).toBe('queued')
     await expectOut(world, ids, [ids[7]!, ids[8]!])
   },
-  async 'they are kept for as long as what input can wake, or as they say'(world) {
+  async 'they are kept like jobs that input can wake, or by their retain'(world) {
     const ids = await pack(world)
     await run(world, () => passed(1, ['1']))
     const none = await pack(world, { retain: 0 })
@@ -132,7 +133,7 @@ const together: Facts = {
 }
 
 const apart: Facts = {
-  async 'who read less, wrote elsewhere or more, or was written to meanwhile leaves; the others end together'(world) {
+  async 'a job that read less, wrote elsewhere or more, or received a write leaves; the rest end together'(world) {
     const ids = await pack(world, {}, 2)
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -155,7 +156,7 @@ const apart: Facts = {
     expect(await world.values(ids[4]!, 'out', 'n')).toEqual(['4'])
     expect(await world.values(ids[5]!, 'out', 'n')).toEqual(['5'])
   },
-  async 'where all read less, nothing is lost'(world) {
+  async 'if all read less, nothing is lost'(world) {
     const ids = await pack(world, {}, 2)
     expect(new Set(await run(world, () => passed(1, ['1'])))).toEqual(new Set(['completed']))
     await expectOut(world, ids, ids)
@@ -166,20 +167,20 @@ const apart: Facts = {
     expect(await world.values(unread[7]!, 'in', 'n')).toEqual(['7'])
     expect(await world.values(unread[7]!, 'out', 'n')).toEqual(['1'])
   },
-  async 'where a port is not there each is refused by itself'(world) {
+  async 'if a port is missing each is refused separately'(world) {
     await pack(world)
     const answers = await run(world, () => passed(1, ['1'], 'none'))
     for (const answer of answers) expect(answer).toMatch(/^refused:/)
     expect((await world.queueOf()).settings.counts).not.toHaveProperty('completed')
   },
-  async 'who listens to the log is told what each read and wrote'(world) {
+  async 'a listener of the log receives the reads and writes of each'(world) {
     const ids = await pack(world)
     await world.change('', 'listen', '60000', '1', '/sidejob/log')
     await run(world, (i) => passed(1, [`${i}`]))
     await expectOut(world, ids, ids)
     expect(await world.values(ids[7]!, 'out', 'n')).toEqual(['7'])
   },
-  async 'a token that ends the piece no more does nothing to ports'(world) {
+  async 'a token that no longer ends the piece has no effect on ports'(world) {
     const ids = await pack(world)
     const lane = world.lane()
     const { runs } = await lane.ask()

@@ -8,12 +8,12 @@ const only = async (world: World) => (await world.store.atWork(100)).processes[0
 const ask = (world: World, process: string, queue = 'q') => world.claim({ queue, pull: true, process })
 
 const heard: Facts = {
-  async 'who asks under a name is known, with the queues that he asks'(world) {
+  async 'a named program is known, with the queues of its claims'(world) {
     await ask(world, 'a:1')
     await ask(world, 'a:1', 'other')
     expect(await only(world)).toMatchObject({ name: 'a:1', signal: null, queues: ['q', 'other'] })
   },
-  async 'who asks without a name is nobody'(world) {
+  async 'an unnamed program is unknown'(world) {
     await world.claim({ pull: true })
     expect((await world.store.atWork(100)).processes).toEqual([])
   },
@@ -28,7 +28,7 @@ const heard: Facts = {
     expect((await only(world)).heard).toBeGreaterThanOrEqual(since + 6_000)
     expect((await only(world)).since).toBe(since)
   },
-  async 'what a process has under way is known until it has ended'(world) {
+  async 'the runs of a process are known until they end'(world) {
     const id = await world.make({ pull: true })
     const [run] = await ask(world, 'a:1')
     expect((await world.store.atWork(100)).runs).toMatchObject([{ job: id, process: 'a:1' }])
@@ -48,7 +48,7 @@ const heard: Facts = {
     await run!.suspend()
     expect(await world.engine().jobs.runs(String(id))).toMatchObject({ runs: [{ by: 'a:1' }] })
   },
-  async 'one that was not heard for ten minutes begins anew, and has forgotten what it was told'(world) {
+  async 'a process without contact for ten minutes starts again, without its orders'(world) {
     await ask(world, 'a:1')
     const { since } = await only(world)
     await world.store.signal('a:1', 'quiet')
@@ -57,7 +57,7 @@ const heard: Facts = {
     expect(await only(world)).toMatchObject({ signal: null })
     expect((await only(world)).since).toBeGreaterThan(since + 10 * MINUTE)
   },
-  async 'a thousand are known; those that nobody hears make room'(world) {
+  async 'a thousand are known; silent ones make room'(world) {
     const beats = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, i) => [`old:${i}`, `${world.now()},${world.now()},`]),
     )
@@ -79,7 +79,7 @@ const heard: Facts = {
     expect(runs.map(({ job }) => job)).toEqual(ids)
     expect(runs[0]!.token.split('.')[2]!.slice(0, 6)).toBe(lane.id.slice(0, 6))
   },
-  async 'at most so many runs are shown, and that there are more is said'(world) {
+  async 'the number of shown runs is bounded, and more are reported'(world) {
     for (let i = 0; i < 3; i++) await world.make()
     await world.claim()
     expect(await world.store.atWork(2)).toMatchObject({ runs: [{}, {}], more: true })
@@ -102,7 +102,7 @@ const heard: Facts = {
 }
 
 const told: Facts = {
-  async 'who was told to be quiet gets nothing, until he is told to go on'(world) {
+  async 'a quiet process gets nothing, until it is resumed'(world) {
     await world.make({ pull: true })
     await ask(world, 'a:1', 'other')
     expect(await world.store.signal('a:1', 'quiet')).toBe(true)
@@ -116,7 +116,7 @@ const told: Facts = {
     await world.store.signal('a:1', 'stop')
     expect(await ask(world, 'b:2')).toHaveLength(1)
   },
-  async 'who is quiet and waits is not called for a job that others could have'(world) {
+  async 'a waiting quiet process is not called for a job that another could have'(world) {
     await ask(world, 'a:1')
     await world.store.signal('a:1', 'quiet')
     const waiter = { id: 'w', wait: MINUTE }
@@ -124,7 +124,7 @@ const told: Facts = {
     expect(await world.store.commit({ queue: 'q', claim })).toMatchObject({ signal: 'quiet' })
     expect(await world.client.ask((redis) => redis.zcard(`${world.store.keys.queue('q')}:waiters`))).toBe(0)
   },
-  async 'it is told with each claim, and with a heartbeat of its run'(world) {
+  async 'the order is returned with each claim, and with a heartbeat of its run'(world) {
     await world.make({ pull: true })
     const [run] = await ask(world, 'a:1')
     await world.store.signal('a:1', 'stop')
@@ -132,7 +132,7 @@ const told: Facts = {
     expect(await world.store.commit({ queue: 'q', claim })).toMatchObject({ signal: 'stop' })
     expect(await world.store.heartbeat(run!.token, MINUTE)).toMatchObject({ signal: 'stop' })
   },
-  async 'nobody of that name is nobody'(world) {
+  async 'an unknown name is reported as unknown'(world) {
     expect(await world.store.signal('a:1', 'stop')).toBe(false)
   },
 }

@@ -26,7 +26,7 @@ const reach: Facts = {
     expect((await world.engine().ports.get(String(root), 'in', 'in')).size).toBe(1)
     expect((await world.engine().ports.get(String(below), 'in', 'in')).size).toBe(1)
   },
-  async "a run cannot change somebody else's job, whatever it does"(world) {
+  async 'a run cannot change a foreign job, in any way'(world) {
     const ops = (job: number): Op[] => [
       write(job),
       { op: 'run', job },
@@ -64,7 +64,7 @@ const reach: Facts = {
 }
 
 const below: Facts = {
-  async 'a job leads to a hundred thousand others at most, and one that goes makes room'(world) {
+  async 'a job leads to at most a hundred thousand further jobs, and a removed one makes room'(world) {
     const [a] = await crowded(world, 99_999)
     const run = await world.claimOne({ queue: 'other' })
     expect(await run.commit({ end: 'suspended', ops: [spawn('one'), spawn('two')] })).toMatch(
@@ -79,7 +79,7 @@ const below: Facts = {
     expect(await last.suspend({ ops: [{ op: 'delete', child: 'one', force: true }, spawn('two')] })).toBe('queued')
     expect((await world.document(a)).descendants).toBe(100000)
   },
-  async 'who is let go stays counted where it was born'(world) {
+  async 'a detached job stays counted at its birthplace'(world) {
     const [a] = await crowded(world, 0)
     const run = await world.claimOne({ queue: 'other' })
     await run.suspend({ ops: [spawn('one'), { op: 'disown', child: 'one' }] })
@@ -88,7 +88,7 @@ const below: Facts = {
     await child.suspend({ ops: [spawn('below')] })
     expect((await world.document(a)).descendants).toBe(2)
   },
-  async 'a thousand generations below one job there are no more'(world) {
+  async 'at most a thousand generations are below one job'(world) {
     const [a] = await crowded(world, 0)
     const run = await world.claimOne({ queue: 'other' })
     await run.suspend({ ops: [spawn('one')] })
@@ -104,7 +104,7 @@ const below: Facts = {
 
 const spawn = (name: string): Op => ({ op: 'spawn', name, queue: 'q', class: 'child' })
 
-/** A job that has led to so many others. */
+/** A job that has led to `born` further jobs. */
 async function crowded(world: World, born: number) {
   const id = await world.make({ queue: 'other' })
   if (born > 0) await world.change(id, 'patch', '1', 'tn', String(born))

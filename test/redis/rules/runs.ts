@@ -21,7 +21,7 @@ const readFrom = (id: number, port: string, cursor: number, count: number): Op =
 
 const pulled = { name: 'remote', definition: '{"pull":true}', serves: 'pull' as const }
 
-/** A job at rest with values on its output port, for others to read. */
+/** A job at rest with values on its output port, for other jobs to read. */
 async function source(world: World, ...values: string[]): Promise<number> {
   const id = await world.make({ out: { out: {} } })
   const run = await world.claimOne()
@@ -29,7 +29,7 @@ async function source(world: World, ...values: string[]): Promise<number> {
   return id
 }
 
-/** Lends the job until its lease has ended and somebody has taken it back. */
+/** Leases the job until its lease has ended and it is taken back. */
 const LEASE = 45_000
 
 async function lose(world: World, claiming = {}) {
@@ -46,7 +46,7 @@ async function ready(world: World) {
 }
 
 const rule5: Facts = {
-  async 'each claim gives a new token, and the old one is worth nothing'(world) {
+  async 'each claim gives a new token, and the old one is invalid'(world) {
     const id = await world.make({ out: { out: {} } })
     const [first] = await lose(world)
     world.advance(2_000)
@@ -67,7 +67,7 @@ const rule5: Facts = {
     expect(await run.commit()).toBe('lost')
     expect(await world.status(id)).toBe('running')
   },
-  async 'a lane ends only the runs that it was lent, and only within their leases'(world) {
+  async 'a lane ends only its leased runs, and only within their leases'(world) {
     const id = await world.make()
     const lane = world.lane()
     const [run] = (await lane.ask()).runs
@@ -78,7 +78,7 @@ const rule5: Facts = {
     world.advance(45_001)
     expect((await lane.ask({ runs: [settled] })).answers).toEqual(['lost'])
   },
-  async 'a lane commits how a run ended, and what it did'(world) {
+  async 'a lane commits the end of a run, and its effects'(world) {
     const ids = [await world.make(), await world.make()]
     const lane = world.lane()
     const { runs } = await lane.ask()
@@ -106,7 +106,7 @@ const rule5: Facts = {
 }
 
 const rule6: Facts = {
-  async 'a checkpoint keeps what was done, and the run goes on'(world) {
+  async 'a checkpoint keeps the effects, and the run continues'(world) {
     const id = await world.make({ in: { in: {} }, out: { out: {} }, inputs: { in: ['=1', '=2'] } })
     const run = await world.claimOne()
     const first = { reads: { in: { cursor: 0, count: 1 } }, ops: [outOf('out', '"a"')] }
@@ -138,7 +138,7 @@ const rule6: Facts = {
     await world.tick()
     expect((await world.store.commit({ queue: '', runs })).lent).toEqual([])
   },
-  async 'a repeated checkpoint of a run that was lost shows nobody else’s run'(world) {
+  async 'a repeated checkpoint of a lost run shows no foreign run'(world) {
     await world.make()
     const runs = [await (await world.claimOne()).settled({ end: 'checkpoint' })]
     await world.store.commit({ queue: '', runs })
@@ -165,7 +165,7 @@ const rule6: Facts = {
     expect(await run.commit({ end: 'checkpoint', n: 0, ops: [outOf('out', '0')] })).toBe('lost')
     expect(await world.values(id, 'out', 'out')).toEqual(['0', '1'])
   },
-  async 'a run that is given back after a checkpoint is lent again'(world) {
+  async 'a run given back after a checkpoint is leased again'(world) {
     await world.store.register('e', [pulled])
     const id = await world.make({ queue: 'e', class: 'remote' })
     const engine = world.engine()
@@ -250,7 +250,7 @@ const rule6: Facts = {
     world.advance(60_001)
     expect(await world.claim()).toEqual([])
   },
-  async 'a pause for children ends with the end of one, and tells what became of those that it was for'(world) {
+  async 'a pause for children ends with the end of one, and returns the outcome of the awaited ones'(world) {
     const id = await world.make()
     const spawn = (name: string): Op => ({ op: 'spawn', name, queue: 'other', class: 'child' })
     const ops = [spawn('a'), spawn('b')]
@@ -276,7 +276,7 @@ const rule6: Facts = {
     await world.change(child!.id, 'delete', '', '1')
     expect(await world.claimOne()).toMatchObject({ id, snapshot: { children: {} } })
   },
-  async 'more than a hundred steps are told when they are asked for'(world) {
+  async 'more than a hundred steps are returned on request'(world) {
     await world.make()
     const names = Array.from({ length: 101 }, (_, i) => `step ${i}`)
     const ops = names.map((name): Op => ({ op: 'step', name, value: one }))
@@ -295,7 +295,7 @@ const rule6: Facts = {
 }
 
 const rule7: Facts = {
-  async 'a read of an own port counts only where nobody else has read since'(world) {
+  async 'a read of an own port counts only if no other client has read since'(world) {
     const id = await world.make({ in: { in: {} }, out: { out: {} }, inputs: { in: ['=1', '=2'] } })
     const run = await world.claimOne()
     expect(await world.change(id, 'take', '', 'i', 'in', 1)).toEqual(['', '=1'])
@@ -304,7 +304,7 @@ const rule7: Facts = {
     expect(await world.values(id, 'in', 'in')).toEqual(['2'])
     expect(await world.status(id)).toBe('queued')
   },
-  async 'a read of somebody else’s port counts only where nobody else has read since'(world) {
+  async 'a read of a foreign port counts only if no other client has read since'(world) {
     const id = await source(world, '1', '2')
     await world.make()
     const run = await world.claimOne()
@@ -327,14 +327,14 @@ const rule7: Facts = {
     expect(await (await world.claimOne()).commit({ ops: [readFrom(id, 'out', 0, 2)] })).toBe('conflict')
     expect(await world.values(id, 'out', 'out')).toEqual(['1'])
   },
-  async 'values that come meanwhile do not disturb a read'(world) {
+  async 'values that arrive in between do not disturb a read'(world) {
     const id = await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
     const run = await world.claimOne()
     await world.push(id, 'in', '2')
     expect(await run.commit({ end: 'suspended', reads: { in: { cursor: 0, count: 1 } } })).toBe('queued')
     expect(await world.values(id, 'in', 'in')).toEqual(['2'])
   },
-  async 'a port that is removed and made again goes on counting'(world) {
+  async 'a port that is removed and created again continues its count'(world) {
     const id = await world.make({ in: { in: {} }, inputs: { in: ['=1', '=2'] } })
     const run = await world.claimOne()
     await world.change(id, 'ports', '', 'i', 0)
@@ -363,7 +363,7 @@ const rule8: Facts = {
     expect(await run.suspend({ ops: [outOf('out', '1')] })).toBe('suspended')
     expect(await world.values(id, 'out', 'out')).toEqual(['1'])
   },
-  async 'a commit finds its answer when the job has been lent again'(world) {
+  async 'a commit finds its answer when the job has been leased again'(world) {
     await world.make({ in: { in: {} }, inputs: { in: ['=1'] } })
     const run = await world.claimOne()
     expect(await run.commit({ end: 'again', reads: { in: { cursor: 0, count: 1 } } })).toBe('queued')
@@ -398,7 +398,7 @@ const rule8: Facts = {
 }
 
 const rule9: Facts = {
-  async 'of two runs in one commit that read the same value, the second has a conflict'(world) {
+  async 'with two runs in one commit that read the same value, the second has a conflict'(world) {
     const id = await source(world, '1')
     const [a, b] = [await world.make(), await world.make()]
     const runs = await world.claim()
@@ -436,7 +436,7 @@ const rule9: Facts = {
     expect(await world.values(children.b!.id, 'in', 'in')).toEqual(['1', '2', '3'])
     expect(await world.values(id, 'in', 'in')).toEqual(['1', '2'])
   },
-  async 'a refused run leaves nothing, and the others of its commit are whole'(world) {
+  async 'a refused run has no effect, and the rest of its commit is complete'(world) {
     const id = await source(world, '1', '2')
     const [a, b, c] = [
       await world.make({ out: { out: {} } }),
@@ -469,7 +469,7 @@ const rule9: Facts = {
     expect((await world.store.list({ mode: 'children', name: String(c), limit: 9 })).jobs).toHaveLength(1)
     expect((await world.store.list({ mode: 'alias', name: 'spoilt', limit: 9 })).jobs).toEqual([])
   },
-  async 'of many jobs made at once the refusal of one makes none'(world) {
+  async 'one refused job in a batch refuses the whole batch'(world) {
     const job = { queue: 'q', class: 'plain', known: true }
     await expect(world.store.enqueue([job, { ...job, parent: '999', name: 'x' }])).rejects.toThrow('does not exist')
     expect((await world.store.list({ mode: 'all', limit: 9 })).jobs).toEqual([])
@@ -612,7 +612,7 @@ const rule12: Facts = {
       ['INPUT_KEPT', 'in'],
     ])
   },
-  async 'a failed job that is tried again sees what came meanwhile'(world) {
+  async 'a retried job sees newer input'(world) {
     const id = await world.make({ in: { in: {} } })
     await (await world.claimOne()).fail()
     await world.push(id, 'in', '1')
@@ -790,7 +790,7 @@ const rule13: Facts = {
     }
     expect(await world.status(id)).toBe('failed')
   },
-  async 'a job that says when a run goes to somebody else does so at once, in company, and only so often'(world) {
+  async 'a job with redeliver goes to another worker at once, in a batch, and a bounded number of times'(world) {
     const redeliver = { after: '+5 SECONDS', ms: 5_000, max: 2 }
     const id = await world.make({ pull: true, redeliver })
     for (let n = 0; n < 2; n++) {
@@ -806,7 +806,7 @@ const rule13: Facts = {
       expect.stringContaining('lent 2 times'),
     ])
   },
-  async 'a lane has such a job as long as any; who answers later has it as long as the job says'(world) {
+  async 'a lane has this job like any other; a deferred worker has it for the job’s own time'(world) {
     const id = await world.make({ redeliver: { after: '+5 MINUTES', ms: 300_000 } })
     const run = await world.claimOne()
     const length = async () => (await world.document(id)).leaseUntil! - world.now()
@@ -817,7 +817,7 @@ const rule13: Facts = {
     await run.extend()
     expect(await length()).toBeGreaterThan(290_000)
   },
-  async 'what is given back was not delivered, and a conflict or a checkpoint is an answer'(world) {
+  async 'a run given back was not delivered, and a conflict or a checkpoint is an answer'(world) {
     const id = await world.make({ redeliver: { after: '+5 SECONDS', ms: 5_000, max: 1 }, in: { in: {} } })
     const deliveries = async () => (await world.document(id)).deliveries
     const given = await world.claimOne()

@@ -6,7 +6,7 @@ import type { Facts, World } from '../direct.ts'
 const settings = async (world: World) => (await world.queueOf()).settings
 
 const rule110: Facts = {
-  async 'what is not said stays as others have set it'(world) {
+  async 'omitted settings keep their values'(world) {
     await Promise.all([
       world.store.settings('q', { lanes: 2, batch: 10 }),
       world.store.settings('q', { ageing: 60_000 }),
@@ -15,7 +15,7 @@ const rule110: Facts = {
     await world.store.settings('q', { paused: true })
     expect(await settings(world)).toMatchObject({ mostLanes: 2, batch: 20, ageing: 60_000, paused: true })
   },
-  async 'how it was before is answered, and said again it is so again'(world) {
+  async 'the previous settings are returned, and restore the state'(world) {
     const usual = { lanes: null, batch: null, paused: false, mode: 'push', ageing: null }
     const set = { lanes: 3, batch: 7, paused: true, mode: 'pull', ageing: 1_000 } as const
     expect((await world.store.settings('q', set)).was).toEqual(usual)
@@ -33,14 +33,14 @@ const classOf = (definition: string, replaces?: string) =>
 const kept = async (world: World) => world.store.definition('q', 'c')
 
 const rule112: Facts = {
-  async 'a definition is written in the place of the one that it was made of'(world) {
+  async 'a definition replaces its own origin'(world) {
     await world.store.register('q', [classOf('{"pull":true}')])
     expect(await world.store.register('q', [classOf('{"timeout":1}', '{"pull":true}')])).toMatchObject({
       changed: true,
     })
     expect(await kept(world)).toBe('{"timeout":1}')
   },
-  async 'where another stands there meanwhile, that is told, and nothing is written'(world) {
+  async 'if another has replaced it in between, it is reported, and nothing is written'(world) {
     await world.store.register('q', [classOf('{"pull":true}')])
     await world.store.register('q', [classOf('{"timeout":1}')])
     const late = { ...classOf('{"timeout":2}', '{"pull":true}'), concurrency: 7 }

@@ -1,4 +1,4 @@
-// Rule 129: the answers that hold for minutes share texts, and nobody gets the answer of another.
+// Rule 129: answers that hold for minutes share texts, and no caller gets the answer of another.
 
 import { expect } from 'vitest'
 import type { Once } from '../../../src/redis/types.ts'
@@ -28,7 +28,7 @@ function together(world: World, n: number): string[] {
 }
 
 const rule129: Facts = {
-  async 'who asks again within minutes gets the same answer, and it has no text of its own'(world) {
+  async 'a repeated call within minutes gets the same answer, which has no text of its own'(world) {
     const first = await enqueue(world, once('a'))
     expect(await enqueue(world, once('a'))).toEqual(first)
     expect(await jobs(world)).toBe(1)
@@ -40,7 +40,7 @@ const rule129: Facts = {
     await expect(enqueue(world, once('a', 'other'))).rejects.toMatchObject({ code: 'TAKEN' })
     expect(await jobs(world)).toBe(1)
   },
-  async 'an answer holds as long as its key says, and no longer'(world) {
+  async 'an answer lasts for the time of its key, and no longer'(world) {
     await enqueue(world, once('a'))
     world.advance(TEN_MINUTES - 1_000)
     await enqueue(world, once('a'))
@@ -49,7 +49,7 @@ const rule129: Facts = {
     await enqueue(world, once('a', 'other'))
     expect(await jobs(world)).toBe(2)
   },
-  async 'what no longer holds goes when something comes to stand beside it'(world) {
+  async 'an expired answer is removed when a new one is added'(world) {
     const [one, two, three] = together(world, 3) as [string, string, string]
     await enqueue(world, once(one))
     world.advance(TEN_MINUTES / 2)
@@ -72,7 +72,7 @@ const rule129: Facts = {
     for (const [i, key] of keys.entries()) expect(await enqueue(world, once(key))).toEqual([made[i]])
     expect(await jobs(world)).toBe(4)
   },
-  async 'what finds its shelf full has a text of its own, which goes by itself'(world) {
+  async 'an answer without room on its shelf has a text of its own, which expires'(world) {
     const keys = together(world, 90)
     const made = []
     for (const key of keys) made.push(...(await enqueue(world, once(key))))
@@ -93,7 +93,7 @@ const rule129: Facts = {
     expect(await enqueue(world, once('many'), 300, (priority) => ({ priority }))).toEqual(first)
     expect(await jobs(world)).toBe(300)
   },
-  async 'calls that go together stand on their shelves, and each is told its own job again'(world) {
+  async 'calls that go together are on their shelves, and each gets its own job again'(world) {
     const keys = together(world, 5)
     const made = (await Promise.all(keys.map((key) => enqueue(world, once(key))))).flat()
     expect(new Set(made.map(({ id }) => id)).size).toBe(5)
@@ -102,7 +102,7 @@ const rule129: Facts = {
     expect(again.map(({ id }) => id)).toEqual(made.map(({ id }) => id))
     expect(await jobs(world)).toBe(5)
   },
-  async 'what is kept for longer never stands on a shelf'(world) {
+  async 'longer-lived answers are never on a shelf'(world) {
     await enqueue(world, { ...once('a'), period: TEN_MINUTES + 1 })
     expect(await own(world, 'a')).toBeGreaterThan(TEN_MINUTES - 10_000)
     expect(await world.client.ask((redis) => redis.keys(`${world.namespace}again:*`))).toEqual([])

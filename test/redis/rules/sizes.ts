@@ -16,12 +16,12 @@ const write = (world: World, id: number, port: string, ...values: string[]) =>
 const sleeper = (world: World, inports: object = { in: {} }) =>
   world.make({ at: later(world), in: inports as Record<string, object> })
 
-/** Puts so many megabytes into the state of a job. */
+/** Puts `n` megabytes into the state of a job. */
 async function fill(world: World, id: number, n: number): Promise<void> {
   for (let i = 0; i < n; i++) await set(world, id, `f${i}`, large())
 }
 
-/** Does something so many times, a hundred times in each call. */
+/** Repeats an act `n` times, a hundred times in each call. */
 async function inHundreds(world: World, id: number, n: number, words: (i: number) => string[]): Promise<void> {
   for (let from = 0; from < n; from += 100)
     await world.store.change(
@@ -31,7 +31,7 @@ async function inHundreds(world: World, id: number, n: number, words: (i: number
 }
 
 const rule84: Facts = {
-  async 'a job holds eight megabytes of state, and what is replaced counts no longer'(world) {
+  async 'a job holds eight megabytes of state, and replaced values do not count'(world) {
     const id = await sleeper(world)
     await fill(world, id, 8)
     await expect(set(world, id, 'f8', large())).rejects.toMatchObject(tooLarge)
@@ -42,7 +42,7 @@ const rule84: Facts = {
     await world.change(id, 'unset', 'f8')
     await set(world, id, 'f0', large())
   },
-  async 'what waits at its ports counts, until it has been taken'(world) {
+  async 'values waiting at its ports count, until they are taken'(world) {
     const id = await sleeper(world)
     for (let i = 0; i < 8; i++) await write(world, id, 'in', large())
     await expect(write(world, id, 'in', large())).rejects.toMatchObject(tooLarge)
@@ -61,7 +61,7 @@ const rule84: Facts = {
     await write(world, id, 'in', ...Array<string>(1_000).fill(large(698)))
     await expect(world.change(id, 'default', '', 'i', 'in', '1', `=${large()}`)).rejects.toMatchObject(tooLarge)
   },
-  async 'what one call writes twice counts twice'(world) {
+  async 'two writes in one call count twice'(world) {
     const id = await sleeper(world)
     await fill(world, id, 7)
     const once = ['write', '', 'i', 'in', '', '1', `=${large(700_000)}`]
@@ -78,7 +78,7 @@ const rule84: Facts = {
     expect(await run.commit({ end: 'suspended', n: 1 } as never)).toBe('suspended')
     for (let i = 0; i < 4; i++) await write(world, id, 'in', large())
   },
-  async 'a run that makes its job too large fails with the reason, and the others of its batch do not notice'(world) {
+  async 'a run that makes its job too large fails with the reason, and the rest of its batch is not affected'(world) {
     const [fat] = [await world.make({}), await world.make({})]
     const runs = await world.claim()
     await fill(world, fat!, 8)
@@ -89,7 +89,7 @@ const rule84: Facts = {
     const { answers } = await world.store.commit({ queue: 'q', runs: said })
     expect(answers.map((answer) => answer.slice(0, 16)).sort()).toEqual(['completed', 'refused:TOO_LARG'])
   },
-  async 'a job that listens misses what it has no room for'(world) {
+  async 'a listening job misses messages without room'(world) {
     const ids = [
       await sleeper(world, { in: { channels: ['/full'] } }),
       await sleeper(world, { in: { channels: ['/full'] } }),

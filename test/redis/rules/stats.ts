@@ -1,4 +1,4 @@
-// Rule 82: what is counted, and kept.
+// Rule 82: counts and their retention.
 
 import { expect } from 'vitest'
 import { createStats } from '../../../src/engine/api/stats.ts'
@@ -20,7 +20,7 @@ async function once(world: World, queue = 'q') {
 }
 
 const kept: Facts = {
-  async 'what was counted on a day is there when it is over, and today begins anew'(world) {
+  async 'the counts of a day remain when it is over, and today starts from zero'(world) {
     toNext(world, DAY)
     await once(world)
     const yesterday = new Date(world.now()).toISOString().slice(0, 10)
@@ -40,7 +40,7 @@ const kept: Facts = {
       { day: yesterday, counts: { runs: 1 }, queues: { q: { counts: { runs: 1 } } } },
     ])
   },
-  async 'a run that is lent and ends in the first minute of a day is of that day'(world) {
+  async 'a run that is leased and ends in the first minute of a day belongs to that day'(world) {
     toNext(world, DAY)
     await once(world)
     await world.make({ unique: { key: 'first' } })
@@ -59,7 +59,7 @@ const kept: Facts = {
     expect(stats).toMatchObject({ processed: 1, today: { q: {} }, waits: { q: [] } })
     expect(stats.days).toMatchObject([{ counts: { runs: 1 } }])
   },
-  async 'series tell each queue by itself where somebody asks for it, and all together as well'(world) {
+  async 'series show each queue separately on request, and all together as well'(world) {
     toNext(world, MINUTE)
     await once(world)
     await once(world)
@@ -98,7 +98,7 @@ const kept: Facts = {
     await (await world.claimOne()).fail()
     expect(await statsOf(world).totals()).toMatchObject({ processed: 1, failed: 1, total: { q: { failed: 1 } } })
   },
-  async 'a minute is told by what happened in it'(world) {
+  async 'a minute shows its events'(world) {
     toNext(world, HOUR)
     await once(world)
     world.advance(3 * MINUTE)
@@ -112,7 +112,7 @@ const kept: Facts = {
     expect(second!.at - first!.at).toBe(3 * MINUTE)
     expect(await points(world, 'hour')).toMatchObject([{ made: 3, runs: 3 }])
   },
-  async 'a minute tells how many were ready, ran and waited at limits when the first thing in it happened'(world) {
+  async 'a minute shows the numbers of ready, running and limited jobs at its first event'(world) {
     toNext(world, MINUTE)
     const group = { group: 'g', limits: [{ key: 'group:g', how: 'first' as const, concurrency: 1 }] }
     for (let n = 0; n < 2; n++) await world.make(group)
@@ -126,7 +126,7 @@ const kept: Facts = {
     expect(last.ready + last.limited).toBe(2)
     expect(Math.abs(last.oldestReady! - since)).toBeLessThan(10_000)
   },
-  async 'an hour is told by what happened in it, over midnight too'(world) {
+  async 'an hour shows its events, over midnight too'(world) {
     toNext(world, DAY)
     world.advance(23 * HOUR)
     await once(world)
@@ -134,7 +134,7 @@ const kept: Facts = {
     await once(world)
     expect(await points(world, 'hour')).toMatchObject([{ runs: 1 }, { runs: 1 }])
   },
-  async 'only the last four hours are told by the minute, and older places are used again'(world) {
+  async 'only the last four hours are shown by the minute, and older places are reused'(world) {
     toNext(world, HOUR)
     await once(world)
     world.advance(240 * MINUTE)
@@ -144,7 +144,7 @@ const kept: Facts = {
     const keys = await world.client.ask((redis) => redis.keys(`${world.namespace}counts:q:m*`))
     expect(keys).toHaveLength(1)
   },
-  async 'the longest wait of a minute is that of the job that was next'(world) {
+  async 'the longest wait of a minute is the wait of the next job'(world) {
     toNext(world, HOUR)
     await world.make()
     world.advance(7_000)
@@ -161,7 +161,7 @@ const kept: Facts = {
     await once(world)
     expect((await points(world)).map(({ longestWait }) => longestWait >= 7_000)).toEqual([true, false])
   },
-  async 'all queues are told together where none is named'(world) {
+  async 'without a name all queues are shown together'(world) {
     toNext(world, HOUR)
     await once(world)
     await once(world, 'other')

@@ -11,13 +11,13 @@ const wakeOf = (world: World, queue = 'q') =>
   world.client.ask((redis) => redis.zscore(world.store.keys.wake, `q:${queue}`)).then((score) => score && Number(score))
 
 const rule19: Facts = {
-  async 'a claim makes ready first what has become due'(world) {
+  async 'a claim makes due jobs ready first'(world) {
     const id = await world.make({ wait: 5_000 })
     expect(await world.claim()).toEqual([])
     world.advance(5_001)
     expect((await world.claimOne()).id).toBe(id)
   },
-  async 'a claim says when something is due next'(world) {
+  async 'a claim reports the next due time'(world) {
     await world.make({ wait: 90_000 })
     await world.make({ wait: 5_000 })
     const { nextDue } = await world.lane().ask()
@@ -52,7 +52,7 @@ const rule19: Facts = {
     world.advance(241_000)
     expect(await world.tick()).toMatchObject([{ queue: 'q', at }])
   },
-  async 'room at a limit within the minute rings for its moment, where nobody serves the queue'(world) {
+  async 'room at a limit within the minute rings at its time, if no lane serves the queue'(world) {
     const limits = [{ key: 'rated', how: 'set' as const, rate: { limit: 1, period: 30_000 } }]
     const make = () => world.store.enqueue([{ queue: 'q', class: 'plain', known: true, limits }])
     await make()
@@ -67,7 +67,7 @@ const rule19: Facts = {
     world.advance(wait)
     await (await world.claimOne()).commit()
   },
-  async 'nobody rings for room that a lane waits for'(world) {
+  async 'no bell rings for room that a lane waits for'(world) {
     const limits = [{ key: 'rated', how: 'set' as const, rate: { limit: 1, period: 1_500 } }]
     const make = () => world.store.enqueue([{ queue: 'q', class: 'plain', known: true, limits }])
     const { rings } = await make()
@@ -85,14 +85,14 @@ const rule19: Facts = {
     expect(queuesOf(await world.tick())).toEqual(['q'])
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'a dispatcher with nothing to do waits itself for what is due soon'(world) {
+  async 'an idle dispatcher waits itself for soon-due jobs'(world) {
     let ran = 0
     const soon = defineWorker({ class: 'soon', queue: 'e', perform: () => void ran++ })
     await world.make({ queue: 'e', class: 'soon', wait: 150 })
     expect(await world.engine({ workers: [soon] }).dispatch('e', 'bell')).toMatchObject({ runs: 1, ended: 'empty' })
     expect(ran).toBe(1)
   },
-  async 'a dispatcher with nothing to do leaves what is due later to a bell'(world) {
+  async 'an idle dispatcher leaves later jobs to a bell'(world) {
     await world.make({ queue: 'e', class: 'plain', wait: 10_000 })
     const begun = Date.now()
     expect(await world.engine().dispatch('e', 'bell')).toMatchObject({ runs: 0, ended: 'empty' })
@@ -127,7 +127,7 @@ const rule20: Facts = {
     await world.tick()
     expect(await world.status(id)).toBe('queued')
   },
-  async 'a lease that is shorter than all others moves the moment'(world) {
+  async 'the shortest lease moves the time'(world) {
     const [a, b] = [await world.make(), await world.make()]
     await world.claim({ max: 1, lease: 600_000 })
     await world.claim({ max: 1, lease: 1_000 })
@@ -139,7 +139,7 @@ const rule20: Facts = {
     await world.tick()
     expect([await world.status(a), await world.status(b)]).toEqual(['queued', 'queued'])
   },
-  async 'a timer that comes before all others moves the moment'(world) {
+  async 'the earliest timer moves the time'(world) {
     const late = await world.make({ wait: 500_000, aliases: ['late'] })
     const soon = await world.make({ wait: 90_000, aliases: ['soon'] })
     world.advance(91_000)
@@ -147,7 +147,7 @@ const rule20: Facts = {
     expect([await world.status(late), await world.status(soon)]).toEqual(['queued', 'queued'])
     expect(await world.queueOf()).toMatchObject({ ready: 1, timers: 1 })
   },
-  async 'the end of a dead lane is a moment: what it left behind is rung for'(world) {
+  async 'the end of a dead lane is a due time: a bell rings for its jobs'(world) {
     await world.store.settings('q', { lanes: 1, batch: 1 })
     const { rings } = await world.store.enqueue(Array(2).fill({ queue: 'q', class: 'plain', known: true }))
     await world.lane().ask({ bell: rings[0]!.bell })
@@ -170,7 +170,7 @@ const rule20: Facts = {
     await world.tick()
     expect(await wakeOf(world)).toBeNull()
   },
-  async 'one tick looks at as many queues as it was told, and says that there are more'(world) {
+  async 'one tick looks at its maximum of queues, and reports further ones'(world) {
     await world.make()
     await world.make({ queue: 'other' })
     world.advance(21_000)
@@ -275,7 +275,7 @@ const rule22: Facts = {
     world.advance(HOUR)
     expect(await world.claim()).toHaveLength(1)
   },
-  async 'the slots that went by before a late run are told of'(world) {
+  async 'slots missed before a late run are reported'(world) {
     const { id, slot } = await hourly(world, {}, { bedrock: 'SCHEDULED, +1 HOUR', missed: 'last' })
     world.advance(3_000)
     await (await world.claimOne()).commit()
@@ -284,7 +284,7 @@ const rule22: Facts = {
     await (await world.claimOne()).commit()
     expect((await world.document(id)).passedSlots).toBe(`${slot + HOUR},${slot + 4 * HOUR},one`)
   },
-  async 'a run that was asked for takes no slot'(world) {
+  async 'a requested run takes no slot'(world) {
     const { id, slot } = await hourly(world)
     for (const force of ['', '1']) {
       await world.change(id, 'run', '', force, '', '', '')
@@ -349,13 +349,13 @@ const rule22: Facts = {
     await (await next()).commit()
     expect(await inARow()).toBeUndefined()
   },
-  async 'a final failure stops a repeat that says so'(world) {
+  async 'a final failure stops a repeat if configured'(world) {
     const { id } = await hourly(world, {}, { bedrock: 'SCHEDULED, +1 HOUR', stopOnFail: true })
     world.advance(3_000)
     expect(await (await world.claimOne()).fail()).toBe('failed')
     expect(await world.status(id)).toBe('failed')
   },
-  async 'what was terminated is no schedule, and is one again when it runs'(world) {
+  async 'a terminated job is no schedule, and is one again when it runs'(world) {
     const { id } = await hourly(world)
     const listed = async () => (await world.store.list({ mode: 'repeats', limit: 10 })).jobs.map((job) => job.id)
     expect(await listed()).toEqual([id])
@@ -474,7 +474,7 @@ const rule22: Facts = {
     expect(await run.commit()).toBe('queued')
     expect(await slotOf(world, id)).toBe(later)
   },
-  async 'what the steps of one slot have done is not taken for the next'(world) {
+  async 'steps of one slot are not reused in the next'(world) {
     await hourly(world)
     world.advance(3_000)
     const run = await world.claimOne()

@@ -1,4 +1,4 @@
-// Rules 90–94: what is written down for whoever looks, at no command more.
+// Rules 90–94: records for viewers, without an extra command.
 
 import { expect } from 'vitest'
 import { logWords } from '../../../src/redis/changes.ts'
@@ -7,7 +7,7 @@ import type { Facts, World } from '../direct.ts'
 const bellAt = async ({ store }: World) => (await store.standing()).bellAt
 
 const rule90: Facts = {
-  async 'the bell that became a lane last is told with its moment'(world) {
+  async 'the last bell that became a lane is reported with its time'(world) {
     const { rings } = await world.store.enqueue([{ queue: 'q', class: 'plain', known: true }])
     expect(await bellAt(world)).toBeNull()
     world.advance(5_000)
@@ -33,7 +33,7 @@ const rule91: Facts = {
     await (await world.claimOne()).fail()
     expect(await logged(world)).toEqual(['listener', 'plain'])
   },
-  async 'an entry of nobody has no class'(world) {
+  async 'an entry without an author has no class'(world) {
     await world.store.change('', [logWords('{"a":1}' as never, world.store.vault)])
     expect(await logged(world)).toEqual([''])
   },

@@ -8,7 +8,7 @@ export const WARM = 10_000
 const make = (world: World, n = 1) =>
   world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true })))
 
-/** A lane that has left the queue empty, and another one that waits since then. */
+/** A lane that has emptied the queue and left, and another one that waits since then. */
 export async function warmed(world: World) {
   await world.lane().ask({ warm: WARM })
   world.advance(1_000)
@@ -17,7 +17,7 @@ export async function warmed(world: World) {
   return lane
 }
 
-/** What a lane is called with while something is done. */
+/** Calls to a lane during an act. */
 export async function callsTo(world: World, lane: { id: string }, work: () => Promise<unknown>): Promise<string[]> {
   const over = new AbortController()
   const calls = world.client.listen(world.store.keys.calls(lane.id), over.signal)[Symbol.asyncIterator]()
@@ -27,7 +27,7 @@ export async function callsTo(world: World, lane: { id: string }, work: () => Pr
     for (let call = await calls.next(); !call.done; call = await calls.next()) heard.push(call.value)
   })().catch(() => undefined)
   await work()
-  // What has been published before this is heard before it.
+  // Earlier messages arrive before this one.
   await world.client.ask((redis) => redis.publish(world.store.keys.calls(lane.id), 'end'))
   while (!heard.includes('end')) await new Promise((resolve) => setTimeout(resolve, 5))
   over.abort()
@@ -43,7 +43,7 @@ const rule83: Facts = {
     expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
     expect((await world.queueOf()).lanes).toBe(0)
   },
-  async 'a lane waits where nothing was left a moment ago, and keeps its place'(world) {
+  async 'a lane waits if the queue became empty a moment ago, and keeps its place'(world) {
     await warmed(world)
     expect((await world.queueOf()).lanes).toBe(1)
   },
@@ -51,7 +51,7 @@ const rule83: Facts = {
     await world.lane().ask({ warm: WARM })
     expect(await world.lane().ask()).toMatchObject({ word: 'empty' })
   },
-  async 'one lane of a queue waits, the others leave'(world) {
+  async 'one lane of a queue waits, the rest leave'(world) {
     await warmed(world)
     expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
     expect((await world.queueOf()).lanes).toBe(1)
@@ -60,7 +60,7 @@ const rule83: Facts = {
     const lane = await warmed(world)
     expect(await lane.ask({ warm: WARM })).toMatchObject({ word: 'warm' })
   },
-  async 'a lane of a queue that stands still leaves'(world) {
+  async 'a lane of a stopped queue leaves'(world) {
     await world.lane().ask({ warm: WARM })
     await world.store.settings('q', { paused: true })
     expect(await world.lane().ask({ warm: WARM })).toMatchObject({ word: 'empty' })
@@ -91,20 +91,20 @@ const rule83: Facts = {
     })
     expect(calls).toHaveLength(2)
   },
-  async 'more than a batch rings for the lanes that are missing beside it'(world) {
+  async 'more than a batch rings for the missing lanes'(world) {
     const lane = await warmed(world)
     let rings: unknown[] = []
     expect(await callsTo(world, lane, async () => (rings = (await make(world, 250)).rings))).toEqual(['ready'])
     expect(rings).toHaveLength(2)
   },
-  async 'where runs call others, it counts as one of those who come'(world) {
+  async 'with calling runs, it counts as one of the coming lanes'(world) {
     await world.store.register('q', [{ name: 'plain', definition: '{"push":{}}', serves: 'call' }])
     const lane = await warmed(world)
     expect((await make(world, 8)).rings).toHaveLength(1)
     expect((await world.queueOf()).lanes).toBe(2)
     expect((await lane.ask({ warm: WARM })).word).toBe('ok')
   },
-  async 'a call that nobody heard is found by the tick, as a lost bell is'(world) {
+  async 'an unheard call is found by the tick, like a lost bell'(world) {
     await warmed(world)
     await make(world)
     world.advance(19_000)
