@@ -712,7 +712,7 @@ test('a result goes when it said, after a repair, and until then can be had', as
   const result = async () => (await world.store.change('', [['result', String(id), '1', '0']])).answer
   const [before] = await result()
   await world.client.ask((redis) => redis.persist(key))
-  expect(await repairAll(world)).toEqual({ repaired: [`${id} its result is kept forever`], left: [] })
+  expect(await repairAll(world)).toEqual({ repaired: [`${id} its result is kept for ever`], left: [] })
   const left = await world.client.ask((redis) => redis.pttl(key))
   expect(left).toBeGreaterThan(30_000)
   expect(left).toBeLessThanOrEqual(60_000)
