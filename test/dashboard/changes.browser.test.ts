@@ -126,7 +126,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Undo' }).click()
       await site.until(async () => (await bound()).concurrency === null)
       await page.goto(`${site.url}/ui/limits?group=shop-7`)
-      await page.getByRole('button', { name: 'Let none of its jobs in' }).click()
+      await page.getByRole('button', { name: 'Block new runs' }).click()
       await toast(page, 'Group shop-7 is paused').waitFor()
       expect((await bound()).paused).toBe(true)
       await toast(page, 'Group shop-7 is paused').getByRole('button', { name: 'Undo' }).click()

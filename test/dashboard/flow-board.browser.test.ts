@@ -81,7 +81,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
 
       const map = page.locator('.board .map')
       expect(await map.locator('rect').count()).toBe(NODES + 1)
-      for (let i = 0; i < 8; i++) await page.getByRole('button', { name: 'Nearer' }).click()
+      for (let i = 0; i < 8; i++) await page.getByRole('button', { name: 'Zoom in' }).click()
       const left = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[0])
       const seen = async () => Number(await map.locator('.seen').getAttribute('x'))
       expect(await seen()).toBeCloseTo(await left())

@@ -72,7 +72,7 @@ test('its jobs are kept out and let in again from there', async () => {
   const answer = await admin.act(PAGE, { act: 'pauseGroup', group: GROUP })
   expect(answer.status).toBe(200)
   expect((await pages.engine.groups.get(GROUP)).paused).toBe(true)
-  expect(await admin.html(PAGE)).toContain('Let its jobs in again')
+  expect(await admin.html(PAGE)).toContain('Allow new runs')
   await admin.act(PAGE, { act: 'resumeGroup', group: GROUP })
   expect((await pages.engine.groups.get(GROUP)).paused).toBe(false)
 })

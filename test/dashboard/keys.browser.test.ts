@@ -267,7 +267,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await press(page, 'Escape')
       const wide = async () => Number((await page.locator('[data-board]').getAttribute('viewBox'))!.split(' ')[2])
       const all = await wide()
-      await page.getByRole('button', { name: 'Nearer' }).click()
+      await page.getByRole('button', { name: 'Zoom in' }).click()
       await press(page, 'f')
       expect(await wide()).toBeCloseTo(all)
       await press(page, 'e')

@@ -1,11 +1,11 @@
-// Nearer, farther, all of it.
+// Zoom of a board.
 
 export function Tools() {
   return (
     <div class="tools bl">
       {[
-        ['nearer', 'plus', 'Nearer'],
-        ['farther', 'minus', 'Farther'],
+        ['nearer', 'plus', 'Zoom in'],
+        ['farther', 'minus', 'Zoom out'],
         ['fit', 'fit', 'All of it'],
       ].map(([how, icon, label]) => (
         <button

@@ -135,7 +135,7 @@ export const group = page<GroupData>({
           scope="admin"
           fields={{ group: data.id }}
         >
-          {data.near?.limit.paused ? 'Let its jobs in again' : 'Let none of its jobs in'}
+          {data.near?.limit.paused ? 'Allow new runs' : 'Block new runs'}
         </Act>
       </Head>
       <div class="stack">

@@ -68,7 +68,7 @@ export function GroupForm({ id, group, preview }: { id: string; group?: GroupVie
       preview={groupFields}
       foot={
         <Button act={paused ? 'resumeGroup' : 'pauseGroup'} at="/limits" scope="admin" fields={{ group: id }} small>
-          {paused ? 'Let its jobs in again' : 'Let none of its jobs in'}
+          {paused ? 'Allow new runs' : 'Block new runs'}
         </Button>
       }
     >
