@@ -99,7 +99,7 @@ export function createSlotsJudge(report: Report) {
     if (was?.place !== 't' || doc.place === 't' || !was.repeats || was.wantedEarly || was.notBefore || was.sleepUntil)
       return
     if (facts.meddled || isStopped(doc) || was.hasChildren || doc.hasChildren || wasFed(was, doc)) return
-    const moment = Math.max(was.backoffUntil ?? 0, was.lockUntil ?? 0, was.nextSlot ?? 0)
+    const moment = Math.max(was.backoffUntil ?? 0, doc.lockUntil ?? 0, was.nextSlot ?? 0)
     if (moment > now + MARGIN) report('a schedule ran before its slot', `${id}: ${moment} at ${now}`)
   }
 
