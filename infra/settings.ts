@@ -62,7 +62,7 @@ export const localSettings = {
   UPSTASH_API_URL: { of: 'deployment', means: "Address of Upstash's API.", without: 'the public one' },
   CI: {
     of: 'deployment',
-    means: 'Where it is set, a missing key is refused, since a file of new keys would be lost.',
+    means: 'If set, a missing key is refused, because a file of new keys would be lost.',
     without: 'keys are made',
   },
 } as const satisfies Record<string, LocalSetting>

@@ -1,4 +1,4 @@
-// The clock of an isolate, which a test may move together with that of the local QStash.
+// The clock of an isolate, which a test may move together with the clock of the local QStash.
 
 import { SidejobError } from '../core/errors.ts'
 import type { Environment } from '../environment.ts'
@@ -20,7 +20,7 @@ export function createClock() {
       // Otherwise only this clock would move, and every bell would have another time.
       throw new SidejobError(
         'REFUSED',
-        "expected a stack whose QStash's clock can be moved, got one that was started without SIDEJOB_TEST_CLOCK=1: start it again",
+        'expected a stack with a movable QStash clock, got a stack started without SIDEJOB_TEST_CLOCK=1: start it again',
       )
     }
     const { moved = offset } = answer.ok ? ((await answer.json()) as { moved: number }) : {}

@@ -98,6 +98,6 @@ export function answerHook<E>(request: Request, served: Served<E>): Promise<Resp
     // The API's reason for refusing the job.
     if (error.name === 'ApiError') return refused(error.code!, error.message, error.status!)
     console.error(error)
-    return refused('INTERNAL', `hook ${served.name} has failed: the log of this Worker says how`, 500)
+    return refused('INTERNAL', `hook ${served.name} has failed: see the log of this Worker`, 500)
   })
 }

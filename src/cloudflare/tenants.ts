@@ -1,4 +1,4 @@
-// What a tenant has of its own in a deployment: a namespace, addresses, and a folder of the bucket for files.
+// Resources of a tenant in a deployment: a namespace, addresses, and a folder of the bucket for files.
 
 import type { Bucket } from '../core/files.ts'
 import { addressOf, NAMESPACE, namespaceOf } from '../core/tenant.ts'
@@ -18,7 +18,7 @@ export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
 })
 
 /**
- * A deployment as a tenant of it is told: everything with a name is the tenant's, everything else the deployment's.
+ * A deployment as seen by one of its tenants: everything with a name is the tenant's, the rest is the deployment's.
  *
  * @example const acme = deploymentFor(deployment, 'acme')
  */

@@ -25,7 +25,7 @@ import { type Hooks, markConsole, printRejections, runHook, tellAudit } from './
 import { buildOf, createLocator } from './sources.ts'
 import { deploymentFor, folderOf } from './tenants.ts'
 
-/** Bindings of a Worker with sidejob, beside its own. */
+/** Bindings of a Worker with sidejob, in addition to its own. */
 export type SidejobEnv = Environment & { FILES?: R2; SIDEJOB_LIMITER?: RateLimit }
 
 /** A rate-limit binding of Cloudflare. */
@@ -47,7 +47,7 @@ export type WorkerSettings<E = unknown> = Hooks & {
   functions: readonly Worker[]
   /** Path of sidejob, such as `/_sidejob`; without it, sidejob has all paths. */
   mount?: string
-  /** sidejob's cron trigger; all others go to your own `scheduled`. */
+  /** sidejob's cron trigger; all other triggers go to your own `scheduled`. */
   cron?: string
   /**
    * The retry policy if neither the job nor its class sets `retry`; by default three retries, after 10, 20 and 40 s.
@@ -57,7 +57,7 @@ export type WorkerSettings<E = unknown> = Hooks & {
   storing?: (resources: Resources) => readonly Worker[]
   /** Webhooks at `/hooks/<name>`: Stripe, GitHub, or any service with Standard Webhooks. */
   hooks?: Record<string, Hook<E>>
-  /** APIs of other job systems beside the own one: `sidejob/facades`. */
+  /** APIs of other job systems next to sidejob's own: `sidejob/facades`. */
   facades?: readonly Facade[]
   /** The dashboard below `/ui`: `dashboard()` of `sidejob/dashboard`. */
   dashboard?: Dashboard
@@ -137,7 +137,7 @@ function failed(error: unknown): Response {
 }
 
 /**
- * Makes a Worker that serves jobs: alone, or beside an app of your own.
+ * Makes a Worker that serves jobs: alone, or next to an app of your own.
  *
  * @example
  * const jobs = createWorker({ functions: [double], mount: '/_sidejob' })
@@ -273,7 +273,7 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
       context.waitUntil(invocation.run(context, () => tick(env as SidejobEnv))),
 
     /**
-     * Adds your own Worker: paths below `mount` are sidejob's, all others yours.
+     * Adds your own Worker: paths below `mount` are sidejob's, all other paths yours.
      *
      * @example export default jobs.with(app)
      */

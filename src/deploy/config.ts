@@ -24,7 +24,7 @@ export type Raw = {
 } & Record<string, unknown>
 
 export type Project = {
-  /** The configuration to deploy: the user's own or that of a build. */
+  /** The configuration to deploy: the user's own or a build's. */
   path: string
   /** Folder of the user's own configuration. */
   root: string
@@ -60,13 +60,13 @@ export function readProject(config: string): Project {
 export type Shape = {
   names: Names
   account: string
-  /** Whether there is a bucket. Without R2 the binding is omitted. */
+  /** True if there is a bucket. Without R2 the binding is omitted. */
   bucket: boolean
   /** Region for the Worker, such as `aws:us-east-1`; the user's own placement has precedence. */
   placement?: string
   /** Cloudflare's cron triggers the tick. */
   cron: boolean
-  /** Whether the Worker has an address under the account's workers.dev subdomain. */
+  /** True if the Worker has an address under the account's workers.dev subdomain. */
   workersDev: boolean
 }
 

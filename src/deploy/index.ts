@@ -143,7 +143,7 @@ async function placeFor(redis: string | undefined, { raw }: Project, { account, 
 
 type Tick = { schedule: string; warnings: string[] }
 
-/** QStash ticks every ten minutes beside a minutely cron trigger, and each minute without one. */
+/** QStash ticks every ten minutes in addition to a minutely cron trigger, and each minute without one. */
 function tickOf({ path, raw }: Project, { cron: own = EVERY_MINUTE }: Found, cron: boolean): Tick {
   const triggers = cronsOf(raw)
   if (cron && triggers.includes(own)) return { schedule: EVERY_TEN_MINUTES, warnings: [] }

@@ -1,4 +1,4 @@
-// Lets QStash trigger the tick, beside Cloudflare's cron.
+// Lets QStash trigger the tick, in addition to Cloudflare's cron.
 
 import { Client } from '@upstash/qstash'
 
@@ -8,7 +8,7 @@ export const tickUrl = (publicUrl: string) => `${publicUrl}/tick`
 export const scheduleIdOf = (name: string) => `sidejob-tick-${name}`
 
 export const EVERY_MINUTE = '* * * * *'
-/** 144 messages a day of the free plan's 1,000, beside a minutely cron trigger. */
+/** 144 messages a day of the free plan's 1,000, in addition to a minutely cron trigger. */
 export const EVERY_TEN_MINUTES = '*/10 * * * *'
 
 export type Where = { url?: string; token: string; publicUrl: string }

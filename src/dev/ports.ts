@@ -16,7 +16,7 @@ const probe = (port: number): Promise<void> =>
     server.listen(port, HOST, () => server.close(() => resolve()))
   })
 
-/** Checks that a port is free; 0 finds one that no other call gets. */
+/** Checks that a port is free; 0 finds a port that no other call gets. */
 export async function claimPort(port: number, { setting }: { setting: string }): Promise<number> {
   for (let tries = 1; ; tries++) {
     const wanted = port || randomInt(LOW, HIGH)

@@ -64,7 +64,7 @@ export function createServing(options: ServingOptions) {
     serve()
   }
 
-  /** Sends lines to the terminal, those of the check first. */
+  /** Sends lines to the terminal, lines of the check first. */
   function serve(): void {
     now.isServing = true
     for (const line of now.printed.splice(0)) tell({ said: line })

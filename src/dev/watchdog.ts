@@ -1,5 +1,5 @@
-// Ends workerd if a function never returns, because nothing else is answered meanwhile. Production limits the CPU time
-// of each invocation, local workerd does not.
+// Ends workerd if a function never returns, because workerd answers no other request until then. Production limits the
+// CPU time of each invocation, local workerd does not.
 
 import { readFileSync } from 'node:fs'
 

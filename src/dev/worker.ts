@@ -65,7 +65,7 @@ export type RunningWorker = Awaited<ReturnType<typeof startWorker>>
 const program = fileURLToPath(new URL(`host${extname(import.meta.url)}`, import.meta.url))
 
 const UNBOUNDED = Number.POSITIVE_INFINITY
-/** Below this, the CPU time may be that of many short runs. */
+/** Below this, the CPU time may come from many short runs. */
 const LEAST_CPU = 2_000
 const WEIGH = 500
 const mebibytes = (bytes: number): number => Math.round(bytes / 1_048_576)

@@ -1,4 +1,4 @@
-// The dashboard. The app passes it what it needs and knows none of its pages.
+// The dashboard. The app passes its dependencies and knows none of its pages.
 
 import type { Hono } from 'hono'
 import type { Deps } from './deps.ts'
@@ -7,7 +7,7 @@ import type { Gate } from './gate.ts'
 
 export type Given = {
   deps: Deps
-  /** The same as that of the API, so that pages and API share limits. */
+  /** The API's gate, so that pages and API share limits. */
   gate: Gate
   /** The routes of the API behind the dashboard's own authentication. */
   api: (door: Admit) => Hono

@@ -13,7 +13,7 @@ export type Deps = {
   verify: (signed: Signed) => Promise<boolean>
   /** Public address without a trailing slash. */
   publicUrl: string
-  /** A key with all scopes, beside those in Redis. */
+  /** A key with all scopes, in addition to the keys in Redis. */
   apiKey?: string
   /** Moves the clock, in tests only. */
   clock?: { advance: (ms: number) => void | Promise<void> }

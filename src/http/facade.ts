@@ -1,4 +1,4 @@
-// A facade: the API of another job system beside the own one. The app knows none by name.
+// A facade: the API of another job system next to sidejob's own. The app knows none by name.
 
 import type { SidejobError } from '../core/errors.ts'
 import type { Route } from './route.ts'

@@ -168,7 +168,7 @@ export async function totalOf({ bucket }: Files): Promise<FilesTotal> {
 
 const missing = () => new SidejobError('NOT_FOUND', 'there is no such file')
 
-/** Returns the key of an id that this deployment issued; others are not looked up. */
+/** Returns the key of an id that this deployment issued; other ids are not looked up. */
 const ownKey = async (files: Files, id: string): Promise<string> => {
   if ((await files.jobOf(id)) === undefined) throw missing()
   return keyOf(id)

@@ -55,7 +55,7 @@ export function createPlaces<E extends Engine>(
     return place
   }
 
-  /** True at first, in case the mark that there are tenants was lost. */
+  /** True at first, in case the mark for tenants was lost. */
   let wereThere = true
 
   async function tickEach(): Promise<void> {

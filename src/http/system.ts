@@ -1,4 +1,4 @@
-// Routes beside jobs: health, documents, bells of QStash, and the clock of tests.
+// Routes other than jobs: health, documents, bells of QStash, and the clock of tests.
 
 import * as z from 'zod'
 import { examined } from '../core/examined.ts'

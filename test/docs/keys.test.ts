@@ -150,8 +150,8 @@ const fieldTable = (fields: Record<string, readonly [short: string, note: string
 
 const page = `# What is in Redis
 
-This page is for people who read Redis directly: to find out what a key is, to write a tool, or to change a script. Programs should use the API, for the format may change with each
-schema ([upgrade.md](upgrade.md)). \`~\` stands for the namespace, which is \`sidejob:\` unless \`SIDEJOB_NAMESPACE\` says otherwise.
+This page is for people who read Redis directly: to find out what a key is, to write a tool, or to change a script. Programs should use the API, because the format may change with each
+schema ([upgrade.md](upgrade.md)). \`~\` is the namespace, \`sidejob:\` unless \`SIDEJOB_NAMESPACE\` sets another.
 
 ${table(
   ['key', 'type', 'holds'],

@@ -1,5 +1,5 @@
-// One API key must not fill Redis for all keys. What a key has waiting is bounded: jobs, and their bytes; another key
-// does not notice. Ended jobs do not count, and counting costs no commands.
+// One API key must not fill Redis for all keys. Waiting jobs of a key, and their bytes, are bounded; another key is not
+// affected. Ended jobs do not count, and counting costs no commands.
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'

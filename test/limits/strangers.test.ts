@@ -116,7 +116,7 @@ test.each(Object.entries(strains))(
     const slow: string[] = []
     for (const door of doors) {
       let took = [await cost(door, strain)]
-      // Most routes are far below the bound at once; those that are not are measured again.
+      // Most routes are far below the bound at once; slower ones are measured again.
       if (took[0]! >= MOST / 2) {
         for (let n = 1; n < TIMES; n++) took = [...took, await cost(door, strain)]
         if (median(took) >= MOST) slow.push(`${door}: ${took.map(Math.round)} ms`)

@@ -1,5 +1,6 @@
-// Each rule of the scripts, taken out by a small change to a Lua file, with the wrong behaviour. The facts of the rule must notice. Rules about TypeScript are not here: taking back an unpublished bell
-// (2), waiting in a dispatcher for soon-due jobs (19), and computing the next slot (22) are only facts.
+// Each rule of the scripts, taken out by a small change to a Lua file, with the wrong behaviour. The facts of the
+// rule must notice. Rules about TypeScript are not here: taking back an unpublished bell (2), waiting in a
+// dispatcher for soon-due jobs (19), and computing the next slot (22) are only facts.
 
 import type { Fault } from './broken.ts'
 

@@ -1,4 +1,4 @@
-// Errors about inputs: they name the field, the expected forms and what came.
+// Errors about inputs: they name the field, the expected forms and the received value.
 
 import { expect, test } from 'vitest'
 import { check } from '../../src/core/issues.ts'
@@ -15,6 +15,6 @@ test.each<[object, string]>([
   [{ unique: 7 }, 'unique: expected a text or an object, got 7'],
   [{ unique: { key: 'a', until: 'x' } }, 'unique.until: expected "started" or "ended" or "deleted", got "x"'],
   [{ repeat: {} }, 'repeat: expected a text, an object with cron or an object with bedrock, got an object'],
-])('an option that takes several forms names those that fit: %j', (options, message) => {
+])('an option with several forms names the matching ones: %j', (options, message) => {
   expect(() => check(jobInput, { class: 'resize', ...options })).toThrow(message)
 })

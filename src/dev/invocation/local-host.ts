@@ -4,7 +4,7 @@
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
 /**
- * Returns the refusal of a request whose host is neither this machine nor that of `PUBLIC_URL`, or undefined.
+ * Returns the refusal of a request whose host is neither this machine nor the host of `PUBLIC_URL`, or undefined.
  *
  * @example refusedHost(new Request('http://rebound.example/v1/jobs'), {})?.status // 403
  */

@@ -14,7 +14,7 @@ export const mistakes = {
     no_return: '`job.suspend()` is not returned',
     no_await: '`job.step()` is not awaited',
     write_first: 'it writes, and then sleeps',
-    calls_nobody: 'it calls an unregistered class',
+    calls_missing: 'it calls an unregistered class',
   },
   calls: {
     'an input of another type': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: ['x'] } }) },
@@ -22,7 +22,7 @@ export const mistakes = {
       call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { m: [1] } }),
     },
     'a class that is not in the list': {
-      call: (client) => client.jobs.enqueue({ class: 'nobody', inputs: { n: [1] } }),
+      call: (client) => client.jobs.enqueue({ class: 'unknown', inputs: { n: [1] } }),
     },
     'values that are no list': { call: (client) => client.jobs.enqueue({ class: 'typed', inputs: { n: 1 } } as never) },
     'an unknown member': { call: (client) => client.jobs.enqueue({ clas: 'typed', class: 'typed' } as never) },
@@ -45,7 +45,7 @@ export const functions = [
   defineWorker({ ...ports, class: 'no_return', perform(job) { job.suspend() } }),
   defineWorker({ ...ports, class: 'no_await', perform(job) { job.step('charge', async () => 1) } }),
   defineWorker({ ...ports, class: 'write_first', async perform(job) { job.write('doubled', 2); await job.sleep('1 day') } }),
-  defineWorker({ ...ports, class: 'calls_nobody', async perform(job) { await job.callWorker('nobody', {}) } }),
+  defineWorker({ ...ports, class: 'calls_missing', async perform(job) { await job.callWorker('unknown', {}) } }),
   defineWorker({ class: 'typed', in: { n: port(z.number()) }, perform: () => undefined }),
 ]
 `

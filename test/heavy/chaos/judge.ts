@@ -456,7 +456,7 @@ export function createJudge(report: Report) {
     }
     for (const { id, doc } of after.jobs.values()) {
       if (isStopped(doc)) wantedAt.delete(id)
-      // A follower is where its children are, without a run.
+      // A follower is at the place of its children, without a run.
       if (isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }

@@ -8,7 +8,7 @@ export const WARM = 10_000
 const make = (world: World, n = 1) =>
   world.store.enqueue(Array.from({ length: n }, () => ({ queue: 'q', class: 'plain', known: true })))
 
-/** A lane that has emptied the queue and left, and another one that waits since then. */
+/** A lane that has emptied the queue and left, and another lane that waits since then. */
 export async function warmed(world: World) {
   await world.lane().ask({ warm: WARM })
   world.advance(1_000)
