@@ -9,7 +9,7 @@ export type OnCodeChange = 'fail' | 'warn' | 'ignore'
 
 /** The record of a wait. `on`: the port or channel; `ms`: the length or timeout; `class`: the class that was called. */
 export type Waited = {
-  kind?: 'sleep' | 'waitFor' | 'callWorker' | 'each'
+  kind: 'sleep' | 'waitFor' | 'callWorker' | 'each'
   until?: number
   on?: string
   ms?: number
@@ -58,14 +58,13 @@ export function waitText(key: string, { kind, on, ms, class: name }: Asked): str
     callWorker: `callWorker ${quoted(name ?? '')}`,
     each: 'each',
   }
-  return `${place.name}${place.where}${kind ? ` (${what[kind]})` : ''}`
+  return `${place.name}${place.where} (${what[kind]})`
 }
 
 const members = ['kind', 'on', 'ms', 'class'] as const
 
-/** True if the kept wait differs. Records of older versions have no kind and are not compared. */
-export const differs = (kept: Waited, asked: Asked): boolean =>
-  kept.kind !== undefined && members.some((member) => kept[member] !== asked[member])
+/** True if the kept wait differs. */
+export const differs = (kept: Waited, asked: Asked): boolean => members.some((member) => kept[member] !== asked[member])
 
 const REMEDY =
   'if its code changed while the job waited, restore it and retry the job, or set onCodeChange of the class; ' +
