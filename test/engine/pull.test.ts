@@ -233,18 +233,6 @@ describe('a claim', () => {
     await kit.engine.runs.commit(run!.run.token, { end: 'completed' })
   })
 
-  test('finds a job after more than a thousand jobs at a limit that was lowered', async () => {
-    const queue = await queueOf('limited', 'free')
-    const group = { id: queue, concurrency: 2_000 }
-    const before = Array.from({ length: 1_101 }, () => ({ queue, class: 'limited', priority: -1, group }))
-    await kit.engine.jobs.enqueue(before)
-    const id = await kit.make('free', { queue })
-    expect(await kit.engine.runs.claim(queue)).toHaveLength(1)
-    await kit.engine.limits.set(`group:${queue}`, { concurrency: 1 })
-    const [run] = await kit.engine.runs.claim(queue)
-    expect(run!.job.id).toBe(id)
-  })
-
   test('takes what any of several names wants', async () => {
     const queue = await queueOf('a', 'b', 'c')
     for (const name of ['a', 'b', 'c']) await kit.make(name, { queue })

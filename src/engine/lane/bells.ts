@@ -12,7 +12,7 @@ export type BellOptions = {
 }
 
 export type Bells = {
-  /** Publishes them; answers those that could not be published. */
+  /** Publishes bells. Returns the ones that could not be published. */
   ring: (rings: Ring[]) => Promise<Ring[]>
   sent: () => number
   trouble: () => BellTrouble | undefined
@@ -25,11 +25,11 @@ export const bellUrl = (publicUrl: string, queue: string): string =>
 const QSTASH = 'https://qstash.upstash.io'
 const ATTEMPTS = 3
 const PAUSE = 200
-/** Whoever waits for a bell to be published waits no longer than this: the tick looks after those that were not. */
+/** Maximum milliseconds to wait for QStash. The tick replaces bells that were not published. */
 const TIMEOUT = 2_000
 /** As many as the vendor takes in one request without being asked for leave. */
 const BATCH = 100
-/** After so many requests without an answer in a row QStash is left alone for a while. */
+/** After this many requests in a row without an answer, no request is sent for a while. */
 const PATIENCE = 3
 const ALONE = 10_000
 
@@ -45,8 +45,8 @@ class Refused extends Error {
 const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /**
- * Publishes bells. A bell carries nothing but its own name: Redis alone says whether there is work, and the tick rings
- * for what was not rung for. Not the vendor's client: it has no timeout, and a request that hangs would hold up a lane.
+ * Publishes bells. A bell contains only its name: Redis knows the work, and the tick rings again for lost bells.
+ * The vendor's client has no timeout, and a hanging request would delay a lane, so this is not the vendor's client.
  */
 export function createBells({ url = QSTASH, token, publicUrl, timeout = TIMEOUT }: BellOptions): Bells {
   const address = `${url.replace(/\/+$/, '')}/v2/batch`

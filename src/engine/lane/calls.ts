@@ -1,18 +1,18 @@
-// Waits to be called: a lane without work listens to a channel of its own name, on which scripts say that there is some.
+// The wait of a warm lane: it subscribes to a channel with its name, on which scripts publish calls.
 
-/** Subscribes; first '', when the subscription stands. */
+/** Subscribes to the calls of a lane. The first message is '' and confirms the subscription. */
 export type Listen = (lane: string, signal: AbortSignal) => AsyncIterable<string>
 
-/** Takes what comes with a call; false: it has to be asked for. */
+/** Starts the jobs of a call. Returns false if the call has none, and the lane must claim. */
 export type Take = (call: string) => boolean
 
 type Calls = {
   /**
-   * Until it is called to ask, or so many milliseconds, or until something else. That the subscription stands is a call:
-   * something may have come before.
+   * Waits for a call to claim, for `ms` milliseconds at most, or for `or`. A new subscription counts as a call, because jobs
+   * may have arrived before it.
    */
   next: (ms: number, or: Promise<void>) => Promise<void>
-  /** Whether Redis tells of calls: it may refuse to, and a connection may end. */
+  /** True while the subscription works: Redis may refuse it, and a connection may end. */
   works: () => boolean
   close: () => void
 }
@@ -48,27 +48,27 @@ function createCalls(listen: Listen, lane: string, take: Take): Calls {
 
 export type WarmthOptions = {
   listen?: Listen
-  /** Milliseconds after its last run for which a lane stays. */
+  /** Milliseconds for which a lane stays after its last run. */
   warm: number
-  /** How many lanes may wait at once. */
+  /** Maximum warm lanes of this isolate. */
   most: number
   elapsed: () => number
 }
 
-/** How a lane waits for work. */
+/** The wait of one lane. */
 export type Warmth = {
-  /** It has had work. */
+  /** Notes that the lane has had work. */
   worked: () => void
-  /** Whether it has had work lately. */
+  /** True if it has had work recently. */
   busy: () => boolean
-  /** For how many milliseconds it would wait now. */
+  /** Milliseconds for which it would wait now. */
   left: () => number
-  /** Until it is called to ask, until something else, or so many milliseconds at most. */
+  /** Waits for a call to claim, for `ms` milliseconds at most, or for `or`. */
   wait: (ms: number, or: Promise<void>) => Promise<void>
   end: () => void
 }
 
-/** A lane that does not wait: it is there for something else, or nobody could call it. */
+/** For a lane that does not wait: its invocation exists for something else, or it cannot subscribe. */
 export const cold: Warmth = {
   worked: () => {},
   busy: () => false,
@@ -78,7 +78,7 @@ export const cold: Warmth = {
 }
 
 /**
- * Makes what lanes wait with. A lane listens from its first wait on, until it ends.
+ * Creates the waits of lanes. A lane subscribes at its first wait and stays subscribed until it ends.
  *
  * @example const newWarmth = createWarmth({ listen, warm: 10_000, most: 5, elapsed }); const warmth = newWarmth(lane, end, take)
  */

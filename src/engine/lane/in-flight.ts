@@ -1,4 +1,4 @@
-// The runs of a lane that are under way: so many at once, what they did to be taken as they end.
+// The current runs of a lane: a limited number at once. The lane takes their outcomes as they end.
 
 import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
@@ -12,7 +12,7 @@ const pause = (ms: number): { over: Promise<void>; cancel: () => void } => {
 }
 
 /**
- * Performs what is added, at most `limit` at a time; each is told when it was asked for.
+ * Performs added jobs, at most `limit` at once. Each run receives the time at which its job was claimed.
  *
  * @example flight.add(lent, performance.now()); await flight.landed(1_000); const done = flight.take()
  */
@@ -20,7 +20,7 @@ export function createInFlight(
   limit: number,
   perform: (lent: ClaimedJob, asked: number) => Promise<RunOutcome | undefined>,
 ) {
-  /** The same job may be lent again while a run of it that was lost still goes on. */
+  /** A job may be claimed again while its lost run has not ended, so this set has claims, not ids. */
   const open = new Set<ClaimedJob>()
   const waiting: { lent: ClaimedJob; asked: number }[] = []
   let running = 0
@@ -61,31 +61,31 @@ export function createInFlight(
       }
       next()
     },
-    /** How many have not ended. */
+    /** The number of runs that have not ended. */
     get size(): number {
       return open.size
     },
-    /** Nothing is under way, and nothing waits to be taken: what ends while a commit is under way is for the next. */
+    /** True if no run is active and no outcome waits to be taken. */
     get idle(): boolean {
       return open.size === 0 && done.length === 0 && !fault
     },
     tokens: (): string[] => Array.from(open, ({ document }) => document.token!),
-    /** What has ended since it was last asked for; throws what a run could not be performed for. */
+    /** Takes the outcomes since the last call. Throws if a run could not be performed. */
     take(): RunOutcome[] {
       if (fault) throw fault.error
       const ended = done
       done = []
       return ended
     },
-    /** Until the next one ends. */
+    /** Waits until the next run ends. */
     async next(): Promise<void> {
       if (open.size > 0 && done.length === 0) await landing()
     },
-    /** Until there is something to be taken, of these or of those that are yet to come. */
+    /** Waits until there is an outcome, also of a run that starts later. */
     async ended(): Promise<void> {
       if (done.length === 0 && !fault) await landing()
     },
-    /** Until all have ended, but no longer than this. */
+    /** Waits until all runs have ended, for at most `ms` milliseconds. */
     async landed(ms: number): Promise<void> {
       if (open.size === 0) return
       const { over, cancel } = pause(ms)

@@ -1,12 +1,11 @@
-// What a lane is called: by chance, and after the moment at which it was opened, so that it can be told since when it serves
-// without anything being written for it.
+// The name of a lane: random characters, then the time at which it was opened. So its age is known without a write.
 
-/** So many characters are by chance; the first of them stand in the tokens of its runs. */
-const CHANCE = 21
+/** The number of random characters. The tokens of the lane's runs begin with the first ones. */
+const RANDOM_LENGTH = 21
 
 /** @example newLaneName(1_800_000_000_000) // '0f8e3c…tmx0ywfls' */
 export const newLaneName = (now: number): string =>
-  `${crypto.randomUUID().replaceAll('-', '').slice(0, CHANCE)}t${Math.floor(now).toString(36)}`
+  `${crypto.randomUUID().replaceAll('-', '').slice(0, RANDOM_LENGTH)}t${Math.floor(now).toString(36)}`
 
 /** Reads the time at which a lane was opened from its name; null for the name of a bell. */
 export function openSince(lane: string): number | null {

@@ -1,12 +1,12 @@
-// How long a lane stays: an invocation has so much CPU time, and a lane that waits uses none of it.
+// The time of a lane. An invocation has a limited CPU time, and a waiting lane uses none of it.
 
-/** By the clock a lane stays for so many times its budget at most, lest a deployment wait long for the last of its lanes. */
-const AT_MOST = 4
+/** A lane stays for at most this many budgets by the clock, so that a new deployment replaces it soon. */
+const MAX_BUDGETS = 4
 
 export type LaneTimeOptions = {
-  /** Milliseconds of work, which the clock tells in place of CPU. */
+  /** Milliseconds of work, measured by the clock because a Worker cannot read its CPU time. */
   budget: number
-  /** When it must have left, whatever it did. */
+  /** The latest time at which it leaves, even if it only waited. */
   until?: number
   elapsed: () => number
 }
@@ -14,11 +14,11 @@ export type LaneTimeOptions = {
 /** @example const time = createLaneTime({ budget: 25_000, elapsed }); time.rests(); time.works(); const leaves = time.isOver() */
 export function createLaneTime({ budget, until = Number.POSITIVE_INFINITY, elapsed }: LaneTimeOptions) {
   const began = elapsed()
-  const latest = Math.min(began + budget * AT_MOST, until)
+  const latest = Math.min(began + budget * MAX_BUDGETS, until)
   let rested = 0
   let restsSince: number | undefined
   return {
-    /** When it leaves, where it only waits from now on. */
+    /** The time at which it leaves if it only waits from now on. */
     latest,
     rests(): void {
       restsSince ??= elapsed()
@@ -27,7 +27,7 @@ export function createLaneTime({ budget, until = Number.POSITIVE_INFINITY, elaps
       if (restsSince !== undefined) rested += elapsed() - restsSince
       restsSince = undefined
     },
-    /** Whether a lane that works is to leave. */
+    /** True if a working lane must leave. */
     isOver: (): boolean => elapsed() >= Math.min(began + budget + rested, latest),
   }
 }

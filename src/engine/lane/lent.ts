@@ -1,12 +1,12 @@
-// What a lane has begun of what it was lent without asking: it comes with a call, and with the next answer where the lane has
-// not told of the call yet; either may come first, or twice.
+// Jobs that Redis leased to a warm lane with a call. Until the lane confirms a call, the next answer repeats its jobs. Either may
+// arrive first, or twice: this module starts each job once.
 
 import { createGathering } from '../../core/gathering.ts'
 import { sleep } from '../../core/sleep.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 
-/** Where calls come often a lane waits for so long, in milliseconds, before it commits: so one commit is for several runs. */
-const GATHERING = 10
+/** If calls are frequent, a lane waits this many milliseconds before it commits, so that one commit has several runs. */
+const GATHERING_MS = 10
 
 /**
  * @example const lent = createLent(); flight.add(lent.byCall(jobs, elapsed()), elapsed()); const heard = lent.heard()
@@ -14,9 +14,9 @@ const GATHERING = 10
 export function createLent() {
   const begun = new Set<string>()
   let heard: string[] = []
-  const gathering = createGathering(GATHERING, 0)
+  const gathering = createGathering(GATHERING_MS, 0)
 
-  /** Those that are new here. What a lane has claimed is marked as begun, and comes once. */
+  /** Removes jobs that the lane has already started. Claimed jobs are marked as begun and arrive once. */
   const fresh = (jobs: readonly ClaimedJob[]): ClaimedJob[] =>
     jobs.filter(({ document }) => {
       if (document.begun) return true
@@ -33,14 +33,14 @@ export function createLent() {
       heard.push(...own.map(({ document }) => document.token!))
       return own
     },
-    /** The tokens of what came with calls, and Redis has not been told of. A copy: more may come before it has been told. */
+    /** The tokens to confirm with the next commit. A copy, because calls may add more during the commit. */
     heard: (): readonly string[] => [...heard],
-    /** So many of them Redis knows of now. */
+    /** Redis has confirmed the first `n` tokens. */
     told(n: number): void {
       heard = heard.slice(n)
       if (n > 1) gathering.brought(n - 1)
     },
-    /** Waits for more runs to end before they are committed, where that is worth while. */
+    /** Waits for more runs to end before a commit, if calls are frequent. */
     async gather(): Promise<void> {
       const ms = gathering.wait()
       if (ms === 0) return

@@ -1,28 +1,28 @@
-// Waiting for something: called when it is there, and asking now and then besides.
+// Waits for a result: Redis calls the waiter when it exists, and the waiter also asks from time to time.
 
 import { sleep } from '../../core/sleep.ts'
 import type { Client } from '../../redis/client.ts'
 
-/** Who stands in line, and for how many milliseconds more; with none it leaves. */
+/** A waiter, and for how many milliseconds it will wait. With 0 it leaves. */
 export type Waiter = { id: string; wait: number }
 
-/** Whoever waits and is not called asks again after so long: it costs less than a command a second. */
+/** A waiter that is not called asks again after this many milliseconds. */
 const ASK_AGAIN = 15_000
-/** The same where Redis lets nobody subscribe: a proxy may not, or a plan's connections may be used up. */
+/** The same if Redis refuses subscriptions: a proxy may block them, or the plan has no free connection. */
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {
-  /** On which channel of Redis it is called. */
+  /** The channel of Redis on which a waiter is called. */
   channel: (waiter: string) => string
   end: number
   signal?: AbortSignal
 }
 
-/** Asks until there is something, or until `end`. */
+/** Asks until there is a result, or until `end`. */
 export type LongPoll = <T>(ask: (waiter: Waiter) => Promise<T[]>, options: Wait) => Promise<T[]>
 
 /**
- * Makes what claims and readers of results wait with.
+ * Creates the wait of claims and of readers of results.
  *
  * @example const longPoll = createLongPoll({ client, now }); await longPoll(claim, { channel: keys.calls, end: now() + 30_000 })
  */
@@ -47,7 +47,7 @@ export const createLongPoll =
       for (;;) {
         const call = next()
         const left = over.aborted ? 0 : Math.max(0, end - now())
-        // With no time left, too: it leaves the line then, and no job calls it in vain.
+        // Also with no time left: the waiter then leaves the line, so that no job calls it in vain.
         const found = await ask({ id, wait: left })
         if (found.length || left === 0) return found
         await quiet(call)

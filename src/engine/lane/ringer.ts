@@ -1,4 +1,4 @@
-// Sees to it that somebody comes: by a bell, and where QStash takes none, in this invocation or by the tick.
+// Starts lanes: by a bell, and if QStash accepts none, in this invocation or by the tick.
 
 import { createSlots, type Slots } from '../../core/slots.ts'
 import { ops } from '../../redis/ops.ts'
@@ -7,44 +7,44 @@ import type { BellTrouble, Ring } from '../../redis/types.ts'
 import type { Sent } from '../run/executor.ts'
 import type { Bells } from './bells.ts'
 
-/** What a lane shares that is served in an invocation which is there for something else. */
+/** Shared by all lanes in an invocation that exists for something else. */
 export type Guest = {
-  /** When it has to have left, on the clock that only measures. */
+  /** The time by which it must stop claiming, on the clock that only measures. */
   until: number
   calls: Slots
-  /** What all lanes of the invocation have sent. */
+  /** Requests of all lanes of the invocation. */
   sent: Sent
-  /** When its last run has to have ended, on the same clock; without it the invocation lasts as long as it is asked to. */
+  /** The time by which its last run must end, on the same clock; without it, the invocation has no such end. */
   ends?: number
 }
 
 export type RingerOptions = {
   bells: Bells
   store: Store
-  /** Keeps the invocation alive for what outlasts its answer; without it, or where it says false, that is waited for. */
+  /** Keeps the invocation alive after its response. Without it, or if it returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
-  /** Serves a queue here and now, as a guest. */
+  /** Serves a queue in this invocation. */
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** Lanes begin in the invocation that makes jobs: bells are for later. */
+  /** Lanes start in the invocation that creates jobs; bells are only for due times. */
   eager: boolean
   elapsed?: () => number
 }
 
-/** What an invocation does for longer than this after its answer is cut off. */
+/** Workers stop background work this many milliseconds after the response. */
 const KEPT = 30_000
-/** Of which so much is for the commit of what has run. */
+/** The part of that time which is reserved for the last commit. */
 const COMMIT = 3_000
-/** The longest run that can be begun in an invocation that was just answered. */
+/** The longest run that may start in an invocation right after its response. */
 export const LONGEST_RUN = KEPT - COMMIT
-/** So long a guest claims; the rest is for the runs that it has begun. */
+/** A guest claims for this many milliseconds; the rest of the time is for its runs. */
 const STAY = 8_000
-/** What these rings are for takes too long for an invocation that is answered: only bells will do. */
+/** For jobs that may take longer than an invocation after its response: only bells may start their lanes. */
 export const BELLS_ONLY: Guest = { until: Number.NEGATIVE_INFINITY, calls: createSlots(), sent: { requests: 0 } }
-/** Others are told this often that bells are refused. */
+/** Other isolates learn at this interval that QStash refuses bells. */
 const TELL = 10_000
 
 /**
- * Rings, without standing between a caller and his answer: Redis has the job, and the tick finds what nobody rang for.
+ * Rings without delaying the response: Redis has the job, and the tick finds queues without a bell.
  *
  * @example const ringer = createRinger({ bells, store, serve, eager: false }); await ringer.ring(rings)
  */
@@ -52,7 +52,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   let told = Number.NEGATIVE_INFINITY
   let isTold = false
 
-  /** Tells other isolates how it stands with bells: /health and /v1/stats may be asked there. */
+  /** Reports to other isolates whether QStash accepts bells, for /health and /v1/stats. */
   async function tell(trouble: BellTrouble | undefined): Promise<void> {
     if (!trouble && !isTold) return
     if (trouble && elapsed() - told < TELL) return
@@ -61,7 +61,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     await store.setBellTrouble(trouble)
   }
 
-  /** Publishes them; answers those that QStash did not take. */
+  /** Publishes bells. Returns the ones that QStash refused. */
   async function publish(rings: Ring[]): Promise<Ring[]> {
     if (rings.length === 0) return []
     const failed = await bells.ring(rings)
@@ -69,7 +69,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     return failed
   }
 
-  /** Gives up the places that bells have taken, so that the tick rings again. */
+  /** Frees the places of refused bells, so that the tick rings again. */
   async function takeBack(rings: Ring[]): Promise<void> {
     if (rings.length === 0) return
     const words = rings.map(({ queue, bell }) => ops.unring({ name: queue, bell }))
@@ -109,7 +109,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     ring,
     publish,
     takeBack,
-    /** Where a lane begins that is not asked for by a bell. */
+    /** Limits for a lane that starts without a bell. */
     guest: newGuest,
   }
 }

@@ -1,4 +1,4 @@
-// The tick: once a minute it does what is due, and serves the queues itself when QStash takes no bells.
+// The tick: once a minute it starts everything that is due. If QStash accepts no bells, it serves the queues itself.
 
 import { createSlots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
@@ -11,11 +11,11 @@ export type TickOptions = {
   announce: (announced: readonly string[]) => Promise<void>
   ringer: Ringer
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
-  /** Milliseconds for which queues are served here, and requests that are sent for them, all together. */
+  /** Milliseconds for which the tick serves queues itself, and the requests that it may send for all of them. */
   budget: number
   requests: number
   now: () => number
-  /** A tenant's tick is called by that of its deployment, and is not written down. */
+  /** The tick of the deployment calls the tick of a tenant, which is not recorded. */
   isTenant?: boolean
   elapsed?: () => number
 }
@@ -23,15 +23,15 @@ export type TickOptions = {
 type Ticked = { rung: string[]; more: boolean; faults?: string[] }
 
 const ROUNDS = 20
-/** What is due so soon is looked for by a script, which knows Redis' clock: ours may be wrong by less. */
+/** The tick runs its script if something is due within this time. The script uses the clock of Redis, from which ours may differ. */
 const SOON = 15 * 60_000
-/** Each second tick is written down: whoever asks for the last one knows that ticks come, at half the cost. */
+/** Every second tick is recorded. That shows that ticks arrive, at half the cost. */
 const NOTED = 90_000
-/** So many queues at once; the others after them. */
+/** Maximum queues that a tick serves at once. */
 const LANES = 4
 
 /**
- * Makes the verb.
+ * Creates the tick.
  *
  * @example const tick = createTick({ store, announce, ringer, serve, now, budget: 25_000, requests: 5_000 }); await tick()
  */
@@ -57,7 +57,7 @@ export function createTick({
         if (ring.at !== undefined || isOver()) left.push(ring)
         else await serve(ring.queue, ring.bell, guest)
       } catch {
-        // What it had begun comes back when its leases end; one queue's trouble is not the others'.
+        // Its runs come back when their leases end. A failing queue does not stop the other queues.
         left.push(ring)
       } finally {
         leave()
