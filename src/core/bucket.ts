@@ -1,5 +1,4 @@
-// Token buckets: an average rate and a burst for each name, counted in this isolate alone. Counted in this isolate
-// alone.
+// Token buckets: an average rate and a burst for each name, counted in this isolate alone.
 
 import { Lru } from './lru.ts'
 

@@ -1,5 +1,4 @@
-// Delays before retries, each with a name: of a failed run, or of a lost request to Redis. Each wait has its name here:
-// a run that failed, a request to Redis that was lost. Delays that only Redis can compute, of lost or overtaken runs
+// Delays before retries, each with a name: of a failed run, or of a lost request to Redis. Delays that only Redis can compute, of lost or overtaken runs
 // and of unreachable hosts, are in redis/lua/lib/run/backoff.lua; docs/retries.md has all of them in one table.
 
 export type Backoff = {

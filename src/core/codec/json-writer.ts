@@ -19,8 +19,7 @@ export const writeJson = (tree: unknown): string => (isPlain(tree) ? JSON.string
 const plain = new Set(['string', 'boolean', 'undefined'])
 
 /**
- * Returns whether JSON.stringify writes the same text, in a fifth of the time. Called once for a whole tree. Asked of a whole
- * tree, once.
+ * Returns whether JSON.stringify writes the same text, in a fifth of the time. Called once for a whole tree.
  */
 const isPlain = (value: unknown): boolean => {
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
