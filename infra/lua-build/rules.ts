@@ -44,7 +44,7 @@ function bareMatch(node: Node, _: Scope, text: string): string | undefined {
 const numeric = new Set(['tonumber', 'math.floor', 'math.ceil', 'math.abs', 'math.max', 'math.min', 'take_int'])
 const clocks = new Set(['now', 'micros', 'seq', 'lease', 'this_minute'])
 
-/** Whether an expression may be a large number: what is read, computed from such, or a time. */
+/** True if an expression may be a large number: what is read, computed from such, or a time. */
 function isUnbounded(node: Node, known: Scope): boolean {
   if (node.type === 'BinaryExpression' && '+*/^%'.includes(node.operator))
     return [node.left, node.right].some((side) => isUnbounded(side as Node, known))

@@ -162,7 +162,7 @@ const TOKEN =
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /\w/.test(character)
 
-/** Whether two tokens without a space between them would be read as another token. */
+/** True if two tokens without a space between them would be read as another token. */
 const wouldJoin = (before: string, after: string): boolean =>
   (isWord(before.at(-1)) && isWord(after[0])) ||
   (/\d$/.test(before) && after.startsWith('.')) ||

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 export type WatchOptions = {
   /** The watched process; undefined if unknown. */
   pid: () => number | undefined
-  /** Whether it answers. */
+  /** True if it answers. */
   isAlive: () => Promise<boolean>
   /** It has used this many seconds of CPU without an answer. */
   onLoop: (pid: number, seconds: number) => void

@@ -15,7 +15,7 @@ const MOST = 1_024
 const isOver = (value: string, most: number): boolean =>
   value.length > most / 3 && new TextEncoder().encode(value).length > most
 
-/** Whether a value is stored beside the record. */
+/** True if a value is stored beside the record. */
 export const isBig = (value: string): boolean => isOver(value, BIG)
 
 /** Values at one port of one job: their number and text. */

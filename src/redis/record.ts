@@ -135,7 +135,7 @@ const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'fa
 export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ?? (record.terminating ? 'terminating' : record.place === 'l' ? 'running' : 'queued')
 
-/** Whether it has ports, state or other fields with a colon. Few of many jobs do. */
+/** True if it has ports, state or other fields with a colon. Few of many jobs do. */
 export function hasNamed(record: JobRecord): boolean {
   for (const name in record) if (name.includes(':')) return true
   return false

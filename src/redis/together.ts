@@ -12,7 +12,7 @@ export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
   /** All or nothing. Returns undefined if each call must ask by itself. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
-  /** Whether a call can join the others. */
+  /** True if a call can join the others. */
   suits: (call: Call, others: readonly Call[]) => boolean
   /** Milliseconds after which waiting calls give up on the leader, because its invocation may have ended. */
   patience?: number

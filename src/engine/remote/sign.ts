@@ -25,7 +25,7 @@ const endpointOf = (url: string): string => {
 export type SignerOptions = {
   /** Secrets of the deployment. Two during a rotation. */
   roots: readonly string[]
-  /** Whether calls are also signed with the secrets of the deployment. */
+  /** True if calls are also signed with the secrets of the deployment. */
   shared?: boolean
   /** Tenants have other secrets than the deployment for the same address. */
   tenant?: string

@@ -93,7 +93,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return data === undefined ? undefined : this.#valueOf(port, data)
   }
 
-  /** Whether an input port has a value or a default. */
+  /** True if an input port has a value or a default. */
   hasData(port: Name<In>): boolean {
     return this.#parts.inputs.hasData(port)
   }

@@ -107,6 +107,6 @@ export type Glance = {
   more: boolean
   health: Health
   hasSchedules: boolean
-  /** Whether any kind of error is or was muted; present if runs were read or any job failed. */
+  /** True if any kind of error is or was muted; present if runs were read or any job failed. */
   hasMutes: boolean
 }

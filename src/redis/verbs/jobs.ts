@@ -53,7 +53,7 @@ function checkLists(jobs: readonly NewJob[]): void {
   checkSum(sum)
 }
 
-/** Whether two calls have the same common arguments. */
+/** True if two calls have the same common arguments. */
 const beginsAs = (one: Making, other: Making): boolean =>
   one.tagged === other.tagged && JSON.stringify(quotaArgs(one.jobs)) === JSON.stringify(quotaArgs(other.jobs))
 

@@ -27,7 +27,7 @@ for i = 1, shown do
 end
 cache.fetch(keys)
 
--- What was written down at an hour is about as long as what is counted of a day.
+-- An hour's text is about as long as a day's.
 local left = most_bytes
 for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))

@@ -21,7 +21,7 @@ local asked = {}
 for i = 1, args.take_int() do asked[i] = args.take() end
 cache.fetch_jobs(asked)
 
--- When a job that rests or waits may go on: the moment of its timer, or ''.
+-- When a job at rest or waiting may continue: its timer, or ''.
 local function goes_on_at(doc)
   return doc.place == 't' and (doc.backoff_until or doc.not_before or doc.sleep_until or doc.next_slot) or ''
 end
@@ -47,7 +47,7 @@ for i, job in ipairs(asked) do
   found[i] = ok and id
   families[i] = ok and snapshot.flat_children(id, cache.find(id)) or id
   total = total + (ok and #families[i] / 2 or 0)
-  -- The first comes whole, however large.
+  -- The first is always complete.
   if ok and (total <= most or i == 1) then
     for at = 2, #families[i], 2 do all[#all + 1] = (families[i][at]:match('^%d+')) end
   elseif ok then

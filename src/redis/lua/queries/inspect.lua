@@ -30,7 +30,7 @@ local ok, id = journal.attempt(function()
 end)
 if not ok then return reply.refused { code = id.code, message = id.message } end
 
--- How many are in front of it. Pieces are counted one by one where they are few, and taken for as large as all are otherwise.
+-- Number of jobs before it. Few pieces are counted one by one; otherwise each counts as the average.
 local COUNTED = 100
 local function jobs_ahead(id, doc)
   local index, member, own = places.index_of(doc), places.member_of(id, doc), 0
@@ -52,7 +52,7 @@ local doc = cache.find(id)
 local items = {}
 if port ~= '' then
   local pushed, taken, dropped = ports.counts(doc, dir, port)
-  -- One that only `*` stands for is empty until somebody writes to it.
+  -- A port that only `*` declares is empty until its first value.
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
   if dropped or not (pushed or may_be) then return reply.refused { code = 'REFUSED', message = 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port } end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end

@@ -15,7 +15,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- A member is the sequence, which is a moment, and the job.
+-- A member is the sequence, which contains the time, and the job.
 local function first_since(name, waiting)
   local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]
   return first and numbers.int(time.moment_of_sequence(first:sub(1, 13))) or ''

@@ -33,7 +33,7 @@ for one in status:gmatch('[^,]+') do wanted[one] = true end
 
 local function made_at(doc) return tonumber(doc.created_at) or time.moment_of_sequence(doc.sequence) end
 
--- How long its run takes, or the last one took.
+-- Length of its current or last run.
 local function run_time(doc)
   if doc.place == 'l' then return time.now - tonumber(doc.ran_at) end
   local began, ended = (doc.last_run or ''):match('^(%d+),(%d+)')
@@ -62,10 +62,10 @@ local function fits(doc)
     and (awaits == '' or waiting_for[awaits](doc))
 end
 
--- A page ends early where its jobs are large: it holds so many bytes, or one job.
+-- Bytes per page. It ends early with large jobs, but holds at least one.
 local MAX_PAGE, bytes = 4194304, 0
 
--- Whether there was room for a job on the page.
+-- Adds a job to the page, if there is room.
 local function show(id)
   local doc = cache.find(id)
   if not doc or not fits(doc) then return true end
@@ -76,10 +76,10 @@ local function show(id)
   return true
 end
 
--- A page also ends where it has read so many bytes, whatever fits: jobs are read so many at a time.
+-- Bytes read per page. Jobs are read in chunks.
 local MAX_READ, CHUNK, read_bytes = 1048576, 64, 0
 
--- Whether another job may be read; notes how large this one is.
+-- Returns whether another job may be read; notes its size.
 local function admit_read(id)
   if read_bytes > MAX_READ then return false end
   cache.find(id)
@@ -87,7 +87,7 @@ local function admit_read(id)
   return true
 end
 
--- Reads some jobs of a list, those that fit with what stands beside them. Answers the first one that was too much.
+-- Reads jobs of a list and returns the first one that was too much.
 local function read(ids, from, to)
   local some, shown = tables.slice(ids, from, to), {}
   cache.fetch_jobs(some)
@@ -104,7 +104,7 @@ local function read(ids, from, to)
   return some, stopped
 end
 
--- Shows those of a list of ids, newest first, up to the end of the page; answers whether it came to the end of the list.
+-- Adds matching jobs of a list of ids, newest first. Returns whether it reached the end.
 local function show_all(ids)
   for from = 1, #ids, CHUNK do
     local some, stopped = read(ids, from, from + CHUNK - 1)
@@ -113,7 +113,7 @@ local function show_all(ids)
         cursor = numbers.int(tonumber(id) + 1)
         return false
       end
-      -- Ids are given in the order of time: all others are older. A minute is left for clocks that step back.
+      -- Ids grow with time, so all others are older. A minute is allowed for clocks that step back.
       local doc = since > 0 and cache.find(id)
       if doc and made_at(doc) < since - 60000 then return false end
     end
@@ -140,13 +140,12 @@ local places = {
   terminated = { 'terminated' },
 }
 
--- The indexes are in another order: so many members of them are sorted at once, more are found faster by their ids.
+-- Indexes have another order: this many members are sorted at once; more are found faster by id.
 local SORTED = 10000
--- Indexes that one call reads.
+-- Maximum number of indexes per call.
 local MOST_INDEXES = 120
 
--- The indexes of a queue in which jobs with the statuses are that are asked for, each once, but for those that are known to be
--- empty.
+-- Indexes of a queue with the requested statuses, without known empty ones.
 local function wanted_places(name)
   local list, seen = {}, {}
   for one in pairs(wanted) do
@@ -158,7 +157,7 @@ local function wanted_places(name)
   return list
 end
 
--- How many jobs there are, where an index has those that are asked for and no others.
+-- Total, if an index holds exactly the requested jobs.
 local total = ''
 local function tell_total(n)
   local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0 and awaits == ''
@@ -174,7 +173,7 @@ local function asked_queues()
   return names
 end
 
--- A page looks through all ids of a small namespace.
+-- A page covers all ids of a small namespace.
 local function is_small() return tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) <= scan end
 
 -- True if indexes hold all matching jobs. Jobs that wait at limits are in none of a queue's indexes.
@@ -186,7 +185,7 @@ local function has_indexes(names)
   return true
 end
 
--- The ids in the indexes of the statuses, newest first; nil if no index has them or they are too many to sort.
+-- Ids of the indexes of the statuses, newest first; nil if no index has them or they are too many to sort.
 local function indexed()
   if status == '' and (queue_name == '' or is_small()) then return nil end
   local names, n, ids, from = asked_queues(), 0, {}, {}
@@ -229,7 +228,7 @@ local function ended_indexes()
   return from
 end
 
--- When a job or a piece has ended, by its text: nothing in a value of it looks like its own field.
+-- End of a job or piece from its text; values cannot contain such a field.
 local function ended_at(member)
   local number = pieces.number_in(member)
   local text = cache.text_at(number and redis_keys.piece_key(number) or redis_keys.key_of(member)) or ''
@@ -237,8 +236,7 @@ local function ended_at(member)
   return at and tonumber((text:match('^%d+', at + 1))) or 0, text
 end
 
--- The members of a window by the moment of their end; those moments, newest first; and where the next window begins, by how many
--- of each index precede it, nil where there is none.
+-- Members of a window by their end, the ends, newest first, and the start of the next window; nil at the end.
 local function window_at(start, from)
   local by_moment, moments, share = {}, {}, math.floor(WINDOW / math.max(1, #from))
   local lists, longest = {}, 0
@@ -293,7 +291,7 @@ end
 local modes = {
   all = all,
   ended = by_end,
-  -- More than a page's worth are not read to be sorted: they are found among all jobs, by their ids.
+  -- More than a page of them is not sorted but found among all jobs by id.
   children = function()
     local id, ids = aliases.resolve(name), {}
     if redis.call('HLEN', kin.children_key(id)) > scan then
@@ -307,7 +305,7 @@ local modes = {
     show_all(ids)
   end,
   ['repeats'] = function()
-    -- A place behind the last one is the end, however far behind: Redis takes no number of any size.
+    -- A position after the last is the end; Redis rejects larger numbers.
     local from = before ~= '' and math.min(tonumber(before), redis.call('ZCARD', ns .. 'repeats')) or 0
     local ids = redis.call('ZRANGE', ns .. 'repeats', from, from + most - 1)
     for i, id in ipairs(ids) do

@@ -19,7 +19,7 @@ local keys, rows = {}, {}
 for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
 cache.fetch(keys)
 
--- Each look counts one queue anew in part, for whatever has come between an index and its count.
+-- Each call recounts a part of one queue, to correct differences between index and count.
 local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' }, { 'completed', 'failed', 'terminated' } }
 local function look_again(q, part)
   local queue_record = cache.queue(q)

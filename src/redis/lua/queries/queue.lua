@@ -22,7 +22,7 @@ for lane, till in pairs(queue_record.lanes) do
   if till > time.now then lanes[#lanes + 1] = row_of.lane { queue = queue_name, lane = lane, till = numbers.int(till) } end
 end
 
--- In the order in which they are claimed: by priority, with ageing by that and the moment of becoming ready.
+-- In the order of claims: priority, with ageing and time.
 local line = {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
   for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue_key(queue_name, place), 0, most - 1), most)) do

@@ -75,7 +75,7 @@ end
 
 local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
--- Where it stands in its index, unless its queue or its limit are about to say that anew.
+-- Position in its index, unless its queue or limit is about to change it.
 local function check_score(id, doc, score)
   if cache.queue(doc.queue).reordering or (doc.waiting_limit and limits.at(doc.waiting_limit).settings and limits.at(doc.waiting_limit).settings.reordering) then return end
   if tonumber(score) ~= order.score(doc) then fault(id, 'has score ' .. score .. ' in ' .. (doc.waiting_limit or states.indexes[doc.place] or 'ready') .. ', expected ' .. numbers.int(order.score(doc)), 'place') end
@@ -91,7 +91,7 @@ local function check_waiting_place(id, doc)
   return 1
 end
 
--- Whoever waits at a limit has somebody before it, or a moment at which it is looked at.
+-- A job at a limit has a job before it or a time of the next check.
 local function check_limit(key)
   local settings, waiting = limits.at(key).settings, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
   if settings and settings.waiting and settings.waiting ~= waiting then fault(key, waiting .. ' jobs wait at it, counted ' .. numbers.int(settings.waiting), 'count') end
@@ -101,7 +101,7 @@ local function check_limit(key)
   if moment and moment > time.now and limits.room_at(key) > 0 then fault(key, waiting .. ' jobs wait at a limit that has room for ' .. numbers.int(limits.room_at(key)), 'look') end
 end
 
--- Each group's jobs that wait for their turns here are as many as it is known to have.
+-- Each group has as many waiting jobs as it stores.
 local function check_turns(key)
   local waiting, found = redis.call('ZRANGE', redis_keys.limit_key(key, 'waiting'), 0, size), {}
   if #waiting > size then return end
@@ -132,7 +132,7 @@ local function check_slots(key)
   end
 end
 
--- A piece has args and values for each of its jobs.
+-- A piece has args and values for each job.
 local checked = {}
 local function check_lengths(number)
   checked[number] = true
@@ -144,14 +144,14 @@ local function check_lengths(number)
   end
 end
 
--- A job of a piece is where its piece is.
+-- A job of a piece is where the piece is.
 local function check_piece(id)
   local number = pieces.place_of(id)
   if not checked[number] then check_lengths(number) end
   for _, wrong in ipairs(whereabouts.faults_of(id)) do fault(id, wrong, 'place') end
 end
 
--- Exactly one place, and it is the one that the document names.
+-- It is in exactly the place that the document names.
 local function check_place(id, doc)
   if cache.loose[id] then return check_piece(id) end
   if whereabouts.is_twice(id) then fault(id, 'has a document, and is in a piece besides', 'place') end
@@ -219,7 +219,7 @@ local function check_channel(channel)
   if relayed_by and (not doc or doc.relay_channel ~= channel) then fault(channel, 'its relay, job ' .. relayed_by .. ', is none', 'gone') end
 end
 
--- Nobody is above himself. What is known to lead to a top is not gone through again.
+-- No job is above itself. Parts that are known to reach a root are not walked again.
 local rooted = {}
 local function check_circle(id)
   local way, seen, above = {}, {}, id
@@ -269,7 +269,7 @@ local function check_waiting(id, doc)
   end
 end
 
--- A follower has its children counted as they are, and is where they say.
+-- The counts of a following job match its children, and its place matches the counts.
 local function check_following(id, doc)
   if not doc.followed then return end
   local n = { b = 0, s = 0, c = 0, x = 0 }
@@ -284,7 +284,7 @@ local function check_following(id, doc)
   if (doc.place == 'c') ~= (counted == '0,0,0') and (doc.place == 'c' or doc.place == 's') then fault(id, 'is ' .. states.of(doc) .. ' with ' .. counted .. ' children (busy, suspended, broken)', 'tie') end
 end
 
--- Nothing stays at a port whose wires lead somewhere.
+-- A port with wires holds no values.
 local function check_wires(id, doc)
   for field in pairs(doc) do
     local dir, port = field:match('^w([io]):(.+)$')
@@ -295,12 +295,12 @@ local function check_wires(id, doc)
   end
 end
 
--- What a run under way holds, and until when.
+-- Fields of a current run.
 local function check_run(id, doc)
   if doc.place ~= 'l' or not doc.lease_until then return end
   local score = not cache.loose[id] and tally.score(doc.queue, 'leases', id)
   if score and tonumber(score) ~= tonumber(doc.lease_until) then fault(id, 'its lease ends at ' .. doc.lease_until .. ', its queue looks at ' .. score, 'place') end
-  -- A lease that is over holds no slot, and its limit may have gone and come back.
+  -- An ended lease holds no slot, and its limit may have been deleted and created again.
   if tonumber(doc.lease_until) <= time.now then return end
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     if limits.at(key).settings and not redis.call('ZSCORE', redis_keys.limit_key(key, 'held'), id) then fault(id, 'its run holds no slot of limit ' .. key, 'slot') end
@@ -322,10 +322,10 @@ local function check_values(id, doc)
   end
 end
 
--- Redis' own clock and that of the script may differ by so much.
+-- Maximum difference between the clocks of Redis and the script.
 local SOON = 1000
 
--- What is there goes by itself, and is there for as long as its job says; one that was taken has left no word.
+-- A result expires when its job says; a taken one leaves nothing.
 local function check_result(id, doc)
   local left = redis.call('PTTL', ns .. 'result:' .. id)
   if left == -1 then fault(id, 'its result is kept for ever', 'result') end
@@ -354,7 +354,7 @@ end
 
 local HEAD_LENGTH = 20
 
--- No lane is open for longer, and no moment of a queue is later than the first of its index.
+-- No lane lives longer, and no stored time is later than the first of its index.
 local MAX_LANE = 86400000
 local looked_at = { timers = queue_fields.next_timer, leases = queue_fields.next_lease, completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
@@ -378,7 +378,7 @@ local function check_classes(q)
   end
 end
 
--- What waits has somebody coming, and the head of no index names a job that is gone.
+-- Waiting jobs have a lane on its way, and no index begins with a deleted job.
 local function check_queue(q)
   local queue_record = cache.queue(q)
   local text = cache.text_at(redis_keys.queue_key(q))
@@ -459,7 +459,7 @@ local function scan(command, key, step, check)
   return page[1]
 end
 
--- The greater of the two copies.
+-- The larger of both copies.
 local function check_ids()
   local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
   if not last then return fault('jobs:last_id', 'is not a number', 'ids') end
@@ -490,7 +490,7 @@ local function check_constraints()
   if not is_sound then fault('constraints', 'cannot be read', 'constraints') end
 end
 
--- Records that another one has replaced since.
+-- Records replaced by another.
 local replaced = { ['queue'] = 'queue', limit = 'limit', job = 'job' }
 local function check_listed_unreadable()
   for line in (cache.text_at(ns .. 'unreadable') or ''):gmatch('[^\n]+') do
@@ -509,7 +509,7 @@ local function check_data()
   return '0'
 end
 
--- Jobs that the counter of ids has not reached, and parts of jobs that are gone.
+-- Jobs beyond the counter of ids, and parts of deleted jobs.
 local is_there = {}
 local function exists(id)
   if is_there[id] == nil then
@@ -552,7 +552,7 @@ local phases = {
   { 'data', check_keys },
 }
 
--- What there is little of is looked at together.
+-- Small parts are checked together.
 repeat
   kind = phases[phase][1]
   local ok, next_from = pcall(phases[phase][2])

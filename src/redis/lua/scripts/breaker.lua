@@ -26,13 +26,13 @@ local function state()
   return reply.breaker { state = 'open', till = numbers.int(probed == 'p' and math.min(till, time.now + base) or till), failures = numbers.int(n) }
 end
 
--- Calls that were under way when it opened say nothing new.
+-- Calls in progress when it opened report nothing new.
 local function fail(counts)
   if not counts then return state() end
   n = n + 1
   if n >= threshold then
     till = time.now + math.max(floor, backoff.doubling(base, n - threshold + 1, cap))
-    -- Of whom nothing is known any more after a day nothing is listed either.
+    -- A host that is forgotten after a day is not listed either.
     redis.call('ZADD', ns .. 'breakers', numbers.int(time.now), host)
     redis.call('ZREMRANGEBYSCORE', ns .. 'breakers', '-inf', numbers.int(time.now - DAY))
   end

@@ -22,7 +22,7 @@ local cache = require 'runtime/cache'
 local idempotency = require 'runtime/idempotency'
 local journal = require 'runtime/journal'
 
--- Who hears a message is read with everything else.
+-- Listeners are read together with everything else.
 local first, channel = ARGV[at + 2], ARGV[at + 3]
 if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) end
 if first == 'keep' then KEYS[#KEYS + 1] = kept.key(channel) end
@@ -52,7 +52,7 @@ if not ok then return reply.refused { code = why.code, message = why.message, wa
 
 bells.ring_ready()
 bells.ring_timers()
--- Who got nothing asks again under the same key until there is something.
+-- A caller that got nothing asks again with the same key.
 if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for), '') end
 work.flush()
 if me.warning then return reply.refused { code = me.warning[1], message = me.warning[2] } end

@@ -49,7 +49,7 @@ local lane_key = ns .. 'lane:' .. lane
 local patterns, tags, has_heard = args.take_list(), args.take_list(), args.take_list()
 local runs, count, keys = {}, args.take_int(), {}
 
--- A claim of nothing but the head of the queue reads it first, so that its jobs come with everything else.
+-- A claim of the head of a queue reads it first, so that its jobs are read with everything else.
 local head
 if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
   head = redis.call('ZRANGE', redis_keys.queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
@@ -59,20 +59,20 @@ end
 cache.fetch(KEYS)
 cache.makes_room = queue_name == internal.BULK
 for i = 1, count do runs[i] = finish.take_run(at) end
--- Jobs on the wrong side, or in a former order, are moved in slices.
+-- Jobs on the wrong side or in an old order are moved in slices.
 local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
 if LIGHT and (changing or hints.hears_anything()) then return reply.committed { word = 'verbs' } end
 
 local function next_due()
   if queue_name == '' or cache.queue(queue_name).paused then return '' end
   local moment = math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))
-  -- Also from now on: the clock of who asks may be another one.
+  -- Also relative, because the caller's clock may differ.
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
--- A bell becomes the lane that it woke; a lane that is not known needs a free place.
+-- A bell becomes the lane that it started; an unknown lane needs a free place.
 local function enter()
-  -- A bell for a queue that there is not makes none.
+  -- A bell does not create a queue.
   if not cache.text_at(redis_keys.queue_key(queue_name)) then return false end
   local there = cache.queue(queue_name).lanes
   if there[bell] then
@@ -88,17 +88,17 @@ end
 if lane ~= '' then
   local text = cache.text_at(lane_key)
   local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
-  -- The same request again gets the same answer: the answers as kept, the runs as far as they still hold.
+  -- A repeated request gets the same answer: stored answers, and runs that are still valid.
   if last and last == seq then
     local lane_record = readable.decode(text:match('{.*') or '', lane_key) or { word = 'stale', answers = {}, tokens = {} }
     return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
-  -- A pull worker's number stands for what it asks for: another one is another question under the same key.
+  -- A pull worker's number identifies its request: another one is another request with the same key.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
--- What became of each run; `apart`: how many did not end with the rest of their piece. Those that go by themselves come first:
--- what they do to jobs of a piece takes those out of it.
+-- Results of the runs; `apart`: number of runs that did not end with their piece. These come first, because they take
+-- jobs out of pieces.
 local function commit_all()
   local answers, ended, parents, whole = {}, {}, {}, {}
   for i = 1, #runs do
@@ -134,15 +134,15 @@ local function commit_all()
   return answers
 end
 local answers = commit_all()
--- What becomes of runs that were refused, or lost, and of a day that is over, is for the other script: nothing has been written so far.
+-- Refused or lost runs, and a past day, are left to the other script: nothing was written so far.
 for i = 1, LIGHT and #runs or 0 do
   if answers[i] == nil or counts.is_left then return reply.committed { word = 'verbs' } end
 end
 
--- Pull workers serve themselves: they keep a record under a lane's name, and take no lane's place.
+-- Pull workers have a record under a lane's name, but take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
--- Who was told to take no new jobs gets none, and nobody calls it.
+-- A worker with the signal `quiet` gets no jobs and is not called.
 local told = process ~= '' and processes.heard(process, queue_name) or ''
 local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and cache.queue(queue_name).paused)
 do
@@ -152,11 +152,11 @@ do
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
   work.conclude()
-  -- A lane with runs to commit believes what is counted; one that has none has come to look.
+  -- A lane with runs to commit trusts the counts; one without has come to look.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then
-    -- Pieces that have ended together stand in nothing that a claim reads.
+    -- A claim reads nothing of pieces that ended together.
     work.flush(true)
     head = nil
   end
@@ -199,8 +199,8 @@ if laned then
   elseif leave ~= '' or (#ids == 0 and not more) then
     lanes.set(queue_name, lane, nil)
     if leave == '' then lanes.waits_until[queue_name] = time.now + waits end
-    -- Who waits for a rate is not ready, and a moment of it may be near: the next lane waits for that.
-    -- A lane whose time is over while work keeps coming calls for the next one, ready or not.
+    -- Jobs that wait for a rate are not ready, but may be soon: the next lane waits for that. A lane whose time is
+    -- over while work continues calls the next one in any case.
     if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'), lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0) end
     word = 'empty'
   elseif #ids == 0 then
@@ -214,7 +214,7 @@ if laned then
 end
 bells.ring_ready()
 bells.ring_timers()
--- A pull worker that got nothing asks again under the same key until it gets something; who was not let in has none to keep.
+-- A pull worker that got nothing asks again with the same key; one that was refused entry stores nothing.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
   if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lane_key, record, lanes.MINUTE) else cache.set_text(lane_key, record) end

@@ -34,7 +34,7 @@ local beside = {}
 for i = 1, args.take_int() do beside[i] = { once = args.take(), period = args.take(), fingerprint = args.take(), shelf = args.take() } end
 
 local known, taken = idempotency.recall(once, fingerprint, shelf)
--- Whoever was answered before gets that answer, and nobody else does.
+-- A repeated call gets its stored answer, and no other call does.
 for _, call in ipairs(beside) do
   local answered, used = idempotency.recall(call.once, call.fingerprint, call.shelf)
   taken = taken or answered or used
@@ -51,7 +51,7 @@ end
 
 ids.must_have_given(seen)
 if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
--- Each by itself: only those that no key stands for are many.
+-- One by one: large numbers are only created without unique keys.
 local function made_alone(spec, n)
   if spec.queue == internal.BULK then cache.makes_room = true end
   local first, first_status, is_known

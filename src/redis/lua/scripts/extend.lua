@@ -25,7 +25,7 @@ local answers, tokens, told = {}, args.take_list(), ''
 local ids = {}
 for i, token in ipairs(tokens) do ids[i] = token:match('^[1-9]%d*') or '0' end
 cache.fetch_jobs(ids)
--- A lane goes on with a whole piece.
+-- A lane continues with a whole piece.
 local renewed = {}
 local function renew_piece(token)
   local id, under = token:match('^([1-9]%d*)%.(.*)$')
@@ -40,10 +40,10 @@ for i, token in ipairs(tokens) do
   local id = token:match('^([1-9]%d*)%.') or '0'
   answers[i] = lane ~= '' and renew_piece(token) or ''
   local doc = answers[i] == '' and cache.find(id)
-  -- Who asks for its own run alone hears so that its job is to end: what it commits until its lease ends still counts.
+  -- A worker that renews only its own run learns that its job must end; its commits still count until its lease ends.
   local is_ending = doc and doc.terminating == '1' and lane == ''
   if doc and doc.token == token and tonumber(doc.lease_until) > time.now and not is_ending then
-    -- From now on the run has a length of its own.
+    -- From now on the run has its own lease length.
     if own ~= '' then cache.change(id, doc, fields.lease_length, numbers.int(lease)) end
     cache.change(id, doc, fields.begun, '1')
     if progress ~= '' then values.set_value(id, doc, fields.progress, progress) end

@@ -25,14 +25,14 @@ for class in pairs(cache.queue(queue_name).pulled_classes or {}) do pull[class] 
 for class in pairs(cache.queue(queue_name).bounded_classes or {}) do bounded[class] = true end
 for class in pairs(cache.queue(queue_name).called_classes or {}) do called[class] = true end
 
--- Runs of these call somebody else: a lane takes on few of them at a time.
+-- Runs of these classes call other services, so a lane takes few of them.
 local function note_called(class, calls)
   if called[class] == calls then return end
   called[class] = calls
   recalled = true
 end
 
--- So many runs of a class at once. What is set on the limit itself stays until the worker says something else.
+-- Concurrency of a class. A value set on the limit itself stays until the class changes it.
 local function bound(class, concurrency, anew)
   local own = sides.worker_limit(queue_name, class)
   if not concurrency and not bounded[class] then return end
@@ -63,7 +63,7 @@ for _ = 1, args.take_int() do
   end
   bound(class, tonumber(concurrency), differs)
   note_called(class, definition and serves == 'call' or nil)
-  -- The jobs of a class that is there no more stay where they are.
+  -- Jobs of a removed class stay.
   local pulled = serves == 'pull' or nil
   if definition and pull[class] ~= pulled then
     pull[class] = pulled
@@ -81,7 +81,7 @@ if whole ~= '' then
   end
 end
 
--- A queue is known from its first class on.
+-- A queue exists from its first class on.
 if changed then cache.change_queue(queue_name, queue_fields.bounded_classes, next(bounded) and bounded or nil) end
 if recalled then cache.change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
 if changed and hints.hears('/sidejob/workers/' .. queue_name) then

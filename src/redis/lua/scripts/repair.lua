@@ -56,7 +56,7 @@ function mend.values(id, doc)
   ending.finish(id, doc, 'f', error)
 end
 
--- Values that are there count; those of both places come in the order in which they were written.
+-- Existing values count, in the order of their writing from both places.
 function mend.port(id, doc, dir, port)
   local field, key = dir .. ':' .. port, redis_keys.list_key(id, dir, port)
   local type_of = redis.call('TYPE', key).ok
@@ -101,7 +101,7 @@ function mend.names(id, doc)
   cache.change(id, doc, fields.aliases, kept[1] and cjson.encode(kept) or nil)
 end
 
--- The channel's own members, as documents say: counted, and listed where they are few.
+-- Members of the channel by the documents: counted, and listed if they are few.
 function mend.channel(channel)
   local key = ns .. 'channel:' .. channel
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
@@ -125,7 +125,7 @@ function mend.listening(id, doc)
   end
 end
 
--- Values that stay where wires lead on from are carried on.
+-- Forwards values that stay at a port with wires.
 function mend.wires(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
@@ -170,7 +170,7 @@ function mend.following(id, doc)
   if doc.place == 's' or doc.place == 'c' then follow.keep_up(id, doc) end
 end
 
--- Who is above himself is let go by his parent.
+-- A job above itself is detached from its parent.
 function mend.circle(id, doc)
   local seen, above = {}, doc.parent
   while above and above ~= id and not seen[above] do
@@ -181,7 +181,7 @@ function mend.circle(id, doc)
   if above == id then kin.unlink(id, doc) end
 end
 
--- A child is one by its own document; a parent that is gone has none.
+-- A child is one by its own document; a deleted parent has none.
 function mend.family(id, doc)
   mend.circle(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
@@ -203,7 +203,7 @@ function mend.family(id, doc)
   mend.following(doc.parent, parent)
 end
 
--- A run needs a token and a lease; without both it is none, and the job is queued again.
+-- A run needs a token and a lease; otherwise the job is queued again.
 function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
   if (doc.place == 'l') == (is_run and true or false) then
@@ -245,7 +245,7 @@ end
 
 local MAX_LANE = 86400000
 
--- Definitions that cannot be read go: their classes are registered again.
+-- Deletes unreadable definitions: their classes register again.
 local function drop_definitions(q)
   local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
   for i = 1, #definitions, 2 do
@@ -262,7 +262,7 @@ local function mend_limit_record(key)
   journal.put(limits.touched, key, true)
 end
 
--- The first moments are those of the indexes, and the queue is looked at by them.
+-- Sets the first times from the indexes.
 function mend.queue(q)
   drop_definitions(q)
   for place in pairs(redis_keys.letters) do
@@ -326,7 +326,7 @@ function mend.schedule(id)
   if not doc or not doc.repeats then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- The jobs of a piece that cannot be read, each by itself: those whose args are lost are marked so, and fail.
+-- Repairs jobs of an unreadable piece one by one; jobs with lost args are marked and fail.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   local piece = text and pieces.read(text)
@@ -393,7 +393,7 @@ mend_data.constraints = function()
   hints.set(system, till, version)
 end
 
--- A key that belongs to nothing: a part of a job that is gone, or a unique key that names none; a job that the counter has not reached.
+-- Deletes keys of deleted jobs and unique keys without a job, and raises the counter of ids.
 function mend.data(name)
   if mend_data[name] then return mend_data[name](name) end
   if name:find('^job:%d+:') or name:find('^unique:') then redis.call('DEL', ns .. name) end
@@ -401,10 +401,10 @@ end
 
 function mend.unreadable(name) salvage.forget(name) end
 
--- A job that cannot be read goes by force.
+-- Deletes an unreadable job.
 function mend.erase(job) salvage.erase(aliases.resolve(job)) end
 
--- A result says itself until when it is kept.
+-- A result stores its own expiry.
 function mend.result(id, doc)
   local key = ns .. 'result:' .. id
   local left = redis.call('PTTL', key)

@@ -18,12 +18,12 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 
--- What is not said stays, so nobody takes back what others have set meanwhile; what was in force is answered.
+-- Omitted settings stay, so that concurrent changes are kept. Returns the earlier ones.
 local queue_record = cache.queue(queue_name)
 local was_lanes, was_batch, was_ageing = numbers.int(queue_record.most_lanes or 0), numbers.int(queue_record.batch or 0), numbers.int(queue_record.ageing or 0)
 local was_paused, was_mode = queue_record.paused and '1' or '', queue_record.mode or 'push'
 
--- 0 stands for none.
+-- 0 removes it.
 local function set_number(field, text)
   if text ~= '' then cache.change_queue(queue_name, field, tonumber(text) > 0 and tonumber(text) or nil) end
 end

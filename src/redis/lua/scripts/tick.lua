@@ -24,7 +24,7 @@ local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 
 local wake_key = ns .. 'wake'
--- Deployments stand in front of what is due, and are no work.
+-- Deployments precede due entries and are no work.
 local DEPLOYMENTS = 20
 local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', numbers.int(time.now), 'LIMIT', 0, most + skip + DEPLOYMENTS)
 local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most + skip + DEPLOYMENTS

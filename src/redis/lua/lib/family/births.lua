@@ -1,4 +1,4 @@
--- How many jobs one job may lead to, and how deep.
+-- Limits of families: number of descendants and depth.
 
 local births = {}
 
@@ -6,8 +6,8 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 
--- How much one job may lead to: jobs that are there and were born below it, and how deep. What is let go or adopted
--- stays counted where it was born, so nothing gets round this by changing its parent.
+-- Bounds existing descendants and depth. A detached or adopted job still counts where it was created, so a change of
+-- parent does not evade the bound.
 function births.count(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000
   local root, level = (parent_doc.root_and_level or ''):match('^(%d+),(%d+)$')
@@ -20,7 +20,7 @@ function births.count(id, doc, parent, parent_doc)
   cache.change(id, doc, fields.root_and_level, root .. ',' .. numbers.int(level + 1))
 end
 
--- A job that goes makes room below the one that it was born under, if that is still there.
+-- A deleted job makes room below its original root, if that still exists.
 function births.uncount(doc)
   local root = doc.root_and_level:match('^%d+')
   local root_doc = cache.find(root)

@@ -1,5 +1,5 @@
--- Families that are too large for one script: a job of our own goes through them, a slice in each run. What a run does and
--- where it has come to are one commit, so a run that is lost has done nothing.
+-- Families that are too large for one script: an internal job walks them, one slice per run. A slice and its position
+-- are one commit, so a lost run has done nothing.
 
 local branches = {}
 
@@ -16,10 +16,10 @@ local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- How many jobs one run looks at, and about how many of the children of one at once; how many changes it makes before it stops.
+-- Jobs per run, children of one job per page, and changes after which a run stops.
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 
--- Some of the children that a job has in Redis, by their ids; where the next ones begin; how many were looked at.
+-- Returns ids of some stored children, the next cursor, and the number read.
 local function page(parent, cursor)
   local scanned, ids, there = redis.call('HSCAN', kin.children_key(parent), cursor, 'COUNT', PAGE), {}, {}
   for i = 2, #scanned[2], 2 do ids[#ids + 1] = scanned[2][i]:match('^%d+') end
@@ -31,8 +31,8 @@ local function page(parent, cursor)
   return there, scanned[1], #ids
 end
 
--- Puts a job into the line of those whose children come next. Each also names the one before it, so that they can be gone
--- through backwards, the deepest first. One that is met twice, as in a circle, stands there once.
+-- Puts a job into the line of jobs whose children come next. Each names the previous one, so that the line can be
+-- walked backwards, deepest first. A job that is met twice, as in a circle, is in it once.
 local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
@@ -41,7 +41,7 @@ local function stand(id, doc, other, other_doc)
   write.items(id, doc, 'i', 'in', { '="' .. other .. ' 0"' }, { quiet = true, unnoted = true })
 end
 
--- The family has changed behind us: it is gone through anew, from its top.
+-- The family has changed, so the walk restarts at its top.
 local function begin(id, doc)
   local top_doc = cache.find(doc.family_top)
   cache.change(id, doc, fields.family_round, numbers.int((tonumber(doc.family_round) or 0) + 1))
@@ -50,8 +50,8 @@ local function begin(id, doc)
   if top_doc then stand(id, doc, doc.family_top, top_doc) end
 end
 
--- Does something to each child of those in line, and puts those that have children in line too, behind the others: the next
--- script looks at them, when what their own runs of this batch have made is in Redis. Answers how many it has looked at.
+-- Acts on each child of the jobs in line, and appends children that have children: the next script reads them when
+-- changes of this batch are in Redis. Returns the number of jobs read.
 local function go_through(id, doc, act)
   local pushed, taken = ports.counts(doc, 'i', 'in')
   local line = lists.items(lists.of(id, doc, 'i', 'in', pushed - taken), math.min(pushed - taken, BRANCHES))
@@ -71,8 +71,8 @@ local function go_through(id, doc, act)
   return looked
 end
 
--- Erases some children of one job, which have none themselves any more. Answers how many; where the next ones begin, '0'
--- behind the last; whether some have to end first; whether one has children again; and how many it has looked at.
+-- Deletes children without children. Returns the number, the next cursor ('0' at the end), whether some have to end
+-- first, whether one has children again, and the number read.
 local function prune(here, cursor, force)
   local children, next_page, seen = page(here, cursor)
   local erased, waits = 0, false
@@ -91,7 +91,6 @@ local function prune(here, cursor, force)
   return erased, next_page, waits, false, seen
 end
 
--- It has no children left.
 local function strip(id, doc, here, here_doc)
   cache.change(here, here_doc, fields.has_children, nil)
   journal.put(cache.writes.hashes, kin.children_key(here), nil)
@@ -100,8 +99,8 @@ local function strip(id, doc, here, here_doc)
   cache.change(id, doc, fields.family_before, before ~= '' and before or nil)
 end
 
--- Erases what is below the top, the deepest first, and then the top. Answers how many; whether anything is left; and whether
--- runs have to end first.
+-- Deletes everything below the top, deepest first, then the top. Returns the number, whether anything is left, and
+-- whether runs have to end first.
 local function erase_below(id, doc, force)
   local looked, done = 0, 0
   while doc.family_before and looked < BRANCHES and journal.puts < MOST_PUTS do
@@ -115,7 +114,7 @@ local function erase_below(id, doc, force)
     done, looked = done + erased, looked + seen + 1
     cache.change(id, doc, fields.family_cursor, next_page ~= '0' and next_page or nil)
     if grown then begin(id, doc) end
-    -- What was erased of it is out of Redis for the next script.
+    -- The next script no longer sees what this one deleted.
     if grown or waits or (next_page == '0' and cursor ~= '0') then return done, true, waits end
     if next_page == '0' then strip(id, doc, here, here_doc) end
   end
@@ -134,12 +133,12 @@ local acts = {
   ['delete terminated'] = ending.check_terminated,
 }
 
--- One slice. Such runs say nothing about a job that runs wild.
+-- One slice. Its runs do not count for the runaway guard.
 function branches.run(me)
   local doc = cache.need(me.id)
   local top_doc, action = cache.find(doc.family_top), values.get_value(me.id, doc, fields.args):match('"action":"([%a ]+)"')
   local deletes, waits, erased = action ~= 'terminate', false, 0
-  -- Somebody may want it to stay after all.
+  -- Another call may have decided to keep it.
   local wanted = top_doc and (not deletes or top_doc.delete_requested == 'f')
   if wanted and not doc.family_round then begin(me.id, doc) end
   local looked = wanted and go_through(me.id, doc, acts[action]) or 0

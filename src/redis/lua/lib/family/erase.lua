@@ -1,4 +1,3 @@
--- Removes every trace of a job.
 
 local erase = {}
 
@@ -20,7 +19,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- The answer of a run's commit outlasts its job for so long.
+-- Milliseconds for which the answer of a commit outlasts its job.
 erase.GONE = 60000
 function erase.gone_key(token, n) return ns .. 'gone:' .. token .. '|' .. numbers.int(n) end
 
@@ -33,7 +32,7 @@ end
 
 local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
--- What stands beside the document: the lists and channels of its ports, and values.
+-- Deletes what is beside the document: lists, channels and values.
 local function forget_attached(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
@@ -49,7 +48,7 @@ local function forget_attached(id, doc)
   end
 end
 
--- Removes every trace of one job. Its children must be gone or disowned before.
+-- Deletes everything of a job. Its children must be gone or detached.
 function erase.job(id, doc, status)
   local parent = doc.parent
   kin.unlink(id, doc)

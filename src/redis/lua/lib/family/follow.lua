@@ -1,5 +1,5 @@
--- Following: a job that is completed while all its children are, suspended while not, and runs again when one breaks
--- (fails or is terminated) or is mended. Nothing runs for the rest: whatever moves the last child moves it too.
+-- Following: a job is completed while all its children are, suspended otherwise, and runs again when one fails, is
+-- terminated, or recovers. No run is needed: the script that moves the last child moves the parent.
 
 local follow = {}
 
@@ -12,7 +12,7 @@ local states = require 'job/states'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 
--- From now on: every child is counted, and remembers as what.
+-- Counts every child and remembers its state.
 function follow.begin(id, doc)
   if doc.followed then return end
   cache.change(id, doc, fields.followed, '0,0,0')
@@ -33,7 +33,7 @@ local function resume(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
--- The children are completed: so is it, unless it has another appointment.
+-- All children are completed, so the parent is too, unless it waits for something else.
 local function complete(id, doc)
   if not doc.not_before and not doc.next_slot then return ending.finish(id, doc, 'c', 'null') end
   results.keep(id, doc, 'c', 'null')
@@ -41,7 +41,7 @@ local function complete(id, doc)
   queueing.wake_parent(id, doc, doc.repeats)
 end
 
--- Where a follower is, as its children are.
+-- Moves a following parent to match its children.
 function follow.keep_up(id, doc)
   if doc.followed == '0,0,0' then
     if doc.place ~= 'c' then complete(id, doc) end
@@ -51,7 +51,7 @@ function follow.keep_up(id, doc)
   end
 end
 
--- What its children did, to a follower that is at rest or in a run; any other will run anyway.
+-- Tells a parent at rest or in a run about its children. Any other parent will run anyway.
 local function after_children(id, doc, turned)
   if doc.place == 'l' then
     if turned then cache.change(id, doc, fields.child_during_run, '1') end

@@ -1,4 +1,4 @@
--- Parents and children: what they know of each other.
+-- Parents and children.
 
 local kin = {}
 
@@ -22,7 +22,7 @@ function kin.status(id, name)
   return entry and entry:match('^%d+,(%a+),')
 end
 
--- Every child as { name, id, status, class }.
+-- Returns each child as { name, id, status, class }.
 function kin.children_of(id, doc)
   local list = {}
   if not doc.has_children then return list end
@@ -68,8 +68,8 @@ function kin.unlink(id, doc)
   if parent_doc and parent_doc.waits_for then journal.push(journal.within(queueing.settled, parent), id) end
 end
 
--- A child made from outside for the run that its parent is in is held until that run has ended; below a parent that
--- waits for its children it is one more of them. Answers whether it is held.
+-- Holds a child that was created for the current run of its parent until that run ends. A parent that waits for its
+-- children waits for it too. Returns whether it is held.
 function kin.joins(parent, doc)
   if doc.place == 'l' or doc.unanswered then return true end
   if doc.waits_for then return false end
@@ -82,13 +82,13 @@ function kin.hold(id, doc, parent, parent_doc)
   places.move(id, doc, 's', numbers.never)
 end
 
--- A child that somebody may pause for is gone.
+-- An awaited child is gone.
 function kin.missed(parent)
   local doc = cache.find(parent)
   if doc and doc.awaited_children and doc.place ~= 'l' then queueing.wake(parent, doc, 'child') end
 end
 
--- An ended child that is to run again is waited for again.
+-- An ended child that will run again is awaited again.
 function kin.rejoin(id, doc)
   local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc or parent_doc.waits_for ~= '*' then return end

@@ -1,4 +1,4 @@
--- Families as trees: the top, who adopts whom, and all that is below a job.
+-- Families: root, adoption, descendants.
 
 local trees = {}
 
@@ -8,7 +8,7 @@ local journal = require 'runtime/journal'
 
 trees.MAX_DEPTH = 1000
 
--- The topmost job above a job, or the job itself. Kept within a run, for as long as nobody gets or loses a parent.
+-- Returns the root of a job. Cached until a parent changes.
 function trees.root(id)
   local roots = journal.within(kin.memo, 'roots')
   if roots[id] then return roots[id] end
@@ -38,8 +38,8 @@ function trees.adopt(id, doc, orphan, name)
   kin.link(id, doc, name, orphan, orphan_doc)
 end
 
--- The children of a job by their ids; nil where there are many more than are wanted. A page may end early, so it is asked
--- for more than that.
+-- Returns ids of the children, or nil if there are many more than wanted. Asks for more than that, because a page may
+-- end early.
 local function few_children(id, doc, most)
   if not doc.has_children then return {} end
   local key, ids = kin.children_key(id), {}
@@ -55,7 +55,7 @@ local function few_children(id, doc, most)
   return ids
 end
 
--- The job and all below it, nearest first; `more` when there are more than are wanted.
+-- Returns the job and its descendants, nearest first; `more` if there are more than wanted.
 function trees.of(id, most)
   local tree, at_job = { id }, 1
   while at_job <= #tree and #tree < most do
@@ -64,7 +64,7 @@ function trees.of(id, most)
       local ids = few_children(tree[at_job], doc, most)
       if not ids then return tree, true end
       cache.fetch_jobs(ids)
-      -- Above itself is a job only where a circle was made, which has no other way back.
+      -- Only a circle can put a job above itself.
       for _, child in ipairs(ids) do
         if child ~= id then tree[#tree + 1] = child end
       end

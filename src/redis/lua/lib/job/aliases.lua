@@ -1,4 +1,4 @@
--- Jobs by their ids or other names.
+-- Ids and aliases.
 
 local aliases = {}
 
@@ -7,7 +7,6 @@ local journal = require 'runtime/journal'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 
--- A job by its id or one of its aliases.
 function aliases.resolve(ref)
   if ref:match('^[1-9]%d*$') then return ref end
   local id = cache.hget(ns .. 'jobs:aliases', ref)
@@ -19,7 +18,7 @@ local MOST_ALIASES = 100
 
 function aliases.of(id, doc) return doc.aliases and readable.decode(doc.aliases, redis_keys.key_of(id) .. ' ' .. fields.aliases) or {} end
 
--- Adds names that the job does not have yet; the list is decoded and encoded once for all of them.
+-- Adds missing aliases; encodes the list once for all of them.
 function aliases.add(id, doc, names)
   cache.hfetch(ns .. 'jobs:aliases', names)
   local list

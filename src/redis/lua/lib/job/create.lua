@@ -1,4 +1,4 @@
--- Makes one job, or finds the one that its unique key stands for.
+-- Creates one job, or finds the one that holds its unique key.
 
 local create = {}
 
@@ -23,7 +23,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- A job of a debounced key that waits is asked for again: the newest call says what it is to do, and when.
+-- A debounced job that waits takes the args and time of the newest call.
 local function postpone(id, doc, spec, args)
   local newest = args ~= '' and args or nil
   for _, e in ipairs(spec.values or {}) do
@@ -38,8 +38,8 @@ local function postpone(id, doc, spec, args)
   if moment > time.now or doc.place == 't' then queueing.enqueue(id, doc) end
 end
 
--- How: with letters in it, d = held until deleted, s = until started, not until ended; p = a hit must have the same parent, or none;
--- c = makes a job whoever holds the key, and holds it only if it is free.
+-- Letters: d = held until deleted, s = until started; p = a hit must have the same parent or none; c = creates a job
+-- in any case and holds the key only if it is free.
 local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
 
 local function claim_unique(spec, id, doc)
@@ -65,7 +65,7 @@ local function existing_job(spec, parent, args)
   return id, states.of(doc)
 end
 
--- Makes one job, or finds the one that its unique key stands for. `born` is the run's job when a run spawns it.
+-- `born` is the run's job if a run spawns it.
 function create.one(spec, args, born)
   specs.check_registered(spec.queue, spec.class, spec.known)
   local parent = born or (spec.parent and aliases.resolve(spec.parent))

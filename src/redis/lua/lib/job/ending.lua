@@ -1,5 +1,6 @@
--- How a job ends, alone or with all that is below it, and how it is deleted. Ending one may end and delete others, so all of that is here.
--- Within itself at most 20 calls deep: a held child has not run and so holds none of its own, and what was told to go is ending already.
+-- Ends and deletes jobs with their descendants. Ending one job may end and delete others, so this is one module.
+-- Within itself at most 20 calls deep: a held child has not run and holds no children, and a job that must be deleted
+-- is already ending.
 
 local ending = {}
 
@@ -31,7 +32,7 @@ local function has_inputs(id, doc)
   return false
 end
 
--- Whether anybody may write to it who does not know it: by a channel, or as the class sees fit.
+-- Returns whether others may write to it without knowing it: by a channel, or because its class allows it.
 local function listens(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local port = field:match('^i:(.+)$')
@@ -40,7 +41,8 @@ local function listens(id, doc)
   return false
 end
 
--- When a job at rest may go. What data can wake stays longer, and as long as its parent or a channel may have some for it.
+-- Returns when a job at rest may be deleted. A job that data can wake stays longer, as long as its parent or a
+-- channel may send some.
 function ending.removal(id, doc, place)
   if place == 'c' and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
     if doc.parent or listens(id, doc) then return numbers.never end
@@ -50,7 +52,7 @@ function ending.removal(id, doc, place)
   return time.now + (tonumber(doc.retain) or DAY)
 end
 
--- What steps have done counts until the job has got beyond them: not when a run failed, nor when the job did.
+-- Stored steps count until the job is past them, so not after a failed run or a failed job.
 function ending.clear_steps(id, doc)
   if doc.sleep_until then cache.change(id, doc, fields.sleep_until, nil) end
   if doc.awaited_children then cache.change(id, doc, fields.awaited_children, nil) end
@@ -61,7 +63,7 @@ function ending.clear_steps(id, doc)
   cache.change(id, doc, fields.has_steps, nil)
 end
 
--- What had ended before it was terminated has been told of, and has left its result: that is no other end.
+-- It had ended before it was terminated: that end was reported and has a result.
 local function leave_word(id, doc, place, value)
   local is_known = doc.end_was_told or (place == 'T' and states.ends[states.resting[doc.place]])
   if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
@@ -70,7 +72,7 @@ local function leave_word(id, doc, place, value)
   if doc.callback then internal.call_back(id, doc, place, value) end
 end
 
--- What held it is over.
+-- Releases a held job.
 function ending.free(id, doc)
   if not doc.held then return end
   cache.change(id, doc, fields.held, nil)
@@ -99,7 +101,7 @@ function ending.let_children_go(id, doc, cancelled)
   end
 end
 
--- The job has come to an end of its own: completed (with a result), failed or terminated (with an error).
+-- Ends a job: completed (with a result), failed or terminated (with an error).
 function ending.finish(id, doc, place, value)
   cache.change(id, doc, fields.ended_at, time.now_text)
   if doc.unanswered then cache.change(id, doc, fields.unanswered, nil) end
@@ -127,7 +129,7 @@ function ending.be_terminated(id, doc, error)
   ending.finish(id, doc, 'T', error or '{"message":"terminated","reason":"other"}')
 end
 
--- After a run of a job that somebody wants to end: the shutdown run, or the end itself.
+-- After a run of a job that must end: starts the shutdown run, or ends it.
 function ending.terminate_now(id, doc)
   if doc.has_shutdown then
     local was = states.of(doc)
@@ -141,7 +143,7 @@ function ending.terminate_now(id, doc)
   ending.be_terminated(id, doc)
 end
 
--- Ends one job: at once, or by a shutdown run, or when the run that holds it has ended.
+-- Ends one job now, after a shutdown run, or after its current run.
 function ending.terminate_one(id, doc)
   if doc.place == 'T' or doc.terminating then return end
   if doc.place == 'l' then
@@ -153,10 +155,10 @@ function ending.terminate_one(id, doc)
   end
 end
 
--- How many jobs of families one script touches, whatever it was asked for; what is more is handed on.
+-- Maximum number of jobs of families that one script changes. The rest goes to an internal job.
 local budget = { left = 500 }
 
--- The job and all below it, where this script may touch so many; else nil.
+-- Returns the job and its descendants if this script may change that many, otherwise nil.
 local function whole(id)
   local tree, more = trees.of(id, math.max(budget.left, 2))
   if more or (#tree > budget.left and #tree > 1) then return nil end
@@ -164,7 +166,7 @@ local function whole(id)
   return tree
 end
 
--- Answers the job that goes on with what is below, where that is too much for one script.
+-- Returns the internal job that continues, if the family is too large for one script.
 function ending.terminate(id, doc, recursive)
   if not recursive then return ending.terminate_one(id, doc) end
   local tree = whole(id)
@@ -175,13 +177,13 @@ function ending.terminate(id, doc, recursive)
   return not tree and internal.hand_on(id, 'terminate') or nil
 end
 
--- Only what is terminated goes without force.
+-- Without force only terminated jobs can be deleted.
 function ending.check_terminated(id, doc, force)
   if force or doc.place == 'T' then return end
   journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
 end
 
--- A family that is too large for one script is deleted by a job of our own, which is asked for once.
+-- An internal job deletes a family that is too large for one script. It is created once.
 local function delete_large(id, doc, force)
   if doc.delete_requested == 'f' then return 'ending' end
   ending.check_terminated(id, doc, force)
@@ -191,7 +193,7 @@ local function delete_large(id, doc, force)
   return 'ending'
 end
 
--- Deletes a tree that has been terminated, children first. Answers 'gone', 'ending' (forced: runs have to end first).
+-- Deletes a terminated tree, children first. Returns 'gone', or 'ending' if runs have to end first.
 function ending.delete(id, doc, force)
   local tree = whole(id)
   if not tree then return delete_large(id, doc, force) end
@@ -218,7 +220,7 @@ function ending.delete(id, doc, force)
   return 'gone'
 end
 
--- Erases the children that completed or were terminated, each with all below it, where all of that has ended.
+-- Deletes completed and terminated children whose descendants have all ended.
 function ending.forget(id, doc)
   local left = 0
   for _, child in ipairs(kin.children_of(id, doc)) do
@@ -243,7 +245,7 @@ function ending.forget(id, doc)
   cache.del(kin.children_key(id))
 end
 
--- A tree that was told to go waits for its last run; this is it, or one of its last.
+-- Deletes a tree that waited for its last run.
 function ending.delete_marked(id, doc)
   local top, top_doc = id, doc
   for _ = 1, trees.MAX_DEPTH do

@@ -1,4 +1,4 @@
--- The ids of jobs: given once, also by jobs that are refused.
+-- Ids of jobs. Refused jobs use up theirs too.
 
 local ids = {}
 
@@ -7,7 +7,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- The id of a job that was refused is not given again. The last one is kept twice, so that a lost copy gives no id again.
+-- The last id is stored twice, so that a lost copy does not give an id again.
 local id_key = ns .. 'jobs:last_id'
 local copy_key = ns .. 'jobs:highest'
 local last_id
@@ -18,7 +18,7 @@ local function keep(id)
   cache.set_text(copy_key, text)
 end
 
--- More than all ids that were given, where both copies are lost: each job that was made has used up at most a hundred.
+-- An id above all given ones if both copies are lost: each created job has used up at most a hundred.
 local function beyond_all()
   local keys, made = {}, 0
   for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = redis_keys.queue_key(q) end
@@ -44,7 +44,7 @@ function ids.next_ids(n)
   return first
 end
 
--- The same from the next hundred on: which piece a job may be in follows from its id.
+-- Starts at the next hundred, because the piece of a job follows from its id.
 function ids.next_hundred(n)
   local last = given()
   last_id = math.ceil((last + 1) / 100) * 100 - 1
@@ -53,8 +53,8 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- Who asks has seen this id. When none as high was given, Redis has gone back to data from before it: what was given since
--- is not given again, and everybody can read when that was, and which ids are lost.
+-- The caller has seen this id. If Redis has not given one as high, it has returned to older data: lost ids are
+-- skipped, and recorded with the time for all to read.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

@@ -1,4 +1,4 @@
--- Jobs of our own, made where something is to be done later: callbacks, and families that are too large for one script.
+-- Internal jobs for later work: callbacks, and families that are too large for one script.
 
 local internal = {}
 
@@ -13,10 +13,10 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- The queue of bulk jobs, which delete or end other jobs.
+-- Queue of bulk jobs, which delete or end other jobs.
 internal.BULK = 'sidejob.bulk'
 
--- The job that told of an end has ended itself: the one that it spoke for knows how.
+-- Status of the reported job when its callback has ended.
 local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
 
 local function note_told(id, doc, place)
@@ -24,7 +24,7 @@ local function note_told(id, doc, place)
   if told_doc and told_doc.callback_job == id then cache.change(doc.callback_of, told_doc, fields.callback_status, told_as[place]) end
 end
 
--- Callbacks to one destination are a group of their own: one that is slow or down holds up nobody else.
+-- Callbacks to one destination form a group, so that a slow one delays no other.
 local AT_DESTINATION = '8'
 
 local function join_destination(id, doc, host)
@@ -32,8 +32,8 @@ local function join_destination(id, doc, host)
   assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
--- Tells of an end: a job of our own, made in the same step, so that each end has one and none has two. It holds all
--- that it will say, for the job that it speaks for may be gone by then.
+-- Creates the job that reports an end, in the same script, so that each end is reported once. It holds all it needs,
+-- because the ended job may be deleted by then.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
   local told, n = ids.next_id(), numbers.int((tonumber(doc.ends_told) or 0) + 1)
@@ -52,7 +52,7 @@ function internal.call_back(id, doc, place, value)
   queueing.enqueue(told, new)
 end
 
--- What is below a job and too much for one script: a job of our own goes through it (lib/family/branches.lua).
+-- Creates the internal job that walks a large family (lib/family/branches.lua).
 function internal.hand_on(top, act)
   local id = ids.next_id()
   local doc = { queue = internal.BULK, class = 'family', place = 'new', created_at = time.now_text, sequence = time.sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }

@@ -1,4 +1,4 @@
--- Where a job is. It is in exactly one place, and only `move` changes it.
+-- Places of jobs. A job is in exactly one place, and only `move` changes it.
 
 local places = {}
 
@@ -36,7 +36,8 @@ end
 
 places.moved = {} -- of those who follow their children: follower → 'turned' when one broke or was mended, else 'moved'
 
--- Counts a child of a follower anew; `is` is nil for one that leaves the family. It remembers what it was counted as.
+-- Counts a child of a following parent again; `is` is nil if it leaves the family. The child stores how it is
+-- counted.
 function places.count_child(id, doc, parent, is)
   local was, above_doc = doc.followed_as, cache.find(parent)
   if was == is or not above_doc or not above_doc.followed then return end
@@ -56,7 +57,7 @@ function places.tell_parent(id, doc, status)
   cache.hset(redis_keys.side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
 end
 
--- Who waits for its end is called once: as long as the job says that somebody does.
+-- Calls a caller that waits for the end, once.
 function places.call_watchers(id, doc, is)
   if not doc.waited_until or not states.ends[is] then return end
   if tonumber(doc.waited_until) > time.now then journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is }) end
@@ -71,8 +72,7 @@ function places.announce(id, doc, was)
   if doc.waited_until then places.call_watchers(id, doc, is) end
 end
 
--- Its place in the order of those who are ready, and none yet among those who wait at limits. The first one also says when
--- the job was made.
+-- Gives the job its position among ready jobs, and none at limits. The first one also stores the time of creation.
 function places.queue_up(id, doc, since)
   if not doc.created_at then cache.change(id, doc, fields.created_at, numbers.int(time.moment_of_sequence(doc.sequence))) end
   cache.change(id, doc, fields.sequence, since and time.sequence_of(since, id) or time.sequence())
@@ -88,8 +88,8 @@ function places.leave(id, doc, is_let_through)
   if doc.reserved_limit and (not doc.place or doc.place == 'p') then limits.drop_baton(id, doc) end
 end
 
--- The indexes in Redis follow the document; `moment` is what time indexes are ordered by. `key` is the limit that a job is
--- set aside for; one that comes back from there keeps its sequence. `since`: when it became due.
+-- Updates the indexes. `moment` orders time indexes; `key` is the limit that the job waits at, which keeps its
+-- sequence; `since` is when it became due.
 function places.move(id, doc, place, moment, key, keeps, since)
   local was = cache.docs[id] and doc.place ~= 'new' and states.of(doc)
   local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil
@@ -114,8 +114,8 @@ function places.move(id, doc, place, moment, key, keeps, since)
   places.announce(id, doc, was)
 end
 
--- Those that have left their pieces, and went nowhere else since, stand in the indexes themselves. Whoever has looked meanwhile
--- for leases that are over has not found theirs there: somebody is to look again.
+-- Adds jobs that left their pieces and went nowhere else to the indexes. A concurrent check for ended leases has
+-- missed them, so another check is scheduled.
 function places.settle(removal)
   for id in pairs(cache.loose) do
     local doc = cache.docs[id]

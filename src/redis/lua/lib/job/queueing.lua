@@ -1,4 +1,4 @@
--- When a job runs again: at once, at a moment, or when somebody wakes it.
+-- Decides when a job runs again: now, at a time, or when it is woken.
 
 local queueing = {}
 
@@ -13,15 +13,15 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 
--- When its next slot may run. Pull workers pace what is made up for by asking.
+-- Returns when its next slot may run. Pull workers limit the pace of made-up slots by asking.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
   return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at)) or slot
 end
 
--- Queues a job: at once, or at the one moment that decides. A backoff and a lock hold against everything; `at` and
--- the next slot of a repeat only as long as nobody wants it earlier. Pull workers get what was due first:
--- `since` says when, where no moment of its own does.
+-- Queues a job now or at the one time that decides. Backoff and lock always apply; `at` and the next slot only until
+-- an earlier run is requested. Pull workers get jobs in the order of becoming due, which `since` sets if the job has
+-- no time of its own.
 function queueing.enqueue(id, doc, early, since)
   early = early or doc.wanted_early
   local moment = 0
@@ -40,7 +40,7 @@ function queueing.enqueue(id, doc, early, since)
   places.move(id, doc, place, nil, nil, nil, place and (moment > 0 and moment or since))
 end
 
--- Its next run is told what became of its children.
+-- Its next run receives the results of its children.
 function queueing.stop_waiting(id, doc)
   if not doc.waits_for then return end
   cache.change(id, doc, fields.wait_over, '1')
@@ -50,8 +50,8 @@ function queueing.stop_waiting(id, doc)
   cache.del(redis_keys.side_key(id, 'waiting'))
 end
 
--- A run without force. 'own' is input or a request; 'child' is news from below, which a job that waits for the end of
--- its children does not want, nor a child that is held. Answers whether the job will run for it.
+-- Wakes without force. 'own' is input or a request; 'child' is news from a child, which neither a job that waits for
+-- the end of its children nor a held child wants. Returns whether the job will run.
 function queueing.wake(id, doc, why)
   if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end
   if doc.place == 'l' then
@@ -75,7 +75,7 @@ function queueing.wake_parent(id, doc, has_ended)
   local parent_doc = cache.find(doc.parent)
   if not parent_doc then return end
   if parent_doc.followed then
-    -- News only for one whose run ends otherwise than by following.
+    -- Only for a run that ends without following its children.
     if parent_doc.place == 'l' and not parent_doc.child_during_run then cache.change(doc.parent, parent_doc, fields.child_during_run, '2') end
     return
   end
@@ -84,7 +84,7 @@ function queueing.wake_parent(id, doc, has_ended)
   queueing.wake(doc.parent, parent_doc, 'child')
 end
 
--- Which of the children are in the set: as Redis has it, with what this script adds.
+-- Returns which children are in the set, including additions of this script.
 local function waited_for(key, children)
   local among, new = {}, cache.writes.sets[key] or {}
   for from = 1, #children, 2400 do
@@ -95,7 +95,7 @@ local function waited_for(key, children)
   return among
 end
 
--- Takes the ended children off the sets of those who wait for them, and wakes whoever has none left.
+-- Removes ended children from the sets of waiting parents, and wakes parents that wait for none.
 function queueing.call_waiting_parents()
   for parent, children in pairs(queueing.settled) do
     local doc = cache.find(parent)

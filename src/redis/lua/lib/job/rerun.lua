@@ -1,4 +1,4 @@
--- A job that is to run again, whatever it was doing.
+-- Runs a job again from any state.
 
 local rerun = {}
 
@@ -12,12 +12,12 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- Of several moments that were asked for, the earliest counts.
+-- The earliest requested time counts.
 function rerun.run_at(id, doc, moment)
   if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then cache.change(id, doc, fields.not_before, numbers.int(moment)) end
 end
 
--- It was to end, or to go, and is not to any more.
+-- Cancels a termination or deletion.
 function rerun.spare(id, doc)
   cache.change(id, doc, fields.delete_requested, nil)
   if not doc.terminating then return end
@@ -27,7 +27,7 @@ function rerun.spare(id, doc)
   hints.tell_status(id, doc, states.of(doc))
 end
 
--- Nothing of how it came to rest holds any more.
+-- Clears everything about its last end.
 function rerun.wake_up(id, doc, force)
   rerun.spare(id, doc)
   cache.change(id, doc, fields.ended_at, nil)
@@ -42,7 +42,7 @@ function rerun.retry(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
--- Back into the queue, whatever it was doing: a run under way is taken from whoever has it, and has had no effect.
+-- Puts it back into the queue from any state. A current run is taken from its holder without effect.
 function rerun.requeue(id, doc, forgiven)
   local rested = states.ends[states.of(doc)]
   if doc.place == 'l' then

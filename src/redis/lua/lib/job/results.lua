@@ -1,4 +1,4 @@
--- Results that are kept for whoever asks.
+-- Stored results.
 
 local results = {}
 
@@ -11,7 +11,8 @@ local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 
 local DAY = 86400000
 
--- For how long: as the job says, 0 for not at all; else what a run has answered is kept as the job is, for a day at most.
+-- Returns how long to keep a result: as the job says (0: not at all), otherwise as long as the job, for a day at
+-- most.
 local function kept_for(doc, place, value)
   if doc.keep_result then return tonumber(doc.keep_result) end
   return place == 'c' and value ~= 'null' and math.min(DAY, tonumber(doc.retain) or DAY) or 0
@@ -27,7 +28,7 @@ function results.keep(id, doc, place, value)
   cache.set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
 end
 
--- It was taken, or nobody will ask for it.
+-- The result was taken or will not be read.
 function results.drop(id, doc)
   cache.del(ns .. 'result:' .. id)
   if doc and doc.result_until then cache.change(id, doc, fields.result_until, nil) end

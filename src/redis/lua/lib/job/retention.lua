@@ -1,4 +1,4 @@
--- Removing what has ended: roots with all that is below them, children that their parent has seen.
+-- Retention: deletes ended roots with all descendants, and children whose parent has seen their end.
 
 local retention = {}
 
@@ -21,7 +21,7 @@ local time = require 'runtime/time'
 
 local RETRY_IN = 600000
 
--- A family, if all of it has ended and nothing can wake it; else whether it is too large to be looked at in one piece.
+-- Returns a family that has ended and cannot be woken; otherwise whether it is too large for one script.
 local MAX_TREE = 1000
 
 local function all_ended(id)
@@ -40,14 +40,14 @@ local function all_ended(id)
   return tree, nil
 end
 
--- Whoever has not been told of its end may still ask, and people may send it again.
+-- A job whose callback was not delivered may be asked for, or sent again.
 local function untold(doc) return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job) end
 
--- Not 'follow': who follows its children keeps them as long as it is there.
+-- Without 'follow': a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
--- Whether the parent's last run was committed and had seen the child's end. One script may end the child and lend the
--- parent, in one millisecond; a parent at rest that waits for nobody has seen what ended in that.
+-- Returns whether the parent's last committed run has seen the child's end. One script may end the child and claim the parent
+-- in one millisecond; a parent at rest that waits for nothing has seen earlier ends.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0
@@ -55,7 +55,7 @@ local function has_seen(parent_doc, doc)
   return tonumber(started) > ended or (tonumber(started) == ended and parent_doc.place == 's' and not parent_doc.waits_for)
 end
 
--- A family that is too large goes branch by branch, when all the branches of a job have ended.
+-- A large family is deleted branch by branch, when all branches of a job have ended.
 local function open_branches(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
     if not states.ends[child.status] then return end
@@ -63,8 +63,8 @@ local function open_branches(id, doc)
   cache.change(id, doc, fields.branchwise_after, doc.ended_at)
 end
 
--- A child goes once its parent has committed a run that saw its end; below a parent that has ended it goes with that,
--- unless their family is too large.
+-- A child may be deleted after its parent committed a run that saw its end. Below an ended parent it goes with the
+-- parent, unless the family is too large.
 local function may_go(doc)
   local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc then return true end
@@ -88,7 +88,7 @@ local function remove_due(key, id)
   end
 end
 
--- A piece goes as a whole, unless somebody is to be told of its jobs, or may still ask for the answers of their commits.
+-- A piece is deleted as a whole, unless callbacks or answers of commits are still needed.
 local function remove_piece(key, member)
   local number = pieces.number_in(member)
   local piece = cache.piece(number)
@@ -103,10 +103,10 @@ local function remove_piece(key, member)
   end
 end
 
--- So much, in changes, does one sweep: families may be large.
+-- Maximum number of members and of changes per sweep, because families may be large.
 local SWEEP, MAX_SWEPT = 200, 5000
 
--- One bounded slice of a queue's retention; answers whether there is more that is due.
+-- Sweeps one slice of a queue. Returns whether more is due.
 function retention.sweep(q)
   local queue_record = cache.queue(q)
   if not queue_record.next_removal or queue_record.next_removal > time.now then return false end

@@ -1,4 +1,3 @@
--- Recovers or deletes documents that cannot be read.
 
 local salvage = {}
 
@@ -16,7 +15,7 @@ local function as_text(value)
   return (type(value) == 'string' and value) or (type(value) == 'boolean' and tostring(value)) or nil
 end
 
--- The fields of a text that can still be found, and whether all of it could be decoded.
+-- Returns the readable fields of a text, and whether all of it could be decoded.
 function salvage.fields_in(text)
   local ok, found = pcall(cjson.decode, text)
   local doc, is_whole = {}, ok and type(found) == 'table'
@@ -30,7 +29,7 @@ function salvage.fields_in(text)
   return doc, is_whole
 end
 
--- The queue in whose indexes a job is.
+-- Finds the queue whose indexes contain a job.
 local function queue_of(id, sequence)
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
     for place in pairs(redis_keys.letters) do
@@ -40,13 +39,12 @@ local function queue_of(id, sequence)
   end
 end
 
--- The class of a child, as its parent knows it.
 local function class_of(doc)
   local entry = doc.parent and doc.child_name and redis.call('HGET', redis_keys.side_key(doc.parent, 'children'), doc.child_name)
   return entry and entry:match('^%d+,%a+,(.*)$') or nil
 end
 
--- Completes the document of a job from what other records say; false where too little is left.
+-- Completes a document from other records. Returns false if too little is left.
 function salvage.document(id, text)
   local doc, is_whole = salvage.fields_in(text)
   doc.queue = doc.queue or queue_of(id, doc.sequence)
@@ -55,7 +53,7 @@ function salvage.document(id, text)
   return is_whole and doc.queue and doc.class and doc or false
 end
 
--- Takes a job out of every index in which it may be.
+-- Removes a job from every possible index.
 function salvage.leave_indexes(id, doc)
   local names = doc.queue and { doc.queue } or redis.call('SMEMBERS', ns .. 'queues')
   for _, q in ipairs(names) do
@@ -70,7 +68,6 @@ function salvage.leave_indexes(id, doc)
   end
 end
 
--- Removes a record from the list of unreadable records.
 function salvage.forget(name)
   local key = ns .. 'unreadable'
   local left, list = {}, cache.text_at(key) or ''

@@ -1,4 +1,4 @@
--- What is asked of new jobs, from outside or from a run.
+-- Specs of new jobs, from callers or runs.
 
 local specs = {}
 
@@ -14,7 +14,7 @@ function specs.check_registered(q, class, known)
   end
 end
 
--- What can be asked of a new job beyond its document; each reads its own arguments.
+-- Options beside the document. Each reads its own arguments.
 local options = {
   ['parent'] = function(spec) spec.parent, spec.name = args.take(), args.take() end,
   unique = function(spec) spec.unique, spec.unique_for, spec.unique_how = args.take(), args.take(), args.take() end,
@@ -28,8 +28,8 @@ local options = {
   listen = function(spec) journal.push(journal.within(spec, 'listens'), { args.take(), args.take(), args.take_list() }) end,
 }
 
--- What jobs that differ only in their args have in common. `tail` is the document as far as the caller knows it, with
--- its opening brace; at is absolute, wait from now.
+-- Reads what jobs share that differ only in args. `tail` is the document as the caller knows it, with its opening
+-- brace; at is absolute, wait is relative.
 function specs.take()
   local spec = { queue = args.take(), class = args.take(), known = args.take(), at = args.take(), wait = args.take(), priority = args.take_int(), tail = args.take() }
   local n = args.take_int()

@@ -1,4 +1,4 @@
--- Keys that let a job be made once: what each stands for, and which job holds it.
+-- Unique keys and their holders.
 
 local unique = {}
 
@@ -33,7 +33,7 @@ function unique.let_go(id, doc)
   cache.change(id, doc, fields.unique_scope, nil)
 end
 
--- Whether a job waits and nobody has begun it; one that is asked to end will not be.
+-- Returns whether a job waits and has never begun. A job that must end does not count.
 function unique.waits(doc) return not doc.terminating and (not doc.place or doc.place == 'p' or doc.place == 't' or doc.place == 'w') end
 
 function unique.free(id, doc, deleted)
@@ -46,7 +46,7 @@ function unique.free(id, doc, deleted)
   end
 end
 
--- A key that is held for a time outlasts its job, and tells how that stood.
+-- A key that is held for a time outlasts its job and stores its status.
 function unique.outlive(id, doc, status)
   local key = ns .. 'unique:' .. doc.timed_unique_scope
   local till = (cache.text_at(key) or ''):match('^' .. id .. ',(%d+)$')

@@ -1,8 +1,7 @@
--- Values of a job, and how much one job holds: args, state, defaults, what waits at its ports, steps and all else together.
+-- Values of a job and their total size: args, state, defaults, port values, steps and the rest.
 --
--- Nothing is read for it. What is put beside the document is counted in the document; what is taken away without having
--- been read is not, and then the count has `~` behind it: at most so much. Only a count that is too high and says so is
--- taken anew.
+-- The document holds the size of what is beside it. Additions are counted without a read. A removal of unknown size
+-- marks the sum with `~`: an upper bound. Only an upper bound that is too high is counted again.
 
 local values = {}
 
@@ -30,7 +29,7 @@ function values.add(id, doc, bytes)
   set_size(id, doc, n + bytes, rough)
 end
 
--- Something of unknown size has gone.
+-- Removes something of unknown size.
 function values.lose(id, doc)
   local n = values.of(doc)
   if n > 0 then set_size(id, doc, n, true) end
@@ -38,7 +37,7 @@ end
 
 function values.note(id, bytes) journal.put(values.added, id, (values.added[id] or 0) + bytes) end
 
--- Values over 512 bytes live beside the document: the field then holds `^`, which no value begins with.
+-- Values above 512 bytes are beside the document; the field then holds `^`, with which no value begins.
 function values.get_value(id, doc, field)
   local value = doc[field]
   if value == '^' then return cache.text_at(redis_keys.side_key(id, 'f:' .. field)) end
@@ -71,7 +70,7 @@ function values.set_value(id, doc, field, value)
   cache.change(id, doc, field, value)
 end
 
--- Bytes that wait at a port in a list, of those that are not written yet none.
+-- Returns the bytes of a list, without unwritten ones.
 local function of_list(id, doc, field)
   local dir, port = field:match('^([io]):(.+)$')
   local pushed, taken = doc[field]:match('^(%d+),(%d+)')
@@ -84,7 +83,7 @@ local function of_list(id, doc, field)
   return bytes
 end
 
--- How much there is beside a document, read: values, what waits in lists, steps.
+-- Reads and counts what is beside a document: values, lists, steps.
 local function count(id, doc)
   local keys, bytes = {}, 0
   for _, field in ipairs(cache.attached_to(id, doc)) do
@@ -101,7 +100,7 @@ end
 
 local function total(id, doc) return (values.of(doc)) + (values.added[id] or 0) + #(cache.raw[redis_keys.key_of(id)] or '') end
 
--- Whether a job may hold so many bytes more.
+-- Returns whether a job may hold that many more bytes.
 function values.has_room(id, doc, more)
   if total(id, doc) + more <= MOST_BYTES then return true end
   local _, rough = values.of(doc)
@@ -109,14 +108,14 @@ function values.has_room(id, doc, more)
   return total(id, doc) + more <= MOST_BYTES
 end
 
--- A relay's messages are gone soon; a job that holds too much has to be made smaller first.
+-- Messages of a relay are temporary. Any other job over the maximum must become smaller first.
 function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'
   journal.refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES .. ' bytes of args, state, waiting values and all else together, got ' .. numbers.int(total(id, doc) + (more or 0)))
 end
 
--- So many fields of a kind one job may have: ports of a side, dropped ones with them, and fields of its state.
+-- Maximum number of ports per side, dropped ones included, and of state fields.
 local MOST_FIELDS = 1000
 local counted = {} -- id and kind → how many there are
 

@@ -1,4 +1,5 @@
--- Limits: so many at once, so many in a period, of all jobs that carry a key. What each has in use, and what it has promised.
+-- Limits: maximum number of concurrent runs, and of starts in a period, of all jobs with a key. Counts used and
+-- reserved slots.
 
 local limits = {}
 
@@ -14,11 +15,11 @@ local time = require 'runtime/time'
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- limits where room may have come free
 
--- A run reaches its target somewhat after it was lent, and the more so the later its lane began it. It counts from so
--- much later, lest two periods' starts arrive in one. 3 % of the period cost at most 3 % of the rate.
+-- A run reaches its target some time after its claim, later if its lane was late. The start counts from then, so that
+-- starts of two periods do not arrive in one. 3 % of the period cost at most 3 % of the rate.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
--- How many hold a slot, and how many started within the period: counted when somebody asks.
+-- Numbers of held slots and of starts in the period, counted on demand.
 local counts_of = {
   taken = function(state) return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf') end,
   started = function(state)
@@ -36,7 +37,7 @@ end
 
 local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.period, limit_fields.shut, limit_fields.promised, limit_fields.jobs, limit_fields.waiting }
 
--- The settings in a text; false, as of a limit that does not exist, where they cannot be read.
+-- Returns the settings, or false, as for a missing limit, if they cannot be read.
 local function settings_in(key, text)
   local settings = readable.decode(text, redis_keys.limit_key(key))
   if not settings then return false end
@@ -46,7 +47,7 @@ local function settings_in(key, text)
   return (not settings.rate or settings.period) and settings or readable.note(redis_keys.limit_key(key), text)
 end
 
--- What is known of a limit: its settings, how many hold a slot, how many started within the period.
+-- Returns settings, held slots, and starts in the period.
 function limits.at(key)
   local state = limits.known[key]
   if state then return state end
@@ -62,8 +63,8 @@ function limits.save(key, field, value)
   cache.set_text(redis_keys.limit_key(key), cjson.encode(state.settings))
 end
 
--- How many wait is kept with the queue, and with the settings of each limit, so that a look at many costs no command for each.
--- Where an older version has written those it is not known until nobody waits any more. With it stands since when somebody waits.
+-- The number of waiting jobs is stored in the queue and in each limit's settings, so that an overview needs no
+-- command per limit. With it is stored since when a job waits. Settings of an older version get it when no job waits.
 function limits.count_waiting(q, key, n)
   local settings = limits.at(key).settings
   cache.change_queue(q, queue_fields.at_limits, (cache.queue(q).at_limits or 0) + n)
@@ -73,7 +74,7 @@ function limits.count_waiting(q, key, n)
   limits.save(key, limit_fields.waiting, waiting)
 end
 
--- How many more may start.
+-- Returns the number of free slots.
 function limits.room_at(key)
   local state = limits.at(key)
   local settings = state.settings
@@ -83,14 +84,14 @@ function limits.room_at(key)
   return math.min((settings.concurrency or numbers.never) - state.taken - promised, (settings.rate or numbers.never) - state.started - promised)
 end
 
--- The first of its keys that has no room for this job; what was promised to it counts for it.
+-- Returns the first limit without room for this job. Its own reservation counts as room.
 function limits.first_full(doc)
   for _, key in ipairs(sides.limits_of(doc)) do
     if limits.room_at(key) + (doc.reserved_limit == key and 1 or 0) < 1 then return key end
   end
 end
 
--- What is no limit yet gives no slot: who runs meanwhile is not counted when it becomes one.
+-- A missing limit has no slots: current runs are not counted when it is created.
 function limits.take_slots(id, doc)
   local taken = {}
   for _, key in ipairs(sides.limits_of(doc)) do
@@ -108,7 +109,7 @@ function limits.take_slots(id, doc)
   if #taken > 0 then cache.change(id, doc, fields.held_limits, table.concat(taken, '\n')) end
 end
 
--- A run that is over has reached its target by now; and it began `late` ms after its lane had asked for it.
+-- An ended run has reached its target; it began `late` ms after the claim request.
 function limits.note_start(doc, late)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local settings = limits.at(key).settings
@@ -119,7 +120,7 @@ function limits.note_start(doc, late)
   end
 end
 
--- The slots of a run that has ended; those of a lease that is over are free already.
+-- Frees the slots of an ended run. Slots of ended leases are already free.
 function limits.release_slots(id, doc)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local state = limits.at(key)
@@ -130,7 +131,7 @@ function limits.release_slots(id, doc)
   cache.change(id, doc, fields.held_limits, nil)
 end
 
--- Where the slot is to be free sooner than it was, who waits for it looks sooner.
+-- If the slot will be free sooner, waiting jobs are checked sooner.
 function limits.renew_slots(id, doc, sooner)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
@@ -146,11 +147,11 @@ function limits.drop_baton(id, doc)
   journal.put(limits.touched, key, true)
 end
 
--- how: 'first', the first to name it sets it; 'set', every time.
+-- how: 'first' sets it if it is missing; 'set' every time.
 function limits.define(key, settings, how)
   local state = limits.at(key)
   if not state.settings then
-    -- A group goes when nobody holds a slot of it any more; of another limit there may be runs from before it went.
+    -- A group is deleted when no job holds its slots. Another limit may have runs from before it was removed.
     if how == 'first' then journal.put(state, 'taken', 0) end
     journal.put(state, 'started', 0)
     journal.put(state, 'settings', {})
@@ -165,7 +166,7 @@ function limits.define(key, settings, how)
   journal.put(limits.touched, key, true)
 end
 
--- A group lives as long as it has jobs that have not come to rest. One that comes back after that sets it anew.
+-- A group exists while it has jobs that are not at rest. A later job sets it again.
 function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
   limits.define(key, { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')
@@ -173,10 +174,10 @@ function limits.count_in_group(doc, n)
   journal.put(limits.touched, key, true)
 end
 
--- Room may have come free here.
+-- Marks a limit that may have room.
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
--- The limits of a queue whose moment has come; answers how many.
+-- Returns the number of the queue's limits that are due.
 function limits.due(q)
   local waits, n = cache.queue(q).limit_moments, 0
   for key, moment in pairs(waits or {}) do
@@ -190,7 +191,7 @@ function limits.due(q)
   return n
 end
 
--- When room comes by itself: the first lease that ends, the first start that leaves the period.
+-- Returns when room comes by time: the first lease that ends, or the first start that leaves the period.
 function limits.next_room(key)
   local settings = limits.at(key).settings
   if not settings or settings.paused then return numbers.never end

@@ -32,13 +32,13 @@ function quota.add(by, jobs, bytes)
   write_quota(by, old_jobs + jobs, old_bytes + bytes, most_jobs, most_bytes)
 end
 
--- A job begins or ends to count: n is 1 or -1.
+-- Counts a job that begins (1) or ends (-1) to use its quota.
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- What a key is allowed, as whoever asks with it has just said.
+-- The quota that the current caller has.
 function quota.allow(by, most_jobs, most_bytes) allowed[by] = { most_jobs, most_bytes } end
 
--- Bytes that a key keeps: jobs at rest, and stored graphs.
+-- Bytes that a key keeps: jobs at rest and stored graphs.
 local function kept_key(by) return key_of_quota(by) .. ':kept' end
 local function kept_by(by) return tonumber(cache.text_at(kept_key(by)) or 0) end
 
@@ -55,7 +55,7 @@ function quota.keep_job(doc, bytes)
   quota.keep(doc.api_key, more)
 end
 
--- What a job that counts holds more, or less, than when this was last asked.
+-- Adjusts the bytes of a counted job to its current size.
 function quota.follow(id, doc)
   local bytes = values.of(doc)
   quota.keep_job(doc, states.resting[doc.place] and bytes + math.max(0, #(cache.raw[redis_keys.key_of(id)] or '') - KIB) or 0)
@@ -72,7 +72,7 @@ local function over(by, more)
   if most_bytes ~= '' and bytes > tonumber(most_bytes) then return 'bytes of jobs and stored graphs; delete some of them', most_bytes, bytes end
 end
 
--- Refuses a call from outside that has made a key's jobs, or their bytes, too many.
+-- Refuses a call if a key has too many jobs or bytes.
 function quota.check()
   local more = {}
   for id in pairs(cache.dirty) do

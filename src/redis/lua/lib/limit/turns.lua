@@ -16,7 +16,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 
--- With more tiers than that at once, a group's next jobs of yet another tier go in front there.
+-- Maximum number of tiers. Further tiers of a group join at the front.
 local MAX_TIERS = 32
 local fronts = {} -- key and tier → the first turn there
 
@@ -26,7 +26,7 @@ local function turn_after(turn)
   return string.format('%07x%06x', high, n - high * 16777216)
 end
 
--- The turn at the front of a tier; nil when nobody waits there.
+-- Returns the first turn of a tier, or nil.
 local function front_of(key, tier)
   local name = tier .. ',' .. key
   if fronts[name] == nil then
@@ -42,7 +42,7 @@ local function account(group, key, tier)
   return owner, field, last, tonumber(n or 0)
 end
 
--- Leaves out what is over, if there is much.
+-- Removes outdated entries if there are many.
 local function make_room(owner)
   local idle, n = {}, 0
   for field, value in pairs(limits.at(owner).settings) do
@@ -56,7 +56,7 @@ local function make_room(owner)
   return #idle > 0
 end
 
--- Nobody shares the limit of his own group.
+-- A group does not share its own limit.
 local function is_shared(doc, key) return key ~= 'group:' .. (doc.group or '') and limits.at(key).settings end
 
 local function note_turn(key, turn, tier, group)
@@ -66,8 +66,8 @@ local function note_turn(key, turn, tier, group)
   if last or make_room(owner) then limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. numbers.int(n + 1)) end
 end
 
--- The turn that a job has at a limit: its number, of which tier, and of which group. It keeps those of all limits that it
--- has waited at since it became ready, a line each.
+-- Returns the turn of a job at a limit: number, tier and group. The job keeps its turns at all limits since it became
+-- ready, one per line.
 function turns.turn_at(doc, key)
   for line in (doc.turns or ''):gmatch('[^\n]+') do
     local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')
@@ -98,7 +98,7 @@ function turns.take(id, doc, key)
   note_turn(key, turn, tier, group)
 end
 
--- A job whose tier is another one now has the same turn in that.
+-- A job whose tier has changed keeps its turn in the new one.
 function turns.change_tier(id, doc)
   local turn, was, group = turns.turn_at(doc, doc.waiting_limit)
   local tier = numbers.int(order.score(doc))

@@ -1,4 +1,4 @@
--- Jobs that find no room wait aside, in their order, and come back with the room reserved.
+-- Jobs without room wait at the limit in order, and return with a reserved slot.
 
 local waiting = {}
 
@@ -12,14 +12,14 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- It waits in its old order, or for its turn; who comes new, at the end.
+-- Keeps the old order or the turn; new jobs go to the end.
 function waiting.set_aside(id, doc, key)
   if doc.place and doc.place ~= 'p' and doc.place ~= 'w' then places.queue_up(id, doc) end
   places.move(id, doc, 'w', nil, key)
   journal.put(limits.touched, key, true)
 end
 
--- Waiting first: by priority and turn or age, as they will be after this script's own changes.
+-- Returns the first waiting jobs by priority and turn or age, including changes of this script.
 local function first_waiting(key, n)
   local index = redis_keys.limit_key(key, 'waiting')
   local pending, gone = cache.writes.zsets[index] or {}, 0
@@ -37,7 +37,7 @@ end
 
 local ADMIT = 1000
 
--- Gives the free room of a limit to those who wait for it.
+-- Gives free slots to waiting jobs.
 local function admit(key, settings)
   local free = math.min(limits.room_at(key), ADMIT)
   local rows = first_waiting(key, math.max(free, 0) + 1)
@@ -60,8 +60,8 @@ local function admit(key, settings)
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
 end
 
--- A group goes when only leases that are over hold slots of it. Of a limit that was removed the runs leave their slots when
--- they end: they hold them also where it comes back before.
+-- Deletes a group whose slots are held only by ended leases. After the removal of a limit, runs release their slots
+-- when they end, and hold them if it is created again before.
 local function forget_limit(key, is_removed)
   journal.put(limits.known[key], 'settings', false)
   cache.set_text(redis_keys.limit_key(key), nil)
@@ -70,7 +70,7 @@ local function forget_limit(key, is_removed)
   cache.sset(ns .. 'limits', key, false)
 end
 
--- Somebody still waits: the queue of the first of them and the tick must know when to look.
+-- A job still waits, so its queue and the tick must know when to check.
 local function watch(key, waiter)
   local moment, doc = limits.next_room(key), cache.find(waiter)
   if moment == numbers.never then return end
@@ -82,8 +82,8 @@ local function watch(key, waiter)
   cache.zset(ns .. 'wake', 'k:' .. key, moment)
 end
 
--- Where room may have come free, those who wait come back. As long as somebody still waits, the settings say how many run, for
--- those who look; where nobody does, nobody is counted.
+-- Returns waiting jobs where room may have come free. While jobs wait, the settings store the number of runs for
+-- viewers.
 function waiting.give_room()
   while next(limits.touched) do
     local keys = limits.touched

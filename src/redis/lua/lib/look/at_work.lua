@@ -1,4 +1,4 @@
--- Who is at work: lanes, programs that ask under a name, and which runs they have.
+-- Lanes, named pull workers, and their runs.
 
 local at_work = {}
 
@@ -28,7 +28,7 @@ end
 
 local AT_ONCE = 100
 
--- All members of the indexes, a hundred indexes by one command.
+-- Reads all members, a hundred indexes per command.
 local function members_of(indexes)
   local members = {}
   for from = 1, #indexes, AT_ONCE do
@@ -39,12 +39,12 @@ local function members_of(indexes)
   return members
 end
 
--- The ids of at most so many jobs that are lent, and whether there are more. Queues with few of them are asked for together, so
--- that a look does not cost the more the more queues there are.
+-- Returns ids of leased jobs up to a maximum, and whether there are more. Queues with few are read together, so that
+-- the cost does not grow with the number of queues.
 function at_work.ids(names, most)
   local members, few, n = {}, {}, 0
   for _, name in ipairs(names) do
-    -- No end of a lease is waited for where nothing is lent.
+    -- A queue without leased jobs has no next lease.
     if cache.queue(name).next_lease and n <= most then
       local beside = tally.beside(name, 'leases')
       local held = in_index(name, #beside) or most + 1
@@ -60,7 +60,7 @@ function at_work.ids(names, most)
   return ids, ''
 end
 
--- What runs, of jobs that have been read.
+-- Returns runs of jobs that were read.
 function at_work.runs(ids)
   local runs = {}
   for _, id in ipairs(ids) do

@@ -1,12 +1,12 @@
--- Limits as they are looked at: each as a row.
+-- Limits as rows.
 
 local limit_rows = {}
 
 local limits = require 'limit/limits'
 local numbers = require 'runtime/numbers'
 
--- A limit at which so many wait; `since`, `started` and `starts` where they are asked for: since when the first waits, how
--- many started within the period of its rate, and when the newest of them did. Nil where it has no settings.
+-- A limit with that many waiting jobs; on request `since` when the first waits, `started` in the period, and the
+-- newest `starts`. Nil without settings.
 function limit_rows.of(key, waiting, since, started, starts)
   local state = limits.at(key)
   if not state.settings or state.settings.gone then return end

@@ -1,4 +1,4 @@
--- Queues as they are looked at: their names, and each as a row.
+-- Queues as rows.
 
 local queues = {}
 

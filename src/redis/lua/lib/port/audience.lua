@@ -1,4 +1,4 @@
--- Channels: who listens to them.
+-- Listeners of channels.
 
 local audience = {}
 
@@ -17,12 +17,12 @@ local MAX_LISTENERS = 100000
 
 function audience.is_system(channel) return channel == '/' or channel:sub(1, 8) == '/sidejob' end
 
--- Who listens to a channel is one text, read with everything else: how many ports, the job that relays what is said
--- there where there is one, and the ports themselves as long as they are few: `2,7 12:in 15:in`.
+-- The listeners of a channel are one text: the number of ports, the relay if there is one, and the ports if they are
+-- few: `2,7 12:in 15:in`.
 audience.FEW = 8
 local function audience_key(channel) return ns .. 'audience:' .. channel end
 
--- How many ports listen, the relay, and the list of the ports, nil where they are too many for it.
+-- Returns number, relay and ports; nil for ports if they are too many.
 local nobody = {}
 function audience.of(channel)
   local text = cache.text_at(audience_key(channel))
@@ -54,7 +54,7 @@ function audience.set_relay(channel, relay)
   audience.set(channel, n, relay, listed)
 end
 
--- Adds what tells who hears a message to the keys that are to be read.
+-- Adds the keys that name the listeners of a message.
 function audience.foresee(channel, asked)
   for _, level in ipairs(audience.levels(channel)) do asked[#asked + 1] = audience_key(level) end
 end
@@ -86,7 +86,7 @@ local function set_of(list)
   return set
 end
 
--- The items of a list that a set does not have, each once.
+-- Items of a list that a set lacks, each once.
 local function beyond(list, set)
   local found, seen = {}, {}
   for _, item in ipairs(list) do

@@ -1,4 +1,4 @@
--- The ports of a job as they are to be: which there are, their defaults, their channels, their wires.
+-- Definition of ports: names, defaults, channels, wires.
 
 local define = {}
 
@@ -12,8 +12,8 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 
--- Lays the wires of a port in the place of those it had, and sends on what waits there.
--- targets: ends, or 'call'; none takes them away. Refusals name the nodes, as the graph does.
+-- Replaces the wires of a port and forwards its values.
+-- targets: ends, or 'call'; none removes them. Refusals name the nodes, as the graph does.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
   if not wires.is_there(doc, dir, port) then journal.refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port) end
@@ -46,7 +46,7 @@ local function drop_port(id, doc, dir, port)
   cache.change(id, doc, 'w' .. dir .. ':' .. port, nil)
 end
 
--- One set of ports takes the place of another: those that stay keep their values, the others lose theirs.
+-- Replaces a set of ports. Kept ports keep their values, others lose them.
 -- specs: port → { default?, channels }
 function define.ports(id, doc, dir, specs)
   local drop = {}
@@ -65,7 +65,7 @@ function define.ports(id, doc, dir, specs)
   values.check(id, doc)
 end
 
--- Some ports become what the specs say, others go with what they hold, the rest stays as it is.
+-- Changes some ports, drops others with their values, and keeps the rest.
 function define.amend(id, doc, dir, specs, drop)
   for _, port in ipairs(drop) do
     if ports.counts(doc, dir, port) then drop_port(id, doc, dir, port) end

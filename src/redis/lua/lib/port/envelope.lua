@@ -1,4 +1,4 @@
--- A value travels as an item, closed: `=value`, or `@context\nchannel\nflags\nvalue`.
+-- Items: `=value`, or `@context\nchannel\nflags\nvalue`.
 
 local envelope = {}
 
@@ -12,7 +12,7 @@ function envelope.with_channel(item, channel)
   return '@' .. context .. '\n' .. (from ~= '' and from or channel) .. '\n' .. flags .. '\n' .. value
 end
 
--- When a value came over a wire stands among its flags, in seconds: `t1700000000`.
+-- The arrival over a wire is a flag, in seconds: `t1700000000`.
 function envelope.stamped(items, seconds)
   local list, moment = {}, 't' .. seconds
   for i, item in ipairs(items) do

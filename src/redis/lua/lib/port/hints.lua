@@ -1,4 +1,4 @@
--- What every script should know and hardly ever needs: who listens to what sidejob itself says, and the version of the constraints.
+-- Hints: facts that every script needs to know but rarely uses.
 
 local hints = {}
 
@@ -11,11 +11,11 @@ local time = require 'runtime/time'
 local hints_key = ns .. 'hints'
 local listened_key = ns .. 'listened'
 
--- What every script should know and hardly ever needs: how many listen to system channels, until when somebody outside
--- listens, and the version of the constraints ('' when there never were any).
+-- Number of listeners to system channels, until when a subscriber outside listens, and the version of the constraints
+-- ('' if there were none).
 local hints_text, hints_system, hints_till, hints_version
 
--- Hints that cannot be read: one listener is assumed until the doctor has counted them.
+-- Without readable hints one listener is assumed until the doctor counts them.
 local function rebuilt(text)
   readable.note(hints_key, text)
   local version = (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
@@ -28,7 +28,7 @@ function hints.known()
   if cache.raw[hints_key] == nil then cache.fetch({ hints_key, listened_key }) end
   local text = cache.text_at(hints_key) or '0,0,'
   if text ~= hints_text then
-    -- Every script reads it: patterns are dear.
+    -- Every script reads it, and patterns are slow.
     local a = text:find(',', 1, true)
     local b = a and text:find(',', a + 1, true)
     hints_text = text
@@ -42,7 +42,7 @@ end
 
 function hints.set(system, till, version) cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version) end
 
--- Whether somebody listens to everything: a port to a channel of our own, or whoever is subscribed to too many channels.
+-- Returns whether there is a listener to everything: a port at a system channel, or a subscriber to too many channels.
 function hints.wanted()
   local system, till = hints.known()
   return system > 0 or till > time.now
@@ -65,8 +65,8 @@ function hints.levels(channel)
   end
 end
 
--- To which channels somebody outside listens, as they stand in a text: `till channel`, a line each. `jobs`: the ids of
--- those whose status is listened to, each alone: only these go the long way.
+-- Channels with subscribers outside: `till channel` per line. `jobs`: ids of jobs with a status listener; only these
+-- take the general path.
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()
@@ -85,7 +85,7 @@ local function read_listened()
   return listened
 end
 
--- Those of a channel and the levels above it at which somebody outside listens.
+-- Levels of a channel with subscribers outside.
 function hints.heard_at(levels)
   local _, till = hints.known()
   if till > time.now then return levels end
@@ -96,16 +96,16 @@ function hints.heard_at(levels)
   return heard
 end
 
--- Whether somebody hears what is said in a channel of our own.
+-- Returns whether a system channel has a subscriber.
 function hints.hears(channel)
   if hints.wanted() then return true end
   return next(read_listened().till) ~= nil and #hints.heard_at(hints.levels(channel)) > 0
 end
 
--- Whether anybody hears anything of what is said in channels of our own.
+-- Returns whether any system channel has a subscriber.
 function hints.hears_anything() return hints.wanted() or next(read_listened().till) ~= nil end
 
--- Whether the status of every job is listened to, of one by its id, or of one of n that are made one after the other.
+-- Returns whether the status of every job, of one, or of one of n consecutive jobs has a subscriber.
 function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
 function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end
 function hints.hears_one_of(first, n)
@@ -116,7 +116,7 @@ function hints.hears_one_of(first, n)
   return false
 end
 
--- Somebody listens to channels for so long; who listens to more than are remembered, or names none, listens to all.
+-- A subscriber listens for this long. One with too many channels, or with none, listens to all.
 function hints.listen(ms, channels)
   local known, lines = read_listened().till, {}
   for _, channel in ipairs(channels) do known[channel] = math.max(known[channel] or 0, time.now + ms) end

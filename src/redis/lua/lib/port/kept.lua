@@ -1,4 +1,4 @@
--- The last message of a channel, kept for whoever looks, where whoever publishes asks for it. Nobody else pays for it.
+-- The last message of a channel, kept if its publisher asks for it.
 
 local kept = {}
 
@@ -7,10 +7,10 @@ local minutes = require 'runtime/minutes'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- So many channels have one; it goes from the channel to which nothing came for longest.
+-- Maximum number of channels with one. The one with the oldest message is dropped.
 local MOST = 500
 
--- The minute of the last message → its channel.
+-- Minute of the last message → its channel.
 local index = ns .. 'messages'
 
 function kept.key(channel) return ns .. 'message:' .. channel end
@@ -21,7 +21,7 @@ function kept.forget(channel)
   cache.zset(index, channel, false)
 end
 
--- When it was said, its bytes, and how many were in each of the last ten minutes; then the message itself, where it came.
+-- Time, size, counts of the last ten minutes, and the message if it was sent.
 function kept.keep(channel, size, item)
   local key, minute = kept.key(channel), math.floor(time.now / 60000)
   local text = cache.text_at(key)

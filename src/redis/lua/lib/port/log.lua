@@ -1,4 +1,4 @@
--- What the log says of ports: who read and wrote what. Only for whoever listens to /sidejob/log; nobody else pays for it.
+-- Log entries of port reads and writes, only if /sidejob/log has a listener.
 
 local log = {}
 
@@ -11,8 +11,8 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- What was read and written since the last entry: rows of { id, dir, port, values }. Of what is too much an entry says
--- only how many values there were.
+-- Reads and writes since the last entry: rows of { id, dir, port, values }. An oversized entry has only numbers of
+-- values.
 local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
 local unsaid = { read = {}, write = {}, bytes = 0, more = 0 }
 function log.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
@@ -26,7 +26,7 @@ local function row_of(rows, id, dir, port)
   return rows[#rows]
 end
 
--- Whether the class of a job lets nobody see what stands at a place, or a part of it.
+-- Returns whether the class masks this place or a part of it.
 local function is_redacted(id, doc, part, name)
   local paths = values.get_value(id, doc, fields.redacts)
   if not paths then return false end
@@ -34,8 +34,8 @@ local function is_redacted(id, doc, part, name)
   return paths:find('"' .. part .. '"', 1, true) or paths:find(place .. '"', 1, true) or paths:find(place .. '.', 1, true)
 end
 
--- Views open the sealed values in an entry. Users may write the form of one into a context or the name of a channel: there its
--- first letter is escaped, which changes the text but not the JSON value.
+-- Views open sealed values of an entry. Users may write the form of one into a context or a channel name: its first
+-- letter is escaped, which changes the text but not the JSON value.
 local function inert(json)
   return json:find('"~f', 1, true) and json:gsub('"~f', '"\\u007ef') or json
 end
@@ -53,7 +53,7 @@ local function note_value(rows, id, dir, port, value)
   end
 end
 
--- What: 'read' or 'write'. What was written without logging is not logged when it is read either.
+-- What: 'read' or 'write'. Values written without logging are not logged when read.
 function log.note(what, id, dir, port, items)
   if not hints.hears('/sidejob/log') then return end
   for _, item in ipairs(items) do
@@ -65,12 +65,12 @@ function log.note(what, id, dir, port, items)
   end
 end
 
--- Reads of a run that its ports' defaults have answered: port → how many.
+-- Reads that got defaults: port → number.
 local function note_defaults(rows, id, defaults)
   for port, n in pairs(defaults) do
     local item = values.get_value(id, cache.need(id), 'di:' .. port)
     local _, _, _, value = envelope.parts(item or '=')
-    -- Each value takes some room of the entry: above so many, none is told of.
+    -- Above a maximum, values are only counted.
     local told = math.min(item and n or 0, MAX_DEFAULTS)
     for _ = 1, told do note_value(rows, id, 'i', port, value) end
     unsaid.more = unsaid.more + (item and n or 0) - told
@@ -90,7 +90,7 @@ local function members_of(object)
   return members and members:find('%S') and ',' .. members or ''
 end
 
--- Where a text of JSON ends that begins here.
+-- End of the JSON text that begins here.
 local function end_of_text(json, from)
   local till = from
   repeat
@@ -101,7 +101,7 @@ local function end_of_text(json, from)
   return till
 end
 
--- Whether members of an object have one of this name: what is deeper in their values does not count.
+-- Returns whether the members of an object include this name; nested members do not count.
 local function has_member(own, name)
   name = '"' .. name .. '"'
   if not own:find(name, 1, true) then return false end
@@ -120,7 +120,7 @@ local function has_member(own, name)
   return false
 end
 
--- What every entry has, unless its own members say otherwise.
+-- Common members of entries, unless an entry has its own.
 local function common_members(job, own)
   local says = function(name) return has_member(own, name) end
   local moment = says('timestamp') and '' or ',"timestamp":' .. time.now_text
@@ -128,7 +128,7 @@ local function common_members(job, own)
   return moment .. whose
 end
 
--- An entry as it is published; what is no object stays as it is. Whoever opens a sealed one puts its members here.
+-- An entry as published; non-objects stay unchanged. Readers of a sealed entry insert these members.
 local function text(job, entry)
   if entry:sub(1, 2) == '~f' then return '{' .. common_members(job, ''):sub(2) .. ',"$sealed":"' .. entry .. '"}' end
   if not entry:find('^%s*{') then return entry end
@@ -136,7 +136,7 @@ local function text(job, entry)
   return '{' .. (common_members(job, own) .. own):sub(2) .. '}'
 end
 
--- The rows of one entry, and those that are left: of the job's own input only so many values of each port.
+-- Rows of one entry, and the rest: only that many values of each port of the job's own input.
 local function split_rows(rows, id, reads)
   if not reads then return rows, {} end
   local first, later = {}, {}
@@ -150,8 +150,8 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- Ends an entry. id: the job whose run it was, nil for a call from outside; reads: port → how many of its own; defaults:
--- the same of those that gave the default.
+-- Ends an entry. id: the job of the run, nil for a call; reads: port → number of own reads; defaults: the same for
+-- defaults.
 function log.end_entry(id, context, reads, defaults)
   if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)
@@ -169,19 +169,19 @@ function log.end_entry(id, context, reads, defaults)
   unsaid.read, unsaid.bytes = later, #later
 end
 
--- A line for the log page. A job with a history has a log of its own, from which lines of other jobs push nothing out.
+-- A line of the log. A job with a history has its own log, which other jobs cannot push out.
 function log.keep(job, level, entry, job_doc)
   journal.push(cache.writes.log, { job or '', level, entry, job_doc.class or '' })
   if tonumber(job_doc.history or 0) > 0 then journal.push(cache.writes.records, { redis_keys.side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
 end
 
--- The same, and a message to listeners of /sidejob/log.
+-- The same, and a message to /sidejob/log.
 local MAX_LOG = 16384
 
--- fault_doc: the entry is the error of that job's run; the job may be gone by now.
+-- fault_doc: the entry is an error of that job's run; the job may be deleted by now.
 function log.line(job, level, entry, fault_doc)
   local message, reason, rest = (fault_doc and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
-  -- The error of a run, in SideJob's words: `error` and `backtrace`.
+  -- The error in SideJob's terms: `error` and `backtrace`.
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}' end

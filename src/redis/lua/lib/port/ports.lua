@@ -1,4 +1,4 @@
--- Ports: what is pushed, taken, counted.
+-- Ports: values and counts.
 
 local ports = {}
 
@@ -12,7 +12,7 @@ local minutes = require 'runtime/minutes'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 
--- How many values were ever pushed to and taken from a port; nil when there is no such port.
+-- Numbers of values written to and taken from a port; nil if it does not exist.
 function ports.counts(doc, dir, port)
   local record = doc[dir .. ':' .. port]
   if not record then return nil, nil, nil end
@@ -32,7 +32,7 @@ function ports.declare(id, doc, dir, port)
   ports.set_counts(id, doc, dir, port, pushed or 0, taken or 0)
 end
 
--- The counts of a port that can be used: declared, or made on the fly where `*` is.
+-- Counts of a usable port: declared, or created if there is a `*`.
 function ports.open(id, doc, dir, port)
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   if pushed and not dropped and port ~= '*' then return pushed, taken end
@@ -53,13 +53,13 @@ function ports.drop_values(id, doc, dir, port)
   return pushed
 end
 
--- How many values left a port at either end of a wire.
+-- Counts values that leave a port at either end of a wire.
 local function note_leaving(id, doc, dir, port, n)
   local field = 'm' .. dir .. ':' .. port
   cache.change(id, doc, field, minutes.counted(doc[field], n))
 end
 
--- Up to n values off the front; the default when there are none. Answers the items and whether they are the default.
+-- Takes up to n values, or the default if there are none. Returns the items and whether they are the default.
 function ports.take(id, doc, dir, port, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if pushed == taken then
@@ -76,7 +76,7 @@ function ports.take(id, doc, dir, port, n)
   return items, false
 end
 
--- Reads happened against a snapshot: they count only if nobody took from that port since.
+-- Confirms reads of a snapshot, which count only if no other reader took from the port since.
 function ports.consume(id, doc, dir, port, cursor, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if taken ~= cursor then journal.refuse('CONFLICT', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. numbers.int(cursor) .. ', now at ' .. numbers.int(taken)) end

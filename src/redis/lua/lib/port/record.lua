@@ -1,4 +1,4 @@
--- The record of a flow, where one is kept: how its nodes have moved, and what waits at their ports since.
+-- Recorded events of a flow: moves of its nodes and values at their ports.
 
 local record = {}
 
@@ -10,7 +10,7 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 
--- What one script did is one entry; what is over so much of it is counted only.
+-- The changes of one script are one entry. Beyond this size they are only counted.
 local MAX_ENTRY = 16384
 
 local function waiting(count)
@@ -29,7 +29,7 @@ local function add(entry, ...)
   for _, word in ipairs(words) do journal.push(entry.words, word) end
 end
 
--- What has become of one job since this script has read it.
+-- The change of one job since this script read it.
 local function note_job(entry, name, id, doc)
   local text = cache.raw[redis_keys.key_of(id)]
   local was_doc = text and readable.decode(text, redis_keys.key_of(id)) or {}
@@ -44,8 +44,8 @@ end
 
 local entries = {} -- id of a flow → what this script has done to it
 
--- Who moves a node has its flow at hand: where that is not so nothing is read for it, and the next entry says it. Of a script
--- that writes in two steps the second one tells both.
+-- A script that moves a node usually has its flow; otherwise the next entry records it. Of a script that writes in
+-- two steps the second records both.
 function record.note(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

@@ -1,4 +1,4 @@
--- What a relay does: the job through which a channel with many listeners sends.
+-- Relays: jobs that send the messages of a channel with many listeners.
 
 local relay = {}
 
@@ -8,7 +8,7 @@ local cache = require 'runtime/cache'
 local lists = require 'runtime/lists'
 local tables = require 'runtime/tables'
 
--- Where all who listen are on one page, several messages go to them at once.
+-- If all listeners fit on one page, several messages are sent at once.
 local function together(list, n, most)
   local items, bytes = lists.items(list, math.max(1, math.floor(most / (n + 1)))), 0
   for i, item in ipairs(items) do
@@ -18,7 +18,7 @@ local function together(list, n, most)
   return items
 end
 
--- What a relay does in one run: its oldest message for the next page of listeners, and the next one when that is done.
+-- One run: sends the oldest message to the next page of listeners, then the next message.
 function relay.run(id, doc)
   local most = math.min(write.MAX_DIRECT, write.budget)
   local pushed, taken = ports.counts(doc, 'i', 'in')
@@ -37,7 +37,7 @@ function relay.run(id, doc)
       taken = taken + #oldest
       ports.set_counts(id, doc, 'i', 'in', pushed, taken)
     end
-    -- A message costs something even where nobody is left to hear it.
+    -- A message costs something even without listeners.
     most = write.bytes_left > 0 and most - #members * #oldest - 10 or 0
   end
   return pushed > taken

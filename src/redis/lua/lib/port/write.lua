@@ -1,5 +1,6 @@
--- Writing to ports and channels, and what that sets off: on over wires, out to all who listen.
--- Within itself at most 20 calls deep: what comes to a wired port while another goes on stands in line, and no input port has channels.
+-- Writes to ports and channels, and forwards over wires and to listeners.
+-- Within itself at most 20 calls deep: values for a wired port wait in line while another is served, and no input port
+-- has channels.
 
 local write = {}
 
@@ -21,7 +22,7 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 
--- How much may wait at one port: who writes more is refused, and who only listens misses it.
+-- Maximum number of values at a port. A writer is refused, a listener misses the message.
 local MAX_WAITING = 100000
 
 local function check_room(id, dir, port, waiting, more)
@@ -31,9 +32,8 @@ end
 
 write.heard = {}
 
--- How much one call or run may publish: messages, which are values times channels, and names of channels to look up, which are
--- the channels and those above them. Counted whoever listens, so that no listener makes it fail. Runs behind it are left for
--- the next script.
+-- Messages (values × channels) and channel names of one call or run. Counted with or without listeners, so that no
+-- listener makes it fail. Runs beyond it wait for the next script.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
@@ -48,7 +48,7 @@ function write.charge(channels, n)
   for _, channel in ipairs(channels) do charge_one('names', MAX_NAMES, 'names in the channels that are published to', #audience.levels(channel)) end
 end
 
--- options: quiet (wake nobody), default (set the default instead of pushing), unnoted (no part of any log entry)
+-- options: quiet (wakes no job), default (sets the default instead of pushing), unnoted (part of no log entry)
 function write.items(id, doc, dir, port, items, options)
   local pushed, taken = ports.open(id, doc, dir, port)
   if options.default then
@@ -82,7 +82,7 @@ local function check_copies(id, dir, port, what, bytes, n)
   end
 end
 
--- How many values may go to so many targets at once: each is copied for each of them.
+-- Number of values that may go to that many targets at once, because each is copied.
 local function copied_at_once(id, doc, dir, port, waiting, n)
   local most, bytes = math.min(waiting, math.max(1, math.floor(MAX_MOVE / n))), 0
   for i, item in ipairs(lists.items(lists.of(id, doc, dir, port, waiting), most)) do
@@ -93,7 +93,7 @@ local function copied_at_once(id, doc, dir, port, waiting, n)
   return most
 end
 
--- Moves the values of a port, and copies its default, to every target; at most so many at once, the rest stays.
+-- Moves values and copies the default of a port to every target, up to a maximum at once.
 function write.connect(id, doc, dir, port, targets, options)
   local pushed, taken = ports.open(id, doc, dir, port)
   local items, n = {}, #targets
@@ -120,7 +120,7 @@ function write.connect(id, doc, dir, port, targets, options)
   return #items
 end
 
--- Sends on what a wired port holds. What cannot go stays, and whoever laid the wire is called.
+-- Forwards the values of a wired port. The rest stays, and the owner of the wire is called.
 local function send_on(id, doc, dir, port, options)
   local ends = wires.ends_of(id, doc, dir, port)
   if ends then
@@ -136,8 +136,8 @@ local function send_on(id, doc, dir, port, options)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- Hop by hop, the nearest first, and not each hop within the one before: that would take three calls a hop, and a way of
--- 80 hops more than some Luas have. A port that is in line already goes on once for all; `line` is nil between.
+-- Hop by hop, nearest first, without recursion: that would take three calls per hop, and some Lua engines allow fewer
+-- than a way of 80 hops needs. A port in line is served once; `line` is nil in between.
 local passing = {}
 
 function write.pass(id, doc, dir, port, options)
@@ -161,14 +161,14 @@ function write.pass(id, doc, dir, port, options)
   journal.put(passing, 'line', nil)
 end
 
--- What a port's new default sets off: it goes on over the wires, or wakes whoever reads the port.
+-- A new default goes on over the wires, or wakes the reader.
 function write.set_off(id, doc, dir, port)
   if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, {}) end
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 
--- To more ports than this a message goes by the channel's relay, a job that delivers it page by page; and so does all
--- that follows while the relay has anything left, or it would overtake. `budget`: deliveries left to this script, and bytes.
+-- A message to more ports goes through the channel's relay, which delivers page by page, and so do all later messages
+-- while the relay has any, to keep the order. `budget`: remaining deliveries and bytes of this script.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608
@@ -182,13 +182,13 @@ local function deliver(channel, member, items)
     audience.member_change(channel, member, false)
     return 0
   end
-  -- Who does not read misses what comes then.
+  -- A port that is not read misses later messages.
   if pushed - taken + #items > MAX_WAITING or not values.has_room(id, doc, tables.bytes(items)) then return 0 end
   write.items(id, doc, 'i', port, items, {})
   return #items
 end
 
--- The ports that listen, in the order of their names, from behind one of them on.
+-- Listening ports in the order of their names, after one of them.
 function write.listeners(channel, behind, most)
   return redis.call('ZRANGEBYLEX', ns .. 'channel:' .. channel, behind and '(' .. behind or '-', '+', 'LIMIT', 0, most)
 end
@@ -203,7 +203,7 @@ function write.deliver_all(channel, members, items)
   return reached
 end
 
--- All who listen, with those that this script has added. Once they are few again they are listed.
+-- All listeners, with additions of this script. They are listed again when they are few.
 local function everyone(channel)
   local n, relay, listed = audience.of(channel)
   if listed then return listed end
@@ -224,19 +224,19 @@ local function has_left(relay)
   return pushed and pushed > taken
 end
 
--- Whoever is subscribed outside hears so many messages of one script; what is more passes by.
+-- Maximum number of messages of one script to subscribers outside; the rest is dropped.
 local MAX_LIVE = 5000
 
 local function tell_live(channel, item, all)
   if #cache.writes.messages > MAX_LIVE then return end
   local _, _, _, value = envelope.parts(item)
-  -- On one line, as an event has to be. In JSON a line may end only where a space may stand.
+  -- An event is one line. In JSON a line may break only at white space.
   local text = channel .. '\t' .. value:gsub('[\r\n]', ' ')
   for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end
 end
 
--- Messages go to every input port that listens to the channel or to one above it, and to whoever is subscribed
--- outside. A subscriber that cannot take one is dropped; it never harms the publisher.
+-- Sends messages to every input port at the channel or one above it, and to subscribers outside. A subscriber that
+-- cannot take one is dropped and never harms the publisher.
 function write.publish(channel, items)
   local all, reached, marked = audience.levels(channel), 0, nil
   local asked = {}
@@ -276,8 +276,7 @@ end
 
 local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating }
 
--- The relay of a channel is one job for as long as something is said there now and then; whatever became of it, the
--- next message makes it run again.
+-- A channel keeps its relay while it is used; any next message makes the relay run again.
 function write.hand_over(channel, id, items)
   local doc = id and cache.find(id)
   if doc then

@@ -62,7 +62,7 @@ local slices = {
 
 local what_follows = { r = 'p:0', p = 'w:0' }
 
--- One slice of a queue; answers whether there was something to do.
+-- One slice of a queue. Returns whether there was work.
 function aging.go_on(q)
   local place, cursor = (cache.queue(q).reordering or ''):match('^(%a):(%d+)$')
   if not place then return 0 end
@@ -71,7 +71,7 @@ function aging.go_on(q)
   return 1
 end
 
--- One slice of those who wait at a limit. They keep their turns, which are numbered by when they were given.
+-- One slice of a limit. Jobs keep their turns, which have the numbers of their time.
 function aging.go_on_at(key)
   local index = redis_keys.limit_key(key, 'waiting')
   local further, members, ids = next_slice(index, limits.at(key).settings.reordering)

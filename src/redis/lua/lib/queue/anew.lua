@@ -1,4 +1,4 @@
--- When what people set on a queue changes for whoever waits there: the first slices of it at once, the others with claims and ticks.
+-- Applies changed settings to waiting jobs: the first slices now, others with claims and ticks.
 
 local anew = {}
 
@@ -15,7 +15,7 @@ function anew.order(q)
   end
 end
 
--- Begins anew with moving what waits; the first slices of it at once, the others with claims and ticks.
+-- Starts moving waiting jobs: the first slices now, others with claims and ticks.
 function anew.serve(q)
   cache.change_queue(q, queue_fields.moving, 'r:0:0')
   for _ = 1, 4 do

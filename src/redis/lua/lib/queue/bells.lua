@@ -1,4 +1,4 @@
--- Bells: what the caller must ring, for work that is ready and for timers that are near.
+-- Bells that the caller must ring: for ready jobs and near timers.
 
 local bells = {}
 
@@ -24,13 +24,13 @@ local function bells_of(queue_record)
   return n
 end
 
--- As many bells as it takes for the ready work, within the lanes that the queue may have.
+-- Rings as many bells as the ready jobs need, within the maximum number of lanes.
 local function ring(q, ready)
   local queue_record = cache.queue(q)
   if queue_record.paused then return end
   local called = ready > 0 and standby.call_lane(q) or 0
   local batch, there, most = queue_record.batch or lanes.BATCH, lanes.count(q), lanes.most(queue_record)
-  -- Lanes that wait for those whom they call do not come back for more: only bells that are on their way count.
+  -- Lanes that wait for other services do not return for more, so only bells on their way count.
   local missing = queue_record.called_classes and math.min(most - there, math.ceil(ready / math.min(batch, lanes.CALLS)) - bells_of(queue_record) - called) or math.min(most, math.ceil(ready / batch)) - there
   for _ = 1, missing do
     local bell = new_bell()
@@ -45,14 +45,14 @@ function bells.ring_ready()
   places.to_ring = {}
 end
 
--- When somebody must come: a timer is due, or a limit has room and no lane of the queue waits for that.
+-- When a lane must come: a timer is due, or a limit has room and no lane waits for it.
 local function next_call(q, queue_record)
   local room = lanes.next_room(q)
   if lanes.count(q) > 0 or room <= (lanes.waits_until[q] or 0) then room = numbers.never end
   return math.min(queue_record.next_timer or numbers.never, room)
 end
 
--- What is within the next minute gets a bell for that very moment, unless an earlier one is on its way.
+-- Something due within the next minute gets a bell for that time, unless an earlier one is on its way.
 function bells.ring_timers()
   for q, queue_record in pairs(cache.queues) do
     local moment = queue_record.paused and numbers.never or next_call(q, queue_record)

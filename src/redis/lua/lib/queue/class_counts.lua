@@ -32,8 +32,7 @@ local today = numbers.int(math.floor(time.now / 86400000))
 local hour = math.floor(time.now / 3600000)
 class_counts.HOURS = 24
 
--- Where the counts of a queue are: `c` of the last day on which something was counted, `b` of the one before, `k` and a number
--- as they were at the first count of an hour.
+-- Keys of counts: `c` the last day with counts, `b` the day before, `k` and a number at the first count of an hour.
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
 function class_counts.add(q, class, event, n)
@@ -63,8 +62,7 @@ local function count_ended(of, runs)
   end
 end
 
--- A line with more in it. What stands behind the last number that grows is not read, nor is any other made a number. A line that is
--- short is given the commas that are wanting.
+-- Adds to a line. Reads only up to the last number that grows. Missing commas are added.
 local function grown(line, more)
   local words, last, from, kept = {}, 0, 1, 1
   line = line .. ','
@@ -98,8 +96,8 @@ local function size_of(text)
   return lines - 1
 end
 
--- A text with more in the lines of classes. Its lines are counted once, and not for each class: whoever calls their classes as
--- long as may be, and makes jobs of a hundred at once, would have everybody wait for it.
+-- Adds to the lines of classes. Counts lines once instead of per class: long class names in a call of hundreds would
+-- hold Redis.
 local function with(text, of)
   local lines
   for class, more in pairs(of) do
@@ -122,7 +120,7 @@ local function with(text, of)
   return text
 end
 
--- The text of today, with what was counted beside it, which was on the same day; that of a day that is over becomes the one before.
+-- Today's text with the counts beside it, which are of the same day; an older text becomes that of the day before.
 local function text_of_today(q, beside)
   local text = cache.text_at(class_counts.key(q, 'c')) or beside and beside:match('^%d+\n')
   if beside then
@@ -135,7 +133,7 @@ local function text_of_today(q, beside)
   return is_of_today and text or today .. '\n'
 end
 
--- Writes down what this script has counted.
+-- Writes the counts of this script.
 function class_counts.settle()
   for q, classes in pairs(ended) do
     for class, runs in pairs(classes) do count_ended(journal.within(journal.within(class_counts.noted, q), class), runs) end

@@ -22,7 +22,7 @@ local DAYS = 1826
 
 local series = { 'made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped' }
 
--- At most so many names in all, and so many queues of a day by their names.
+-- Maximum number of names, and of queues of a day by name.
 local MOST_NAMES, MOST_QUEUES_KEPT = 100, 100
 
 local function size_of(map)
@@ -31,7 +31,7 @@ local function size_of(map)
   return n
 end
 
--- Two maps of counts together, in which no more than so many names are kept.
+-- Adds two maps of counts, up to the maximum number of names.
 local function add_counts(before, more)
   local sum, left = {}, MOST_NAMES
   for what, n in pairs(before) do
@@ -45,7 +45,7 @@ local function add_counts(before, more)
   return sum
 end
 
--- How long what was claimed had been ready: how many runs waited for up to so many milliseconds, and for longer.
+-- Bounds of waiting times: number of runs that waited up to so many milliseconds, and longer.
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
 
 local function no_waits()
@@ -56,10 +56,10 @@ end
 
 counts.is_left = false -- whether a day that is over has been left as it is
 
--- Whether this script can put a day away that is over. One that cannot counts to that day, and leaves all as it is for the next.
+-- Returns whether this script can store a past day. Another one counts to that day and leaves it to the next.
 local function closes_days() return true end
 
--- The day that is over goes to the others, and what is older than five years goes away.
+-- Stores the past day and deletes days older than five years.
 local function keep_day(q, queue_record)
   local key, field = ns .. 'days', numbers.int(queue_record.day)
   local text = cache.hget(key, field)
@@ -72,18 +72,18 @@ local function keep_day(q, queue_record)
   cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
 end
 
--- All counts of a queue, as they are at a moment.
+-- All counts of a queue at a time.
 function counts.written_down(queue_record, moment, waited)
   local words = { numbers.int(moment), numbers.int(waited or 0) }
   for i, what in ipairs(series) do words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
-  -- And how many were ready, ran, and waited at limits, and who was in front, as it was before this script.
+  -- Adds the numbers of ready, running and waiting jobs and the first sequence, from before this script.
   local at = queue_record.jobs_at or {}
   for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do words[#words + 1] = numbers.int(n) end
   words[#words + 1] = queue_record.first_ready or queue_record.first_pull or ''
   return table.concat(words, ',')
 end
 
--- Where the counts of a minute or an hour are written down.
+-- Key of the counts of a minute or hour.
 function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. numbers.int(moment % most) end
 
 local function turn(q, queue_record)
@@ -107,7 +107,7 @@ local function turn(q, queue_record)
   cache.change_queue(q, queue_fields.day_waits, nil)
 end
 
--- Of a class where one is named: what jobs count themselves has none.
+-- By class if one is named. Counts of jobs themselves have none.
 function counts.add(q, class, what, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
@@ -116,13 +116,13 @@ function counts.add(q, class, what, n)
   if not cache.queue_dirty[q] then journal.put(cache.queue_dirty, q, true) end
 end
 
--- Runs of a class that end now, as its document has them; of a piece it says not when they began.
+-- Ended runs of a class, as in its document; a piece does not store their start.
 function counts.ran(doc, began, n)
   counts.add(doc.queue, doc.class, 'runs', n)
   class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
 end
 
--- Notes for how long the first of the runs that a claim lends had been ready, and that all of them were for up to as long.
+-- Notes how long the first claimed run had been ready; all others waited up to as long.
 function counts.waited(q, ms, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end

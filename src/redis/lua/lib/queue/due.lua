@@ -1,4 +1,4 @@
--- What is due in a queue: timers whose moment has come, and leases that are over.
+-- Due timers and ended leases.
 
 local due = {}
 
@@ -15,10 +15,10 @@ local time = require 'runtime/time'
 
 due.SLICE = 1000
 
--- How many leases were found to be over: of jobs, or of pieces.
+-- Number of ended leases of jobs or pieces.
 due.lost = 0
 
--- The due members of a time index, and the moment of the next one behind them.
+-- Returns due members of a time index, and the next time.
 local function members_due(q, index, field)
   local moment = cache.queue(q)[field]
   if not moment or moment > time.now then return {}, nil end
@@ -34,7 +34,7 @@ local function members_due(q, index, field)
   return ids, key
 end
 
--- A slot that nobody looked at in time, of a repeat that runs no such slots: who is lent the job works out the next one.
+-- Grace of a slot. Later, a repeat that skips missed slots gets the next one from its claimer.
 local SLOT_GRACE = 300000
 
 local function miss_slot(id, doc)
@@ -55,7 +55,7 @@ function due.timers(q)
   return #ids
 end
 
--- Those of a piece whose lease has ended are lost each for itself. Answers how many they are.
+-- Loses each job of a piece whose lease has ended. Returns the number.
 local function take_back_piece(key, member)
   local number = pieces.number_in(member)
   local piece = cache.piece(number)

@@ -1,4 +1,4 @@
--- Classes by globs: whether a text is like one, within bounds.
+-- Globs of classes, matched in bounded time.
 
 local globs = {}
 
@@ -6,7 +6,6 @@ globs.steps = 10000
 local read = {}
 local ANY_CHARACTER = '[^\128-\191][\128-\191]*'
 
--- Bytes from one to another as they stand in a set of a pattern.
 local function byte_range(from, to)
   local front, back = '', ''
   while from <= to and not string.char(from):find('^[%w\128-\255]') do
@@ -20,7 +19,8 @@ local function byte_range(from, to)
   return front .. (from <= to and string.char(from) .. '-' .. string.char(to) or '') .. back
 end
 
--- The set that opens at `g` ([abc], [a-z], [^a]) as one of a pattern, and where the glob goes on; nil when it never closes.
+-- Converts the set at `g` ([abc], [a-z], [^a]) to a pattern, and returns where the glob continues; nil if it never
+-- closes.
 local function set_of(glob, g)
   local negated = glob:sub(g + 1, g + 1) == '^'
   local first = g + (negated and 2 or 1)
@@ -37,14 +37,14 @@ local function set_of(glob, g)
   end
 end
 
--- What stands between the stars of a glob, as patterns of Lua without any choice in them, so that none takes longer than its
--- length times that of the text; false where it is like nothing.
+-- Converts the parts between stars to Lua patterns without choices, so that each takes at most its length times that
+-- of the text; false if it matches nothing.
 local function parts(glob)
   local parts, part, g = {}, '', 1
   while g <= #glob do
     local character, after = glob:sub(g, g), g + 1
     if character == '*' then
-      -- Several stars are one: some Lua finds an empty text at the front, wherever it is told to look from.
+      -- Several stars are one, because some Lua engines find an empty text at the start from any position.
       if part ~= '' or #parts == 0 then parts[#parts + 1] = part end
       part = ''
     elseif character == '?' then
@@ -63,8 +63,8 @@ local function parts(glob)
   return parts
 end
 
--- Whether a text is like a glob: `*` any text, `?` any character, `[a-z]` one of a set. Each part is looked for behind the
--- one before it, the last one at the end.
+-- `*` is any text, `?` any character, `[a-z]` one of a set. Each part is searched after the previous one, the last at
+-- the end.
 local function is_like(text, glob)
   if read[glob] == nil then read[glob] = parts(glob) end
   local parts, from = read[glob], 1
@@ -78,7 +78,7 @@ local function is_like(text, glob)
   return true
 end
 
--- The first of the globs that a class is like, asked once for each class; `known` is kept by the caller.
+-- Returns the first matching glob. The caller keeps `known`, which stores results per class.
 function globs.first(class, list, known)
   if known[class] == nil then
     known[class] = false

@@ -1,4 +1,4 @@
--- The lanes that serve a queue, how many there may be, and the one index that says when somebody must look at it.
+-- Lanes of a queue, their maximum, and the index of the next checks.
 
 local lanes = {}
 
@@ -8,7 +8,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- Queue → until when a lane that found nothing waits by itself.
+-- Queue → until when a lane that found nothing waits.
 lanes.waits_until = {}
 
 lanes.BELL = 20000
@@ -17,10 +17,10 @@ lanes.MINUTE = 60000
 
 local MAX_LANES = 4
 lanes.BATCH = 100
--- Where they come in pieces and their runs are short: writing a piece is as dear as writing one job.
+-- For short runs in pieces, because writing a piece costs as much as writing one job.
 lanes.WIDE = 600
 
--- A lane has as many runs that call others at once: where there are such, more lanes come instead.
+-- Maximum number of concurrent runs of a lane that call other services. More lanes serve such queues instead.
 lanes.CALLS = 4
 local CALLING_LANES = 8
 
@@ -42,11 +42,11 @@ function lanes.count(q)
   return n
 end
 
--- How many lanes may serve a queue, and whether another one may come.
+-- Maximum number of lanes, and whether another may come.
 function lanes.most(queue_record) return queue_record.most_lanes or (queue_record.called_classes and CALLING_LANES or MAX_LANES) end
 function lanes.has_room(q) return lanes.count(q) < lanes.most(cache.queue(q)) end
 
--- When one of the limits that its jobs wait at may have room.
+-- When a limit with waiting jobs may have room.
 function lanes.next_room(q)
   local moment = numbers.never
   for _, at_moment in pairs(cache.queue(q).limit_moments or {}) do moment = math.min(moment, at_moment) end
@@ -58,7 +58,7 @@ function lanes.set(q, lane, till)
   journal.put(cache.queue_dirty, q, true)
 end
 
--- The earliest moment at which the tick has to look at a queue if nobody else did.
+-- When the tick has to check a queue if no lane does.
 function lanes.moment_of(queue_record)
   local moment = (queue_record.moving or queue_record.reordering) and time.now or math.min(queue_record.next_lease or numbers.never, queue_record.next_removal or numbers.never)
   for _, till in pairs(queue_record.lanes) do moment = math.min(moment, till) end

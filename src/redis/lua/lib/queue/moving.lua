@@ -1,4 +1,4 @@
--- Jobs that wait on the other side since somebody else serves them.
+-- Moves waiting jobs when another kind of worker serves them.
 
 local moving = {}
 
@@ -11,7 +11,7 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 
--- Moves the jobs that a member of an index stands for, if somebody else serves them; answers how many.
+-- Moves the jobs of a member. Returns their number.
 local function move_all(q, place, member)
   local number = pieces.number_in(member)
   local piece = number and cache.piece(number)
@@ -29,9 +29,8 @@ local function move_all(q, place, member)
   return n
 end
 
--- One slice of the jobs that wait on the other side since somebody else serves them, looked for from the last one on, so
--- that claims, which take from the front, do not shift them. A pass that has moved something is followed by another.
--- The queue keeps how far that is: the side, how many have been passed over, how many moved.
+-- Moves one slice, from the last job on, so that claims at the front do not shift it. A pass that moved something is
+-- followed by another. The queue stores the progress: side, skipped, moved.
 function moving.go_on(q)
   if not cache.queue(q).moving then return 0 end
   local at_side, from, moved = cache.queue(q).moving:match('^(%a):(%d+):(%d+)$')

@@ -1,18 +1,18 @@
--- Which of those who wait goes first: the smaller score, then the smaller member of its index.
+-- Order of waiting jobs: the smaller score, then the smaller member.
 
 local order = {}
 
 local cache = require 'runtime/cache'
 local time = require 'runtime/time'
 
--- A score: the priority; on a queue with ageing, where so many milliseconds of waiting are worth one step of it, both in
--- one number. All grow older together, so that stays what it is. It is exact: 2^31 hours are less than 2^53 ms.
+-- Score: the priority; with ageing, priority and waiting time in one number. All jobs age alike, so it never changes.
+-- It is exact: 2^31 hours are less than 2^53 ms.
 function order.rank(q, priority, moment)
   local ageing = cache.queue(q).ageing
   return ageing and priority * ageing + moment or priority
 end
 
--- At limits where groups take turns it is in whole steps.
+-- Whole steps at limits where groups take turns.
 function order.score(doc)
   local ageing, priority = cache.queue(doc.queue).ageing, tonumber(doc.priority) or 0
   if not ageing then return priority end

@@ -1,5 +1,5 @@
--- Programs that ask for work under a name of their own: since when, when they were last heard, what they were told, and
--- which queues they ask. One field of a hash for each: since,heard,signal and the queues, a line each.
+-- Named pull workers: since when, last request, signal, and queues. One field of a hash each: since,heard,signal,
+-- then queues, one per line.
 
 local processes = {}
 
@@ -8,7 +8,8 @@ local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 
--- A beat is written at most every five seconds. Who was not heard for ten minutes is forgotten when room is wanted.
+-- A request is recorded at most every five seconds. After ten minutes without one, a worker is forgotten if room is
+-- needed.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
 
@@ -22,7 +23,7 @@ function processes.write(name, known)
   cache.hset(processes.key, name, head .. '\n' .. table.concat(known.queues, '\n'))
 end
 
--- Whether one more may be known: those that nobody has heard for long make room.
+-- Returns whether there is room for another; old ones are forgotten first.
 local function has_place()
   if redis.call('HLEN', processes.key) < MOST then return true end
   local flat, gone = redis.call('HGETALL', processes.key), false
@@ -35,7 +36,7 @@ local function has_place()
   return gone
 end
 
--- Notes that a process asks for work, or goes on with a run; answers what it was told: 'quiet', 'stop' or ''.
+-- Records a request or heartbeat. Returns the signal: 'quiet', 'stop' or ''.
 function processes.heard(name, q)
   local text = cache.hget(processes.key, name)
   local known = text and processes.read(text)

@@ -1,4 +1,4 @@
--- Where a job waits to be lent: on the side of pull workers, or of lanes; and what its class is to its queue.
+-- The side of a job, for pull workers or lanes, and facts about its class.
 
 local sides = {}
 
@@ -11,8 +11,7 @@ function sides.of(q, class, tag)
   return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class])) and 'p' or nil
 end
 
--- The limit that all jobs of its class count against, whenever they were made: its worker's own concurrency. The queue
--- says which of its classes have one.
+-- The concurrency of the class limits all its jobs, even older ones. The queue stores which classes have one.
 function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
 
 function sides.own_limit(doc)
@@ -44,7 +43,7 @@ function sides.fetch_limits_of(ids)
   cache.fetch(keys)
 end
 
--- Nobody serves its class any more. Pull workers need no registration.
+-- No worker serves its class any more. Pull workers need no registration.
 local serving = {}
 
 function sides.is_gone(doc)

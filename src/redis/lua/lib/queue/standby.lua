@@ -1,5 +1,5 @@
--- A lane that has found nothing waits for what comes, and is called instead of ringing a bell. Where nothing was ready before,
--- what has come is lent to it with that call.
+-- A lane without work waits for a call instead of a bell. If nothing was ready before, new jobs go to it with the
+-- call.
 
 local standby = {}
 
@@ -10,15 +10,15 @@ local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 
--- The lane that waits for work, and that is called instead of ringing a bell.
+-- Returns the waiting lane.
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')
   if not lane or tonumber(till) <= time.now then return nil end
   return lane
 end
 
--- A lane that has found nothing waits for what comes, where work comes that often: nothing was left no longer ago than it
--- would wait. One lane of a queue does.
+-- A lane without work waits if work is frequent: the queue was last empty no longer ago than it would wait. One lane
+-- per queue does.
 function standby.stay_warm(q, lane, period)
   local emptied = cache.queue(q).emptied or 0
   cache.change_queue(q, queue_fields.emptied, time.now)
@@ -28,7 +28,8 @@ function standby.stay_warm(q, lane, period)
   return true
 end
 
--- What was lent to a lane with calls, and it has not told of: so many at most, and none after one for so long. It may be deaf.
+-- Maximum number of jobs given to a lane with calls that it has not confirmed, and the milliseconds after which it
+-- may have missed one.
 local MOST_HANDED, UNHEARD = 16, 2000
 
 local function handed_to(q, lane)
@@ -39,7 +40,7 @@ local function handed_to(q, lane)
   return tokens, tonumber(since)
 end
 
--- The lane to which so many jobs can be lent with a call.
+-- Returns the lane that can take n jobs with a call.
 function standby.lane_for(q, n)
   local lane = warm_lane(q)
   if not lane or cache.queue(q).paused then return nil end
@@ -47,15 +48,15 @@ function standby.lane_for(q, n)
   return #tokens + n <= MOST_HANDED and time.now - since <= UNHEARD and lane or nil
 end
 
--- Notes what was lent to it, and counts on it as on a bell that is on its way.
+-- Notes the jobs that it received, and counts on it as on a bell.
 function standby.hand(q, lane, tokens)
   local before, since = handed_to(q, lane)
   if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end
   cache.change_queue(q, queue_fields.handed, lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
--- What was lent to a lane and it has not heard of, as it comes to ask: from now on it knows of all. Who comes with runs instead
--- will hear of what was lent a moment ago: that is on its way.
+-- When the lane asks, it learns of unconfirmed jobs. If it comes with runs, jobs of a moment ago are still on their
+-- way.
 local ON_ITS_WAY = 1000
 
 function standby.unheard(q, lane, heard, asks)
@@ -69,12 +70,12 @@ function standby.unheard(q, lane, heard, asks)
   return waits and {} or left
 end
 
--- It does not wait any more, for it is at work or leaves.
+-- It no longer waits, because it works or leaves.
 function standby.cool_down(q, lane)
   if (cache.queue(q).warm or ''):sub(1, #lane + 1) == lane .. ' ' then cache.change_queue(q, queue_fields.warm, nil) end
 end
 
--- Calls the lane that waits, and counts on it as on a bell that is on its way; answers how many were called.
+-- Calls the waiting lane and counts on it as on a bell. Returns the number of calls.
 function standby.call_lane(q)
   local lane = warm_lane(q)
   if not lane then return 0 end

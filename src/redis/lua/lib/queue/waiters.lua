@@ -1,4 +1,4 @@
--- Claims of pull workers that wait: who stands in line for what, and who is called.
+-- Waiting claims of pull workers.
 
 local waiters = {}
 
@@ -13,8 +13,8 @@ local time = require 'runtime/time'
 
 local MAX_CALLS = 100
 
--- A claim that waits stands in `waiters` as its name and the patterns it asked for. Who has got something, or has no more
--- time, leaves: whoever is called stands for all who could come.
+-- A waiting claim is in `waiters` with its name and patterns. One that got jobs or has no time leaves; a called one
+-- stands for all that could come.
 function waiters.stand(q, waiter, patterns, till)
   cache.zset(redis_keys.queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now and till)
   if till > time.now then cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till)) end
@@ -25,7 +25,7 @@ function waiters.waiter_of(member)
   return table.remove(words, 1), words
 end
 
--- Each job that became ready calls one claim that waits for its class; nobody is called in vain.
+-- Each ready job calls one claim that wants its class.
 local function call_waiters(q, classes)
   local key = redis_keys.queue_key(q, 'waiters')
   local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, MAX_CALLS)
@@ -38,7 +38,7 @@ local function call_waiters(q, classes)
   local in_vain = {} -- classes that none of those left wants
   for _, class in ipairs(classes) do
     for i, claim in ipairs(in_vain[class] and {} or claims) do
-      -- Who cannot be told apart any more is called too: that costs a claim, and loses nothing.
+      -- If classes cannot be matched in bounded time, the claim is called too, which costs a claim and loses nothing.
       if class == '' or globs.steps <= 0 or globs.match(class, claim.patterns, claim.known) then
         cache.zset(key, claim.member, false)
         journal.push(cache.writes.messages, { ns .. 'call:' .. claim.waiter, 'ready' })

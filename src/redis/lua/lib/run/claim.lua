@@ -1,4 +1,4 @@
--- Lending jobs to runs: which, and under which token.
+-- Claims: which jobs, and their tokens.
 
 local claim = {}
 
@@ -27,7 +27,7 @@ local time = require 'runtime/time'
 
 local RUNS_A_MINUTE = 600
 
--- Counts a run; false when the job has run too often this minute. Slots that are made up for are no fault of the job's.
+-- Counts a run. Returns false if the job ran too often this minute. Made-up slots do not count.
 local function guard(id, doc)
   if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
   local at_minute, n
@@ -65,12 +65,12 @@ local function lend(id, doc, lease, begun, process)
   return id
 end
 
--- A job with a tag is lent only to who asks for it.
+-- A job with a tag goes only to claims for it.
 local function wanted(doc, want)
   return globs.match(doc.class, want.patterns, want.liked) and (not doc.tag or tables.has(want.tags, doc.tag)) and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
 end
 
--- Why a job fails instead of being lent: nobody answered so often, or its class is banned from the queue.
+-- Returns why a job fails instead of being claimed: too many unanswered deliveries, or its class is banned.
 local function given_up(doc, want)
   if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then return 'lent ' .. doc.deliveries .. ' times, and nobody answered' end
   local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
@@ -85,31 +85,30 @@ local function give_up(id, doc, why)
   ending.finish(id, doc, 'f', error)
 end
 
--- One job by its id, if it is ready.
 local function claim_one(want)
   local id, doc = want.only, cache.find(want.only)
   if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > time.now then return {}, 0, false, nil, 0 end
   return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0
 end
 
--- Jobs that were tagged by older constraints are not lent before they have been tagged anew.
+-- Jobs with older constraints get new tags before they are claimed.
 local MAX_STALE = 100
 
 claim.HEAD = 100
 local STEP = 100
 local MAX_SCAN = 1000
 
--- What the snapshots of one claim hold together, in bytes: who asks for more asks again. The first job comes alone.
+-- Maximum bytes of all snapshots of one claim. The first job is always included.
 claim.MOST = 4194304
 
--- With one more, who is in front when all of them have gone.
+-- Reads one more, to know the first job that is left.
 local function members_at(key, want, from, n)
   local queue_record = cache.queue(want.queue)
   if want.tier == '' or queue_record.ageing or queue_record.reordering then return redis.call('ZRANGE', key, from, from + n) end
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n + 1)
 end
 
--- How many members a claim reads for so many jobs: fewer where many of those who wait are in pieces.
+-- Number of members to read: fewer if many are pieces.
 local function members_for(want, jobs)
   local queue_record = cache.queue(want.queue)
   local ready, packed = (queue_record.jobs_at or {}).r or 0, (queue_record.packed or {}).r or 0
@@ -139,26 +138,26 @@ function claim.first_of(members, most, room, wide)
   return keys, numbers, ids
 end
 
--- More than these come only in whole pieces.
+-- Beyond this only whole pieces are added.
 local function has_all(want, got) return got.n + got.failed >= want.max end
 
 local function is_stale(doc, want) return not doc.terminating and (doc.constraints_version or '') ~= want.version end
 
--- What cannot be weighed cannot be shown either, and is found out then.
+-- What cannot be measured cannot be shown either, which is found then.
 local function weight_of(id, doc)
   if not cache.attached_to(id, doc)[1] then return #(cache.raw[redis_keys.key_of(id)] or '') end
   local weighed, weight = pcall(snapshot.weigh, id, doc)
   return weighed and weight or 0
 end
 
--- The maximum number of suspects in one claim. A suspect is a job whose last run was lost: it may have taken down other runs. All
--- suspects of a claim begin at once, so that a second loss of each is counted; after that it is claimed alone.
+-- Maximum number of suspects in one claim. A suspect is a job whose last run was lost: it may have ended other runs.
+-- All suspects of a claim begin at once, so that a second loss of each is counted; then it is claimed alone.
 local function suspects_for(doc, want)
   if tonumber(doc.lost_in_a_row) > 1 then return 1 end
   return math.max(1, math.floor(math.min(want.max, want.begun) / 2))
 end
 
--- A claim passes over at most so many suspects to find other jobs.
+-- Maximum number of suspects that a claim skips to find other jobs.
 local MAX_PASSED = 200
 
 -- Suspects and other jobs do not share a claim. 'stop' if the claim ends before this job, 'pass' if it skips the job.
@@ -171,7 +170,7 @@ local function keeps_apart(id, doc, want, got)
   return got.n >= math.min(got.room or numbers.never, suspects_for(doc, want)) and 'stop'
 end
 
--- Lends one job, or does with it what has to be done instead. Answers 'later' or 'stop' where the claim ends before it.
+-- Claims one job or does what is needed instead. Returns 'later' or 'stop' if the claim ends before it.
 local function consider(id, doc, want, got)
   if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end
   if is_stale(doc, want) then
@@ -211,14 +210,14 @@ local function consider_job(member, id, want, got)
   return consider(id, doc, want, got)
 end
 
--- How many jobs a piece may have that is lent as a whole: of one that is no more than `max` asks for all begin at once, or none.
+-- Maximum number of jobs of a piece that is claimed as a whole: up to `max` all begin at once.
 local function room_of(want, got)
   local room = want.max - got.n - got.failed
   if got.n < want.begun then room = math.min(room, want.begun - got.n) end
   return math.max(room, want.wide - got.n - got.failed)
 end
 
--- Lends a piece, or as many of its jobs as are wanted.
+-- Claims a piece, or as many of its jobs as are wanted.
 local function consider_piece(member, number, want, got)
   local piece = cache.piece(number)
   if not piece or pieces.entry(number, piece) ~= member then return cache.zset(got.key, member, false) end
@@ -232,7 +231,7 @@ local function consider_piece(member, number, want, got)
     got.n = got.n + piece.n
     return got.n + got.failed >= math.max(want.max, want.wide) and 'stop' or nil
   end
-  -- The next claim may have room for all of it; who has little so far takes what there is room for.
+  -- The next claim may have room for all of it. A claim with few jobs takes a part.
   if has_all(want, got) or (piece.n > room and 2 * got.n >= want.max) then return 'stop' end
   for _, id in ipairs(pieces.ids(number, piece)) do
     local doc = cache.find(id)
@@ -244,10 +243,10 @@ end
 
 local function plainly(consider, ...) return consider(...) end
 
--- For a claim that failed: what cannot be considered leaves the queue.
+-- For a claim that failed: what cannot be claimed leaves the queue.
 local function carefully(consider, member, at, want, got) return alone.act(got.key, member, consider, member, at, want, got) end
 
--- What was lent under these tokens, as far as it still is.
+-- Claimed jobs whose tokens are still valid.
 function claim.still_lent(list)
   local ids = {}
   for _, token in ipairs(list) do
@@ -259,7 +258,7 @@ function claim.still_lent(list)
   return ids
 end
 
--- Those of them that still are, beside what a claim has lent.
+-- Adds the valid ones to a claim.
 function claim.add_lent(ids, list)
   for _, id in ipairs(claim.still_lent(list)) do
     local doc = cache.find(id)
@@ -268,7 +267,7 @@ function claim.add_lent(ids, list)
   end
 end
 
--- Whether nothing is ready in a queue, by what is counted and what this script has done.
+-- Returns whether a queue has no ready job, by its counts and changes of this script.
 function claim.finds_nothing(q)
   for _, score in pairs(cache.writes.zsets[redis_keys.queue_key(q, 'ready')] or {}) do
     if score then return false end
@@ -276,8 +275,8 @@ function claim.finds_nothing(q)
   return tally.is_empty(q, 'ready')
 end
 
--- Whether this script has changed what a claim asks Redis itself for: who is ready, room at limits, what waits at ports. That
--- jobs have come to rest is not.
+-- Returns whether this script changed what a claim reads from Redis: ready jobs, room at limits, port values. Ended jobs do
+-- not matter.
 function claim.is_overtaken()
   if next(cache.loose) or next(cache.writes.lists) then return true end
   for key in pairs(cache.writes.zsets) do
@@ -349,7 +348,7 @@ function claim.jobs(want, head)
   end
   local serves = got.room and 1 or nil
   if got.n > 0 and served ~= serves then cache.change_queue(q, queue_fields.suspects_served, serves) end
-  -- The next claim looks again at the suspects that this one has passed over.
+  -- The next claim reads the skipped suspects again.
   if passed[1] then more, seen = true, want.skip end
   return got.ids, got.n, more, more and (seen > want.skip or removed > 0) and seen or nil, got.failed
 end

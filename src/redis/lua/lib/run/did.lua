@@ -1,5 +1,5 @@
--- What a run did, as far as its job keeps a history: which ports it read and wrote, where it published, which jobs it made; and
--- what the last run took from its inputs, so that its job can be made again with that.
+-- What a run did, for jobs with a history: read and written ports, channels, created jobs; and the last inputs, to
+-- repeat the job.
 
 local did = {}
 
@@ -9,13 +9,13 @@ local lists = require 'runtime/lists'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 
--- What is told of one run, in bytes: of what is beyond it only how much that was.
+-- Bytes per run. Beyond it only numbers are kept.
 local MOST = 4096
 
--- What is kept of its inputs, in bytes: what is more is not kept at all. A value counts as so many more than it has.
+-- Bytes of inputs. Larger ones are not kept at all. Each value counts this much extra.
 local MOST_INPUTS, BESIDE = 65536, 32
 
--- What the run has taken up to its last checkpoint; else nothing yet.
+-- Inputs of the run before its last checkpoint.
 local function taken_before(run, doc)
   local key = redis_keys.side_key(run.id, 'inputs')
   local kept = doc.inputs_kept and doc.next_commit and readable.decode(cache.text_at(key) or '{}', key)
@@ -38,7 +38,7 @@ local function keep_taken(run, doc, port, n)
   if kept.bytes > MOST_INPUTS then kept.of = {} end
 end
 
--- Verbs tell `run.note` what they did, and how many times: a letter for what it was, then of what.
+-- Verbs tell `run.note` what they did and how often: a letter for the kind, then the name.
 function did.begin(run)
   local doc = cache.need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
@@ -57,12 +57,12 @@ function did.begin(run)
   end
 end
 
--- The run goes on: what it has done up to here has an effect, whatever becomes of the rest.
+-- At a checkpoint, what the run did so far has an effect.
 function did.keep(run)
   if run.did then cache.change(run.id, cache.need(run.id), fields.run_did, cjson.encode(run.did)) end
 end
 
--- What the run has taken has gone, now that it commits.
+-- The inputs are gone when the run commits.
 function did.keep_inputs(run)
   if not run.inputs then return end
   cache.set_text(redis_keys.side_key(run.id, 'inputs'), cjson.encode(run.inputs))

@@ -1,5 +1,5 @@
--- Jobs that are lent by the script that makes them, where nothing was ready before: to a lane that begins with them, for an
--- invocation that makes jobs and serves their queue itself; else to the lane that waits for work.
+-- Jobs claimed by the script that creates them, if nothing was ready before: for the lane of the same invocation, or
+-- for the waiting lane.
 
 local eager = {}
 
@@ -21,7 +21,7 @@ local time = require 'runtime/time'
 local function key_of_lane(lane) return ns .. 'lane:' .. lane end
 local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
 
--- What this script puts into an index, as it will stand there.
+-- What this script writes to an index.
 local function written_to(index)
   local rows, members = {}, {}
   for member, score in pairs(cache.writes.zsets[index] or {}) do rows[#rows + 1] = score and { member, score } or nil end
@@ -30,13 +30,13 @@ local function written_to(index)
   return members
 end
 
--- Lends what this script has made, where nothing was ready before.
+-- Claims jobs of this script, if nothing was ready before.
 local function lend_new(q, want)
   local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
   want.queue, want.place, want.only, want.tier, want.skip, want.wide, want.patterns, want.tags, want.stale = q, '', '', '', 0, 0, {}, {}, {}
   local ids, n = claim.jobs(want, members)
-  -- What has gone from there never was there.
+  -- Removed members were never in it.
   for _, member in ipairs(members) do
     if not cache.writes.zsets[index][member] then journal.put(cache.writes.zsets[index], member, nil) end
   end
@@ -44,15 +44,15 @@ local function lend_new(q, want)
   return ids
 end
 
--- The one queue for whose jobs nobody else needs to come.
+-- The only queue, so that no other lane is needed.
 local function only_queue(lane)
   local q = next(places.to_ring)
   if lane.name == '' or not q or next(places.to_ring, q) or cache.queue(q).paused or not lanes.has_room(q) then return nil end
   return tally.is_empty(q, 'ready') and q or nil
 end
 
--- Lends the first of them to a lane: { name, version (of the constraints), batch, lease, begun (how many start at once) }. Answers
--- their ids.
+-- Claims the first jobs for a lane: { name, version (of the constraints), batch, lease, begun (number that starts at
+-- once) }. Returns their ids.
 function eager.begin_lane(lane)
   local q = only_queue(lane)
   if not q then return {} end
@@ -66,13 +66,13 @@ end
 
 local called = {} -- lane → what was lent to it
 
--- Lends all of them to the lane that waits for them. They have not begun, and come back as soon as a lost bell is found.
+-- Gives all of them to the waiting lane. They have not begun, and return as soon as a lost bell is found.
 local function hand_over(q, version)
   local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
   local lane = #members > 0 and tally.is_empty(q, 'ready') and standby.lane_for(q, #members)
   if not lane then return end
-  -- Pieces go as a whole, to who asks.
+  -- Pieces go as a whole to a lane that asks.
   for _, member in ipairs(members) do
     if pieces.number_in(member) then return end
   end
@@ -91,10 +91,10 @@ function eager.hand_over(version)
   for _, q in ipairs(names) do hand_over(q, version) end
 end
 
--- So much of what was lent goes with the call.
+-- Maximum bytes that go with the call.
 local MOST_TOLD = 32768
 
--- What a lane needs to begin, after everything has been written; 'ready' where it has to ask for that.
+-- What a lane needs to begin, after everything was written; 'ready' if it has to ask.
 local function told(ids)
   local words, bytes = { 'lent' }, 0
   for i, row in ipairs(snapshot.of(ids)) do
@@ -109,7 +109,7 @@ function eager.call_lanes()
   for lane, ids in pairs(called) do redis.call('PUBLISH', ns .. 'call:' .. lane, told(ids)) end
 end
 
--- What the same request lent before, as far as it still holds.
+-- Jobs that the same request claimed before, if they are still valid.
 function eager.lent_before(lane)
   local text = lane ~= '' and cache.text_at(key_of_lane(lane))
   local lane_record = text and readable.decode(text:match('{.*') or '', key_of_lane(lane))

@@ -1,4 +1,4 @@
--- Committing a run: everything it did, or nothing.
+-- Commits a run: everything it did, or nothing.
 
 local finish = {}
 
@@ -30,12 +30,12 @@ local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- The run whose arguments stand behind a place; those of the next one follow it.
+-- Reads the arguments of a run; those of the next one follow.
 function finish.take_run(from)
   local words = ARGV
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3], late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5 }
   at = run.from + run.size
-  -- A pattern is read anew for each token in some Luas. What is no number is the id of no job.
+  -- Some Lua engines parse a pattern again for each token. A token without a number belongs to no job.
   local stop = run.token:find('.', 1, true) or 1
   local is_piece = run.token:sub(1, 1) == 'p'
   local id = run.token:sub(is_piece and 2 or 1, stop - 1)
@@ -44,7 +44,7 @@ function finish.take_run(from)
   return run
 end
 
--- The arguments of the run's ops, read where they stand.
+-- Applies the ops of the run.
 local function apply(run)
   kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0
   did.begin(run)
@@ -66,7 +66,7 @@ local function answered(run, doc, answer)
   return answer
 end
 
--- Children that have not ended, of those the run wants to wait for.
+-- Unfinished children among those the run wants to wait for.
 local function fill_waiting(id, doc, run)
   local key, n, wanted = redis_keys.side_key(id, 'waiting'), 0, {}
   for _, name in ipairs(run.names) do wanted[name] = true end
@@ -90,7 +90,7 @@ local function clear_failures(id, doc)
   end
 end
 
--- Where a job goes after a run that did not fail. What arrived meanwhile wins over everything but an end by force.
+-- Places a job after a run that did not fail. What arrived meanwhile wins over everything but a forced end.
 local function come_to_rest(id, doc, run)
   local own, child = doc.input_during_run, doc.child_during_run and not run.deaf and (doc.child_during_run == '1' or run.ending ~= 'follow')
   leases.finish(id, doc)
@@ -176,11 +176,11 @@ local function carry_out(run)
   return settle(run)
 end
 
--- Whatever the runs of a batch do, one script does so much of it: the others are committed with the next.
+-- Maximum number of changes of one script; further runs are committed with the next one.
 local MAX_PUTS = 40000
 
--- Answers in one word what became of the run: its job's new status, 'lost', 'conflict', 'refused:CODE why', or 'later'; nil where
--- it was refused, and what becomes of it is left to another script.
+-- Returns the result of the run in one word: the job's new status, 'lost', 'conflict', 'refused:CODE why' or 'later';
+-- nil if it was refused and another script decides.
 function finish.commit(run, lane)
   if journal.puts > MAX_PUTS then return 'later' end
   local doc = cache.find(run.id)
@@ -191,7 +191,7 @@ function finish.commit(run, lane)
   end
   if doc.token ~= run.token or tonumber(doc.lease_until) <= time.now then return 'lost' end
   if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end
-  -- A run whose job is to end may finish, and does not go on for long.
+  -- A run whose job must end may finish, but not continue for long.
   if run.ending == 'checkpoint' and doc.terminating == '1' then
     leases.note_run(run.id, doc, 'released', { by = run.by, again = false })
     leases.finish(run.id, doc)
@@ -212,8 +212,8 @@ function finish.commit(run, lane)
   return status
 end
 
--- The runs of a piece, each by itself but for those that have ended together; their answers, in one text. What was done to ports
--- is told for all of them at once: such runs are told of again, one by one.
+-- Commits the runs of a piece one by one, except those that ended together. Returns their answers as one text. Port
+-- changes are sent once for all; if they cannot be applied, such runs are sent again one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)
@@ -225,7 +225,7 @@ function finish.each(run, lane, ended_together)
   return table.concat(answers, ',')
 end
 
--- Those that go on after a checkpoint, whose callers are told how their jobs stand; nil where none does.
+-- Runs that continue after a checkpoint get the state of their jobs; nil if there is none.
 function finish.going_on(runs, answers)
   local ids = {}
   for i, run in ipairs(runs) do

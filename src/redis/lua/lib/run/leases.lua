@@ -1,4 +1,4 @@
--- What is written down of a run, and how its lease ends.
+-- Records of runs, and ends of leases.
 
 local leases = {}
 
@@ -18,7 +18,7 @@ function leases.finish(id, doc)
   cache.clear(id, doc, lease_fields)
 end
 
--- A run that had no effect does not count for the runaway guard.
+-- A run without effect does not count for the runaway guard.
 function leases.uncount_run(id, doc)
   local minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
   if minute then cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. numbers.int(math.max(0, tonumber(n) - 1))) end
@@ -30,18 +30,17 @@ function leases.uncount(id, doc)
   if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
 end
 
--- How a run ended. The last one stands in the document; a job that keeps more has them in a list, each with what else is
--- known of it: { by: who performed it; again: whether it is tried again for this; error }.
+-- The last run is in the document. A job with a history also has a list, with details: { by: who performed it; again:
+-- whether it is retried; error }.
 local MAX_KEPT_ERROR = 8192
 
--- So many runs that failed or were lost are kept where nothing is said; a job that goes well pays nothing for it.
+-- Number of failed or lost runs kept by default. A successful job pays nothing.
 local FAILURES_KEPT = 10
 
 -- How many runs a job may keep.
 function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 
--- What is told besides of a run of a job that keeps its history: which of its runs it was, since when it had been ready, how often
--- it committed before its end, and what it did.
+-- Details of a run with history: its number, since when it was ready, its commits, and what it did.
 local function told(id, doc, did)
   cache.change(id, doc, fields.runs_noted, numbers.int((tonumber(doc.runs_noted) or 0) + 1))
   return '\n+' .. doc.runs_noted .. ',' .. numbers.int(time.moment_of_sequence(doc.sequence)) .. ',' .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
@@ -62,7 +61,7 @@ function leases.note_run(id, doc, outcome, more)
   if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, numbers.int(n + 1)) end
 end
 
--- Until when a run has its job, and a slot of each of its limits.
+-- Keeps the job and its slots for a run until then.
 function leases.hold(id, doc, till)
   local was = tonumber(doc.lease_until)
   cache.change(id, doc, fields.lease_until, numbers.int(till))

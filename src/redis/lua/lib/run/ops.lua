@@ -1,5 +1,5 @@
--- What can be done to jobs, each verb once: by a run in its commit, and by a call from outside. A verb names what it takes,
--- as src/redis/ops.ts says, and gets `me`: the run's job, or the job that the call names.
+-- Ops: each verb once, for runs and calls. A verb names its arguments as src/redis/ops.ts does, and gets `me`: the
+-- job of the run or call.
 
 local ops = {}
 

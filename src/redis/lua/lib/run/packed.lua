@@ -1,5 +1,5 @@
--- Jobs that go through a lane as pieces (see lib/runtime/pieces.lua): made, lent and ended a hundred at a time, by putting text
--- together. Whatever else is to be done to one of them takes it out of its piece first, which `find` does.
+-- Jobs in pieces (see lib/runtime/pieces.lua): created, claimed and ended a hundred at a time, by joining text.
+-- Anything else takes a job out of its piece first, which `find` does.
 
 local packed = {}
 
@@ -24,12 +24,12 @@ local time = require 'runtime/time'
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- Whether new jobs of a spec can wait in pieces: they are ready at once, for lanes, and nobody listens to them.
+-- Returns whether new jobs can wait in pieces: ready at once, for lanes, without listeners.
 function packed.suits_new(spec)
   return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class) and not hints.hears_all_jobs()
 end
 
--- The args of n jobs that cannot, one by one, and what is written to the ports of each.
+-- Reads the args of n jobs one by one, and the values of their ports.
 function packed.taken_apart(spec, n)
   local list, inputs = {}, {}
   for _ = 1, n, pieces.SIZE do
@@ -43,7 +43,7 @@ function packed.taken_apart(spec, n)
   return list, inputs
 end
 
--- Makes n of them, whose args come a piece at a time. Answers the id of the first; the others follow it.
+-- Creates n of them; args come a piece at a time. Returns the first id; others follow.
 function packed.create(spec, n, quota_of)
   specs.check_registered(spec.queue, spec.class, spec.known)
   local q, first = spec.queue, ids.next_hundred(n)
@@ -67,13 +67,13 @@ function packed.create(spec, n, quota_of)
   return numbers.int(first)
 end
 
--- Whether somebody listens to what becomes of one of them.
+-- Returns whether the status of one of them has a subscriber.
 function packed.is_heard(number)
   return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
 end
 
--- Whether a claim may lend a piece as a whole: a lane takes whatever comes, nothing is asked of any of its class, nobody
--- listens to them, and so many have room.
+-- Returns whether a piece may be claimed as a whole: the lane takes every class and tag, no status has a subscriber, and
+-- there is room.
 function packed.suits(want, number, piece, room)
   local doc = cache.common_of(piece)
   if want.place ~= '' or want.lane == '' or piece.n > room or (doc.constraints_version or '') ~= want.version then return false end
@@ -97,18 +97,18 @@ local function lent_state(token, till, begun)
   return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"' .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
 end
 
--- Lends all that are in a piece, under tokens that differ in their ids only. `begun`: some of them start at once.
+-- Claims all jobs of a piece with tokens that differ only in ids. `begun`: some start at once.
 function packed.lend(number, piece, want, begun)
   local till = time.now + want.lease
   local token = tokens.next('p' .. number, '1', '')
   move(number, piece, lent_state('@' .. token:sub((token:find('.', 1, true))), numbers.int(till), begun), till)
 end
 
--- The piece, if it is lent under this token, and until when.
+-- The piece, if it is leased under this token, and until when.
 function packed.lent(number, token)
   local piece = number and cache.piece(number)
   if not piece or piece.n == 0 then return nil end
-  -- `"z":"l","tk":"@.<token>","le":"<till>"`: not by a pattern, which some Luas read anew each time.
+  -- `"z":"l","tk":"@.<token>","le":"<till>"`, without a pattern, which some Lua engines parse each time.
   local state = piece.state
   local stop = state:find('"', 17, true)
   if not stop or state:sub(1, 7) ~= '"z":"l"' then return nil end
@@ -117,7 +117,7 @@ function packed.lent(number, token)
   return piece, tonumber(state:sub(stop + 8, state:find('"', stop + 8, true) - 1))
 end
 
--- When the runs of a lent piece began, and what its state says behind that.
+-- Start of the runs of a leased piece, and the rest of its state.
 local function ran_at(piece)
   local from = piece.state:find('"l":"', 1, true) + 5
   local to = piece.state:find('"', from, true)
@@ -143,8 +143,8 @@ local function completed_state(token, n, ran, rest)
   return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text .. ',completed,1","cm":"' .. token .. '|' .. numbers.int(n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
--- The fields that they have in common after runs that have all read what waits at ports, and written to others: each is a text,
--- and what takes its place. Nil where one has none of these, or more waits than was read.
+-- Common fields after runs that read all port values and wrote to others: each text and its replacement. Nil if a
+-- field is missing or more values wait than were read.
 local function after_ports(piece, run)
   local common, back, found = piece.common, at, 1
   at = run.from + 1
@@ -158,8 +158,8 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- Does to the ports of all of a piece what their runs have done. Nobody hears of it, and no wire goes from there: so it is
--- what waits then that tells them apart, as their lane has put it down. Answers whether it could.
+-- Applies the port changes of all runs of a piece. There are no listeners and no wires, so only the waiting values
+-- differ, as the lane sent them. Returns whether it could.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)
@@ -169,8 +169,8 @@ function packed.use_ports(piece, run)
   return true
 end
 
--- Ends those of a piece whose runs have completed and done nothing else, or all the same to their ports, if they are all that are
--- still in it. Answers which have ended so, as a mask, or nil: all others go by themselves.
+-- Ends the jobs of a piece whose runs only completed or did the same to their ports, if they are all jobs left in it.
+-- Returns a mask of the ended ones, or nil.
 function packed.finish(run, lane)
   local piece, till = packed.lent(run.piece, run.token)
   if not piece or till <= time.now or lane == '' or packed.is_heard(run.piece) then return nil end
@@ -189,7 +189,6 @@ function packed.finish(run, lane)
   return mask
 end
 
--- All that are in it are gone.
 function packed.remove(number, piece)
   local q, place = cache.where(piece)
   cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)

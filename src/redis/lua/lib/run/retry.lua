@@ -46,7 +46,7 @@ local function redeliver(id, doc, since)
   queueing.enqueue(id, doc, true, since)
 end
 
--- Whether a job whose run was lost is tried again: by its own terms, or by ours.
+-- Returns whether a lost run is retried: by the job's own setting, or the default.
 local function has_tries(doc)
   if doc.redeliver_after then return not doc.max_deliveries or (tonumber(doc.deliveries) or 0) < tonumber(doc.max_deliveries) end
   return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < most_lost(doc)
@@ -78,7 +78,7 @@ function retry.lose(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
--- Not tried again: one that repeats goes on with its next slot, unless it is to stop where it fails.
+-- Fails for good. A job that repeats continues with its next slot, unless it must stop.
 local function fail_for_good(id, doc, run, error)
   cache.change(id, doc, fields.failures, numbers.int((tonumber(doc.failures) or 0) + 1))
   cache.change(id, doc, fields.input_during_run, nil)
@@ -96,7 +96,7 @@ local function fail_for_good(id, doc, run, error)
   end
 end
 
--- delay: after how long it is tried again, '' where it is not.
+-- delay: until the retry, '' if there is none.
 function retry.fail(run, error, delay)
   local id, doc = run.id, cache.need(run.id)
   leases.note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.terminating and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })

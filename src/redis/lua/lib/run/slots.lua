@@ -1,4 +1,4 @@
--- The slots of a job that repeats.
+-- Slots of jobs that repeat.
 
 local slots = {}
 
@@ -11,7 +11,7 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- Slots that are made up for come one after the other at this distance, so that a long outage is no burst of runs.
+-- Milliseconds between made-up slots, so that a long outage causes no burst.
 local CATCH_UP = 100
 
 -- A caller paused, changed or ended the schedule during the run: the slot that the run computed no longer counts.
@@ -26,7 +26,7 @@ function slots.set_times(id, doc, run)
   if run.passed then cache.change(id, doc, fields.passed_slots, run.passed) end
 end
 
--- A run that was lent for a slot that is not to be run: as if it had never been lent, but for what came meanwhile.
+-- A run for a skipped slot: as if it had never been claimed, except for what arrived meanwhile.
 function slots.pass(run)
   local id, doc = run.id, cache.need(run.id)
   counts.add(doc.queue, doc.class, 'skipped')

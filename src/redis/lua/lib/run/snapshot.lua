@@ -1,4 +1,4 @@
--- What a run gets to see, and what people see of a job.
+-- Snapshots for runs, and views for people.
 
 local snapshot = {}
 
@@ -18,14 +18,14 @@ local time = require 'runtime/time'
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
--- Of all ports together, and of the values that stand beside the document: the rest is asked for when it is wanted.
+-- Maximum bytes of all port values, and of values beside the document. The rest is fetched on demand.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
--- The waiting values of a port from the front, or behind some of them, within the bounds of a snapshot.
+-- Waiting values from the front, after `skip`, within the bounds of a snapshot.
 function snapshot.first_values(id, doc, dir, port, n, skip)
   local items, bytes, step = {}, 0, FIRST_VALUES
   n = math.min(n, MAX_VALUES)
-  -- A few first, then as many more as would be within the bounds if they are no larger.
+  -- A few first, then as many as fit if they are of that size.
   while #items < n do
     local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)
     for _, item in ipairs(more) do
@@ -39,7 +39,7 @@ function snapshot.first_values(id, doc, dir, port, n, skip)
   return items
 end
 
--- What is in the document itself is not said again. Read once: a claim weighs it before it lends the job.
+-- Values in the document are not repeated. Read once: a claim measures them first.
 local inputs_of = {}
 
 local function flat_inputs(id, doc)
@@ -60,7 +60,7 @@ local function flat_inputs(id, doc)
   return inputs_of[id]
 end
 
--- What is beside the documents of these jobs, in one command, as far as it is no more than one job may have there.
+-- Reads values beside these documents in one command, up to the maximum of one job.
 function snapshot.fetch_side_values(ids)
   local keys, bytes = {}, 0
   for _, id in ipairs(ids) do
@@ -73,7 +73,7 @@ function snapshot.fetch_side_values(ids)
   cache.fetch(keys)
 end
 
--- Where they are too many, those that come last are left out: their fields still say `^`.
+-- Beyond the bounds, the last ones are left out: their fields keep `^`.
 function snapshot.flat_side_values(id, doc)
   local fields, keys = {}, {}
   for _, field in ipairs(cache.attached_to(id, doc)) do
@@ -94,21 +94,21 @@ function snapshot.flat_side_values(id, doc)
   return flat
 end
 
--- How many bytes the snapshot of a job takes on which something hangs, but for its family.
+-- Bytes of a snapshot without its family.
 function snapshot.weigh(id, doc)
   local bytes = #(cache.raw[redis_keys.key_of(id)] or '')
   for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
   return bytes + flat_inputs(id, doc).bytes
 end
 
--- The job that tells of the last end, as text with its last error; nothing when there is none.
+-- Text and last error of the callback job, or nothing.
 function snapshot.callback_of(doc)
   local callback = doc.callback_job and cache.find(doc.callback_job)
   if not callback then return {} end
   return row_of.told { document = cache.text_at(redis_keys.key_of(doc.callback_job)), error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
--- For how long what was lent had been ready: a job, or the first of a piece.
+-- How long a claimed job, or the first of a piece, had been ready.
 function snapshot.waited(id)
   local number = pieces.number_in(id)
   local doc = number and cache.common_of(cache.piece(number)) or cache.find(id)
@@ -126,7 +126,7 @@ function snapshot.flat_children(id, doc)
   return total > MAX_CHILDREN and scanned[2] or redis.call('HGETALL', key), total
 end
 
--- How an ended child ended, and what it left: its result, or its error.
+-- How a child ended, and its result or error.
 local function legacy(id, doc)
   local kept = doc.keep_result and doc.keep_result ~= '0' and results.of(id)
   if doc.place == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
@@ -136,8 +136,8 @@ end
 
 local MAX_FAMILY = 8388608
 
--- The children that have ended, for a parent that has waited for them: name, id, class, how, args, what each left.
--- One that pauses for some is told of those.
+-- Ended children for a waiting parent: name, id, class, how, args, result or error. A parent that waits for some gets
+-- those.
 local function flat_family(parent, doc, children)
   if not doc.wait_over and not doc.awaited_children then return {} end
   local names, ids = {}, {}
@@ -199,7 +199,7 @@ function snapshot.flat_wires(id, doc, children, closely)
   return rows
 end
 
--- A function's own list of steps is short. A long one comes when it is asked for, lest every run pays for all before it.
+-- Short lists of steps are included. A long one is fetched on demand, so that later runs do not pay for all steps.
 local MAX_STEPS, MAX_STEP_BYTES = 100, 65536
 
 local function flat_steps(id, doc)
@@ -212,19 +212,19 @@ local function flat_steps(id, doc)
   return flat, ''
 end
 
--- What a run sees beside its document, after everything has been written.
+-- Everything beside the document, after all writes.
 local function all_of(id, doc)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
   return row_of.lent { document = cache.raw[redis_keys.key_of(id)], inputs = flat_inputs(id, doc).flat, side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total, family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps = more_steps }
 end
 
--- What each of these runs sees. Where that cannot be had it is a fault of this run alone: its document, and why.
+-- Data of each run. An unreadable one is a fault of this run only: its document and the reason.
 function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- What is not at hand has been lent as a text, for nothing hangs on it.
+    -- A document that is not loaded was claimed as text, because nothing is beside it.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
@@ -238,7 +238,7 @@ function snapshot.of(ids)
   return list
 end
 
--- Whether there is nothing to be seen but the document.
+-- Returns whether there is only the document.
 function snapshot.is_plain(row)
   for i = 2, #row do
     if type(row[i]) == 'table' and #row[i] > 0 or type(row[i]) ~= 'table' and row[i] ~= '' and tonumber(row[i]) ~= 0 then return false end

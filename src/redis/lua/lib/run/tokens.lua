@@ -1,12 +1,12 @@
--- The tokens of runs.
+-- Tokens of runs.
 
 local tokens = {}
 
--- The nonce of a lane's tokens begins with its name; that of who asks stands in the seed already.
+-- The nonce begins with the lane's name; that of other callers is in the seed.
 local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
--- A token says whether its job repeats, so that a commit by token alone knows when it must look.
+-- A token says whether its job repeats, so that a commit by token alone knows when to read the job.
 tokens.begun = {} -- id → the token of the run that this script has begun
 local lent = 0
 
@@ -16,10 +16,10 @@ function tokens.next(id, run, repeats)
   return tokens.begun[id]
 end
 
--- One that was lent before counts as one of these.
+-- Adds a run that was claimed before.
 function tokens.keep(id, token) tokens.begun[id] = token end
 
--- Those of what this script has lent.
+-- Tokens of jobs claimed by this script.
 function tokens.of(ids)
   local list = {}
   for i, id in ipairs(ids) do list[i] = tokens.begun[id] end

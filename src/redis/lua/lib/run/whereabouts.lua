@@ -1,4 +1,4 @@
--- Where pieces stand, and what is wrong with that: for the check of whether every job is where it must be.
+-- Positions of pieces and their faults, for the doctor.
 
 local whereabouts = {}
 
@@ -8,7 +8,7 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 
--- A piece as it is in Redis: looking at its jobs has taken them out of what this script knows of it.
+-- A piece from Redis, because reading its jobs has taken them out of the cached one.
 function whereabouts.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   return text and pieces.read(text)
@@ -34,7 +34,7 @@ local function look(number)
   return wrong
 end
 
--- What is wrong with the piece of a job. Each is looked at once.
+-- Faults of the piece of a job, checked once.
 local known = {}
 function whereabouts.faults_of(id)
   local number = pieces.place_of(id)
@@ -42,7 +42,7 @@ function whereabouts.faults_of(id)
   return known[number]
 end
 
--- The texts of jobs, and all pieces in which they may be.
+-- Reads the texts of jobs and of all pieces they may be in.
 function whereabouts.fetch(ids)
   local keys = {}
   for _, id in ipairs(ids) do
@@ -53,14 +53,14 @@ function whereabouts.fetch(ids)
   cache.fetch(keys)
 end
 
--- Whether a job that has a document is in a piece besides.
+-- Returns whether a job with a document is also in a piece.
 function whereabouts.is_twice(id)
   local number, at = pieces.place_of(id)
   local piece = number and whereabouts.piece(number)
   return piece and pieces.has(piece, at)
 end
 
--- How many jobs an index holds beyond its entries, where it has few enough of them to be read.
+-- Number of jobs of an index beyond its entries, if it is small enough to read.
 local MOST_READ = 100
 function whereabouts.packed_in(q, place)
   if redis.call('ZCARD', redis_keys.queue_key(q, place)) > MOST_READ then return nil end

@@ -1,4 +1,4 @@
--- The unit of work: what follows from what a script did, and the one moment at which everything is written.
+-- Unit of work: consequences of a script, and the one place that writes everything.
 
 local work = {}
 
@@ -20,8 +20,7 @@ local waiters = require 'queue/waiters'
 local waiting = require 'limit/waiting'
 local write = require 'port/write'
 
--- What follows from what was done: who is woken by it, who hears of it, until nothing does any more. Queues can only be
--- rung for after this.
+-- Wakes jobs and notifies listeners until nothing changes. Bells can only be rung after this.
 function work.conclude()
   repeat
     local more = false
@@ -43,8 +42,8 @@ end
 
 local written = 0 -- how much had been done when everything was written
 
--- Writes everything. With `more_to_come` the queues' documents wait for the second flush. What nobody has touched is not even
--- asked for: to make the functions that look is most of what a short script does.
+-- Writes everything. With `more_to_come` the queues' documents wait for the second flush. Unused parts are not
+-- loaded, because creating their functions is most of the work of a short script.
 function work.flush(more_to_come)
   if journal.puts == written then return end
   work.conclude()

@@ -1,8 +1,7 @@
--- The arguments that follow the named ones, read one after the other.
+-- Reads arguments after the named ones.
 
 local args = {}
 
--- The arguments that follow the named ones, read one after the other.
 function args.take()
   at = at + 1
   return ARGV[at]

@@ -1,4 +1,4 @@
--- The list of records that could not be read: for the doctor, `/health` and operators.
+-- List of unreadable records, for the doctor, `/health` and operators.
 
 local aside = {}
 
@@ -6,10 +6,10 @@ local cache = require 'runtime/cache'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
 
--- Lines of the list, and bytes of a text that is kept.
+-- Maximum number of lines, and bytes of a text.
 local MAX_LISTED, MAX_KEPT = 100, 65536
 
--- Only the documents of jobs and pieces stay in their keys: what replaces another record is written by the same script.
+-- Only documents of jobs and pieces stay in their keys. Another record is replaced by the same script.
 local function is_replaced(name) return not name:match('^jobs?:%d+$') end
 
 function aside.settle()

@@ -1,4 +1,4 @@
--- What a script has read, each key once, as it is now and as it will be: documents of jobs, records of queues, texts, hashes.
+-- Cache of everything a script has read or will write: documents, queue records, texts, hashes.
 
 local cache = {}
 
@@ -56,7 +56,7 @@ function cache.text_at(key)
   return cache.raw[key]
 end
 
--- The texts of jobs, and the pieces of those that have none of their own. Also by members of indexes.
+-- Reads documents of jobs, and pieces of jobs without one. Takes ids or members of indexes.
 function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
@@ -92,7 +92,7 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
--- Counts what an index of a queue holds beyond its entries: those of a piece are one.
+-- Counts jobs of an index beyond its entries: a piece is one entry.
 function cache.count_packed(q, place, n)
   local queue_record, letter = cache.queue(q), redis_keys.letters[place]
   local packed = journal.within(queue_record, queue_fields.packed)
@@ -114,13 +114,13 @@ function cache.common_of(piece)
   return piece.fields
 end
 
--- The queue of a piece, and the index in which it is.
+-- Queue and index of a piece.
 function cache.where(piece)
   local doc = cache.common_of(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- Takes a job out of its piece, if it is in one; returns its document and that as text, or false and ''.
+-- Takes a job out of its piece. Returns its document and text, or false and ''.
 function cache.leave_piece(id)
   local number, at = pieces.place_of(id)
   local piece = number and cache.piece(number)
@@ -135,8 +135,8 @@ function cache.leave_piece(id)
   return doc, text
 end
 
--- The document of a job, or false. Whatever but a lane's whole commit concerns a job of a piece makes it a job like all others:
--- it leaves its piece, and has a document from now on.
+-- Returns the document of a job, or false. Any use except a lane's whole commit takes a job out of its piece and
+-- gives it a document.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -154,19 +154,19 @@ function cache.find(id)
     if not is_document(doc) then doc = readable.note(redis_keys.key_of(id), text) end
     cache.docs[id] = doc
     if not doc then return false end
-    -- Not '"i:': looking for a character that is everywhere is slow.
+    -- Not '"i:', because searching for a frequent character is slow.
     if not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then cache.attached[id] = nothing_attached end
   end
   return doc
 end
 
--- Texts that somebody chose are in the document always, and may be what marks all others as standing beside it.
+-- Texts of users are always in the document, and may equal the mark of values beside it.
 local chosen = { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1, reserved_limit = 1, waiting_limit = 1 }
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- The fields of a document that something else hangs on: ports (`i:<port>`, `o:<port>`) and values beside it (`^`).
--- Most jobs have none, which their text tells without a walk. A field that has gone may still be named.
+-- Fields with data beside them: ports (`i:<port>`, `o:<port>`) and values (`^`). Most jobs have none, which the text
+-- shows quickly. A removed field may still be named.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
     local found = {}
@@ -201,17 +201,17 @@ function cache.change(id, doc, field, value)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
 end
 
--- Takes away those of these fields that a document has.
+-- Removes these fields if the document has them.
 function cache.clear(id, doc, names)
   for i = 1, #names do
     if doc[names[i]] then cache.change(id, doc, names[i], nil) end
   end
 end
 
--- How many jobs of a queue are asked to terminate and have not ended.
+-- Number of jobs of a queue that must terminate and have not ended.
 function cache.note_ending(q, n) cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n)) end
 
--- A queue's document begins with a space as long as who writes it counts its jobs: an older version takes it away.
+-- A queue's document begins with a space while its jobs are counted; an older version removes it.
 cache.COUNTED = ' '
 
 -- The first letters of the types of the fields that scripts compute with.
@@ -272,7 +272,7 @@ end
 
 function cache.zset(key, member, score)
   local members = cache.writes.zsets[key]
-  -- Some Luas make room for 32 in a table that is made without anything in it.
+  -- Some Lua engines reserve room for 32 in an empty table.
   if members then journal.put(members, member, score) else journal.put(cache.writes.zsets, key, { [member] = score }) end
 end
 
@@ -287,21 +287,21 @@ end
 
 function cache.del(key) journal.put(cache.writes.dels, key, true) end
 
--- A text in the place of another, or of none; false takes it away.
+-- Replaces a text; false deletes it.
 function cache.replace_text(key, text)
   cache.set_text(key, text or nil)
   journal.put(cache.writes.dels, key, not text or nil)
   if not text then journal.put(cache.raw, key, false) end
 end
 
--- The earliest moment that this script has put into an index and not written yet.
+-- Earliest unwritten time that this script put into an index.
 function cache.pending_moment(key)
   local moment = numbers.never
   for _, score in pairs(cache.writes.zsets[key] or {}) do moment = math.min(moment, score or numbers.never) end
   return moment
 end
 
--- A hash as it will be: field → value.
+-- A hash with pending changes: field → value.
 function cache.hash(key)
   local flat = redis.call('HGETALL', key)
   local map = {}
@@ -315,7 +315,7 @@ cache.fields_read = {} -- key → field → value as read, false when absent
 local empty = { __index = function() return false end }
 function cache.hash_is_empty(key) cache.fields_read[key] = setmetatable({}, empty) end
 
--- Fields that will be wanted, in as few commands as there are pieces of them.
+-- Reads fields in advance, in few commands.
 function cache.hfetch(key, names)
   local known, ask = cache.fields_read[key] or {}, {}
   cache.fields_read[key] = known

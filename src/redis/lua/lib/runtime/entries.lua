@@ -1,4 +1,4 @@
--- What entries of indexes stand for: a job, or all that are in a piece.
+-- Entries of indexes: a job, or all jobs of a piece.
 
 local entries = {}
 
@@ -6,7 +6,7 @@ local cache = require 'runtime/cache'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 
--- The ids of the jobs that members of an index stand for, up to about so many.
+-- Ids of the jobs of members, up to about that many.
 function entries.ids_of(members, most)
   local ids, keys = {}, {}
   for i = 1, math.min(#members, most) do
@@ -21,7 +21,7 @@ function entries.ids_of(members, most)
     if not number then ids[#ids + 1] = member:match('%d+$') end
     for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do
       ids[#ids + 1] = id
-      -- Who is in a piece has no document.
+      -- A job in a piece has no document.
       if cache.raw[redis_keys.key_of(id)] == nil then cache.raw[redis_keys.key_of(id)] = false end
     end
   end

@@ -1,6 +1,6 @@
--- What is kept under a key of the caller's, so that asking twice is safe: the answer, what it was the answer to, and
--- until when it holds. What holds for minutes only stands with others in one text, a line each: such a shelf is written with
--- everything else, where a text of its own that expires would be a command more.
+-- Answers stored under callers' keys, so that a repeat is safe: the answer, its request, and its end. Answers for
+-- minutes share a text, a line each: such a shelf is written with everything else, while a text that expires would
+-- cost a command.
 
 local idempotency = {}
 
@@ -9,7 +9,7 @@ local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
 
--- Every call through a shelf reads it and writes it: what is beyond gets a text of its own.
+-- Every call reads and writes its shelf, so larger answers get their own text.
 local SHELF_BYTES = 4096
 
 local function line_on(shelf, key)
@@ -20,7 +20,7 @@ local function line_on(shelf, key)
   end
 end
 
--- The shelf from the first answer on that still holds.
+-- The shelf from the first valid answer on.
 local function without_old(text)
   local from = 1
   while true do
@@ -30,7 +30,7 @@ local function without_old(text)
   end
 end
 
--- The answer that was kept, or nothing; 'taken' when the key was used for another body. `shelf` is where it may be, or ''.
+-- Returns the stored answer or nothing; 'taken' if the key was used for another body. `shelf` is its place, or ''.
 function idempotency.recall(key, fingerprint, shelf)
   if key == '' then return end
   local text = line_on(shelf, key) or cache.text_at(key)

@@ -1,12 +1,12 @@
--- Changes that can be taken back, and refusals: one run of a batch is undone without the others.
+-- Journal: changes that can be undone, and refusals, so that one run of a batch can be undone alone.
 
 local journal = {}
 
--- Every change to what the script knows goes through `put`, so that one refused run can be undone without the others.
--- Lists that are used again, not entries: a table for each of some 30 changes to a run was a fifth of its time.
+-- Every change of the cache goes through `put`. Lists are reused, because a table for each of about 30 changes took a
+-- fifth of a run's time.
 local noted -- how many changes could be taken back; nil where none are
 
--- How much this script has done so far, and what it could not do: { job, what }.
+-- Number of changes of this script, and its faults: { job, what }.
 journal.puts = 0
 journal.faults = {}
 local was_in = {}
@@ -30,8 +30,7 @@ local function rollback()
   for i = noted, 1, -1 do was_in[i][was_key[i]] = was_value[i] end
 end
 
--- How many of the functions below are at work: a refusal that none of them catches would end Redis 7.0 itself, which takes
--- what is thrown for a text.
+-- Number of active handlers. A refusal that none catches would crash Redis 7.0, which expects a text.
 local catching = 0
 
 local function caught(f, ...)
@@ -41,20 +40,20 @@ local function caught(f, ...)
   return ok, answer
 end
 
--- Stops the run or the call with a code of core/errors.ts; nothing of it has been written then.
+-- Stops the run or call with a code of core/errors.ts. Nothing of it was written.
 function journal.refuse(code, message, field, wait)
   if catching == 0 then error(code .. ' ' .. message, 0) end
   error({ code = code, message = message, field = field, wait = wait }, 0)
 end
 
--- Runs `f`; a refusal comes back as code and message, any other error is a fault and stays one.
+-- Runs `f`. A refusal is returned as code and message; any other error is thrown.
 function journal.try(f, ...)
   local ok, answer = caught(f, ...)
   if not ok and (type(answer) ~= 'table' or not answer.code) then error(answer, 0) end
   return ok, answer
 end
 
--- The same, where any fault is the caller's own and refused like the rest: what it was is for those who run this.
+-- The same, but every error is a refusal of this caller, with its text for operators.
 function journal.isolate(who, f, ...)
   noted = 0
   local ok, answer = caught(f, ...)
@@ -65,7 +64,7 @@ function journal.isolate(who, f, ...)
   return false, { code = 'INTERNAL', message = 'this cannot be carried out: the fault is on our side' }
 end
 
--- The same, with everything undone that was refused: for those who go on with something else.
+-- The same, and undoes everything, for callers that continue.
 function journal.attempt(f, ...)
   noted = 0
   local ok, answer = journal.try(f, ...)

@@ -1,5 +1,5 @@
--- The leases of few runs, which stand in their queue's document: it is read and written anyway, and so none of them is an
--- entry of the index. As many as come together are kept together: all of them here, or all of them there.
+-- Leases of few runs are in the queue's document, which is read and written anyway, so they need no entry of the
+-- index. Runs that arrive together are kept together.
 
 local leased = {}
 
@@ -11,7 +11,7 @@ leased.MOST = 16
 leased.newly_lent = {} -- id → whether it was not lent before this script
 local newly_lent = leased.newly_lent
 
--- Takes what belongs into the document out of what is to be written to the index.
+-- Moves leases from the index to the document.
 function leased.keep(q, members)
   local queue_record = cache.queue(q)
   local held, n = queue_record.leased or {}, 0

@@ -1,5 +1,5 @@
--- Lists, oldest first, as they will be. What waits at a port is in the document as long as all of it is small together,
--- where it costs no command of its own, else in a list of Redis.
+-- Lists, oldest first, with pending changes. Port values are in the document while they are small together and cost
+-- no command; otherwise in a list of Redis.
 
 local lists = {}
 
@@ -10,7 +10,7 @@ local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 
--- `pop` of the old items are gone, `push` are new; `had` is how many old ones there are.
+-- `pop` old items are gone, `push` are new; `had` is the number of old ones.
 function lists.at(key, had)
   local list = cache.writes.lists[key]
   if not list then
@@ -20,7 +20,7 @@ function lists.at(key, had)
   return list
 end
 
--- What waits at a port; `own` are the old values where the document has them.
+-- Values at a port; `own` are old values in the document.
 function lists.of(id, doc, dir, port, had)
   local list = lists.at(redis_keys.list_key(id, dir, port), had)
   if not list.field then
@@ -51,7 +51,7 @@ function lists.pop(list, n)
   end
 end
 
--- Many as one change: each for itself was half of the time that 10,000 values take.
+-- Many as one change: single changes took half of the time of 10,000 values.
 local MANY = 100
 
 function lists.push(list, items)
@@ -65,13 +65,13 @@ function lists.push(list, items)
   journal.puts = journal.puts + #items
 end
 
--- All of it goes, and nothing that was to be done with it is.
+-- Deletes the list and its pending changes.
 function lists.forget(list)
   if list.had > 0 and not list.own then cache.del(list.key) end
   journal.put(cache.writes.lists, list.key, nil)
 end
 
--- The values that wait at a port now, in Redis: at most n, behind `skip` of them.
+-- Stored values of a port: at most n, after `skip`.
 function lists.now(id, doc, dir, port, n, skip)
   local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
   if not own then return n > 0 and redis.call('LRANGE', redis_keys.list_key(id, dir, port), from, from + n - 1) or {} end
@@ -79,7 +79,7 @@ function lists.now(id, doc, dir, port, n, skip)
   return tables.slice(items, from + 1, from + n)
 end
 
--- Values as one text, when there are any and they are small.
+-- Joins values if there are any and they are small.
 local function small(items)
   local size = 0
   for _, item in ipairs(items) do
@@ -89,7 +89,7 @@ local function small(items)
   return #items > 0 and cjson.encode(items) or nil
 end
 
--- Where there is no list in Redis, or it is used up, the document takes what is there then.
+-- If Redis has no list or it is used up, the document takes the rest.
 local function keep_in_document(list)
   local left = {}
   for i = list.pop + 1, list.own and list.had or 0 do left[#left + 1] = list.own[i] end

@@ -1,5 +1,4 @@
--- How many there were of something in each of the last ten minutes, this one first: minute:count:count…, until nothing but
--- zeros would follow.
+-- Counts of the last ten minutes, newest first: minute:count:count…, without trailing zeros.
 
 local minutes = {}
 
@@ -8,11 +7,11 @@ local time = require 'runtime/time'
 
 local MINUTES = 10
 
--- The text with n more of them, from the one before, or from none.
+-- Adds n to the counts.
 function minutes.counted(text, n)
   local minute_now = math.floor(time.now / 60000)
   local was_minute, rest = (text or ''):match('^(%d+):([%d:]*)$')
-  -- A clock that steps back goes on counting in the minute that there was.
+  -- If the clock steps back, the known minute continues.
   minute_now = math.max(minute_now, tonumber(was_minute) or 0)
   local counts = {}
   for _ = 1, math.min(MINUTES, minute_now - (tonumber(was_minute) or minute_now)) do counts[#counts + 1] = '0' end

@@ -2,14 +2,14 @@
 
 local numbers = {}
 
--- Whole numbers as text; the same few come again and again. They are kept by 0 - n: some Luas make a list as long as n for
--- an index n, which took seconds and 1.8 GB for a moment in minutes. No list begins below zero.
+-- Cached, because the same few recur. The index is 0 - n: some Lua engines create a list of length n for an index n,
+-- which took seconds and 1.8 GB for a time in minutes. No list begins below zero.
 local numerals = {}
 
 function numbers.int(n)
   local text = numerals[0 - n]
   if not text then
-    -- A moment as Lua itself writes it, which costs a fifth of a format; what has a fraction, or more digits, not.
+    -- Lua's own formatting takes a fifth of string.format, but not for fractions or more digits.
     text = n % 1 == 0 and n < 10000000000000 and n > -10000000000000 and n .. '' or string.format('%.0f', n)
     numerals[0 - n] = text
   end

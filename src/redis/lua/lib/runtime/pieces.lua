@@ -15,24 +15,24 @@ local pieces = {}
 
 local time = require 'runtime/time'
 
--- How many jobs there are in a piece at most: as many as two digits of an id tell apart.
+-- Maximum number of jobs in a piece: as many as two digits of an id distinguish.
 pieces.SIZE = 100
 
--- The number of the piece that a job may be in, and its place there; nothing for what is no id, or one before all pieces.
+-- Number of a job's piece and its place in it; nil for ids that are none or before all pieces.
 function pieces.place_of(id)
   local number, at = id:match('^([1-9]%d*)(%d%d)$')
   if not number then return nil, nil end
   return number, tonumber(at) + 1
 end
 
--- Most pieces are whole: some Luas make a text for each place that is found.
+-- Most pieces are complete, and some Lua engines create a text for each position found.
 local function size_of(mask)
   if not mask:find('0', 1, true) then return #mask end
   local _, n = mask:gsub('1', '')
   return n
 end
 
--- A pattern would look at each character of it.
+-- A pattern would read each character.
 function pieces.read(text)
   local a = text:find('\n', 1, true)
   local b = a and text:find('\n', a + 1, true)
@@ -51,7 +51,7 @@ end
 
 function pieces.has(piece, place) return piece.mask:sub(place, place) == '1' end
 
--- The ids of those that are in it.
+-- Ids of its jobs.
 function pieces.ids(number, piece)
   local list = {}
   for place = 1, #piece.mask do
@@ -65,7 +65,8 @@ local function sequence_at(piece, place)
   return time.digits(high * 16777216 + low + place - 1)
 end
 
--- The document of one of them with these args. A job that leaves a piece which waits goes ahead of the rest of it: so it loses no place.
+-- Document of one job with these args. A job that leaves a waiting piece goes before the rest of it, so that it keeps
+-- its position.
 function pieces.text_with(piece, id, place, args)
   local sequence = piece.state == '' and piece.first or sequence_at(piece, place)
   local text = '{"n":"' .. sequence .. '",' .. piece.state:gsub('@', id) .. piece.common
@@ -73,7 +74,7 @@ function pieces.text_with(piece, id, place, args)
   return text .. '}'
 end
 
--- An error where its args or values cannot be read.
+-- An error if args or values cannot be read.
 local function put_together(piece, id, place)
   piece.list = piece.list or cjson.decode(piece.args)
   local text = pieces.text_with(piece, id, place, piece.list[place]):sub(1, -2)
@@ -81,19 +82,18 @@ local function put_together(piece, id, place)
   return text .. '}'
 end
 
--- The document of one of them, or nil.
 function pieces.document(piece, id, place)
   local ok, text = pcall(put_together, piece, id, place)
   return ok and text or nil
 end
 
--- What stands for it in an index.
+-- Its entry in an index.
 function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- The number of the piece that an entry of an index stands for; nil where it is that of one job, in which there is no letter
--- but those of hexadecimal numbers. Not by a pattern, which some Luas read anew for each of many.
+-- Number of the piece of an entry; nil for a job's entry, which has only hexadecimal letters. Without a pattern,
+-- which some Lua engines parse each time.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)

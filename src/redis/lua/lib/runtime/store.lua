@@ -1,4 +1,4 @@
--- Writes what the cache holds, in as few commands as there are kinds of keys.
+-- Writes the cache in as few commands as there are kinds of keys.
 
 local store = {}
 
@@ -24,8 +24,8 @@ local function call(...)
   return redis.call(...)
 end
 
--- Variadic calls in pieces: unpack fails near 8,000 in Redis' Lua, near 5,000 in others. A thousand pairs are one piece.
--- Answers the sum of what they answer, where that is a number.
+-- Splits long argument lists: unpack fails near 8,000 in Redis' Lua, near 5,000 in others. Returns the sum of numeric
+-- answers.
 local function call_in_pieces(command, key, args)
   local sum, answer = 0, nil
   for from = 1, #args, 2400 do
@@ -43,7 +43,7 @@ local function record_schema()
   cache.set_text(cache.schema_key, cache.raw[cache.schema_key])
 end
 
--- Whether something is put into an index, a hash or a set that goes as a whole. Nothing is taken out of it before.
+-- Returns whether members are added to an index, hash or set that is deleted as a whole, before anything is removed.
 local function grows_anew(key)
   local is_anew = false
   for _, kind in ipairs({ 'zsets', 'hashes', 'sets' }) do
@@ -55,7 +55,7 @@ local function grows_anew(key)
   return is_anew
 end
 
--- What goes as a whole; where something is written anew, it has to go first.
+-- Keys deleted as a whole; a rewritten one must be deleted first.
 local function keys_to_delete()
   local dels, first, zsets, hashes, sets = {}, {}, cache.writes.zsets, cache.writes.hashes, cache.writes.sets
   for key in pairs(cache.writes.dels) do
@@ -88,7 +88,7 @@ local function grow_index(key, members, leaving)
   if of then tally.note(key, gone, kept, added) end
 end
 
--- The moments come last: a queue whose index is refused is looked at again.
+-- The times come last: a queue whose index is refused is checked again.
 local function grow_indexes(leaving)
   local wake_key = ns .. 'wake'
   for key, members in pairs(cache.writes.zsets) do
@@ -121,8 +121,8 @@ local function grow_sets(leaving)
   end
 end
 
--- Values are found by how many there are: one too many would be taken for another. What was pushed is taken back when the
--- documents that count it cannot follow.
+-- Values are found by their number, so one too many would be taken for another. Pushed values are removed if the
+-- documents that count them cannot be written.
 local pushed = {}
 
 local function undo_pushes(why)
@@ -181,7 +181,7 @@ local function write_texts(more_to_come, dels)
   if not ok then undo_pushes(why) end
 end
 
--- What leaves an index may not have been there, or never been counted: then it is counted anew, and written once more.
+-- Removed members may never have been there or counted, so they are counted and written again.
 local function shrink(more_to_come, leaving, dels)
   local miscounted = {}
   for _, one in ipairs(leaving) do
@@ -215,7 +215,7 @@ local function flush_messages()
     redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', numbers.int(time.now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
   end
   for _, e in ipairs(cache.writes.records) do
-    -- The job may have gone since, and its log with it.
+    -- The job and its log may have been deleted.
     if not cache.writes.dels[e[1]] then redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', numbers.int(time.now), 'did', e[2], 'more', numbers.int(e[3])) end
   end
   for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
@@ -248,7 +248,7 @@ function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]
     if doc and doc.quota_bytes then quota.follow(id, doc) end
-    -- What was terminated repeats no more, until somebody asks for a run of it.
+    -- A terminated job does not repeat until a run is requested.
     if doc and doc.repeats then cache.zset(ns .. 'repeats', id, doc.place ~= 'T' and (tonumber(doc.next_slot) or numbers.never)) end
   end
   record_schema()

@@ -1,4 +1,4 @@
--- Lists of anything.
+-- Lists.
 
 local tables = {}
 
@@ -17,14 +17,14 @@ function tables.without(list, item)
   return rest
 end
 
--- The items from one place to another, or to the end. Not by unpack, which fails for many.
+-- A slice, without unpack, which fails for many items.
 function tables.slice(list, from, to)
   local piece = {}
   for i = from, math.min(to, #list) do piece[#piece + 1] = list[i] end
   return piece
 end
 
--- The lines of a text, or of none.
+-- Lines of a text.
 function tables.lines(text)
   local lines = {}
   for line in (text or ''):gmatch('[^\n]+') do lines[#lines + 1] = line end

@@ -1,4 +1,4 @@
--- How many jobs each index of a queue holds, counted in the queue's document as they come and go.
+-- Number of jobs in each index, stored in the queue's document.
 
 local tally = {}
 
@@ -13,33 +13,32 @@ tally.heads = {} -- the same key → its first members, where a claim has read t
 -- for example after a repair, is counted when it is next written.
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
--- How many jobs an index holds: of a piece all that are in it.
+-- Number of jobs in an index: all jobs of its pieces.
 function tally.count(q, place)
   local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
   return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0) or 0) + #tally.beside(q, place)
 end
 
--- Those that stand in the queue's document instead.
+-- Members in the queue's document instead.
 function tally.beside(q, place)
   local ids = {}
   for id in pairs(place == 'leases' and cache.queue(q).leased or {}) do ids[#ids + 1] = id end
   return ids
 end
 
--- The members of an index from the first on, so many at most, and those beside it.
+-- First members of an index, and those in the document.
 function tally.members(q, place, most)
   local members = tally.beside(q, place)
   for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do members[#members + 1] = member end
   return members
 end
 
--- Where a member stands.
 function tally.score(q, place, member)
   local till = place == 'leases' and (cache.queue(q).leased or {})[member]
   return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
 end
 
--- Whether an index is known to have no entries, without a look, but for those that this script puts into it.
+-- Returns whether an index is known to be empty without a read, except for additions of this script.
 function tally.is_empty(q, place)
   local counted, packed = cache.queue(q).jobs_at, cache.queue(q).packed or {}
   return counted ~= nil and (counted[redis_keys.letters[place]] or 0) == (packed[redis_keys.letters[place]] or 0)
@@ -57,7 +56,7 @@ function tally.look_at_all(q, queue_record)
   for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
 end
 
--- The document as it is written: what has never been counted is not said to be.
+-- The document as it is written; uncounted ones stay unmarked.
 function tally.text(q) return (cache.queues[q][queue_fields.jobs_at] and cache.COUNTED or '') .. cjson.encode(cache.queues[q]) end
 
 function tally.add(queue_record, place, n)
@@ -67,7 +66,7 @@ function tally.add(queue_record, place, n)
   return sum
 end
 
--- The sequence of the first that is left in an index: of those that a claim has read, else of those that are there.
+-- Sequence of the first job left in an index: from those that a claim read, or from Redis.
 local function first_left(key, gone)
   local is_gone = {}
   for i = 1, #gone do is_gone[gone[i]] = true end
@@ -79,7 +78,7 @@ local function first_left(key, gone)
   end
 end
 
--- The sequence of the job in front, when there are n.
+-- Sequence of the first of n jobs.
 local function front_of(front, n, packed, key, gone, kept)
   for i = 1, front and #gone or 0 do
     if front == gone[i]:sub(1, 13) then front = nil break end
@@ -92,8 +91,8 @@ local function front_of(front, n, packed, key, gone, kept)
   return front
 end
 
--- A record holds 100 MB at the vendor, and an entry of an index takes 104 bytes: of each kind of end a queue keeps so many
--- entries, whatever their retention. The tick removes those early that would have gone first.
+-- A record holds 100 MB at the vendor, and an entry takes 104 bytes, so a queue keeps this many entries per kind of
+-- end. The tick removes those early that expire next.
 local MOST_KEPT = 500000
 local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
 function tally.over(queue_record, place)
@@ -101,7 +100,7 @@ function tally.over(queue_record, place)
   return (jobs[redis_keys.letters[place]] or 0) - (packed[redis_keys.letters[place]] or 0) - MOST_KEPT
 end
 
--- What came into an index of a queue, and what is about to leave it.
+-- Notes additions to and removals from an index of a queue.
 function tally.note(key, gone, kept, added)
   local q, place = redis_keys.counted[key][1], redis_keys.counted[key][2]
   local queue_record, field = cache.queue(q), fronts[place]

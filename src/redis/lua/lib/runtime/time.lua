@@ -1,17 +1,17 @@
--- One clock for everybody, and sequences, which grow with it.
+-- One clock for all, and sequences, which grow with it.
 
 local time = {}
 
 local numbers = require 'runtime/numbers'
 
--- One clock for everybody: Redis's own, moved by `clock` milliseconds where a test says so.
+-- Redis' clock, moved by `clock` milliseconds in tests.
 local clock_time = redis.call('TIME')
 time.micros = tonumber(clock_time[1]) * 1000000 + tonumber(clock_time[2]) + (tonumber(clock) or 0) * 1000
 time.now = math.floor(time.micros / 1000)
 time.now_text = numbers.int(time.now)
 
--- A sequence grows with time and is never given twice by one script. 13 hex digits of microseconds, so that text
--- order is number order. In two halves: %x takes 32 bits on some builds.
+-- A sequence grows with time and is unique within a script: 13 hex digits of microseconds, so that text order is
+-- number order. In two halves, because %x takes 32 bits on some builds.
 local ticks = 0
 
 function time.digits(m)
@@ -30,7 +30,7 @@ end
 
 function time.sequence() return time.digits(time.next_ticks(1) + 1) end
 
--- The place in the order of what became due at a moment, whenever somebody looked; its id orders it among its like.
+-- Position of a job by its due time, whenever it was checked; the id orders equal ones.
 function time.sequence_of(moment, id) return time.digits(moment * 1000 + tonumber(id) % 1000) end
 time.this_minute = numbers.int(math.floor(time.now / 60000))
 

@@ -1,4 +1,4 @@
--- Verbs that callers alone may ask for: no run does.
+-- Verbs of callers only.
 
 local of_callers = {}
 
@@ -24,7 +24,7 @@ local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local verbs = {}
 
--- What has not begun is terminated, and known as cancelled; a running one is asked to end.
+-- A job that has not begun is terminated and marked as cancelled; a running one must end.
 function verbs.cancel(me, id, doc)
   if doc.place == 'c' or doc.place == 'T' then journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel') end
   cache.change(id, doc, fields.cancelled, '1')
@@ -39,7 +39,7 @@ function verbs.retry(me, id, doc)
   me.answer = { id, states.of(doc) }
 end
 
--- The callback of a job's last end once more, with the same body and id, its tries counted anew.
+-- Sends the callback of the last end again: same body and id, new attempts.
 function verbs.resend(me, id, doc)
   local told = doc.callback_of and id or doc.callback_job
   local callback_doc = told and cache.find(told)
@@ -58,7 +58,7 @@ function verbs.requeue(me, id, doc, forgiven)
   me.answer = { id, states.of(doc) }
 end
 
--- Requeues the jobs of one queue; others are passed over.
+-- Requeues jobs of one queue and skips others.
 function verbs.requeue_all(me, queue_name, forgiven, jobs)
   cache.fetch_jobs(jobs)
   for _, id in ipairs(jobs) do
@@ -67,8 +67,8 @@ function verbs.requeue_all(me, queue_name, forgiven, jobs)
   end
 end
 
--- The result that is kept, or else the job's status: asked in one step, so that a job cannot end between the two. Whoever
--- waits for so long says it, and is called when the job ends.
+-- Returns the result or the status in one script, so that a job cannot end in between. A waiting caller is called
+-- when the job ends.
 function verbs.result(me, job, look, wait)
   local id = aliases.resolve(job)
   local text = results.of(id)
@@ -82,7 +82,7 @@ function verbs.result(me, job, look, wait)
   me.answer = { text or '', status, id }
 end
 
--- Until when the run under way has the job.
+-- Extends the current run.
 function verbs.deadline(me, token, till)
   local doc = cache.need(me.id)
   if doc.token ~= token then journal.refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
@@ -115,16 +115,16 @@ function verbs.unlock(me, token)
   if doc.place == 't' then queueing.enqueue(me.id, doc) end
 end
 
--- Whether this was done under the call's key: nothing is done, and nothing kept.
+-- Returns whether the call's key was used: does nothing and stores nothing.
 function verbs.look(me) me.nothing = true end
 
--- Goes on only if the job is in one of these statuses.
+-- Continues only if the job has one of these statuses.
 function verbs.expect(me, statuses)
   local is = states.of(cache.need(me.id))
   if not tables.has(statuses, is) then journal.refuse('WRONG_STATUS', 'job ' .. me.id .. ' is ' .. is .. ', not ' .. table.concat(statuses, ' or ')) end
 end
 
--- Goes on only if a field still is what the caller has seen, as one of the texts that it may be kept as.
+-- Continues only if a field still is one of the texts that its value may be stored as.
 function verbs.was(me, field, texts)
   local doc = cache.need(me.id)
   if not tables.has(texts, values.get_value(me.id, doc, field) or '') then journal.refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
@@ -136,7 +136,7 @@ function verbs.take(me, from, most)
   for i, item in ipairs(items) do me.answer[i + 1] = item end
 end
 
--- Moves values alone, and no default.
+-- Moves values without the default.
 function verbs.shift(me, from, to, most)
   local pushed, taken = ports.open(from.id, from.doc, from.dir, from.port)
   local items = pushed > taken and ports.take(from.id, from.doc, from.dir, from.port, most) or {}
@@ -144,14 +144,13 @@ function verbs.shift(me, from, to, most)
   me.answer = { numbers.int(#items) }
 end
 
--- Somebody outside listens for the next so many milliseconds: to these channels and what is below them, or, where none is
--- named, to all.
+-- A subscriber outside listens for this long: to these channels and below, or to all if none is named.
 function verbs.listen(_, ms, channels)
   hints.listen(ms, channels)
 end
 
--- What is published next becomes what is kept of its channel: its bytes, and the item where it is not too long. Of no bytes
--- nothing is kept any more.
+-- The next published message becomes the channel's kept one: its size, and the item unless it is too long. Size 0
+-- deletes it.
 function verbs.keep(_, channel, size, item)
   if size > 0 then kept.keep(channel, size, item) else kept.forget(channel) end
 end
@@ -186,7 +185,7 @@ function verbs.graph(me, name, text, by, most_jobs, most_bytes)
   me.answer = { was and '1' or '' }
 end
 
--- A bell that could not be published is taken back.
+-- Removes a bell that could not be published.
 function verbs.unring(_, name, bell)
   if cache.queue(name).lanes[bell] then lanes.set(name, bell, nil) end
 end

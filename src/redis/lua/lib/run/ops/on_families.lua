@@ -1,4 +1,4 @@
--- Verbs of parents and children.
+-- Verbs of families.
 
 local on_families = {}
 
@@ -36,7 +36,7 @@ function verbs.disown(me, child)
   kin.missed(me.id)
 end
 
--- It has what it wanted of a child that has ended: the child goes its own way, and its result is kept no longer.
+-- The parent has the result of an ended child: the child is detached and its result dropped.
 function verbs.inherit(me, child)
   local id = kin.need_child(me.id, child)
   local doc = cache.need(id)
@@ -44,7 +44,7 @@ function verbs.inherit(me, child)
   results.drop(id, doc)
 end
 
--- One slice. Such runs say nothing about a job that runs wild.
+-- One slice. Its runs do not count for the runaway guard.
 function verbs.family(me) branches.run(me) end
 
 function on_families.named(word) return verbs[word] end

@@ -1,4 +1,4 @@
--- Verbs that make jobs run, end or go.
+-- Verbs that run, end or delete jobs.
 
 local on_jobs = {}
 
@@ -14,7 +14,7 @@ local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 local verbs = {}
 
--- force, at (absolute) and wait (from now) as in SideJob's run(); 'parent' runs the parent instead.
+-- force, at (absolute) and wait (relative) as in SideJob's run(); 'parent' runs the parent instead.
 function verbs.run(me, id, doc, force, at, wait, parent)
   local ran = true
   if parent then
@@ -41,7 +41,7 @@ function verbs.run(me, id, doc, force, at, wait, parent)
   else
     if force then cache.change(id, doc, fields.deliveries, nil) end
     rerun.wake_up(id, doc, force)
-    -- The delay that it was made with is used up; what was asked for later stays.
+    -- The initial delay is used up; later requests stay.
     if moment <= time.now and not doc.ran_at then cache.change(id, doc, fields.not_before, nil) end
     rerun.run_at(id, doc, moment)
     if doc.place and doc.place ~= 'p' then queueing.enqueue(id, doc, moment <= time.now) end
@@ -58,9 +58,9 @@ end
 -- Changes that one slice of a bulk job makes before it stops. The next slice continues after the last job.
 local MOST_PUTS = 12000
 
--- One slice of a bulk job: acts on jobs in the order of falling ids, and counts those that it has changed and passed over.
+-- One slice of a bulk job: acts on jobs in falling order of ids. Counts changed and skipped ones.
 function verbs.bulk(me, act, jobs)
-  -- Each answers whether there was something to do.
+  -- Each returns whether there was something to do.
   local acts = {
     ['retry'] = function(id, doc) return doc.place == 'f' and (rerun.retry(id, doc) or true) end,
     requeue = function(id, doc) return doc.place ~= nil and doc.place ~= 'p' and (rerun.requeue(id, doc) or true) end,

@@ -15,7 +15,7 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local verbs = {}
 
--- A read that a run made against its snapshot.
+-- A read of a run from its snapshot.
 function verbs.consume(me, from, cursor, count)
   if me.keep and count > 0 and from.id == me.id and from.dir == 'i' then me.keep(from.port, count) end
   ports.consume(from.id, from.doc, from.dir, from.port, cursor, count)
@@ -67,14 +67,14 @@ function verbs.publish(me, channel, item)
   if me.note then me.note('p' .. channel, 1) end
 end
 
--- What a relay has left makes it run again; such runs say nothing about a job that runs wild.
+-- A relay with messages left runs again; its runs do not count for the runaway guard.
 function verbs.relay(me)
   local doc = cache.need(me.id)
   if relay.run(me.id, doc) then cache.change(me.id, doc, fields.input_during_run, '1') end
   leases.uncount_run(me.id, doc)
 end
 
--- What was done up to here, with so many of the run's own reads, is one entry of the log.
+-- Ends a log entry that includes this many reads of the run.
 function verbs.entry(me, context, reads, defaults)
   log.end_entry(me.id, context, reads, defaults)
 end

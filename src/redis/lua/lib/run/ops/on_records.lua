@@ -1,4 +1,4 @@
--- Verbs that change what is written of a job: its state, steps, names, options.
+-- Verbs of state, steps, names and options.
 
 local on_records = {}
 
@@ -21,8 +21,7 @@ local verbs = {}
 -- No version of the constraints: the next claim works out the limits of the job again.
 local OUTDATED = '-'
 
--- Goes on only if a field of the state still is what was seen, as one of the texts that it may be kept as; a run that saw
--- something else comes again.
+-- Continues only if a state field still is one of these texts; otherwise the run is repeated.
 function verbs.expect_state(me, field, texts)
   if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then journal.refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
 end
@@ -36,7 +35,7 @@ end
 
 function verbs.unset(me, field) values.set_value(me.id, cache.need(me.id), 's:' .. field, nil) end
 
--- Another class: of a queue where pull workers choose by it.
+-- Changes the class, for queues whose pull workers choose by it.
 function verbs.rename(me, class)
   local id, doc = me.id, cache.need(me.id)
   local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
@@ -54,7 +53,7 @@ function verbs.unalias(me, name) aliases.remove(me.id, cache.need(me.id), name) 
 
 function verbs.step(me, name, value, took)
   local doc = cache.need(me.id)
-  -- When it was kept, how long it took, and in which run; a value never begins so.
+  -- Time, length and run of a step; no value begins this way.
   value = '@' .. numbers.int(time.now) .. ',' .. took .. ',' .. (doc.run_number or '') .. '\n' .. value
   cache.hset(redis_keys.side_key(me.id, 'steps'), name, value)
   cache.change(me.id, doc, fields.has_steps, '1')
@@ -62,13 +61,13 @@ function verbs.step(me, name, value, took)
   values.check(me.id, doc)
 end
 
--- Steps that nobody will ask for again.
+-- Deletes steps that no run will ask for.
 function verbs.unstep(me, name)
   cache.hset(redis_keys.side_key(me.id, 'steps'), name, false)
   values.lose(me.id, cache.need(me.id))
 end
 
--- Fields of the document that a person may change; an empty value clears.
+-- Fields that a caller may change; an empty value clears.
 function verbs.patch(me, patched)
   local doc, postponed, moved = cache.need(me.id), false, false
   for _, e in ipairs(patched) do
@@ -85,7 +84,7 @@ function verbs.patch(me, patched)
   if doc.place == 'w' then places.move(me.id, doc, 'w', nil, doc.waiting_limit) end
 end
 
--- What a flow does from now on is written down, for so long; without a time that stops, and what was is forgotten.
+-- Records the events of a flow for this long; without a time it stops and deletes them.
 function verbs.record(me, keep)
   cache.change(me.id, cache.need(me.id), fields.recorded, keep and numbers.int(keep))
   if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end

@@ -1,11 +1,11 @@
--- Which jobs a run may name.
+-- Jobs that a run may change.
 
 local reach = {}
 
 local trees = require 'family/trees'
 local journal = require 'runtime/journal'
 
--- A run reaches the jobs of its own tree; `reach` is 'all' where its worker's registration, or the key of its commit, says so.
+-- Its own tree; 'all' if its class or the key of its commit allows it.
 function reach.check(me, id)
   if me.token and me.reach ~= 'all' and trees.root(id) ~= trees.root(me.id) then
     journal.refuse('FORBIDDEN', 'job ' .. id .. ' is not of the family of job ' .. me.id .. ': expected a job of the same tree, or a worker that is registered with reach "all"')

@@ -1,4 +1,4 @@
--- What a run says of itself beside its ops.
+-- Ops about the run itself.
 
 local sayings = {}
 
@@ -14,13 +14,13 @@ function says.at(run, moment) run.at = moment end
 
 function says.wait(run, ms) run.at = time.now + ms end
 
--- The next slot, '' for none, and the slot from which the run counts it.
+-- The next slot ('' for none), and the slot that it was computed from.
 function says.slot(run, moment, from) run.slot, run.slot_from = moment, from end
 
--- Its next slot has gone by already, and is made up for.
+-- Its next slot has passed and is made up for.
 function says.catchup(run) run.catches_up = true end
 
--- Slots that went by.
+-- Passed slots.
 function says.passed(run, slots) run.passed = slots end
 
 function says.result(run, value) run.result = value end
@@ -33,22 +33,22 @@ function says.waitfor(run, how, names) run.wait_for, run.names = how, names end
 
 function says.lease(run, ms) run.lease = ms end
 
--- The run is over, its function is not: it goes on at that moment, or when one of these children has ended.
+-- The run is over, its function continues at that time or when a child has ended.
 function says.pause(run, till, names) run.paused, run.till, run.awaits = true, till, names end
 
--- When it ended by the worker's own clock.
+-- End of the run by the worker's own clock.
 function says.said(run, moment) run.said = moment end
 
--- Which jobs its ops may name: those of its own tree, or all.
+-- Jobs that its ops may change: its own tree, or all.
 function says.reach(run, reach) run.reach = reach end
 
--- Who performed it, where its job keeps its runs.
+-- Who performed it, for jobs with a history.
 function says.by(run, process) run.by = process end
 
--- Given back because the deployment that was lent it knows no such class.
+-- Given back because the deployment lacks the class.
 function says.unknown(run) run.unknown = true end
 
--- News from children that came during the run do not make it run again.
+-- News of children during the run do not make it run again.
 function says.deaf(run) run.deaf = true end
 
 function sayings.named(word) return says[word] end
