@@ -26,18 +26,27 @@ export class ApiError extends Error {
   readonly status: number
   readonly path?: (string | number)[]
   readonly retryAfter?: number
+  /** The page about the code. */
+  readonly docUrl?: string
 
-  constructor(status: number, { code, message, path, retryAfter }: Failure) {
+  constructor(status: number, { code, message, path, retryAfter, doc_url }: Failure) {
     super(message)
     this.name = 'ApiError'
     this.status = status
     this.code = code
     this.path = path
     this.retryAfter = retryAfter
+    this.docUrl = doc_url
   }
 }
 
-type Failure = { code: string; message: string; path?: (string | number)[]; retryAfter?: number }
+type Failure = {
+  code: string
+  message: string
+  path?: (string | number)[]
+  retryAfter?: number
+  doc_url?: string
+}
 
 export const call = async (client: ClientOptions, address: string, args: unknown[]): Promise<unknown> => {
   const [method, pattern] = address.split(' ') as [string, string]

@@ -193,6 +193,7 @@ export const table = {
     openapi: 'GET /openapi.json',
     workerOpenapi: 'GET /worker.openapi.json',
     docs: 'GET /docs',
+    errors: 'GET /docs/errors',
     advance: 'POST /v1/test/clock',
   },
 } as const satisfies { [R in keyof Served]: { [V in keyof Served[R]]: Address<Served[R][V]> } }

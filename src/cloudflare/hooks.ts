@@ -2,7 +2,7 @@
 
 import type { Client, JobInput } from '../client/index.ts'
 import { readUpTo } from '../core/bytes.ts'
-import { codes, SidejobError } from '../core/errors.ts'
+import { type Code, codes, errorBody, SidejobError } from '../core/errors.ts'
 import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK } from '../core/idempotency.ts'
 
@@ -89,7 +89,7 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
 }
 
 const refused = (code: string, message: string, status: number): Response =>
-  Response.json({ error: { code, message } }, { status })
+  Response.json(errorBody(new SidejobError(code as Code, message)), { status })
 
 /** Answers a call of a hook. Errors have the usual shape. */
 export function answerHook<E>(request: Request, served: Served<E>): Promise<Response> {

@@ -4,7 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Resources } from '../../functions/download.ts'
 import { type Client, createClient } from '../client/index.ts'
 import { checkWorkers, readRetry } from '../core/definition.ts'
-import { codes, isOutage, SidejobError } from '../core/errors.ts'
+import { errorBody, isOutage, SidejobError } from '../core/errors.ts'
 import { fakeInPlace } from '../core/fake.ts'
 import type { Downloads } from '../core/files.ts'
 import type { RetryOptions, Worker } from '../core/worker.ts'
@@ -131,9 +131,8 @@ function making<T>(make: () => T): T {
 /** The answer if there is no app. */
 function failed(error: unknown): Response {
   console.error(error)
-  const { code, message } =
-    error instanceof SidejobError ? error : { code: 'INTERNAL' as const, message: 'something went wrong on our side' }
-  return Response.json({ error: { code, message } }, { status: codes[code] })
+  const shown = error instanceof SidejobError ? error : new SidejobError('INTERNAL', 'something went wrong on our side')
+  return Response.json(errorBody(shown), { status: shown.status })
 }
 
 /**

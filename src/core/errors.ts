@@ -68,3 +68,12 @@ export class SidejobError extends Error {
     return codes[this.code]
   }
 }
+
+/**
+ * The body of an error response. `base` is the public URL of the deployment, which serves a page about every code.
+ *
+ * @example errorBody(new SidejobError('TOO_LARGE', '…'), 'https://jobs.example.com').error.doc_url // 'https://jobs.example.com/docs/errors#TOO_LARGE'
+ */
+export const errorBody = ({ code, message, path, retryAfter }: SidejobError, base = '') => ({
+  error: { code, message, path, retryAfter, doc_url: `${base}/docs/errors#${code}` },
+})

@@ -10,6 +10,8 @@ export const doors = {
   remembered: 10_000,
   /** Bytes of a body that QStash signs. */
   signedBody: 65_536,
+  /** Open streams and long polls: of one API key, and at the channel `/`. */
+  listeners: { key: 500, root: 50 },
   /** Lifetime of a stream, and interval of the checks of its key, in milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const

@@ -23,5 +23,8 @@ export const NAMESPACE = 'sidejob:'
  */
 export const namespaceOf = (namespace: string, tenant: string): string => `${namespace}t:${tenant}:`
 
+/** @example isOfTenant('sidejob:t:acme:') // true */
+export const isOfTenant = (namespace: string): boolean => /t:[a-z0-9-]+:$/.test(namespace)
+
 /** External address of a tenant. */
 export const addressOf = (publicUrl: string, tenant: string): string => `${publicUrl}/t/${tenant}`

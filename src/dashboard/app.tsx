@@ -2,7 +2,7 @@
 
 import { type Context, Hono } from 'hono'
 import { fromBase64 } from '../core/codec/base64.ts'
-import { codes, SidejobError } from '../core/errors.ts'
+import { codes, errorBody, SidejobError } from '../core/errors.ts'
 import type { Given } from '../http/dashboard.ts'
 import { createActs } from './acts.tsx'
 import type { Asset } from './asset.ts'
@@ -69,7 +69,10 @@ export function createPages({ deps, gate, api }: Given, options: DashboardOption
 /** Browsers without a session go to the login page; scripts get an error. */
 function refuse(c: Context, base: string): Response {
   if (c.req.path.includes('/ui/v1/') || c.req.header('x-live') || c.req.method !== 'GET')
-    return c.json({ error: { code: 'UNAUTHENTICATED', message: 'the session is over: log in' } }, 401)
+    return c.json(
+      errorBody(new SidejobError('UNAUTHENTICATED', 'the session is over: log in'), base.replace(/\/ui$/, '')),
+      401,
+    )
   if (!sessionOf(c) && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)
   const { pathname, search } = new URL(c.req.url)
   const to = `${pathname.slice(pathname.indexOf('/ui') + 3)}${search}` || '/'

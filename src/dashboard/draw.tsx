@@ -2,7 +2,7 @@
 
 import type { Context } from 'hono'
 import { hashOf } from '../core/crypto.ts'
-import { codes, type SidejobError } from '../core/errors.ts'
+import { codes, errorBody, type SidejobError } from '../core/errors.ts'
 import type { Deps } from '../http/deps.ts'
 import { type Around, around as aroundOf } from './around.ts'
 import { createAnswers, createCache } from './cache.ts'
@@ -122,10 +122,10 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
   }
 
   function error(c: Context<Env>, error: SidejobError): Response | Promise<Response> {
-    const { code, message, path, retryAfter } = error
+    const { code, message, retryAfter } = error
     const status = codes[code]
     if (retryAfter !== undefined) c.header('retry-after', String(Math.ceil(retryAfter)))
-    if (!c.get('seen') || wantsData(c)) return c.json({ error: { code, message, path, retryAfter } }, status as 400)
+    if (!c.get('seen') || wantsData(c)) return c.json(errorBody(error, deps.publicUrl), status as 400)
     const { look } = asked(c)
     const html = (
       <Shell

@@ -5,7 +5,7 @@ import { hashOf, sameHash } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { splitPath } from '../core/tenant.ts'
 import type { Deps } from '../http/deps.ts'
-import { type Admit, checkScope } from '../http/door.ts'
+import { type Admit, checkScope, ofTenant } from '../http/door.ts'
 import type { Gate } from '../http/gate.ts'
 import type { Caller, Place } from '../http/places.ts'
 import { sessionOf } from './cookies.ts'
@@ -43,7 +43,7 @@ export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: G
   const { place, tenant, known } = found
   const asked = splitPath(new URL(c.req.url).pathname).tenant
   if (asked !== undefined && asked !== tenant) throw new SidejobError('NOT_FOUND', `there is no tenant ${asked}`)
-  return { place, caller: { ...known, home: place.engine, ...(tenant ? { tenant } : {}) }, csrf: await proofOf(name) }
+  return { place, caller: { ...known, home: place.engine, ...ofTenant(tenant, place) }, csrf: await proofOf(name) }
 }
 
 /** Throws unless the CSRF token and the headers of the browser show that our page sent the request. */

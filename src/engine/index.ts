@@ -46,6 +46,7 @@ import type { Call, JobView } from './engine.ts'
 import { createClasses } from './jobs/classes.ts'
 import { createConstraints } from './jobs/constraints.ts'
 import { cronSetter } from './jobs/cron.ts'
+import { quotaOf } from './jobs/new-job.ts'
 import { createRegistry } from './jobs/registry.ts'
 import { type BellOptions, createBells } from './lane/bells.ts'
 import { createDispatcher, type EagerLane } from './lane/dispatcher.ts'
@@ -206,7 +207,10 @@ function assemble(options: EngineOptions) {
   }
 
   async function change(job: string, ops: Words[], call?: Call, period?: number): Promise<string[]> {
-    const { answer, rings } = await store.change(job, ops, onceOf(call, period), { queues: registry.queues })
+    const { answer, rings } = await store.change(job, ops, onceOf(call, period), {
+      queues: registry.queues,
+      ...quotaOf(call),
+    })
     await ring(rings)
     return answer
   }

@@ -3,7 +3,7 @@
 import { type Context, Hono } from 'hono'
 import * as z from 'zod'
 import { readUpTo } from '../core/bytes.ts'
-import { codes, SidejobError } from '../core/errors.ts'
+import { codes, errorBody, SidejobError } from '../core/errors.ts'
 import { check } from '../core/issues.ts'
 import { doors } from '../core/limits.ts'
 import { present } from '../core/present.ts'
@@ -17,7 +17,7 @@ import type { Deps } from './deps.ts'
 import { type Admit, admitSigned, callOf, createDoor, expectSignature, isForced } from './door.ts'
 import type { Facade } from './facade.ts'
 import { formatOf, readBody, respond, wanted } from './format.ts'
-import { createGate } from './gate.ts'
+import { createGate, type Gate } from './gate.ts'
 import { llms } from './llms.ts'
 import { type Listed, namesIn, openapi } from './openapi.ts'
 import type { OpenApi } from './openapi-types.ts'
@@ -55,24 +55,24 @@ export const createApp = ({ facades = [], dashboard, ...deps }: Deps & Beside): 
   const about: About = { document: describe, guide: () => llms(served, deps.publicUrl) }
   const lay = (on: Hono, routes: readonly Listed[], door: Admit): Hono => {
     for (const route of routes)
-      on.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, door, about))
+      on.on(route.method, route.pattern ?? pattern(route.path), serve(route, deps, door, gate, about))
     return on
   }
   lay(app, served, admit)
   if (dashboard) {
     const api = (door: Admit) =>
-      lay(new Hono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps.report))
+      lay(new Hono(), served.filter(isOfApi), door).onError((error, c) => failed(c, error, deps))
     app.route('/ui', dashboard({ deps, gate, api }))
     app.get('/', (c) => c.redirect(`${new URL(deps.publicUrl).pathname.replace(/\/$/, '')}/ui`))
   }
   app.notFound((c) => {
     const taken = taking(c, app)
     const error = unknown(c, taken, deps.publicUrl)
-    const [answer = failed(c, error)] = facades.flatMap((facade) => facade.unknown?.(c.req.path, error) ?? [])
+    const [answer = failed(c, error, deps)] = facades.flatMap((facade) => facade.unknown?.(c.req.path, error) ?? [])
     if (taken.length > 0) answer.headers.set('allow', taken.join(', '))
     return answer
   })
-  app.onError((error, c) => failed(c, error, deps.report))
+  app.onError((error, c) => failed(c, error, deps))
   return app
 }
 
@@ -87,7 +87,7 @@ const anything = z.looseObject({})
 
 type About = Pick<Asked<string, undefined, undefined>, 'document' | 'guide'>
 
-const serve = (route: Listed, deps: Deps, admit: Admit, about: About) => {
+const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About) => {
   const { method, path, scope, handle, facade } = route
   const query = route.query ?? (facade ? anything : nothing)
   const params = z.object(Object.fromEntries(namesIn(path).map((name) => [name, pathParams[name]])))
@@ -121,16 +121,37 @@ const serve = (route: Listed, deps: Deps, admit: Admit, about: About) => {
       body: bodyOf(request, bytes) as undefined,
       call: await callOf(request, caller, bytes),
       ...(caller ? { caller } : {}),
+      hangUp: () => undefined,
       bytes,
       c,
       ...about,
     }
-    return answer(c, route, await handle(asked))
+    if (!caller || !isListening(route, asked)) return answer(c, route, await handle(asked))
+    const hangUp = gate.listen(caller, channelsOf(asked).includes('/'))
+    try {
+      return answer(c, route, await handle({ ...asked, hangUp }))
+    } catch (error) {
+      hangUp()
+      throw error
+    } finally {
+      // A stream hangs up when it ends.
+      if (!isStream(route)) hangUp()
+    }
   }
 
   if (!facade) return ask
   return (c: Context) => ask(c).catch((error) => facade.fail(c, known(error, deps.report)))
 }
+
+const isStream = ({ media }: Route): boolean => media === 'text/event-stream'
+
+type Waiting = { wait?: number; channel?: string[] } | undefined
+
+const isListening = (route: Route, { query, body }: { query: Waiting; body: Waiting }): boolean =>
+  route.listens === true && (isStream(route) || Boolean(query?.wait ?? body?.wait))
+
+const channelsOf = ({ query }: { query: Waiting }): string[] =>
+  (query?.channel ?? []).map((name) => `/${name.replace(/^\//, '')}`)
 
 /** Dependencies of an app inside a tenant, without the deployment's own. */
 const insideOf = (deps: Deps, { engine, publicUrl, downloads }: Place): Deps => ({
@@ -211,10 +232,9 @@ const shapeOf = (schema: z.ZodType) => {
 const send = (c: Context, status: number, tree: unknown, headers: Record<string, string> = {}): Response =>
   respond(tree, wanted(c.req.header('accept') ?? null), status, headers)
 
-const failed = (c: Context, error: unknown, report?: (error: unknown) => void): Response => {
+const failed = (c: Context, error: unknown, { report, publicUrl }: Pick<Deps, 'report' | 'publicUrl'>): Response => {
   const shown = known(error, report)
-  const { code, message, path, retryAfter } = shown
-  return send(c, codes[code], { error: { code, message, path, retryAfter } }, headersOf(shown))
+  return send(c, codes[shown.code], errorBody(shown, publicUrl), headersOf(shown))
 }
 
 const known = (error: unknown, report: (error: unknown) => void = console.error): SidejobError => {

@@ -68,10 +68,12 @@ export const channels = {
       byToken: true,
       answers: { 200: z.object({ channel: z.string(), message: closed }) },
       media: 'text/event-stream',
+      listens: true,
     },
-    async ({ engine, params, caller, c }) => {
+    async ({ engine, params, caller, c, hangUp }) => {
       return events(
         c,
+        hangUp,
         (signal) => engine.channels.subscribe(`/${params.channel}`, signal),
         () => caller!.home.keys.isActive(caller!.id),
       )
@@ -89,10 +91,12 @@ export const channels = {
       repeated: ['channel'],
       answers: { 200: z.object({ channel: z.string(), message: closed }) },
       media: 'text/event-stream',
+      listens: true,
     },
-    async ({ engine, query, caller, c }) =>
+    async ({ engine, query, caller, c, hangUp }) =>
       events(
         c,
+        hangUp,
         (signal) => engine.channels.subscribe([...new Set(query.channel.map(absolute))], signal),
         () => caller!.home.keys.isActive(caller!.id),
       ),
@@ -118,7 +122,7 @@ type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; messag
  * Messages are not stored: a client that reconnects with its last id learns that it may have
  * missed some.
  */
-const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>): Response =>
+const events = (c: Context, hangUp: () => void, messages: Messages, isKnown: () => Promise<boolean>): Response =>
   streamSSE(c, async (stream) => {
     const gone = new AbortController()
     stream.onAbort(() => gone.abort())
@@ -136,6 +140,7 @@ const events = (c: Context, messages: Messages, isKnown: () => Promise<boolean>)
       if (!gone.signal.aborted) throw error
     } finally {
       stop()
+      hangUp()
     }
   })
 

@@ -1,11 +1,18 @@
 // The docs page: the OpenAPI document as HTML that stands alone, with shapes written the way TypeScript writes types.
 
 import { html, raw } from 'hono/html'
+import { type Code, codes } from '../core/errors.ts'
+import { remedies } from '../core/remedies.ts'
 import type { OpenApi, Operation, Schema } from './openapi-types.ts'
 
 /** Creates the page, without scripts and external resources, which its policy forbids. */
-export const docs = async (document: OpenApi): Promise<Response> =>
-  new Response(String(await page(document)), {
+export const docs = async (document: OpenApi): Promise<Response> => show(String(await page(document)))
+
+/** Creates the page about errors, with an anchor for each code. */
+export const errors = async (): Promise<Response> => show(String(await errorsPage()))
+
+const show = async (text: string): Promise<Response> =>
+  new Response(text, {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': `default-src 'none'; style-src 'sha256-${await hash(style)}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -23,6 +30,21 @@ code, pre { font: 14px/1.4 ui-monospace, monospace; }
 pre { overflow-x: auto; padding: .6rem; border: 1px solid var(--line); border-radius: 4px; }
 .scope { float: right; opacity: .7; }
 `
+
+const errorsPage = () => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Errors</title><style>${raw(style)}</style>
+</head>
+<body>
+<h1>Errors</h1>
+${Object.entries(remedies).map(
+  ([code, { means, remedy }]) => html`<h2 id="${code}">${code} (${codes[code as Code]})</h2>
+<p>Cause: ${means}.</p><p>Remedy: ${remedy}.</p>`,
+)}
+</body>
+</html>`
 
 const page = ({ info, paths, components }: OpenApi) => {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>

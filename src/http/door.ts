@@ -74,7 +74,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
 
   /** A tenant's key is served in its tenant, wherever it asks; one of the deployment enters a tenant as an admin only. */
   async function placed(caller: Caller, own: string | undefined, home: Place, tenant = own): Promise<Admitted> {
-    if (tenant === own) return { place: home, caller: { ...caller, ...(own === undefined ? {} : { tenant: own }) } }
+    if (tenant === own) return { place: home, caller: { ...caller, ...ofTenant(own, home) } }
     if (own !== undefined) throw new SidejobError('NOT_FOUND', `there is no tenant ${tenant}`)
     if (!caller.scopes.includes('admin'))
       throw new SidejobError(
@@ -82,7 +82,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
         'a tenant is entered with a key of its own, or one of the deployment with the scope "admin"',
       )
     const place = await opened(tenant!, async () => homeOf(tenant))
-    return { place, caller: { ...caller, tenant: tenant! } }
+    return { place, caller: { ...caller, ...ofTenant(tenant, place) } }
   }
 
   /** Without a credential: only the tenant in the address has to exist. */
@@ -169,8 +169,18 @@ export const callOf = async (request: Request, caller: Caller | undefined, bytes
 const rootOf = ({ scopes }: Caller): Pick<Call, 'rootless'> => (scopes.includes('admin') ? {} : { rootless: true })
 
 /** Quota of a caller; the deployment's own key is limited by memory only. */
-const quotaOf = ({ unlimited, limits }: Caller): Pick<Call, 'quota'> =>
-  unlimited ? {} : { quota: { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes } }
+const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota'> => {
+  if (unlimited) return {}
+  const quota = { jobs: limits?.jobs ?? quotas.jobs, bytes: limits?.bytes ?? quotas.bytes }
+  return { quota: tenantLimits ? { ...quota, tenant: { jobs: tenantLimits.jobs, bytes: tenantLimits.bytes } } : quota }
+}
+
+/** The tenant that serves a caller, and its limits. */
+export const ofTenant = (
+  tenant: string | undefined,
+  { tenantLimits }: Place,
+): Pick<Caller, 'tenant' | 'tenantLimits'> =>
+  tenant === undefined ? {} : { tenant, ...(tenantLimits && { tenantLimits }) }
 
 const bearer = (request: Request): string => {
   const header = request.headers.get('authorization')

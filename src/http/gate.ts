@@ -15,14 +15,19 @@ export type Gate = {
    * lookup is limited.
    */
   lookUp: <T>(request: Request, name: string | undefined, find: () => Promise<T | undefined>) => Promise<T | undefined>
+  /** Counts an open stream or long poll until the returned function is called. @throws LIMITED */
+  listen: (caller: Pick<Caller, 'id' | 'unlimited' | 'tenant'>, isAtRoot: boolean) => () => void
   /** Counts a request of a known caller. @throws LIMITED */
-  count: (caller: Pick<Caller, 'id' | 'limits' | 'unlimited'>) => void
+  count: (caller: Pick<Caller, 'id' | 'limits' | 'unlimited' | 'tenant' | 'tenantLimits'>) => void
 }
 
 /** Returns whether an address may send another request: the rate limit of a platform. */
 export type Limiter = (address: string) => Promise<boolean>
 
 const STRANGERS = 'requests without a known API key, session or tenant from this address'
+
+/** Seconds after which a stream or long poll may have ended. */
+const LISTEN_AGAIN = 5
 
 const paceOf = (rate: number | undefined): Pace => (rate === undefined ? doors.requests : { rate, burst: 2 * rate })
 
@@ -36,6 +41,22 @@ function limited(wait: number, what: string, { rate }: Pace): void {
 export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   const take = buckets(doors.remembered, Date.now)
   const known = new Lru<string, true>(doors.remembered)
+  const listening = new Map<string, number>()
+
+  function enter(name: string, most: number, what: string): void {
+    const open = listening.get(name) ?? 0
+    if (open >= most) {
+      const message = `${what}: expected at most ${most} open streams and long polls. Close one, or try again later`
+      throw new SidejobError('LIMITED', message, { retryAfter: LISTEN_AGAIN })
+    }
+    listening.set(name, open + 1)
+  }
+
+  function leave(name: string): void {
+    const open = listening.get(name)! - 1
+    if (open > 0) listening.set(name, open)
+    else listening.delete(name)
+  }
 
   async function charge(network: string): Promise<void> {
     limited(take(`network ${network}`, doors.strangers), STRANGERS, doors.strangers)
@@ -60,8 +81,31 @@ export function createGate({ limiter }: { limiter?: Limiter }): Gate {
       return found
     },
 
-    count({ id, limits, unlimited }) {
+    listen({ id, unlimited, tenant }, isAtRoot) {
+      if (unlimited) return () => undefined
+      const [key, root] = [`key ${id}`, `root ${tenant ?? ''}`]
+      enter(key, doors.listeners.key, 'This API key')
+      try {
+        if (isAtRoot) enter(root, doors.listeners.root, 'The channel /')
+      } catch (error) {
+        leave(key)
+        throw error
+      }
+      let isOpen = true
+      return () => {
+        if (!isOpen) return
+        isOpen = false
+        leave(key)
+        if (isAtRoot) leave(root)
+      }
+    },
+
+    count({ id, limits, unlimited, tenant, tenantLimits }) {
       if (unlimited) return
+      if (tenantLimits?.requestsPerSecond !== undefined) {
+        const pace = paceOf(tenantLimits.requestsPerSecond)
+        limited(take(`tenant ${tenant}`, pace), `requests of tenant ${tenant}`, pace)
+      }
       const pace = paceOf(limits?.requestsPerSecond)
       limited(take(`key ${id}`, pace), 'requests with this API key', pace)
     },

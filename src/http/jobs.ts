@@ -231,6 +231,7 @@ export const jobs = {
         peek: flag.optional().meta({ description: 'changes nothing: a look takes nothing anyway' }),
       }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
+      listens: true,
     },
     async ({ engine, params, query: { peek: _, ...query }, call, c }) =>
       resultOf(await engine.jobs.result(params.job, query, { ...call, signal: c.req.raw.signal })),
@@ -245,6 +246,7 @@ export const jobs = {
       description: 'Returns the result and deletes it. `wait` waits up to that long for it.',
       body: z.strictObject({ wait: waitTime.optional() }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
+      listens: true,
     },
     async ({ engine, params, body, call, c }) =>
       resultOf(await engine.jobs.result(params.job, { ...body, take: true }, { ...call, signal: c.req.raw.signal })),

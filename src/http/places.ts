@@ -4,7 +4,7 @@
 import { SidejobError } from '../core/errors.ts'
 import type { Downloads } from '../core/files.ts'
 import { Lru } from '../core/lru.ts'
-import type { KnownKey } from '../engine/engine.ts'
+import type { KeyLimits, KnownKey } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
 export type Place<E extends Engine = Engine> = {
@@ -13,10 +13,12 @@ export type Place<E extends Engine = Engine> = {
   publicUrl: string
   /** Storage of files; without it there are no downloads. */
   downloads?: Downloads
+  /** Limits of a tenant, for all its keys together. */
+  tenantLimits?: KeyLimits
 }
 
 /** The caller: its key, the key's text if it was sent, the engine that knows the key, and the tenant of the request. */
-export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string }
+export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
 /** The text of the caller's key, which a session does not know. */
 export function keyOf({ key }: Caller): string {
@@ -28,12 +30,23 @@ export function keyOf({ key }: Caller): string {
 export type Tenants<E extends Engine = Engine> = {
   /** Returns the place of a tenant, or undefined. */
   open: (name: string) => Promise<Place<E> | undefined>
+  /**
+   * Suspends a tenant and erases a slice of its data: first its keys in Redis, then its files. With `preview` it only
+   * counts. A repeated call continues, or finds nothing.
+   */
+  erase: (
+    name: string,
+    slice: { cursor?: string; preview?: boolean },
+  ) => Promise<{ keys: number; files: number; cursor: string | null }>
   /** One tick of the deployment and of each tenant. A failure does not stop the next one. */
   tick: (by?: Parameters<Engine['tick']>[0]) => ReturnType<Engine['tick']>
 }
 
 /** Number of tenants whose engines an isolate keeps. */
 const OPEN = 200
+/** Files that one call erases. */
+const ERASED_FILES = 100
+const FILES = 'files:'
 /** Number of concurrent ticks of tenants. */
 const AT_ONCE = 8
 
@@ -44,7 +57,7 @@ const AT_ONCE = 8
  * addressOf(publicUrl, tenant) }))
  */
 export function createPlaces<E extends Engine>(
-  engine: { tenants: Pick<Engine['tenants'], 'has' | 'list'>; tick: Engine['tick'] },
+  engine: { tenants: Pick<Engine['tenants'], 'get' | 'list' | 'remove' | 'erase'>; tick: Engine['tick'] },
   make: (tenant: string) => Place<E>,
 ): Tenants<E> {
   const places = new Lru<string, Place<E>>(OPEN)
@@ -53,6 +66,22 @@ export function createPlaces<E extends Engine>(
     const place = places.get(name) ?? make(name)
     places.set(name, place)
     return place
+  }
+
+  /** Does nothing if the tenant is suspended. */
+  async function suspend(name: string): Promise<void> {
+    try {
+      await engine.tenants.remove(name)
+    } catch (error) {
+      if (!(error instanceof SidejobError && error.code === 'NOT_FOUND')) throw error
+    }
+  }
+
+  async function eraseFiles(name: string, cursor: string, preview = false) {
+    const { bucket } = placeOf(name).downloads!.files
+    const { objects, cursor: next } = await bucket.list({ limit: ERASED_FILES, ...(cursor && { cursor }) })
+    if (!preview) for (const { key } of objects) await bucket.delete(key)
+    return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 
   /** True at first, in case the mark for tenants was lost. */
@@ -74,7 +103,19 @@ export function createPlaces<E extends Engine>(
   }
 
   return {
-    open: async (name) => ((await engine.tenants.has(name)) ? placeOf(name) : undefined),
+    async open(name) {
+      const tenant = await engine.tenants.get(name)
+      return tenant && Object.assign(placeOf(name), { tenantLimits: tenant.limits })
+    },
+
+    async erase(name, { cursor = '0', preview }) {
+      if (!preview) await suspend(name)
+      if (cursor.startsWith(FILES)) return { keys: 0, ...(await eraseFiles(name, cursor.slice(FILES.length), preview)) }
+      const erased = await engine.tenants.erase(name, { cursor, preview })
+      const after = placeOf(name).downloads ? FILES : null
+      if (!preview && erased.cursor === null) places.delete(name)
+      return { keys: erased.keys, files: 0, cursor: erased.cursor ?? after }
+    },
 
     async tick(by) {
       const told = Promise.withResolvers<boolean>()

@@ -58,6 +58,7 @@ export const queues = {
       body: claimOptions,
       answers: { 200: z.object({ runs: z.array(snapshot), signal: orders.optional() }), 204: z.null() },
       named: { 204: 'No work available' },
+      listens: true,
     },
     async ({ engine, params, body, call, c }) => {
       let signal: z.output<typeof orders> | undefined

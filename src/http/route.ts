@@ -110,6 +110,8 @@ export type Asked<Path, Query, Body> = {
   call: Call
   /** The caller; absent on open routes. */
   caller?: Caller
+  /** Ends the count of this caller's open stream. The app does it for all other routes. */
+  hangUp: () => void
   /** The raw body. */
   bytes: Uint8Array
   c: Context
@@ -156,6 +158,8 @@ export type Definition<
   greets?: true
   /** A token in the query opens it too, for clients that cannot send headers. */
   byToken?: true
+  /** A stream, or a call that waits if it has a `wait`. The number of open ones is limited. */
+  listens?: true
   /** The dependency that the app needs for this route. */
   only?: 'clock' | 'downloads' | 'tenants'
 }

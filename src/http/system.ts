@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { examined } from '../core/examined.ts'
 import { done, duration, flag, label, moment } from '../core/schemas.ts'
 import type { Engine } from '../engine/index.ts'
-import { docs } from './docs.ts'
+import { docs, errors } from './docs.ts'
 import { reply, route } from './route.ts'
 import { workerDocument } from './worker-document.ts'
 
@@ -124,6 +124,19 @@ export const system = {
       media: 'text/html',
     },
     async ({ document }) => docs(document()),
+  ),
+
+  errors: route(
+    {
+      method: 'GET',
+      path: '/docs/errors',
+      scope: 'open',
+      summary: 'Get the list of errors as a page',
+      description: 'The `doc_url` of each error leads here.',
+      answers: { 200: z.string() },
+      media: 'text/html',
+    },
+    async () => errors(),
   ),
 
   dispatch: route(

@@ -1,6 +1,8 @@
 // Tenants: each is a namespace of its own, entered with a key of its own or below /t/<tenant>/ by an admin.
 
-import { done, tenantList } from '../core/schemas.ts'
+import * as z from 'zod'
+import { SidejobError } from '../core/errors.ts'
+import { done, erasureCursor, flag, tenantErased, tenantInput, tenantList } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const tenants = {
@@ -10,6 +12,7 @@ export const tenants = {
       path: '/v1/tenants',
       scope: 'admin',
       summary: 'List tenants',
+      description: 'Returns the name, age and limits of each tenant that is not suspended.',
       answers: { 200: tenantList },
       only: 'tenants',
     },
@@ -21,12 +24,15 @@ export const tenants = {
       method: 'PUT',
       path: '/v1/tenants/:tenant',
       scope: 'admin',
-      summary: 'Create a tenant',
-      description: 'Create its first key with `POST /t/<tenant>/v1/keys`.',
+      summary: 'Create a tenant, or change its limits',
+      description:
+        'Create its first key with `POST /t/<tenant>/v1/keys`. The limits apply to all its keys together, in addition to the ' +
+        'limits of each key. A changed limit applies everywhere within ten seconds. The key of the deployment has no limits.',
+      body: tenantInput,
       answers: { 200: done },
       only: 'tenants',
     },
-    ({ engine, params }) => engine.tenants.add(params.tenant),
+    ({ engine, params, body }) => engine.tenants.set(params.tenant, body),
   ),
 
   remove: route(
@@ -34,11 +40,24 @@ export const tenants = {
       method: 'DELETE',
       path: '/v1/tenants/:tenant',
       scope: 'admin',
-      summary: 'Suspend a tenant',
-      description: 'Its keys and wake-ups are refused. Its data stays.',
-      answers: { 200: done },
+      summary: 'Suspend a tenant, or erase its data',
+      description:
+        'Suspends the tenant: its keys and wake-ups are refused. Its data stays unless `erase=true`, which deletes its jobs, keys, ' +
+        'logs and files in slices. Repeat the call with the `cursor` that it returns until that is null. `preview=true` is a dry ' +
+        'run: it counts and changes nothing.',
+      query: z.strictObject({
+        erase: flag.optional().meta({ description: 'deletes the data of the tenant; cannot be undone' }),
+        preview: flag.optional().meta({ description: 'with erase: counts what a call would delete' }),
+        cursor: erasureCursor.optional(),
+      }),
+      answers: { 200: z.union([tenantErased, done]) },
       only: 'tenants',
     },
-    ({ engine, params }) => engine.tenants.remove(params.tenant),
+    ({ engine, deps, params, query: { erase, ...slice } }) => {
+      if (erase) return deps.tenants!.erase(params.tenant, slice)
+      if (slice.preview || slice.cursor !== undefined)
+        throw new SidejobError('BAD_REQUEST', 'preview, cursor: expected them only with erase=true. Add erase=true')
+      return engine.tenants.remove(params.tenant)
+    },
   ),
 }

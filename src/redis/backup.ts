@@ -6,6 +6,7 @@ import { SidejobError } from '../core/errors.ts'
 import type { Client } from './client.ts'
 import { IMPORTING } from './faults.ts'
 import { pairsOf } from './flat.ts'
+import { literal } from './keys.ts'
 
 /** Field and value, member and score, or id and entry. */
 type Pairs = [string, string][]
@@ -26,8 +27,6 @@ const PAGE = 200
 const BYTES = 1_048_576
 const MOST = 1_000
 const [SCHEMA, MARK, LAST_ID, EPOCH] = ['schema', 'import', 'jobs:last_id', 'epoch']
-
-const escaped = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
 /** Chooses the number of values per request by the size of earlier ones. */
 function createPace() {
@@ -53,7 +52,7 @@ export async function* exported(
   let cursor = begun
   while (cursor !== '0' || count === 0) {
     const [next, found] = await client.ask((redis) =>
-      redis.scan(cursor || '0', { match: `${escaped(namespace)}*`, count: PAGE }),
+      redis.scan(cursor || '0', { match: `${literal(namespace)}*`, count: PAGE }),
     )
     for await (const line of linesOf(client, namespace, found as string[], now)) {
       if (!line.from) count++
@@ -199,7 +198,7 @@ async function clear({ client, namespace }: Place): Promise<void> {
   const kept = [MARK, SCHEMA].map((key) => namespace + key)
   for (let cursor = '0', more = true; more; more = cursor !== '0') {
     const [next, found] = await client.ask((redis) =>
-      redis.scan(cursor, { match: `${escaped(namespace)}*`, count: MOST }),
+      redis.scan(cursor, { match: `${literal(namespace)}*`, count: MOST }),
     )
     const gone = (found as string[]).filter((key) => !kept.includes(key))
     if (gone.length) await client.ask((redis) => redis.unlink(...(gone as [string])))

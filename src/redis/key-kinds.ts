@@ -104,15 +104,18 @@ export const kinds = {
   '~keys': ['hash', 'id of an API key → its hash, name, scopes, limits and end; `used:<id>` → when it was last used'],
   '~quota:<key>': [
     'string',
-    'for an API key: its unfinished jobs, their bytes beyond 1 KiB each, and the maximum of both',
+    'for an API key, or for all keys of a tenant (`tenant`): its unfinished jobs, their bytes beyond 1 KiB each, and the maximum of both',
   ],
-  '~quota:<key>:kept': ['string', 'for an API key: bytes of its jobs at rest, and of its stored graphs'],
+  '~quota:<key>:kept': [
+    'string',
+    'for an API key: bytes of its jobs at rest and stored graphs, then a quarter of a day, and bytes of texts that expire, of that quarter and the four before',
+  ],
   '~audit': ['stream, capped', 'requests of admins: caller, time, route and path'],
   '~processes': [
     'hash',
     'program that asks for work under a name → since,heard,signal, and the queues that it asks, a line each',
   ],
-  '~tenants': ['hash', 'tenant → since when there is one; its own keys begin with `~t:<tenant>:`'],
+  '~tenants': ['hash', 'tenant → since when there is one, and its limits; its own keys begin with `~t:<tenant>:`'],
   '~log': ['stream, capped', 'the log'],
   '~live:<channel>, ~call:<waiter>, ~ended:<id>': [
     'pub/sub',

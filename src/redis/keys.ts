@@ -1,5 +1,10 @@
 // Names in Redis: keys, and short names of record fields.
 
+import { isOfTenant, namespaceOf } from '../core/tenant.ts'
+
+/** A text as a pattern of SCAN that matches only this text. @example literal('a*') // 'a\\*' */
+export const literal = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
+
 /** Keys that TypeScript names. Scripts build theirs the same way. */
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
@@ -19,6 +24,7 @@ export const keysOf = (ns: string) => ({
   session: (hash: string) => `${ns}session:${hash}`,
   processes: `${ns}processes`,
   tenants: `${ns}tenants`,
+  ofTenant: (name: string) => namespaceOf(ns, name),
   views: `${ns}views`,
   muted: `${ns}muted`,
   sources: `${ns}sources`,
@@ -53,8 +59,12 @@ export const keysOf = (ns: string) => ({
   record: (id: string | number) => `${ns}job:${id}:record`,
   value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
   children: (id: string | number) => `${ns}job:${id}:children`,
-  quota: (by: string) => `${ns}quota:${by.replace(/^key:/, '')}`,
-  kept: (by: string) => `${ns}quota:${by.replace(/^key:/, '')}:kept`,
+  /** What counts the jobs of an API key, and those of its tenant. */
+  quota: (by: string) =>
+    [by.replace(/^key:/, ''), ...(isOfTenant(ns) ? ['tenant'] : [])].flatMap((of) => [
+      `${ns}quota:${of}`,
+      `${ns}quota:${of}:kept`,
+    ]),
   workers: (queue: string) => `${ns}workers:${queue}`,
   breaker: (host: string) => `${ns}breaker:${host}`,
   channel: (name: string) => `${ns}channel:${name}`,

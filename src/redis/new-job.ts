@@ -20,8 +20,8 @@ export type LimitKey = {
   rate?: { limit: number; period: number }
 }
 
-/** Maximum number and bytes of unfinished jobs of an API key (`key:<id>`). */
-export type Quota = { by: string; jobs: number; bytes: number }
+/** Maximum number and bytes of unfinished jobs of an API key (`key:<id>`), and of its tenant. */
+export type Quota = { by: string; jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
 /** A job to create. The definition of its class is already applied. */
 export type NewJob = {

@@ -159,7 +159,7 @@ export const calls = {
   tag: { of: 'target', version: 'some', limits: 'limits', group: 'some' },
   apikey: { id: 'text', about: 'text', known: 'text', chance: 'text' },
   unring: { name: 'text', bell: 'text' },
-  graph: { name: 'text', text: 'some', by: 'some', most_jobs: 'some', most_bytes: 'some' },
+  graph: { name: 'text', text: 'some', by: 'some' },
 } as const satisfies Table
 
 type Value<K extends Kind> = Parameters<(typeof kinds)[K]>[0]

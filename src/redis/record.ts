@@ -178,7 +178,8 @@ export const channelsOf = (record: JobRecord, dir: 'i' | 'o', port: string): str
   readList(record[`c${dir}:${port}`])
 
 export function stateOf(record: JobRecord): Record<string, Encoded> {
-  const state: Record<string, Encoded> = {}
+  // A field may be called `__proto__`.
+  const state: Record<string, Encoded> = Object.create(null)
   for (const field of namedOf(record, 's')) state[field.slice(2)] = record[field] as Encoded
   return state
 }

@@ -5,6 +5,7 @@ import type { FaultKind } from '../core/faults.ts'
 import type { Status } from '../core/job.ts'
 import type { Row } from './answers.ts'
 import type { RunOutcome } from './changes.ts'
+import type { Quota } from './new-job.ts'
 import type { Child, JobRecord, QueueRecord } from './record.ts'
 
 /** A bell to ring, now or at a time. */
@@ -13,8 +14,8 @@ export type Ring = { queue: string; bell: string; at?: number }
 /** Key of a stored answer, for how long, and of which request. */
 export type Once = { key: string; period: number; fingerprint?: string }
 
-/** Queues and jobs that a change probably reaches. */
-export type Near = { queues?: readonly string[]; jobs?: readonly string[] }
+/** Queues and jobs that a change probably reaches, and the quota of the caller. */
+export type Near = { queues?: readonly string[]; jobs?: readonly string[]; quota?: Quota }
 
 export type Made = { id: number; status: Status; existing?: true }
 

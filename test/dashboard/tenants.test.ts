@@ -49,7 +49,7 @@ beforeAll(async () => {
   }))
   engines[HOME] = pages.engine
   for (const name of names) {
-    await pages.engine.tenants.add(name)
+    await pages.engine.tenants.set(name, {})
     engines[name] ??= createEngine({
       ...pages.engineOptions,
       apiKey: undefined,

@@ -3,29 +3,44 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { type Code, codes } from '../../src/core/errors.ts'
+import { type Code, codes, errorBody, SidejobError } from '../../src/core/errors.ts'
 import { remedies } from '../../src/core/remedies.ts'
+import { errors } from '../../src/http/docs.ts'
 
 const src = join(import.meta.dirname, '../../src')
 
 const page = `# Errors
 
-Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter" } }\`. Programs decide by \`code\`. The message
+Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter", "doc_url" } }\`. Programs decide by \`code\`. The message
 is for people: it states the expected and the received value. \`path\` names the field that caused the error.
 \`retryAfter\`, like the header \`Retry-After\`, is the number of seconds to wait before the next attempt.
+\`doc_url\` is the address of the code on a page of the deployment (\`GET /docs/errors\`, \`system.errors\`).
 
 | code | status | cause | remedy |
 |---|---|---|---|
 ${Object.entries(remedies)
-  .map(([code, { means, remedy }]) => `| \`${code}\` | ${codes[code as Code]} | ${means} | ${remedy} |`)
+  .map(
+    ([code, { means, remedy }]) =>
+      `| <a id="${code}"></a>\`${code}\` | ${codes[code as Code]} | ${means} | ${remedy} |`,
+  )
   .join('\n')}
 
-The client throws an \`ApiError\` with \`code\`, \`status\`, \`path\` and \`retryAfter\`. If the network fails or the status
+The client throws an \`ApiError\` with \`code\`, \`status\`, \`path\`, \`retryAfter\` and \`docUrl\`. If the network fails or the status
 is 503, it repeats the call with the same idempotency key, so the call takes effect once.
 `
 
 test('docs/errors.md is up to date', async () => {
   await expect(page).toMatchFileSnapshot('../../docs/errors.md')
+})
+
+test('the doc_url of each error leads to an anchor of the page, here and in the deployment', async () => {
+  const markdown = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8')
+  const html = await (await errors()).text()
+  for (const code of Object.keys(codes) as Code[]) {
+    const { doc_url } = errorBody(new SidejobError(code, 'no'), 'https://jobs.example.com/_sidejob').error
+    expect(doc_url).toBe(`https://jobs.example.com/_sidejob/docs/errors#${code}`)
+    for (const page of [markdown, html]) expect(page).toContain(`id="${code}"`)
+  }
 })
 
 test('the table has every code of a script', () => {

@@ -75,7 +75,7 @@ describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
     await one.tick()
     expect((await costOf(kit, one.tick)).billed).toBe(4)
 
-    await kit.engine.tenants.add('acme')
+    await kit.engine.tenants.set('acme', {})
     const { engine: acme } = (await other.open('acme'))!
     await acme.jobs.enqueue([{ queue: 'default', class: 'work', runAt: kit.now() + 60_000 } as never])
     await kit.advance(120_000)

@@ -2,7 +2,8 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEngine } from '../../src/engine/index.ts'
-import { defineWorker } from '../../src/index.ts'
+import { createApp } from '../../src/http/app.ts'
+import { defineWorker, port } from '../../src/index.ts'
 import { drain } from '../../src/testing/drain.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
@@ -21,7 +22,16 @@ const parent = defineWorker({
   },
 })
 const leaf = defineWorker({ class: 'leaf', perform: (job) => void keys.push(job.effectKey('pay')) })
-const workers = [parent, leaf]
+const states: unknown[] = []
+const counter = defineWorker({
+  class: 'counter',
+  in: { go: port() },
+  perform(job) {
+    states.push(job.get('__proto__'))
+    job.set(Object.fromEntries([['__proto__', `run ${states.length}`]]))
+  },
+})
+const workers = [parent, leaf, counter]
 
 let kit: Kit
 beforeAll(async () => {
@@ -37,6 +47,26 @@ test('a child that is called __proto__ is in the tree and in the run', async () 
   const { children } = (await kit.engine.jobs.tree(String(id))) as { children: Record<string, unknown> }
   expect(Object.keys(children).sort()).toEqual(['__proto__', 'other'])
   expect(seen[0]).toEqual(['__proto__', 'other'])
+})
+
+test('a field of the state that is called __proto__ is kept, for the next run and for HTTP', async () => {
+  const id = await kit.make('counter')
+  await kit.until(async () => (await kit.engine.jobs.get(String(id))).status === 'completed')
+  const app = createApp({
+    engine: kit.engine,
+    verify: async () => true,
+    publicUrl: 'http://127.0.0.1:1',
+    apiKey: 'key',
+  })
+  const shown = async () => {
+    const headers = { authorization: 'Bearer key' }
+    return (await app.request(`/v1/jobs/${id}/state`, { headers })).text()
+  }
+  expect(await shown()).toContain('"__proto__":"run 1"')
+  await kit.engine.jobs.run(String(id), {})
+  await kit.until(() => states.length === 2)
+  expect(states).toEqual([undefined, 'run 1'])
+  await kit.until(async () => (await shown()).includes('run 2'))
 })
 
 test('jobs of two tenants with one id and one moment have different keys of effects', async () => {

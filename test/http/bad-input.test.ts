@@ -12,6 +12,7 @@ test.each(badInputs)('$name: $code', async ({ request, code, status, message, pa
   const answer = await ask(request)
   const { error } = (await answer.json()) as { error: Record<string, unknown> }
   expect({ ...error, status: answer.status }).toEqual({
+    doc_url: `https://jobs.example.com/docs/errors#${code}`,
     code,
     status,
     message: expect.stringContaining(message),
@@ -37,7 +38,13 @@ test('an unexpected error shows details to the operator, and only its occurrence
   })
   const answer = await ask({ method: 'GET', path: '/v1/stats' })
   expect(answer.status).toBe(500)
-  expect(await answer.json()).toEqual({ error: { code: 'INTERNAL', message: 'something went wrong on our side' } })
+  expect(await answer.json()).toEqual({
+    error: {
+      code: 'INTERNAL',
+      message: 'something went wrong on our side',
+      doc_url: expect.stringMatching(/\/docs\/errors#INTERNAL$/),
+    },
+  })
   expect(reported).toEqual([fault])
 })
 

@@ -47,6 +47,46 @@ describe('how much', () => {
     for (let i = 0; i < 20; i++) expect((await ask(get('/v1/queues'))).status).toBe(200)
   })
 
+  test('a key has at most 500 open streams and long polls, and a closed one makes room', async () => {
+    const ends: (() => void)[] = []
+    const result = () => new Promise<null>((end) => ends.push(() => end(null)))
+    const { ask } = keyed({}, { jobs: { result } } as never)
+    const poll = () => ask(get('/v1/jobs/7/result?wait=30'))
+    const open = Array.from({ length: 500 }, poll)
+    await vi.waitFor(() => expect(ends.length).toBe(500))
+    const refused = await poll()
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '5'])
+    expect(await refused.json()).toMatchObject({
+      error: { code: 'LIMITED', message: expect.stringContaining('at most 500 open streams and long polls') },
+    })
+    ends[0]!()
+    await open[0]
+    const next = poll()
+    await vi.waitFor(() => expect(ends.length).toBe(501))
+    for (const end of ends) end()
+    await Promise.all([...open, next])
+  })
+
+  test('the channel / has at most 50 listeners, of all keys together', async () => {
+    const subscribe = async function* (_: unknown, signal: AbortSignal) {
+      await new Promise((end) => signal.addEventListener('abort', end))
+    }
+    const { ask } = keyed({}, { channels: { subscribe } } as never)
+    const listen = (path: string) => ask(get(path))
+    const open = await Promise.all(Array.from({ length: 50 }, () => listen('/v1/subscribe?channel=/')))
+    expect(open.map(({ status }) => status)).toEqual(Array(50).fill(200))
+    expect((await listen('/v1/subscribe?channel=/a&channel=/')).status).toBe(429)
+    const other = await listen('/v1/subscribe?channel=/a')
+    expect(other.status).toBe(200)
+    await open[0]!.body!.cancel()
+    await vi.waitFor(async () => {
+      const again = await listen('/v1/subscribe?channel=/')
+      expect(again.status).toBe(200)
+      await again.body!.cancel()
+    })
+    for (const { body } of [...open.slice(1), other]) await body!.cancel()
+  })
+
   describe('callers that are not known', () => {
     /** An app that knows one key, and counts its lookups. */
     function counting(deps: Partial<Deps> = {}) {
@@ -69,7 +109,7 @@ describe('how much', () => {
       const made = setUp({}, {
         engine,
         dashboard: dashboard(),
-        tenants: { open, tick: () => engine.tick() },
+        tenants: { open, tick: () => engine.tick(), erase: async () => ({ keys: 0, files: 0, cursor: null }) },
         ...deps,
       } as object)
       const from = (address: string, path = '/v1/queues', more: Partial<BadRequest> = {}) =>

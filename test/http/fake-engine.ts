@@ -526,9 +526,10 @@ const answers: Unperformed = {
   },
   tenants: {
     list: async () => ({ tenants: [{ name: 'acme', createdAt: T }] }),
-    add: async () => {},
+    set: async () => {},
     remove: async () => {},
-    has: async () => true,
+    get: async (name) => ({ name, createdAt: 0 }),
+    erase: async () => ({ keys: 0, cursor: null }),
   },
   views: {
     list: async () => ({ views: [{ name: 'Night', query: 'status=failed', by: 'ann', at: T }] }),

@@ -56,7 +56,11 @@ export const setUp = (verbs: Answers = {}, deps: Partial<Deps> = {}) => {
     publicUrl,
     report: (error) => reported.push(error),
     downloads,
-    tenants: { open: async () => undefined, tick: () => engine.tick() },
+    tenants: {
+      open: async () => undefined,
+      tick: () => engine.tick(),
+      erase: async () => ({ keys: 0, files: 0, cursor: null }),
+    },
     ...deps,
   })
   return { app, calls, reported, ask: (request: BadRequest) => asRequest(request).then((made) => app.fetch(made)) }

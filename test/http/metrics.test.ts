@@ -73,7 +73,11 @@ test('a wrong method lists the right ones', async () => {
   const answer = await ask('/v1/jobs', { method: 'PUT' })
   expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST'])
   expect(await answer.json()).toEqual({
-    error: { code: 'WRONG_METHOD', message: '/v1/jobs takes GET, POST, got PUT' },
+    error: {
+      code: 'WRONG_METHOD',
+      message: '/v1/jobs takes GET, POST, got PUT',
+      doc_url: expect.stringContaining('/docs/errors#WRONG_METHOD'),
+    },
   })
   const facade = await ask('/jq/jobs', { method: 'PUT' })
   expect([facade.status, facade.headers.get('allow')]).toEqual([405, 'POST'])

@@ -77,7 +77,7 @@ test('bodies are described from outside, in both formats', () => {
 
 test('a shape is written the way TypeScript writes a type', () => {
   expect(written(document.components.schemas.Error!)).toBe(
-    '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n  }\n}',
+    '{\n  error: {\n    code: string\n    message: string\n    path?: (string | number)[]\n    retryAfter?: number\n    doc_url: string  // page about the code\n  }\n}',
   )
 })
 

@@ -1041,7 +1041,7 @@ const cases: Case[] = [
   ],
   ['me.show', ask('GET', '/v1/me'), 200, { id: 'admin', name: 'admin', scopes: ['admin'], tenant: null }],
   ['tenants.list', ask('GET', '/v1/tenants'), 200, { tenants: [{ name: 'acme', createdAt: at }] }, 'tenants.list'],
-  ['tenants.add', ask('PUT', '/v1/tenants/acme'), 200, {}, 'tenants.add', 'acme'],
+  ['tenants.add', ask('PUT', '/v1/tenants/acme'), 200, {}, 'tenants.set', 'acme', {}],
   ['tenants.remove', ask('DELETE', '/v1/tenants/acme'), 200, {}, 'tenants.remove', 'acme'],
   [
     'views.list',
@@ -1148,6 +1148,7 @@ const cases: Case[] = [
   ['system.openapi', ask('GET', '/openapi.json'), 200, { openapi: '3.1.0' }],
   ['system.workerOpenapi', ask('GET', '/worker.openapi.json'), 200, { openapi: '3.1.0' }],
   ['system.docs', ask('GET', '/docs'), 200, '<!doctype html>'],
+  ['system.errors', ask('GET', '/docs/errors'), 200, '<!doctype html>'],
   [
     'system.dispatch',
     { ...ask('POST', '/dispatch/a%20b', '{"bell":"b-1"}'), sign: {} },
@@ -1246,6 +1247,7 @@ describe('who may', () => {
       '/openapi.json',
       '/worker.openapi.json',
       '/docs',
+      '/docs/errors',
       '/downloader/hb',
     ])
     expect(at('signed')).toEqual(['/dispatch/:queue', '/tick'])

@@ -39,7 +39,12 @@ describe('each route, with each key, at each address', () => {
   }
   const home = { ...placeOf(), verify: async () => true }
   const places: Record<string, Place> = { acme: placeOf('acme'), globex: placeOf('globex') }
-  const deps = { ...home, tenants: { open: async (name: string) => places[name], tick: () => home.engine.tick() } }
+  const tenants = {
+    open: async (name: string) => places[name],
+    tick: () => home.engine.tick(),
+    erase: async () => ({ keys: 0, files: 0, cursor: null }),
+  }
+  const deps = { ...home, tenants }
   const admit = createDoor(deps, createGate({}))
 
   /** Expected namespace, or the code of an error. */
@@ -290,6 +295,101 @@ describe('two tenants on one Redis', () => {
     expect((await ask('dev', 'GET /t/globex/v1/jobs')).status).toBe(404)
     await ask('dev', 'PUT /v1/tenants/globex')
     expect((await ask(key.globex!, 'GET /v1/jobs/nightly')).status).toBe(200)
+  })
+
+  describe('limits of a tenant', () => {
+    const job = { class: 'double', wait: '10h' }
+    const keyFor = async (limits?: object) => {
+      const made = await ask('dev', 'POST /t/small/v1/keys', { name: 'k', scopes: ['admin'], limits })
+      return (made.body as { key: string }).key
+    }
+    const setLimits = (limits: object) => ask('dev', 'PUT /v1/tenants/small', { limits })
+
+    test('count the jobs of all its keys together, whatever its own keys allow', async () => {
+      expect((await setLimits({ jobs: 10 })).status).toBe(200)
+      const [one, other] = [await keyFor({ jobs: 1e9, bytes: 1e12 }), await keyFor({ jobs: 1e9 })]
+      expect((await ask(one, 'POST /v1/jobs', Array(6).fill(job))).status).toBe(201)
+      expect((await ask(other, 'POST /v1/jobs', Array(4).fill(job))).status).toBe(201)
+      const refused = {
+        error: { code: 'LIMITED', message: 'tenant small: expected at most 10 jobs that have not ended, got 11' },
+      }
+      for (const key of [one, other])
+        expect(await ask(key, 'POST /v1/jobs', job)).toMatchObject({ status: 429, body: refused })
+      expect((await ask('dev', 'POST /t/small/v1/jobs', job)).status).toBe(201)
+      expect((await ask(key.acme!, 'POST /v1/jobs', Array(11).fill(job))).status).toBe(201)
+      const { jobs } = (await ask(one, 'GET /v1/jobs?class=double')).body as { jobs: { id: number }[] }
+      for (const { id } of jobs) await ask(one, `DELETE /v1/jobs/${id}?force=true`)
+      expect((await ask(other, 'POST /v1/jobs', Array(10).fill(job))).status).toBe(201)
+    })
+
+    test('count the bytes of all its keys together, also of stored graphs and of values that are written later', async () => {
+      await setLimits({ bytes: 80_000 })
+      const [one, other] = [await keyFor(), await keyFor()]
+      const { id } = (await ask(one, 'POST /v1/jobs', { ...job, args: 'x'.repeat(40_000) })).body as { id: number }
+      const graph = { description: 'x'.repeat(9_000), nodes: {}, edges: [] }
+      expect((await ask(other, 'PUT /v1/graphs/g', graph)).status).toBe(200)
+      const refused = await ask(other, `POST /v1/jobs/${id}/in/n`, { value: 'x'.repeat(40_000) })
+      expect(refused).toMatchObject({
+        status: 429,
+        body: { error: { message: expect.stringMatching(/^tenant small: expected at most 80000 bytes/) } },
+      })
+      await setLimits({ bytes: 200_000 })
+      expect((await ask(other, `POST /v1/jobs/${id}/in/n`, { value: 'x'.repeat(40_000) })).status).toBe(200)
+    })
+
+    test('count its requests together, and stay when the tenant is put again without limits', async () => {
+      await setLimits({ requestsPerSecond: 1 })
+      await ask('dev', 'PUT /v1/tenants/small')
+      const { tenants } = (await ask('dev', 'GET /v1/tenants')).body as { tenants: object[] }
+      expect(tenants).toContainEqual(expect.objectContaining({ name: 'small', limits: { requestsPerSecond: 1 } }))
+      await setLimits({})
+      const [one, other] = [await keyFor(), await keyFor()]
+      await setLimits({ requestsPerSecond: 1 })
+      const statuses = []
+      for (const key of [one, other, one, other]) statuses.push((await ask(key, 'GET /v1/me')).status)
+      expect(statuses).toEqual([200, 200, 429, 429])
+      await setLimits({})
+    })
+  })
+
+  test('a tenant is erased in slices, and its name comes back empty', async () => {
+    await ask('dev', 'PUT /v1/tenants/gone')
+    const made = await ask('dev', 'POST /t/gone/v1/keys', { name: 'k', scopes: ['admin'] })
+    const { key: own } = made.body as { key: string }
+    for (let i = 0; i < 50; i++)
+      expect(
+        (await ask(own, 'POST /v1/jobs', Array(100).fill({ class: 'double', wait: '10h', args: { i } }))).status,
+      ).toBe(201)
+    const erase = async (query: string) => {
+      let [keys, calls, cursor] = [0, 0, undefined as string | null | undefined]
+      while (cursor !== null) {
+        const page: string = cursor === undefined ? '' : `&cursor=${cursor}`
+        const { status, body } = await ask('dev', `DELETE /v1/tenants/gone?${query}${page}`)
+        expect(status).toBe(200)
+        const erased = body as { keys: number; files: number; cursor: string | null }
+        keys += erased.keys
+        calls++
+        cursor = erased.cursor
+      }
+      return { keys, calls }
+    }
+    const dry = await erase('erase=true&preview=true')
+    expect(dry.keys).toBeGreaterThan(5_000)
+    expect((await ask(own, 'GET /v1/me')).status).toBe(200)
+    const acme = (await ask(key.acme!, 'GET /v1/jobs?class=double')).body
+    const { keys, calls } = await erase('erase=true')
+    expect({ keys, isSliced: calls > 1 }).toEqual({ keys: dry.keys, isSliced: true })
+    expect((await ask(own, 'GET /v1/me')).status).toBe(401)
+    expect(await erase('erase=true')).toEqual({ keys: 0, calls: 1 })
+    expect((await ask(key.acme!, 'GET /v1/jobs?class=double')).body).toEqual(acme)
+    await ask('dev', 'PUT /v1/tenants/gone')
+    expect((await ask(own, 'GET /v1/me')).status).toBe(401)
+    expect((await ask('dev', 'GET /t/gone/v1/jobs')).body).toMatchObject({ jobs: [] })
+    const { entries } = (await ask('dev', 'GET /v1/audit')).body as { entries: object[] }
+    expect(entries).toContainEqual(
+      expect.objectContaining({ verb: 'tenants.remove', path: '/v1/tenants/gone?erase=true' }),
+    )
+    expect((await ask('dev', 'DELETE /v1/tenants/gone?preview=true')).status).toBe(400)
   })
 
   test('a stream of a tenant hears its channel only, also by a token', async () => {

@@ -29,9 +29,12 @@ const failing = defineWorker({
   },
 })
 
+const plain = defineWorker({ class: 'plain', retain: 60_000, perform: () => undefined })
+const echo = defineWorker({ class: 'echo', perform: (job: Job) => job.args })
+
 let doors: Doors
 beforeAll(async () => {
-  doors = await startDoors({ workers: [quick, sleeper, failing] })
+  doors = await startDoors({ workers: [quick, sleeper, failing, echo, plain] })
 })
 afterAll(() => doors.close())
 afterEach(async () => {
@@ -45,6 +48,7 @@ async function keyed(limits: object) {
   const headers = { authorization: `Bearer ${key}` }
   return {
     id,
+    headers,
     ask: (method: string, path: string, body?: unknown) => doors.ask(method, path, body, headers),
     async make(job: object) {
       const { status, text } = await doors.ask('POST', '/v1/jobs', job, headers)
@@ -57,6 +61,13 @@ async function keyed(limits: object) {
 const waiting = async (id: string) => {
   const text = await doors.raw('GET', `sidejob:quota:${id}`)
   return text.split('\r\n')[1]!.split(',').slice(0, 2).map(Number)
+}
+
+/** Bytes that a key keeps, and bytes of its texts that expire. */
+async function sum(id: string) {
+  const text = await doors.raw('GET', `sidejob:quota:${id}:kept`)
+  const [kept = 0, , ...quarters] = (text.split('\r\n')[1] ?? '0').split(',').map(Number)
+  return { kept, expiring: quarters.reduce((all, bytes) => all + bytes, 0) }
 }
 
 const job = { class: 'quick', wait: '10h' }
@@ -150,6 +161,71 @@ test('a suspended job, and values that are written to it, count', async () => {
   expect(await key.ask('POST', '/v1/jobs', { ...job, args: 'x'.repeat(40_000) })).toMatchObject({ status: 429 })
   expect(await doors.ask('DELETE', `/v1/jobs/${id}?force=true`)).toMatchObject({ status: 200 })
   await key.make({ ...job, args: 'x'.repeat(90_000) })
+})
+
+test('each small job counts until it is deleted, also if it ran in a batch', async () => {
+  const key = await keyed({ bytes: 200_000 })
+  const kept = { class: 'quick', retain: 'forever', args: 'x'.repeat(200) }
+  const bytes = async () => (await sum(key.id)).kept
+  for (const jobs of [Array(100).fill(kept), [kept]]) {
+    const before = await bytes()
+    const made = await key.ask('POST', '/v1/jobs', jobs)
+    expect(made.status).toBe(201)
+    await doors.engine.dispatch('default', 'bell')
+    const each = ((await bytes()) - before) / jobs.length
+    expect(each).toBeGreaterThan(200)
+    expect(each).toBeLessThan(800)
+  }
+  const { text } = await doors.ask('GET', '/v1/jobs?class=quick&limit=500')
+  for (const { id } of JSON.parse(text).jobs) await doors.ask('DELETE', `/v1/jobs/${id}?force=true`)
+  expect(await sum(key.id)).toEqual({ kept: 0, expiring: 0 })
+})
+
+test('a batch of small jobs is counted until retention removes it', async () => {
+  const key = await keyed({ bytes: 200_000 })
+  await key.ask('POST', '/v1/jobs', Array(100).fill({ class: 'plain', args: 'x'.repeat(200) }))
+  await doors.engine.dispatch('default', 'bell')
+  expect((await sum(key.id)).kept).toBeGreaterThan(20_000)
+  await doors.advance(61_000)
+  await doors.engine.tick()
+  expect(await sum(key.id)).toEqual({ kept: 0, expiring: 0 })
+})
+
+test('answers to idempotency keys count for a day', async () => {
+  const key = await keyed({ bytes: 20_000 })
+  const made = await key.make({ ...job, class: 'sleeper' })
+  const write = (i: number) =>
+    doors.ask(
+      'POST',
+      `/v1/jobs/${made}/in/in`,
+      { value: i },
+      { ...key.headers, 'idempotency-key': `${i}`.padEnd(250, 'k') },
+    )
+  let calls = 0
+  for (let status = 200; status === 200 && calls < 100; calls++) status = (await write(calls)).status
+  expect(calls).toBeGreaterThan(20)
+  expect(calls).toBeLessThan(60)
+  const refused = await write(calls)
+  expect(JSON.parse(refused.text)).toMatchObject({
+    error: { code: 'LIMITED', message: expect.stringContaining('bytes') },
+  })
+  expect((await write(0)).status).toBe(200)
+  expect(await key.ask('POST', `/v1/jobs/${made}/terminate`, {})).toMatchObject({ status: 200 })
+  await doors.advance(30 * 3_600_000)
+  await key.make(job)
+})
+
+test('results that outlive their job count for a day', async () => {
+  const key = await keyed({ bytes: 100_000 })
+  const echo = { class: 'echo', retain: 0, keepResult: 86_400, args: 'x'.repeat(30_000) }
+  for (let i = 0; i < 3; i++) {
+    await key.make(echo)
+    await doors.engine.dispatch('default', 'bell')
+  }
+  expect((await sum(key.id)).expiring).toBeGreaterThan(90_000)
+  expect(await key.ask('POST', '/v1/jobs', echo)).toMatchObject({ status: 429 })
+  await doors.advance(30 * 3_600_000)
+  await key.make(echo)
 })
 
 test('stored graphs count for the key that stored them', async () => {

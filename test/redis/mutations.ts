@@ -2858,7 +2858,7 @@ const packed: Mutation[] = [
       "counts.add(doc.queue, doc.class, 'completed', 1)",
       'a piece is counted as one run',
     ],
-    ['  if keep > time.now then\n    move', '  if true then\n    move', 'a job to be removed at once stays'],
+    ['  if keep > time.now then\n    if doc', '  if true then\n    if doc', 'a job to be removed at once stays'],
     [':gsub(\'"le":"%d+",\', \'"le":"\' .. till .. \'","bg":"1",\', 1)', '', 'a renewed lease ends in the text'],
     ['.. till .. \'","bg":"1",\', 1)', ".. till .. '\",', 1)", 'a run of a piece that was extended has not begun'],
     ['(begun and \'"bg":"1",\' or \'\')', '\'"bg":"1",\'', 'a job that waited for the rest of its lane counts as lost'],

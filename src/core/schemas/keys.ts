@@ -29,6 +29,12 @@ const keyLimits = z.strictObject({
     .meta({ description: `maximum bytes of these jobs, each counted with at least 1 KiB; by default ${quotas.bytes}` }),
 })
 
+const shownLimits = z.object({
+  requestsPerSecond: z.number().optional(),
+  jobs: z.number().optional(),
+  bytes: z.number().optional(),
+})
+
 export const keyInput = z.strictObject({
   name: label,
   scopes: z.array(scope).min(1).max(4),
@@ -48,13 +54,7 @@ export const keyList = z.object({
       createdAt: moment,
       expiresAt: moment.optional(),
       lastUsedAt: moment.optional().meta({ description: 'rounded to the hour' }),
-      limits: z
-        .object({
-          requestsPerSecond: z.number().optional(),
-          jobs: z.number().optional(),
-          bytes: z.number().optional(),
-        })
-        .optional(),
+      limits: shownLimits.optional(),
     }),
   ),
 })
@@ -72,10 +72,32 @@ export const keyRotation = z.strictObject({
   overlap: duration.refine((ms) => ms >= 0 && ms <= 30 * DAY, 'expected at most 30 days').default(DAY),
 })
 
+export const tenantInput = z.strictObject({
+  limits: keyLimits.optional().meta({
+    description:
+      'limits of all keys of the tenant together; by default unchanged, for a new tenant none; `{}` removes them',
+  }),
+})
+
+export const tenantErased = z.object({
+  keys: z.int().meta({ description: 'keys in Redis that this call erased; with preview, that it would erase' }),
+  files: z.int().meta({ description: 'stored files that this call erased; with preview, that it would erase' }),
+  cursor: z.string().nullable().meta({ description: 'pass it to the next call; null after the last one' }),
+})
+
+/** Where the erasure of a tenant continues: its keys in Redis, then its files. */
+export const erasureCursor = z
+  .string()
+  .max(2_000)
+  .regex(/^(\d{1,20}|files:.*)$/, 'expected the cursor of the previous call')
+  .meta({ description: 'cursor from the previous call' })
+
 const TENANT_NAME = 'a tenant: a-z, 0-9 and -, at most 40 long, beginning with a letter or digit'
 export const tenantName = named(TENANT_NAME, (text) => TENANT.test(text))
 
-export const tenantList = z.object({ tenants: z.array(z.object({ name: z.string(), createdAt: moment })) })
+export const tenantList = z.object({
+  tenants: z.array(z.object({ name: z.string(), createdAt: moment, limits: shownLimits.optional() })),
+})
 
 export const auditPage = z.object({
   entries: z.array(

@@ -12,5 +12,6 @@ export const failure = z.object({
     message: z.string(),
     path: z.array(z.union([z.string(), z.number()])).optional(),
     retryAfter: z.number().optional(),
+    doc_url: z.string().meta({ description: 'page about the code' }),
   }),
 })

@@ -7,6 +7,7 @@ import type { LastMessage } from '../../redis/item.ts'
 import { ops } from '../../redis/ops.ts'
 import { type Context, onceOf } from '../context.ts'
 import type { Call, ChannelView } from '../engine.ts'
+import { quotaOf } from '../jobs/new-job.ts'
 
 const LISTEN = 60_000
 
@@ -85,7 +86,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       options: { context?: Encoded; keep?: 0 | 1 } = {},
       call?: Call,
     ): Promise<{ subscribers: number }> {
-      const near = { queues: registry.queues, jobs: audience.of(channel) }
+      const near = { queues: registry.queues, jobs: audience.of(channel), ...quotaOf(call) }
       const { answer, rings, heard, again } = await store.change(
         '',
         publishedWords(channel, message, store.vault, options),

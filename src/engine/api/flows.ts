@@ -330,9 +330,7 @@ export function createFlows({
 
       /** Stores a graph under a name. */
       async set(name: string, graph: Graph, call?: Call): Promise<void> {
-        const { by, quota } = call ?? {}
-        const limits = quota && { most_jobs: String(quota.jobs), most_bytes: String(quota.bytes) }
-        await change('', [ops.graph({ name, text: graphText(graph), ...(quota && { by }), ...limits })], call)
+        await change('', [ops.graph({ name, text: graphText(graph), ...(call?.quota && { by: call.by }) })], call)
       },
 
       /** Deletes a stored graph. */

@@ -1,34 +1,41 @@
 // Tenants. Each has its own namespace in Redis, which holds everything of it.
 
+import { add, BUDGET, type Sum, unitsOf } from '../../core/budget.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
+import type { KeyLimits, Tenant } from '../engine.ts'
 
-const FRESH = 10_000
+/** Milliseconds for which an isolate relies on what it has read of a tenant. */
+const FRESH_MS = 10_000
 const REMEMBERED = 1_000
 /** The tick visits each tenant every minute. */
-const MOST = 1_000
+const MAX_TENANTS = 1_000
+
+type Kept = Omit<Tenant, 'name'>
+
+const tenantOf = (name: string, text: string): Tenant => ({ name, createdAt: 0, ...readObject<Kept>(text) })
 
 export function createTenants({ store, now }: Context) {
-  const seen = new Lru<string, { at: number; is: boolean }>(REMEMBERED)
+  const seen = new Lru<string, { at: number; tenant: Tenant | undefined }>(REMEMBERED)
 
   return {
-    /** Lists tenants. */
-    async list(): Promise<{ tenants: { name: string; createdAt: number }[] }> {
-      const rows = Object.entries(await store.tenants()).map(([name, text]) => ({
-        name,
-        createdAt: readObject<{ createdAt: number }>(text)?.createdAt ?? 0,
-      }))
+    /** Lists tenants that are not suspended. */
+    async list(): Promise<{ tenants: Tenant[] }> {
+      const rows = Object.entries(await store.tenants()).map(([name, text]) => tenantOf(name, text))
       return { tenants: rows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
-    /** Creates a tenant. */
-    async add(name: string): Promise<void> {
+    /** Creates a tenant, or changes its limits. Without limits those of an existing tenant stay. */
+    async set(name: string, { limits }: { limits?: KeyLimits }): Promise<void> {
       const all = await store.tenants()
-      if (!all[name] && Object.keys(all).length >= MOST)
-        throw new SidejobError('LIMITED', `expected at most ${MOST} tenants`)
-      await store.addTenant(name, JSON.stringify({ createdAt: now() }))
+      const known = Object.hasOwn(all, name) ? tenantOf(name, all[name]!) : undefined
+      if (!known && Object.keys(all).length >= MAX_TENANTS)
+        throw new SidejobError('LIMITED', `Expected at most ${MAX_TENANTS} tenants. Suspend one first`)
+      const { createdAt } = known ?? { createdAt: now() }
+      const kept: Kept = { createdAt, limits: limits ?? known?.limits }
+      await store.setTenant(name, JSON.stringify(kept))
       seen.delete(name)
     },
 
@@ -38,13 +45,34 @@ export function createTenants({ store, now }: Context) {
       seen.delete(name)
     },
 
-    /** Returns whether a tenant exists. */
-    async has(name: string): Promise<boolean> {
+    /** Returns a tenant; undefined if it does not exist or is suspended. Remembered for ten seconds. */
+    async get(name: string): Promise<Tenant | undefined> {
       const last = seen.get(name)
-      if (last && Date.now() - last.at < FRESH) return last.is
-      const is = (await store.tenant(name)) !== null
-      seen.set(name, { at: Date.now(), is })
-      return is
+      if (last && Date.now() - last.at < FRESH_MS) return last.tenant
+      const text = await store.tenant(name)
+      const tenant = text === null ? undefined : tenantOf(name, text)
+      seen.set(name, { at: Date.now(), tenant })
+      return tenant
+    },
+
+    /** Erases a slice of a tenant's keys in Redis; counts them with `preview`. The cursor of the last slice is null. */
+    async erase(
+      name: string,
+      { cursor, preview = false }: { cursor: string; preview?: boolean },
+    ): Promise<{ keys: number; cursor: string | null }> {
+      const sum: Sum = new Map()
+      let [keys, next] = [0, cursor]
+      do {
+        const found = await store.keysOfTenant(name, next)
+        add(sum, 'names', found.looked)
+        if (!preview) {
+          add(sum, 'writes', found.keys.length)
+          await store.erase(found.keys)
+        }
+        keys += found.keys.length
+        next = found.cursor
+      } while (next !== '0' && unitsOf(sum) < BUDGET)
+      return { keys, cursor: next === '0' ? null : next }
     },
   }
 }

@@ -8,7 +8,7 @@ import { nextSlot, parseRepeat, shiftLength } from '../../core/repeat.ts'
 import type { PortOptions, Spawn } from '../../core/run.ts'
 import { isText } from '../../core/schemas.ts'
 import { itemText } from '../../redis/item.ts'
-import type { LimitKey, NewJob } from '../../redis/new-job.ts'
+import type { LimitKey, NewJob, Quota } from '../../redis/new-job.ts'
 import type { Call, JobInput, PortSpecs } from '../engine.ts'
 import { keptCallback } from './callback-spec.ts'
 import { checkArgs, checkRoot, checkValues } from './checks.ts'
@@ -179,9 +179,13 @@ function newJob(
     limits: limitsOf(found, input),
     callback: keptCallback(input.callback, allowHosts, call?.by),
     by: call?.by,
-    ...(call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}),
+    ...quotaOf(call),
   }
 }
+
+/** The quota of a call's API key, as the store takes it. @example quotaOf(call).quota */
+export const quotaOf = (call: Call | undefined): { quota?: Quota } =>
+  call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}
 
 /** Omits undefined members, because thousands of jobs are copied and compared. */
 const given = (job: NewJob): NewJob =>

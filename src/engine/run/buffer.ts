@@ -192,7 +192,8 @@ export class RunBuffer {
 
   collect(end: Changes['end'], reads: Reads): Changes {
     this.#log?.collect()
-    const set: Record<string, Encoded> = {}
+    // A field may be called `__proto__`.
+    const set: Record<string, Encoded> = Object.create(null)
     const unset: string[] = []
     for (const [field, value] of this.#state ?? []) {
       if (value === undefined) unset.push(field)

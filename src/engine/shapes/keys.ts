@@ -31,6 +31,8 @@ export type KnownKey = {
   unlimited?: true
 }
 
+export type Tenant = { name: string; createdAt: number; limits?: KeyLimits }
+
 /** A request: its key, the verb of the route table, method and path. */
 export type AuditEntry = { by: string; name: string; verb: string; method: string; path: string }
 

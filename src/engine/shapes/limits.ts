@@ -25,8 +25,8 @@ export type OpenBreaker = { host: string; of: 'callbacks' | 'workers'; failures:
 
 export type ConstraintView = Constraint & { name: string }
 
-/** Maximum number and bytes of unfinished jobs of an API key. */
-export type Quota = { jobs: number; bytes: number }
+/** Maximum number and bytes of unfinished jobs of an API key, and of its tenant. */
+export type Quota = { jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
 /**
  * The caller of a request: its key (`key:<id>`) and quota; the idempotency key, whose answer is kept for `keep`

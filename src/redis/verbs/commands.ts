@@ -6,7 +6,7 @@ import type { Examined } from '../../core/examined.ts'
 import { readable, readObject } from '../../core/readable.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
 import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
-import type { Keys } from '../keys.ts'
+import { type Keys, literal } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { type DayRecord, decodeDay } from '../record.ts'
 import type { BellTrouble, Ready } from '../types.ts'
@@ -42,6 +42,8 @@ function restoreOf(text: string | null): Restore | null {
   return { times, noticedAt, lost: { from, to } }
 }
 
+/** Keys of the database that one step of an erasure looks at. */
+const TENANT_KEYS = 1_000
 /** Marks in the index that the database has tenants. */
 const THERE_ARE_TENANTS = 'd:tenants'
 /** Deployments, and after them the first due entries. */
@@ -238,12 +240,23 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     },
     tenants: () => hashOf(keys.tenants),
     tenant: (name: string) => ask<string | null>((redis) => redis.hget(keys.tenants, name)),
-    /** Returns whether it is new. Also sets the mark that ticks read. */
-    async addTenant(name: string, about: string): Promise<boolean> {
+    /** Also sets the mark that ticks read. */
+    async setTenant(name: string, about: string): Promise<void> {
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: THERE_ARE_TENANTS }))
-      return (await ask<number>((redis) => redis.hsetnx(keys.tenants, name, about))) === 1
+      await ask((redis) => redis.hset(keys.tenants, { [name]: about }))
     },
     removeTenant: (name: string) => ask<number>((redis) => redis.hdel(keys.tenants, name)),
+    /** A step of the search for the keys of a tenant. Each step looks at `looked` keys of the database. */
+    async keysOfTenant(name: string, cursor: string): Promise<{ keys: string[]; cursor: string; looked: number }> {
+      const match = `${literal(keys.ofTenant(name))}*`
+      const [next, found] = await ask<[string | number, string[]]>(
+        (redis) => redis.scan(cursor, { match, count: TENANT_KEYS }) as Promise<[string, string[]]>,
+      )
+      return { keys: found, cursor: String(next), looked: TENANT_KEYS }
+    },
+    async erase(names: readonly string[]): Promise<void> {
+      if (names.length > 0) await ask((redis) => redis.unlink(...(names as string[])))
+    },
     views: () => hashOf(keys.views),
     setView: (name: string, text: string) => ask((redis) => redis.hset(keys.views, { [name]: text })),
     removeView: (name: string) => ask<number>((redis) => redis.hdel(keys.views, name)),

@@ -6,7 +6,7 @@ import { RETRY_FOR } from '../../core/idempotency.ts'
 import type { Status } from '../../core/job.ts'
 import { answerOf, type Row } from '../answers.ts'
 import { lentOfRows } from '../claimed.ts'
-import { isSlight, jobsArguments, type NewJob } from '../new-job.ts'
+import { isSlight, jobsArguments, type NewJob, type Quota } from '../new-job.ts'
 import type { Words } from '../ops.ts'
 import { filling, granted, type Parts, refusalOf, ringsOf } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
@@ -17,14 +17,8 @@ import type { Enqueued, LaneStart, Made, Near, Once, Ring } from '../types.ts'
 /** One API key requests all jobs of a call. */
 const quotaOf = (jobs: readonly NewJob[]) => jobs[0]?.quota
 
-const quotaArgs = (jobs: readonly NewJob[]) => {
-  const quota = quotaOf(jobs)
-  return {
-    quota_of: quota?.by ?? '',
-    most_jobs: quota ? String(quota.jobs) : '',
-    most_bytes: quota ? String(quota.bytes) : '',
-  }
-}
+const allowance = (quota: Quota | undefined): string =>
+  quota ? `${quota.by} ${[quota.jobs, quota.bytes, quota.tenant?.jobs, quota.tenant?.bytes].join()}` : ''
 
 function madeOf(rows: Row<'made'>[]): Made[] {
   const made: Made[] = []
@@ -55,7 +49,7 @@ function checkLists(jobs: readonly NewJob[]): void {
 
 /** True if two calls have the same common arguments. */
 const beginsAs = (one: Making, other: Making): boolean =>
-  one.tagged === other.tagged && JSON.stringify(quotaArgs(one.jobs)) === JSON.stringify(quotaArgs(other.jobs))
+  one.tagged === other.tagged && JSON.stringify(quotaOf(one.jobs)) === JSON.stringify(quotaOf(other.jobs))
 
 export function createJobs(parts: Parts) {
   const { client, keys, base, markedBy, ids, moments, vault, packedFrom } = parts
@@ -67,6 +61,7 @@ export function createJobs(parts: Parts) {
     once_for: once ? String(once.period) : '',
     fingerprint: once?.fingerprint ?? '',
   })
+  const quotaKeys = (quota: Quota | undefined): string[] => (quota ? keys.quota(quota.by) : [])
   const onceKeys = (once?: Once): string[] => (once ? [keys.once(once.key)] : [])
 
   /** Answers that are kept for minutes are on a shelf. They are ids, which reveal nothing. */
@@ -89,7 +84,7 @@ export function createJobs(parts: Parts) {
       ...(lane ? [keys.lane(lane.id)] : []),
       ...[...queues].flatMap((queue) => [keys.queue(queue), keys.classCounts(queue)]),
       ...[...limits].map(keys.limit),
-      ...(quotaOf(jobs) ? [keys.quota(quotaOf(jobs)!.by), keys.kept(quotaOf(jobs)!.by)] : []),
+      ...quotaKeys(quotaOf(jobs)),
       keys.lastId,
       keys.highestId,
       keys.hints,
@@ -105,7 +100,14 @@ export function createJobs(parts: Parts) {
       scripts.enqueue,
       keysFor([...jobs, ...beside.flatMap(({ jobs }) => jobs)], [once, ...beside.map(({ once }) => once)], lane),
       {
-        ...{ ...base(), ...shelvedArgs(once), tagged, ...laneArgs(lane), ...quotaArgs(jobs), seen: ids.highest },
+        ...{
+          ...base(),
+          ...shelvedArgs(once),
+          tagged,
+          ...laneArgs(lane),
+          allowance: allowance(quotaOf(jobs)),
+          seen: ids.highest,
+        },
         ...(lane ? markedBy(lane.id) : {}),
       },
       [String(beside.length), ...others, ...words],
@@ -176,14 +178,17 @@ export function createJobs(parts: Parts) {
     job: string,
     ops: Words[],
     once?: Once,
-    { queues = [], jobs = [] }: Near = {},
+    { queues = [], jobs = [], quota }: Near = {},
   ): Promise<{ answer: string[]; rings: Ring[]; id: string; again: boolean; heard: string[] }> {
     const words = ops.flat()
     checkSum(sumOfOps(words))
     const raw = await evaluate(
       scripts.change,
-      [...onceKeys(once), keys.hints, keys.listened, keys.schema, ...queues.map(keys.queue), ...jobs.map(keys.job)],
-      { ...base(), ...onceArgs(once), job },
+      [
+        ...[...onceKeys(once), keys.hints, keys.listened, keys.schema],
+        ...[...queues.map(keys.queue), ...jobs.map(keys.job), ...quotaKeys(quota)],
+      ],
+      { ...base(), ...onceArgs(once), allowance: allowance(quota), job },
       [String(ops.length), ...words],
     )
     const done = granted(answerOf(raw, 'done', 'repeated', 'refused'))

@@ -79,7 +79,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   const { evaluate } = client
   const fill = filling(parts, vault.show)
   /** The API keys of jobs under way that count for their limits, so that those are read with everything else. */
-  const quotas = new Lru<string, string>(REMEMBERED)
+  const quotas = new Lru<string, string[]>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
     for (const { id, document } of claimed)
       if (document.quotaBytes !== undefined) quotas.set(String(id), keys.quota(document.apiKey!))

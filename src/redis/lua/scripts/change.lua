@@ -4,7 +4,7 @@
 -- by: API, dashboard, dispatcher
 -- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, message, messages, once, queue, quota, result, schema, unique, wake, workers
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, listened, live, log, message, messages, once, queue, queues, quota, repeats, result, schema, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, job, ...
+-- args: ns, clock, seed, once, once_for, fingerprint, allowance, job, ...
 -- returns: done | repeated | refused
 
 local aliases = require 'job/aliases'
@@ -31,6 +31,8 @@ cache.fetch(KEYS)
 local known, taken = idempotency.recall(once, fingerprint, '')
 if taken then return reply.refused { code = 'TAKEN', message = idempotency.USED } end
 if known then return reply.repeated { answer = known } end
+
+if allowance ~= '' then quota.allow(allowance, once_for) end
 
 local me = { answer = {} }
 

@@ -4,7 +4,7 @@
 -- by: API
 -- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue, quota, schema, unique, workers
 -- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int, quota_of, most_jobs, most_bytes, ...
+-- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int, allowance, ...
 -- returns: made | again | refused | outdated
 --          rest: of each call that goes with the first, one job each, its key, for how long, for what and on which shelf; then for all of them
 --          what jobs have in common, how many they are, the args of each; as often as the first number says
@@ -50,7 +50,7 @@ if version ~= tagged then
 end
 
 ids.must_have_given(seen)
-if quota_of ~= '' then quota.allow(quota_of, most_jobs, most_bytes) end
+local quota_of = allowance == '' and '' or quota.allow(allowance, once_for)
 -- One by one: large numbers are only created without unique keys.
 local function made_alone(spec, n)
   if spec.queue == internal.BULK then cache.makes_room = true end

@@ -3,6 +3,8 @@
 local results = {}
 
 local values = require 'job/values'
+local quota = require 'limit/quota'
+local quota = require 'limit/quota'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
@@ -24,6 +26,7 @@ function results.keep(id, doc, place, value)
   local times = time.now_text .. ' ' .. numbers.int(time.now + ms) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
   local redacts = values.get_value(id, doc, fields.redacts)
   if redacts then times = times .. '\t' .. redacts end
+  if doc.quota_bytes then quota.expire(#value, ms, doc.api_key) end
   cache.change(id, doc, fields.result_until, numbers.int(time.now + ms))
   cache.set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
 end

@@ -1,5 +1,7 @@
--- What one API key may have waiting: jobs that have not ended, and their bytes. A text for each key that has such a limit:
--- `jobs,bytes,most jobs,most bytes`; and each of its jobs says with how many bytes beside its document it is counted.
+-- Quotas of API keys: jobs that have not ended, and bytes. `quota:<key>` is `jobs,bytes,most jobs,most bytes`; each job
+-- records with how many bytes besides its document it counts. `quota:<key>:kept` is the bytes of jobs at rest and
+-- stored graphs, then a quarter of a day, and the bytes of texts that expire, written in that quarter and in the four
+-- before. In the namespace of a tenant, `quota:tenant` counts for all keys together.
 
 local quota = {}
 
@@ -9,11 +11,18 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
+local time = require 'runtime/time'
 
-local grown = {} -- the keys whose count this script has made larger
+local grown = {} -- the accounts whose count this script has made larger
 local allowed = {}
-local KIB = 1024 -- what each job counts with, at least: its document
-local WAIT = '5' -- after so many seconds some may have ended
+local caller
+local KIB = 1024 -- a job that has not ended counts at least this for its document
+local WAIT = '5' -- seconds after which some jobs may have ended
+local DAY, QUARTER = 86400000, 21600000
+local TENANT = 'key:tenant'
+local EXPIRING = 3
+local LAST = 7
+
 local function key_of_quota(by) return ns .. 'quota:' .. by:match('^key:(.*)$') end
 
 local function read_quota(by)
@@ -22,32 +31,67 @@ local function read_quota(by)
   return tonumber(jobs), tonumber(bytes), allowed[1], allowed[2]
 end
 
-local function write_quota(by, jobs, bytes, most_jobs, most_bytes)
-  cache.set_text(key_of_quota(by), numbers.int(math.max(0, jobs)) .. ',' .. numbers.int(math.max(0, bytes)) .. ',' .. most_jobs .. ',' .. most_bytes)
-end
+-- What counts for a key: itself, and its tenant.
+local function accounts(by) return { by, ns:match('t:[a-z0-9-]+:$') and TENANT } end
 
-function quota.add(by, jobs, bytes)
-  local old_jobs, old_bytes, most_jobs, most_bytes = read_quota(by)
-  if jobs > 0 or bytes > 0 then journal.put(grown, by, true) end
-  write_quota(by, old_jobs + jobs, old_bytes + bytes, most_jobs, most_bytes)
+function quota.add(key, jobs, bytes)
+  for _, by in ipairs(accounts(key)) do
+    local old_jobs, old_bytes, most_jobs, most_bytes = read_quota(by)
+    if jobs > 0 or bytes > 0 then journal.put(grown, by, true) end
+    cache.set_text(key_of_quota(by), numbers.int(math.max(0, old_jobs + jobs)) .. ',' .. numbers.int(math.max(0, old_bytes + bytes)) .. ',' .. most_jobs .. ',' .. most_bytes)
+  end
 end
 
 -- Counts a job that begins (1) or ends (-1) to use its quota.
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- The quota that the current caller has.
-function quota.allow(by, most_jobs, most_bytes) allowed[by] = { most_jobs, most_bytes } end
-
--- Bytes that a key keeps: jobs at rest and stored graphs.
-local function kept_key(by) return key_of_quota(by) .. ':kept' end
-local function kept_by(by) return tonumber(cache.text_at(kept_key(by)) or 0) end
-
-function quota.keep(by, more)
-  if more > 0 then journal.put(grown, by, true) end
-  cache.set_text(kept_key(by), numbers.int(math.max(0, kept_by(by) + more)))
+-- Sets what the caller is allowed, `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. Answers its key, or ''.
+-- A call whose answer is kept for a day needs room, in contrast to one that is kept for retries.
+function quota.allow(text, once_for)
+  local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
+  if not by then return '' end
+  caller, allowed[by], allowed[TENANT] = by, { jobs, bytes }, { tenant_jobs, tenant_bytes }
+  if (tonumber(once_for) or 0) >= DAY then journal.put(grown, by, true) end
+  return by
 end
 
--- A job at rest counts its values, and its document beyond 1 KiB.
+local function kept_key(by) return key_of_quota(by) .. ':kept' end
+
+local function read_kept(by)
+  local list = {}
+  for n in (cache.text_at(kept_key(by)) or '0'):gmatch('%d+') do list[#list + 1] = tonumber(n) end
+  local quarter = math.floor(time.now / QUARTER)
+  local passed = quarter - (list[2] or quarter)
+  for i = LAST, EXPIRING, -1 do list[i] = i - passed >= EXPIRING and list[i - passed] or 0 end
+  list[2] = quarter
+  return list
+end
+
+local function kept_by(by)
+  local list = read_kept(by)
+  local sum = list[1]
+  for i = EXPIRING, LAST do sum = sum + list[i] end
+  return sum
+end
+
+function quota.keep(key, more, at)
+  at = at or 1
+  for _, by in ipairs(accounts(key)) do
+    if more > 0 then journal.put(grown, by, true) end
+    local list = read_kept(by)
+    list[at] = math.max(0, list[at] + more)
+    for i = 1, LAST do list[i] = numbers.int(list[i]) end
+    cache.set_text(kept_key(by), table.concat(list, ','))
+  end
+end
+
+-- A text that expires counts for a day, in proportion if it lives shorter: for this key, or for the caller's.
+function quota.expire(bytes, ms, key)
+  key = key or caller
+  if key then quota.keep(key, math.ceil(bytes * math.min(1, ms / DAY)), EXPIRING) end
+end
+
+-- A job at rest counts its document and values.
 function quota.keep_job(doc, bytes)
   local more = bytes - tonumber(doc.kept_bytes or 0)
   if more == 0 then return end
@@ -58,7 +102,7 @@ end
 -- Adjusts the bytes of a counted job to its current size.
 function quota.follow(id, doc)
   local bytes = values.of(doc)
-  quota.keep_job(doc, states.resting[doc.place] and bytes + math.max(0, #(cache.raw[redis_keys.key_of(id)] or '') - KIB) or 0)
+  quota.keep_job(doc, states.resting[doc.place] and bytes + #(cache.raw[redis_keys.key_of(id)] or '') or 0)
   local more = bytes - tonumber(doc.quota_bytes)
   if more == 0 or states.resting[doc.place] or doc.place == 'new' then return end
   journal.put(doc, fields.quota_bytes, numbers.int(bytes))
@@ -72,18 +116,25 @@ local function over(by, more)
   if most_bytes ~= '' and bytes > tonumber(most_bytes) then return 'bytes of jobs and stored graphs; delete some of them', most_bytes, bytes end
 end
 
--- Refuses a call if a key has too many jobs or bytes.
+local function title(by)
+  if by == TENANT then return 'tenant ' .. ns:match('t:([^:]+):$') end
+  return 'API ' .. by:gsub(':', ' ', 1)
+end
+
+-- Refuses a call if a key, or its tenant, has too many jobs or bytes.
 function quota.check()
   local more = {}
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]
     local bytes = doc and doc.quota_bytes and values.of(doc) + (values.added[id] or 0) - tonumber(doc.quota_bytes) or 0
-    if bytes > values.BIG then more[doc.api_key] = (more[doc.api_key] or 0) + bytes end
+    if bytes > values.BIG then
+      for _, by in ipairs(accounts(doc.api_key)) do more[by] = (more[by] or 0) + bytes end
+    end
   end
   for by in pairs(grown) do more[by] = more[by] or 0 end
   for by, bytes in pairs(more) do
     local what, most, came = over(by, bytes)
-    if what then journal.refuse('LIMITED', 'API ' .. by:gsub(':', ' ', 1) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. numbers.int(came), nil, WAIT) end
+    if what then journal.refuse('LIMITED', title(by) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. numbers.int(came), nil, WAIT) end
   end
 end
 

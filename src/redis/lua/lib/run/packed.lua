@@ -182,6 +182,11 @@ function packed.finish(run, lane)
   counts.ran(doc, ran, n)
   counts.add(doc.queue, doc.class, 'completed', n)
   if keep > time.now then
+    if doc.quota_bytes then
+      local bytes = math.ceil((#piece.common + #piece.args + #(piece.own or '')) / n)
+      quota.keep(doc.api_key, n * bytes)
+      rest = '"kk":"' .. numbers.int(bytes) .. '",' .. rest
+    end
     move(run.piece, piece, completed_state('@.' .. run.token, run.n, ran, rest), keep)
   else
     packed.remove(run.piece, piece)
@@ -191,6 +196,9 @@ end
 
 function packed.remove(number, piece)
   local q, place = cache.where(piece)
+  local bytes = piece.state:match('"kk":"(%d+)"')
+  local doc = bytes and cache.common_of(piece)
+  if doc then quota.keep(doc.api_key, -piece.n * tonumber(bytes)) end
   cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
   cache.count_packed(q, place, 1 - piece.n)
   cache.change_piece(number, piece, 'mask', (piece.mask:gsub('1', '0')))

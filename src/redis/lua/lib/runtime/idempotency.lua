@@ -4,6 +4,8 @@
 
 local idempotency = {}
 
+local quota = require 'limit/quota'
+local quota = require 'limit/quota'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'
@@ -49,6 +51,7 @@ function idempotency.remember(key, fingerprint, answer, ms, shelf)
     local shelved = without_old(cache.text_at(shelf) or '') .. table.concat({ till, fingerprint, text, key }, '\t') .. '\n'
     if #shelved <= SHELF_BYTES then return cache.set_text(shelf, shelved) end
   end
+  quota.expire(#key + #fingerprint + #text, ms)
   cache.set_expiring(key, till .. '\n' .. fingerprint .. '\n' .. text, ms)
 end
 

@@ -168,7 +168,7 @@ end
 
 -- Stores a graph, or removes it if there is no text. It counts for the API key that stored it.
 local MOST_GRAPHS = 1000
-function verbs.graph(me, name, text, by, most_jobs, most_bytes)
+function verbs.graph(me, name, text, by)
   local flows, owners = ns .. 'flows', ns .. 'flows:by'
   local was, owner = cache.hget(flows, name), cache.hget(owners, name)
   if text and not was and redis.call('HLEN', flows) >= MOST_GRAPHS then journal.refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs, got one more') end
@@ -176,10 +176,7 @@ function verbs.graph(me, name, text, by, most_jobs, most_bytes)
     local old_by, bytes = owner:match('^(%S+) (%d+)$')
     quota.keep(old_by, -tonumber(bytes))
   end
-  if text and by then
-    quota.allow(by, most_jobs or '', most_bytes or '')
-    quota.keep(by, #text)
-  end
+  if text and by then quota.keep(by, #text) end
   if owner or by then cache.hset(owners, name, text and by and by .. ' ' .. #text or false) end
   cache.hset(flows, name, text or false)
   me.answer = { was and '1' or '' }
