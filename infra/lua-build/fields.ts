@@ -5,6 +5,7 @@
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
 import { scratch } from '../../src/redis/lua/build.ts'
+import { marks } from '../../src/redis/marks.ts'
 import { calls, type Kind, sayings, verbs } from '../../src/redis/ops.ts'
 import { type Edit, type Identifier, type Node, refuse, type Source, snake, walk } from './syntax.ts'
 
@@ -59,6 +60,12 @@ function recordOf(node: Node | undefined, initOf: ReadonlyMap<number, Node>, at:
   return makers[`${base?.base?.name}.${base?.identifier?.name}`] ?? ''
 }
 
+/** The text of `PLACE.leased`. */
+function markOf(table: string, { name, loc }: Identifier, file: string): string {
+  const found = Object.entries(marks[table]!).find(([mark]) => snake(mark) === name)
+  return found?.[1] ?? refuse(file, loc.start.line, `expected a mark of ${table} (src/redis/marks.ts), got ${name}`)
+}
+
 const LIBRARIES = 'redis cjson string math table'.split(' ')
 
 /** Tables of functions that a file fills: `function verbs.adopt(…)`. Their members are no fields. */
@@ -108,6 +115,7 @@ export function fieldEdits({ body, places, text }: Source, { file, declared, mod
     const { base, identifier } = node as never as Member
     const name = base.type === 'Identifier' && !at.has(base.range[0]) ? base.name : ''
     if (records[name]) return [whole(node, `'${nameOf(identifier, name)}'`)]
+    if (marks[name]) return [whole(node, `'${markOf(name, identifier, file)}'`)]
     if (name in answerTables || (base.type === 'Identifier' && skipped.has(base.name))) return []
     return [whole(identifier, nameOf(identifier, recordOf(base, initOf, at)))]
   })

@@ -1,6 +1,7 @@
 // The modules of the Lua sources, statement by statement: what each requires, declares and uses. A file says
 // `local places = require 'job/places'` and `places.move(…)`; members belong to the table that a module returns.
 
+import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits } from './fields.ts'
 import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source, walk } from './syntax.ts'
 
@@ -44,6 +45,7 @@ export const handy: ReadonlyMap<string, Given> = new Map(
 const globals = new Set(
   'redis cjson string math table tonumber tostring ipairs pairs next pcall error unpack select type setmetatable rawget KEYS ARGV ns clock seed at'
     .split(' ')
+    .concat(Object.keys(marks))
     .concat('reply row_of fields queue_fields limit_fields lane_fields day_fields'.split(' ')),
 )
 

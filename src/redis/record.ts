@@ -6,6 +6,7 @@ import { readList } from '../core/readable.ts'
 import type { PastRun, RunDeeds } from '../core/run.ts'
 import { shownItem } from './item.ts'
 import { dayFields, jobFields, limitFields, queueFields } from './keys.ts'
+import { PLACE } from './marks.ts'
 import { isSealed, type Opening, stateField } from './vault.ts'
 
 type Fields = typeof jobFields
@@ -129,11 +130,17 @@ export const decodeDay = (text: string): Record<string, DayRecord> =>
     ]),
   )
 
-const resting: Record<string, Status> = { s: 'suspended', c: 'completed', f: 'failed', T: 'terminated' }
+const resting: Record<string, Status> = {
+  [PLACE.suspended]: 'suspended',
+  [PLACE.completed]: 'completed',
+  [PLACE.failed]: 'failed',
+  [PLACE.terminated]: 'terminated',
+}
 
 /** Derives the status from the place, as lib/job/states.lua does. */
 export const statusOf = (record: JobRecord): Status =>
-  resting[record.place ?? ''] ?? (record.terminating ? 'terminating' : record.place === 'l' ? 'running' : 'queued')
+  resting[record.place ?? ''] ??
+  (record.terminating ? 'terminating' : record.place === PLACE.leased ? 'running' : 'queued')
 
 /** True if it has ports, state or other fields with a colon. Few of many jobs do. */
 export function hasNamed(record: JobRecord): boolean {

@@ -18,6 +18,15 @@ const root = join(import.meta.dirname, '../../src/redis/lua')
 
 test('our scripts run on every engine', () => expect(refusedScripts()).toEqual([]))
 
+test('no line of Lua has more than 120 characters', () => {
+  const long = luaFiles().flatMap((file) =>
+    readLua(file)
+      .split('\n')
+      .flatMap((line, i) => (line.length > 120 ? [`${file}:${i + 1}`] : [])),
+  )
+  expect(long).toEqual([])
+})
+
 const traps: [what: string, file: string, find: string, replace: string, says: RegExp][] = [
   [
     'a cache by numbers',

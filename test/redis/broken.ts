@@ -15,6 +15,16 @@ export type Fault = {
   says: string
 }
 
+/** A fragment of Lua, however its lines are broken. An indented one begins a line. */
+const patternOf = ({ find }: Fault): RegExp => {
+  const words = find
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replace(/[.*+?^${}()|[\]\\-]/g, '\\$&'))
+    .join('\\s+')
+  return new RegExp(`${find.startsWith('  ') ? '(?<=^ *)' : find.startsWith(' ') ? '(?<=\\s)' : ''}${words}`, 'gm')
+}
+
 /** The present scripts, read once, so that edits in the meantime have no effect. */
 export function readScripts() {
   const sources = new Map<string, string>()
@@ -25,10 +35,11 @@ export function readScripts() {
 
   return {
     unchanged,
-    occurrences: ({ file, find }: Fault): number => sources.get(file)!.split(find).length - 1,
-    with: ({ file, find, replace }: Fault): Scripts =>
-      buildScripts((path) => (path === file ? sources.get(path)!.replace(find, () => replace) : sources.get(path)!))
-        .scripts,
+    occurrences: (fault: Fault): number => [...sources.get(fault.file)!.matchAll(patternOf(fault))].length,
+    with: (fault: Fault): Scripts =>
+      buildScripts((path) =>
+        path === fault.file ? sources.get(path)!.replace(patternOf(fault), () => fault.replace) : sources.get(path)!,
+      ).scripts,
   }
 }
 

@@ -190,7 +190,7 @@ const runs: Mutation[] = [
     6,
     'lib/job/ending.lua',
     [
-      "if place ~= 'f' then ending.clear_steps(id, doc) end",
+      'if place ~= PLACE.failed then ending.clear_steps(id, doc) end',
       'ending.clear_steps(id, doc)',
       'steps are forgotten when the job fails',
     ],
@@ -211,7 +211,7 @@ const runs: Mutation[] = [
     [', tonumber(doc.sleep_until) or numbers.never)', ')', 'a pause is over at once'],
   ),
   ...of(6, 'lib/family/kin.lua', [
-    "  if doc and doc.awaited_children and doc.place ~= 'l' then queueing.wake(parent, doc, 'child') end\n",
+    "  if doc and doc.awaited_children and doc.place ~= PLACE.leased then queueing.wake(parent, doc, 'child') end\n",
     '',
     'a pause for a deleted child lasts forever',
   ]),
@@ -358,8 +358,8 @@ const runs: Mutation[] = [
     ],
   ),
   ...of(12, 'lib/job/queueing.lua', [
-    "if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end\n  if doc.place == 'l' then",
-    "if doc.terminating or doc.held or doc.place == 'T' then return false end\n  if doc.place == 'f' then queueing.enqueue(id, doc, true) end\n  if doc.place == 'l' then",
+    'if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end\n  if doc.place == PLACE.leased then',
+    'if doc.terminating or doc.held or doc.place == PLACE.terminated then return false end\n  if doc.place == PLACE.failed then queueing.enqueue(id, doc, true) end\n  if doc.place == PLACE.leased then',
     'input wakes a failed job',
   ]),
   ...of(
@@ -412,7 +412,7 @@ const runs: Mutation[] = [
     13,
     'lib/run/claim.lua',
     [
-      "want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease",
+      'want.place == PLACE.pull and tonumber(doc.redeliver_after_ms) or want.lease',
       'tonumber(doc.redeliver_after_ms) or want.lease',
       'a lane has a run for another time',
     ],
@@ -461,8 +461,8 @@ const places: Mutation[] = [
     'a new priority puts the job into the queue twice',
   ]),
   ...of(15, 'lib/job/ending.lua', [
-    "  if doc.place == 'l' then\n    cache.change(id, doc, fields.terminating, '1')",
-    "  if false then\n    cache.change(id, doc, fields.terminating, '1')",
+    '  if doc.place == PLACE.leased then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)',
+    '  if false then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)',
     'a running job is terminated at once',
   ]),
   ...of(15, 'lib/family/trees.lua', [
@@ -497,7 +497,11 @@ const places: Mutation[] = [
   ...of(
     15,
     'scripts/extend.lua',
-    ["(doc.terminating == '1' and '!' or '')", "''", 'a lane never hears that a job of its runs is to end'],
+    [
+      "(doc.terminating == TERMINATING.asked and '!' or '')",
+      "''",
+      'a lane never hears that a job of its runs is to end',
+    ],
     [' and not is_ending then', ' then', 'a run never hears that its job is to end'],
   ),
   ...of(15, 'lib/job/rerun.lua', [
@@ -514,7 +518,7 @@ const places: Mutation[] = [
       'a commit forgets that the job is to end',
     ],
     [
-      "if run.ending == 'checkpoint' and doc.terminating == '1' then",
+      "if run.ending == 'checkpoint' and doc.terminating == TERMINATING.asked then",
       'if false then',
       'a run of a terminating job continues by checkpoints',
     ],
@@ -534,8 +538,8 @@ const places: Mutation[] = [
     ],
   ),
   ...of(15, 'lib/job/queueing.lua', [
-    "if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
-    "if doc.held or doc.place == 'f' or doc.place == 'T' then return false end",
+    'if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end',
+    'if doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end',
     'input wakes a job that is terminating',
   ]),
   ...of(15, 'lib/job/ending.lua', [
@@ -552,7 +556,7 @@ const places: Mutation[] = [
       'force does not bring a terminating job back',
     ],
     [
-      "if doc.place == 'f' then cache.change(id, doc, fields.failures, nil) end",
+      'if doc.place == PLACE.failed then cache.change(id, doc, fields.failures, nil) end',
       '',
       'a failed job still counts its attempts',
     ],
@@ -561,7 +565,7 @@ const places: Mutation[] = [
     16,
     'lib/run/ops/on_jobs.lua',
     ['  if stopped and not force then\n', '  if false then\n', 'any run wakes a terminated job'],
-    ["if doc.terminating == '1' then rerun.spare(id, doc) end", '', 'force during a run is forgotten'],
+    ['if doc.terminating == TERMINATING.asked then rerun.spare(id, doc) end', '', 'force during a run is forgotten'],
   ),
   ...of(16, 'lib/run/finish.lua', [
     '    if own and not doc.gone then\n',
@@ -569,7 +573,7 @@ const places: Mutation[] = [
     'force during the shutdown run is forgotten',
   ]),
   ...of(16, 'lib/job/ending.lua', [
-    "  if doc.place == 'T' or doc.terminating then return end\n",
+    '  if doc.place == PLACE.terminated or doc.terminating then return end\n',
     '  if states.resting[doc.place] or doc.terminating then return end\n',
     'a job at rest cannot be terminated',
   ]),
@@ -592,8 +596,8 @@ const places: Mutation[] = [
       'input shortens a lock',
     ],
     [
-      "  elseif doc.place == 't' then\n    queueing.enqueue(id, doc, true)\n",
-      "  elseif doc.place == 't' then\n    queueing.enqueue(id, doc)\n",
+      '  elseif doc.place == PLACE.timers then\n    queueing.enqueue(id, doc, true)\n',
+      '  elseif doc.place == PLACE.timers then\n    queueing.enqueue(id, doc)\n',
       'input does not wake a job that waits for a time',
     ],
     [
@@ -613,8 +617,8 @@ const places: Mutation[] = [
     'a registration sends an early job back',
   ]),
   ...of(17, 'lib/run/ops/on_records.lua', [
-    "if doc.place == 't' or (not doc.place and postponed) or",
-    "if doc.place == 't' or (not doc.place and (tonumber(doc.not_before) or 0) > time.now) or",
+    'if doc.place == PLACE.timers or (not doc.place and postponed) or',
+    'if doc.place == PLACE.timers or (not doc.place and (tonumber(doc.not_before) or 0) > time.now) or',
     'a new priority sends an early job back',
   ]),
   ...of(
@@ -631,8 +635,8 @@ const places: Mutation[] = [
       'a locked job forgets that it was ready',
     ],
     [
-      "(doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > time.now then",
-      "(doc.place and doc.place ~= 'p') then",
+      '(doc.place and doc.place ~= PLACE.pull) or (tonumber(doc.lock_until) or 0) > time.now then',
+      '(doc.place and doc.place ~= PLACE.pull) then',
       'a locked job is leased to a claim by its id',
     ],
   ),
@@ -640,7 +644,7 @@ const places: Mutation[] = [
     18,
     'lib/run/ops/of_callers.lua',
     [
-      "if doc.place == 'l' then journal.refuse('BUSY'",
+      "if doc.place == PLACE.leased then journal.refuse('BUSY'",
       "if false then journal.refuse('BUSY'",
       'a running job is locked',
     ],
@@ -650,7 +654,7 @@ const places: Mutation[] = [
       'a lock is taken from its holder',
     ],
     ['or doc.lock_token ~= token then', 'then', 'anybody unlocks'],
-    ["  if doc.place == 't' then queueing.enqueue(me.id, doc) end\n", '', 'an unlocked job waits on'],
+    ['  if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end\n', '', 'an unlocked job waits on'],
   ),
 ]
 
@@ -709,13 +713,13 @@ const time: Mutation[] = [
     20,
     'lib/job/places.lua',
     [
-      "  if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end\n",
+      '  if place == PLACE.leased then places.soonest(doc.queue, queue_fields.next_lease, moment) end\n',
       '',
       'no check happens when a lease ends',
     ],
     [
-      "  if place == 't' then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n",
-      "  if place == 't' and not cache.queue(doc.queue).next_timer then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n",
+      '  if place == PLACE.timers then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n',
+      '  if place == PLACE.timers and not cache.queue(doc.queue).next_timer then places.soonest(doc.queue, queue_fields.next_timer, moment) end\n',
       'an earlier timer is seen too late',
     ],
   ),
@@ -756,7 +760,7 @@ const time: Mutation[] = [
     ['.. mark .. lent', '.. mark', 'the tokens of one claim share their nonce'],
   ),
   ...of(22, 'lib/runtime/store.lua', [
-    "doc.place ~= 'T' and (tonumber(doc.next_slot) or numbers.never)",
+    'doc.place ~= PLACE.terminated and (tonumber(doc.next_slot) or numbers.never)',
     'tonumber(doc.next_slot) or numbers.never',
     'a terminated job stays among the schedules',
   ]),
@@ -860,7 +864,7 @@ const time: Mutation[] = [
 
 const families: Mutation[] = [
   ...of(23, 'lib/job/ending.lua', [
-    "  if doc.place == 's' then queueing.enqueue(id, doc) end\n",
+    '  if doc.place == PLACE.suspended then queueing.enqueue(id, doc) end\n',
     '',
     'a held child keeps its place',
   ]),
@@ -877,7 +881,11 @@ const families: Mutation[] = [
       'if true then',
       'children are counted, whatever their class',
     ],
-    ["        if doc.place == 's' then queueing.enqueue(parent, doc, true) end\n", '', 'the parent is not woken'],
+    [
+      '        if doc.place == PLACE.suspended then queueing.enqueue(parent, doc, true) end\n',
+      '',
+      'the parent is not woken',
+    ],
     ['      if left <= 0 then\n', '      if true then\n', 'the first child wakes the parent'],
     [
       '  if has_ended then journal.push(journal.within(queueing.settled, doc.parent), id) end\n',
@@ -891,8 +899,8 @@ const families: Mutation[] = [
     ],
   ),
   ...of(23, 'lib/job/ending.lua', [
-    "  queueing.stop_waiting(id, doc)\n  if place ~= 'f'",
-    "  if place ~= 'f'",
+    '  queueing.stop_waiting(id, doc)\n  if place ~= PLACE.failed',
+    '  if place ~= PLACE.failed',
     'a parent that was terminated still waits',
   ]),
   ...of(
@@ -981,12 +989,12 @@ const families: Mutation[] = [
       'an oversized family stays forever',
     ],
     [
-      "if parent_doc.place == 'l' or not committed[outcome] then return false end",
-      "if parent_doc.place == 'l' then return false end",
+      'if parent_doc.place == PLACE.leased or not committed[outcome] then return false end',
+      'if parent_doc.place == PLACE.leased then return false end',
       'a child goes although the run that saw it has failed',
     ],
     [
-      "if parent_doc.place == 'l' or not committed[outcome] then return false end",
+      'if parent_doc.place == PLACE.leased or not committed[outcome] then return false end',
       'if not committed[outcome] then return false end',
       'a child goes while its parent looks at it',
     ],
@@ -1007,7 +1015,7 @@ const families: Mutation[] = [
     25,
     'lib/job/ending.lua',
     [
-      "if place == 'c' and has_inputs(id, doc) and not doc.relay_channel",
+      'if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel',
       'if false and not doc.relay_channel',
       'a job that input can wake goes',
     ],
@@ -1119,12 +1127,12 @@ const limited: Mutation[] = [
     'a limit that goes takes the slots of its runs with it',
   ]),
   ...of(26, 'lib/run/ops/on_records.lua', [
-    "  if doc.place == 'w' then places.move(me.id, doc, 'w', nil, doc.waiting_limit) end\n",
+    '  if doc.place == PLACE.limited then places.move(me.id, doc, PLACE.limited, nil, doc.waiting_limit) end\n',
     '',
     'a new priority does not count for jobs waiting at a limit',
   ]),
   ...of(26, 'lib/limit/assign.lua', [
-    "  if doc.place == 'w' or not doc.place or doc.place == 'p' then\n    local full",
+    '  if doc.place == PLACE.limited or not doc.place or doc.place == PLACE.pull then\n    local full',
     '  if false then\n    local full',
     'a waiting job does not move with its limits',
   ]),
@@ -1250,7 +1258,7 @@ const limited: Mutation[] = [
     'room is kept for a job that does not count against the limit any more',
   ]),
   ...of(27, 'lib/job/places.lua', [
-    "  if doc.reserved_limit and (not doc.place or doc.place == 'p') then limits.drop_baton(id, doc) end\n",
+    '  if doc.reserved_limit and (not doc.place or doc.place == PLACE.pull) then limits.drop_baton(id, doc) end\n',
     '',
     'a leaving job takes its slot along',
   ]),
@@ -1437,7 +1445,7 @@ const listening: Mutation[] = [
     'a served claim is called for the next job',
   ]),
   ...of(30, 'lib/job/places.lua', [
-    "  if place == 'p' then journal.push(journal.within(places.to_call, doc.queue), doc.class) end\n",
+    '  if place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end\n',
     '',
     'a due job calls no claim',
   ]),
@@ -1453,7 +1461,7 @@ const oneTime: Mutation[] = [
       'a job frees the key of another',
     ],
     [
-      "if not doc.unique_scope or (doc.unique_held == '1' and not deleted) then return end",
+      'if not doc.unique_scope or (doc.unique_held == UNIQUE_HELD.until_deleted and not deleted) then return end',
       'if not doc.unique_scope then return end',
       'the end of a job frees a key that is held longer',
     ],
@@ -1498,12 +1506,12 @@ const oneTime: Mutation[] = [
       'new args count against the old limits',
     ],
     [
-      "  if moment > time.now or doc.place == 't' then queueing.enqueue(id, doc) end\n",
+      '  if moment > time.now or doc.place == PLACE.timers then queueing.enqueue(id, doc) end\n',
       '',
       'a ready debounced job is leased at once',
     ],
     [
-      "  if spec.debounce and doc.unique_held == 'b' then\n",
+      '  if spec.debounce and doc.unique_held == UNIQUE_HELD.debounced then\n',
       '  if spec.debounce then\n',
       'a debounced request moves a job held by another rule',
     ],
@@ -1525,7 +1533,7 @@ const oneTime: Mutation[] = [
     ],
   ),
   ...of(31, 'lib/run/claim.lua', [
-    "  if doc.unique_held == 's' or doc.unique_held == 'b' then unique.free(id, doc) end\n",
+    '  if doc.unique_held == UNIQUE_HELD.until_started or doc.unique_held == UNIQUE_HELD.debounced then unique.free(id, doc) end\n',
     '',
     'input during a run is delayed with that run, or lost',
   ]),
@@ -1818,7 +1826,7 @@ const channels: Mutation[] = [
     ],
   ),
   ...of(29, 'lib/port/write.lua', [
-    "if doc.place ~= 'f' and doc.place ~= 'T' then return end",
+    'if doc.place ~= PLACE.failed and doc.place ~= PLACE.terminated then return end',
     'if true then return end',
     'a relay that was terminated leaves its channel silent',
   ]),
@@ -1854,7 +1862,7 @@ const flows: Mutation[] = [
     35,
     'lib/job/queueing.lua',
     [
-      "    if parent_doc.place == 'l' and not parent_doc.child_during_run then cache.change(doc.parent, parent_doc, fields.child_during_run, '2') end\n",
+      "    if parent_doc.place == PLACE.leased and not parent_doc.child_during_run then cache.change(doc.parent, parent_doc, fields.child_during_run, '2') end\n",
       '',
       'a former follower misses events of its children during its last run',
     ],
@@ -1867,15 +1875,15 @@ const flows: Mutation[] = [
   ...of(
     35,
     'lib/family/follow.lua',
-    ["    if doc.place ~= 'c' then complete(id, doc) end\n", '', 'a follower is never completed'],
+    ['    if doc.place ~= PLACE.completed then complete(id, doc) end\n', '', 'a follower is never completed'],
     [
       'if not doc.not_before and not doc.next_slot then return ending.finish(',
       'if true then return ending.finish(',
       'a follower forgets its appointments',
     ],
     [
-      "  elseif doc.place ~= 's' then\n",
-      "  elseif doc.place ~= 's' and doc.place ~= 'c' then\n",
+      '  elseif doc.place ~= PLACE.suspended then\n',
+      '  elseif doc.place ~= PLACE.suspended and doc.place ~= PLACE.completed then\n',
       'a completed follower stays so',
     ],
     ['    cache.change(id, doc, fields.ended_at, nil)\n', '', 'a continuing follower seems to have ended'],
@@ -1891,28 +1899,40 @@ const flows: Mutation[] = [
     ],
     [
       'if turned then return resume(id, doc) end',
-      "if turned and doc.place ~= 'f' then return resume(id, doc) end",
+      'if turned and doc.place ~= PLACE.failed then return resume(id, doc) end',
       'a failed follower stays so although its child is mended',
     ],
     [
       'if turned then return resume(id, doc) end',
-      "if turned and doc.place == 'f' then return resume(id, doc) end",
+      'if turned and doc.place == PLACE.failed then return resume(id, doc) end',
       'the failure of a child is not reported',
     ],
   ),
   ...of(35, 'lib/job/queueing.lua', [
-    '  if parent_doc.followed then\n    -- News',
-    '  if false then\n    -- News',
+    '  if parent_doc.followed then\n',
+    '  if false then\n',
     'every run of a child wakes a follower',
   ]),
   ...of(
     35,
     'lib/job/states.lua',
-    ["suspended = 's', completed", "suspended = 'c', completed", 'a suspended child is taken for completed'],
-    ["failed = 'x', terminated = 'x'", "failed = 'c', terminated = 'x'", 'a failed child is taken for completed'],
-    ["failed = 'x', terminated = 'x'", "failed = 'x', terminated = 'c'", 'a terminated child is taken for completed'],
+    [
+      'suspended = FOLLOWED_AS.suspended',
+      'suspended = FOLLOWED_AS.completed',
+      'a suspended child is taken for completed',
+    ],
+    ['failed = FOLLOWED_AS.broken', 'failed = FOLLOWED_AS.completed', 'a failed child is taken for completed'],
+    [
+      'terminated = FOLLOWED_AS.broken',
+      'terminated = FOLLOWED_AS.completed',
+      'a terminated child is taken for completed',
+    ],
   ),
-  ...of(35, 'lib/job/places.lua', ["was == 'x' or is == 'x'", "is == 'x'", 'a child that is mended is not noticed']),
+  ...of(35, 'lib/job/places.lua', [
+    'was == FOLLOWED_AS.broken or is == FOLLOWED_AS.broken',
+    'is == FOLLOWED_AS.broken',
+    'a child that is mended is not noticed',
+  ]),
   ...of(
     35,
     'lib/family/kin.lua',
@@ -2690,7 +2710,7 @@ const handed: Mutation[] = [
     [' else next_moment = math.min(next_moment, till) end', ' end', 'no check happens when the next lease ends'],
   ),
   ...of(93, 'lib/job/places.lua', [
-    "if doc.place == 'l' then journal.put(leased.newly_lent, id, false) elseif place",
+    'if doc.place == PLACE.leased then journal.put(leased.newly_lent, id, false) elseif place',
     'if place',
     'a renewed lease is stored in two places',
   ]),

@@ -96,9 +96,9 @@ test('no two fields of a record have the same short name', () => {
 
 test('scripts and TypeScript escape users’ texts in the same way', () => {
   const source = readFileSync(join(root, 'src/redis/lua/lib/runtime/cache.lua'), 'utf8')
-  const [, list] = /local chosen = \{ (.*) \}/.exec(source)!
+  const [, list] = /local chosen = \{ ([^}]*) \}/.exec(source)!
   const chosen = Object.entries(jobFields).filter(([, [, , kind]]) => kind === 'text')
-  const named = list!.split(', ').map((entry) => entry.replace(' = 1', ''))
+  const named = list!.split(/,\s+/).map((entry) => entry.replace(' = 1', ''))
   expect(named.toSorted()).toEqual(chosen.map(([name]) => snake(name)).toSorted())
   const marked = Object.fromEntries([...chosen, ['args', jobFields.args] as const].map(([, [short]]) => [short, '^']))
   expect(leftOut(decodeRecord(JSON.stringify(marked)))).toEqual([['args', 'a']])

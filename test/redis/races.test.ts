@@ -189,7 +189,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/run/claim.lua',
-      find: "if doc.terminating then cache.change(id, doc, fields.terminating, '2') end",
+      find: 'if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.shutdown) end',
       replace: 'cache.change(id, doc, fields.terminating, nil)',
       says: 'a claim is written over a wish to end',
     },
@@ -400,7 +400,7 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/job/ending.lua',
-      find: "  if force or doc.place == 'T' then return end\n",
+      find: '  if force or doc.place == PLACE.terminated then return end\n',
       replace: '  if true then return end\n',
       says: 'descendants were checked in another call',
     },

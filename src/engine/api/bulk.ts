@@ -3,6 +3,7 @@
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
+import { PLACE } from '../../redis/marks.ts'
 import { ops, type Words } from '../../redis/ops.ts'
 import { type JobRecord, stateFieldOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
@@ -24,9 +25,9 @@ const isOurs = (queue: string): boolean => queue === 'sidejob' || queue.startsWi
 
 /** True if an action changes a job. The script decides the same: `bulk` in lib/run/ops/on_jobs.lua. */
 const changes: Record<BulkInput['action'], (document: JobRecord) => boolean> = {
-  retry: ({ place }) => place === 'f',
-  requeue: ({ place }) => place !== undefined && place !== 'p',
-  terminate: ({ place, terminating }) => place !== 'T' && !terminating,
+  retry: ({ place }) => place === PLACE.failed,
+  requeue: ({ place }) => place !== undefined && place !== PLACE.pull,
+  terminate: ({ place, terminating }) => place !== PLACE.terminated && !terminating,
   delete: ({ deleteRequested }) => !deleteRequested,
 }
 

@@ -4,6 +4,7 @@ import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { nextSlot, parseRepeat, type Repeat, shift } from '../../core/repeat.ts'
+import { PLACE } from '../../redis/marks.ts'
 import { type Fields, ops, says, type Words } from '../../redis/ops.ts'
 import { type JobRecord, statusOf } from '../../redis/record.ts'
 import type { ClaimedJob, CommitAnswer } from '../../redis/types.ts'
@@ -100,7 +101,7 @@ function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, no
   const due = dueAt === 'same' ? (document.nextSlot ?? dueAtOf(document)) : dueAt
   if (repeat === undefined)
     return due === undefined ? {} : { [document.repeats ? 'nextSlot' : 'notBefore']: String(due) }
-  const kept: Fields = document.place === 'l' ? {} : { notBefore: String(due ?? dueAtOf(document)) }
+  const kept: Fields = document.place === PLACE.leased ? {} : { notBefore: String(due ?? dueAtOf(document)) }
   if (repeat === null) return { repeats: '', nextSlot: '', ...kept }
   const moments = {
     scheduled: document.nextSlot ?? dueAtOf(document),
@@ -198,7 +199,7 @@ export function createDeliveries(parts: Context) {
   async function inHand(job: string, { token, seizes }: DeliveryEnd): Promise<{ id: number; document?: JobRecord }> {
     const { id, document } = await store.inspect(job)
     if (token !== undefined && document.token !== token) throw lost(id)
-    const leased = document.place === 'l'
+    const leased = document.place === PLACE.leased
     if (leased && document.leaseUntil! > now()) return { id, document }
     const due = leased || document.unanswered !== undefined
     if (token === undefined && (due || seizes)) return { id, document: await seize(id, document, due) }

@@ -7,6 +7,7 @@ import { linkOf } from '../../core/faults.ts'
 import { readGraph } from '../../core/graph.ts'
 import { wireFaults } from '../../core/wire-faults.ts'
 import { opWords } from '../../redis/changes.ts'
+import { PLACE } from '../../redis/marks.ts'
 import type { Words } from '../../redis/ops.ts'
 import type { Fault, FlowState } from '../../redis/types.ts'
 import type { Context } from '../context.ts'
@@ -36,7 +37,7 @@ const wireFault = (id: number, what: string): Fault => ({
 
 const linked = (fault: Fault) => ({ ...fault, link: linkOf(fault) })
 
-const isAtRest = ({ document: { place } }: FlowState): boolean => place === 's' || place === 'c'
+const isAtRest = ({ document: { place } }: FlowState): boolean => place === PLACE.suspended || place === PLACE.completed
 
 /** Finds wires that do not match the graph. */
 function wiresAt(state: FlowState) {

@@ -2,6 +2,7 @@
 // slots.
 
 import { isUnreadable, SidejobError } from '../../core/errors.ts'
+import { PLACE } from '../../redis/marks.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Inspection } from '../../redis/types.ts'
@@ -25,7 +26,7 @@ async function linkOf(store: Ask, inspection: Inspection): Promise<WhyLink> {
     class: doc.class,
     queue: doc.queue,
     status: statusOf(doc),
-    running: doc.place === 'l',
+    running: doc.place === PLACE.leased,
     run: runOf(doc),
     reasons: reasonsOf(inspection, waits),
   }

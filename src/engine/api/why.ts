@@ -4,6 +4,7 @@ import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import { readList, readObject } from '../../core/readable.ts'
+import { PLACE } from '../../redis/marks.ts'
 import {
   channelsOf,
   childrenOf,
@@ -126,7 +127,7 @@ function queueReasons({ document: doc, ahead, queue }: Looked): Told[] {
   const place = { queue: doc.queue, priority: doc.priority ?? 0, ...(ahead === null ? {} : { ahead }) }
   if (queue?.paused)
     reasons.push({ code: 'PAUSED', message: `queue ${doc.queue} is paused`, data: { queue: doc.queue } })
-  if (doc.place === 'p') {
+  if (doc.place === PLACE.pull) {
     const asking = doc.tag === undefined ? '' : `, asking for tag ${doc.tag}`
     const behind = queue ? `; ${ahead ?? 0} are before it` : ''
     reasons.push({
@@ -276,21 +277,21 @@ export function waitsIn(steps: Record<string, Encoded>): Waiting['waits'] {
 }
 
 export const pauses = ({ document: { place, hasSteps } }: Inspection): boolean =>
-  hasSteps !== undefined && (place === 's' || place === 't')
+  hasSteps !== undefined && (place === PLACE.suspended || place === PLACE.timers)
 
 /** The later of the time it became ready, ended, or ran last. */
 function sinceOf(doc: JobRecord): number {
-  if (doc.place === undefined || doc.place === 'p' || doc.place === 'w')
+  if (doc.place === undefined || doc.place === PLACE.pull || doc.place === PLACE.limited)
     return Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
   const lastRunEnded = doc.lastRun === undefined ? undefined : pastRunOf(doc.lastRun).endedAt
-  const ended = doc.place === 's' || doc.place === 't' ? undefined : doc.endedAt
+  const ended = doc.place === PLACE.suspended || doc.place === PLACE.timers ? undefined : doc.endedAt
   return ended ?? lastRunEnded ?? createdAtOf(doc)
 }
 
 /** Nothing stops this job, but its queue has not started it. */
 function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil, sleepUntil }, now }: Looked): Told {
   const moments = [notBefore, nextSlot, backoffUntil, sleepUntil].filter((at) => at !== undefined && at <= now)
-  if (place !== 't' || moments.length === 0)
+  if (place !== PLACE.timers || moments.length === 0)
     return {
       code: 'MISPLACED',
       message: `no index of queue ${queue} contains it; run \`sidejob doctor --repair\``,
@@ -306,7 +307,7 @@ function neglected({ document: { queue, place, notBefore, nextSlot, backoffUntil
 
 function toldOf(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {
   const told = toldByPlace(waiting)
-  return told.length > 0 || waiting.document.place === 'l' ? told : [neglected(waiting)]
+  return told.length > 0 || waiting.document.place === PLACE.leased ? told : [neglected(waiting)]
 }
 
 function toldByPlace(waiting: Looked & Pick<Waiting, 'waits'>): Told[] {

@@ -18,6 +18,7 @@ import { retryAfter } from '../../core/retry.ts'
 import type { Changes, Op } from '../../core/run.ts'
 import { callable } from '../../core/url.ts'
 import type { RunOutcome } from '../../redis/changes.ts'
+import { PLACE } from '../../redis/marks.ts'
 import { says } from '../../redis/ops.ts'
 import { createdAtOf, type JobRecord, statusOf } from '../../redis/record.ts'
 import type { Store } from '../../redis/store.ts'
@@ -246,7 +247,7 @@ const stateOf = (document: JobRecord): CallbackState => states[statusOf(document
 function attemptsOf(document: JobRecord): number {
   const [, , outcome, attempt] = (document.lastRun ?? '').split(',')
   if (outcome === 'completed') return Number(attempt)
-  return (document.failures ?? 0) + (document.place === 'l' ? 1 : 0)
+  return (document.failures ?? 0) + (document.place === PLACE.leased ? 1 : 0)
 }
 
 const messageOf = (error: string | undefined): string | null =>
@@ -281,7 +282,7 @@ export function callbackView(id: number, document: JobRecord): CallbackView {
     // The query may hold tokens.
     url: address ? address.origin + address.pathname : '',
     createdAt: document.createdAt!,
-    nextAt: document.place === 't' ? (document.backoffUntil ?? null) : null,
+    nextAt: document.place === PLACE.timers ? (document.backoffUntil ?? null) : null,
     endedAt: document.endedAt ?? null,
   }
 }

@@ -1,6 +1,7 @@
 // Facts about a job beside its status: its options, what blocks it, and its holder.
 
 import type { Spent } from '../../core/cost.ts'
+import { PLACE } from '../../redis/marks.ts'
 import { type JobRecord, pastRunOf, statusOf } from '../../redis/record.ts'
 import { LANE_MARK } from '../../redis/store.ts'
 import type { JobFacts, JobUnique, RunFacts } from '../engine.ts'
@@ -24,7 +25,7 @@ function uniqueOf({ uniqueScope, timedUniqueScope, uniqueHeld }: JobRecord): Job
 export const laneMarkOf = (token: string): string => token.split('.')[2]!.replace(/^r/, '').slice(0, LANE_MARK)
 
 export function runOf(doc: JobRecord): RunFacts | null {
-  if (doc.place !== 'l' || doc.token === undefined) return null
+  if (doc.place !== PLACE.leased || doc.token === undefined) return null
   return {
     startedAt: doc.ranAt!,
     leaseUntil: doc.leaseUntil!,
@@ -73,7 +74,7 @@ const linesOf = (text: string | undefined): string[] => text?.split('\n').filter
 export function factsOf(doc: JobRecord, { now, ownLimit }: { now: number; ownLimit?: string }): JobFacts {
   return {
     limits: [...linesOf(doc.limits), ...(ownLimit ? [ownLimit] : [])],
-    waitingAt: doc.place === 'w' ? (doc.waitingLimit ?? null) : null,
+    waitingAt: doc.place === PLACE.limited ? (doc.waitingLimit ?? null) : null,
     tag: doc.tag ?? null,
     retry: doc.retry === undefined ? null : (JSON.parse(doc.retry) as NonNullable<JobFacts['retry']>),
     timeout: doc.timeout ?? null,

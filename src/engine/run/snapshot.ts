@@ -7,6 +7,7 @@ import { type Repeat, slotOfRun } from '../../core/repeat.ts'
 import type { Snapshot, SnapshotIn, SnapshotOut, Wiring } from '../../core/run.ts'
 import type { Row } from '../../redis/answers.ts'
 import { shownItem } from '../../redis/item.ts'
+import { PLACE, TERMINATING } from '../../redis/marks.ts'
 import {
   aliasesOf,
   channelsOf,
@@ -117,7 +118,7 @@ export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
       token: doc.token!,
       attempt: (doc.failures ?? 0) + 1,
       lost: doc.lostRuns ?? 0,
-      reason: doc.terminating === '2' ? 'shutdown' : 'run',
+      reason: doc.terminating === TERMINATING.shutdown ? 'shutdown' : 'run',
       timeout: doc.timeout ?? timeout,
       startedAt: doc.ranAt!,
       leaseUntil: doc.leaseUntil!,
@@ -165,10 +166,10 @@ export function portView(doc: JobRecord, dir: 'i' | 'o', port: string, pushed: n
 
 /** The microseconds of the due time are the beginning of its sequence. */
 export const dueAtOf = (doc: JobRecord): number =>
-  (doc.place === 't' ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
+  (doc.place === PLACE.timers ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
 
 const runAtOf = (doc: JobRecord): number | null => {
-  if (doc.place !== 't') return doc.notBefore ?? doc.nextSlot ?? doc.sleepUntil ?? null
+  if (doc.place !== PLACE.timers) return doc.notBefore ?? doc.nextSlot ?? doc.sleepUntil ?? null
   const wanted = doc.wantedEarly
     ? []
     : [doc.notBefore, doc.nextSlot, doc.sleepUntil].filter((t) => t !== undefined).map(Number)

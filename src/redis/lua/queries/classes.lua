@@ -6,7 +6,8 @@
 -- writes: none
 -- args: ns, clock, seed, queue_name, most_queues:int, most_bytes:int
 -- returns: classes
---          most_bytes: 0 for no hours; else so many bytes at most of what was written down at hours, of the first queues that have
+-- most_bytes: 0 for no hours; else so many bytes at most of what was written down at hours, of the first queues that
+-- have
 --          room in it
 
 local queues = require 'look/queues'
@@ -23,7 +24,10 @@ local function text_of(q, which) return cache.raw[class_counts.key(q, which)] or
 
 local keys, hour_keys = {}, {}
 for i = 1, shown do
-  for _, key in ipairs({ redis_keys.queue_key(names[i]), class_counts.key(names[i], 'c'), class_counts.key(names[i], 'b') }) do keys[#keys + 1] = key end
+  for _, key in ipairs({ redis_keys.queue_key(names[i]), class_counts.key(names[i], 'c'),
+    class_counts.key(names[i], 'b') }) do
+    keys[#keys + 1] = key
+  end
 end
 cache.fetch(keys)
 
@@ -32,7 +36,9 @@ local left = most_bytes
 for i = 1, shown do
   left = left - class_counts.HOURS * math.max(#text_of(names[i], 'c'), #text_of(names[i], 'b'))
   has_hours[i] = most_bytes > 0 and left >= 0
-  for n = 1, has_hours[i] and class_counts.HOURS or 0 do hour_keys[#hour_keys + 1] = class_counts.key(names[i], 'k' .. numbers.int(n - 1)) end
+  for n = 1, has_hours[i] and class_counts.HOURS or 0 do
+    hour_keys[#hour_keys + 1] = class_counts.key(names[i], 'k' .. numbers.int(n - 1))
+  end
 end
 cache.fetch(hour_keys)
 

@@ -23,7 +23,7 @@ cache.fetch_jobs(asked)
 
 -- When a job at rest or waiting may continue: its timer, or ''.
 local function goes_on_at(doc)
-  return doc.place == 't' and (doc.backoff_until or doc.not_before or doc.sleep_until or doc.next_slot) or ''
+  return doc.place == PLACE.timers and (doc.backoff_until or doc.not_before or doc.sleep_until or doc.next_slot) or ''
 end
 
 local function flat_nodes(children)
@@ -31,7 +31,9 @@ local function flat_nodes(children)
   for i = 1, #children, 2 do
     local doc = cache.find((children[i + 1]:match('^%d+')))
     if doc then
-      rows[#rows + 1] = row_of.node { name = children[i], queue = doc.queue, ran_at = doc.ran_at or '', last_run = doc.last_run or '', limit = doc.place == 'w' and doc.waiting_limit or '', lease_until = doc.lease_until or '', goes_on_at = goes_on_at(doc) }
+      rows[#rows + 1] = row_of.node { name = children[i], queue = doc.queue, ran_at = doc.ran_at or '',
+        last_run = doc.last_run or '', limit = doc.place == PLACE.limited and doc.waiting_limit or '',
+        lease_until = doc.lease_until or '', goes_on_at = goes_on_at(doc) }
     end
   end
   return rows
@@ -69,7 +71,9 @@ for i, id in ipairs(found) do
     rows[i] = row_of.flow { word = 'later' }
   else
     local doc = cache.find(id)
-    rows[i] = row_of.flow { word = 'flow', id = id, document = cache.text_at(redis_keys.key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, ports = snapshot.flat_wires(id, doc, children, true), nodes = flat_nodes(children) }
+    rows[i] = row_of.flow { word = 'flow', id = id, document = cache.text_at(redis_keys.key_of(id)),
+      side = snapshot.flat_side_values(id, doc), children = children,
+      ports = snapshot.flat_wires(id, doc, children, true), nodes = flat_nodes(children) }
   end
 end
 return reply.flows { flows = rows, now = numbers.int(time.now) }

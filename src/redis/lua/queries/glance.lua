@@ -1,4 +1,5 @@
--- glance: how everything stands, in one look: queues and what they have counted, limits at which jobs wait, who is at work.
+-- glance: how everything stands, in one look: queues and what they have counted, limits at which jobs wait, who is at
+-- work.
 -- Read only.
 --
 -- keys: texts that are answered as they are

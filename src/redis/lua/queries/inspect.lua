@@ -54,18 +54,29 @@ if port ~= '' then
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   -- A port that only `*` declares is empty until its first value.
   local may_be = not pushed and doc[dir .. ':*'] and port:match('^[%w_]+$')
-  if dropped or not (pushed or may_be) then return reply.refused { code = 'REFUSED', message = 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port } end
+  if dropped or not (pushed or may_be) then
+    return reply.refused { code = 'REFUSED',
+      message = 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port '
+      .. port }
+  end
   if pushed and pushed > taken then items = lists.now(id, doc, dir, port, most) end
 end
 local ahead = ''
-if not doc.place or doc.place == 'p' or doc.place == 'w' then ahead = numbers.int(jobs_ahead(id, doc)) end
+if not doc.place or doc.place == PLACE.pull or doc.place == PLACE.limited then
+  ahead = numbers.int(jobs_ahead(id, doc))
+end
 local queue_record = cache.queue(doc.queue)
 local limit_free, limit = '', ''
-if doc.place == 'w' then
+if doc.place == PLACE.limited then
   local moment = limits.next_room(doc.waiting_limit)
   limit_free = moment < numbers.never and numbers.int(moment) or ''
   limit = cjson.encode(limits.at(doc.waiting_limit).settings or {})
 end
-local facts = row_of.facts { paused = queue_record.paused and 'paused' or '', max_lanes = numbers.int(lanes.most(queue_record)), lanes = numbers.int(lanes.count(doc.queue)), mode = queue_record.mode or '', now = numbers.int(time.now), limit_free = limit_free, own_limit = sides.own_limit(doc) or '', limit = limit }
+local facts = row_of.facts { paused = queue_record.paused and 'paused' or '',
+  max_lanes = numbers.int(lanes.most(queue_record)), lanes = numbers.int(lanes.count(doc.queue)),
+  mode = queue_record.mode or '', now = numbers.int(time.now), limit_free = limit_free, own_limit = sides.own_limit(doc)
+  or '', limit = limit }
 local children, total = snapshot.flat_children(id, doc)
-return reply.job { id = id, document = cache.text_at(redis_keys.key_of(id)), side = snapshot.flat_side_values(id, doc), children = children, items = items, ahead = ahead, facts = facts, child_count = numbers.int(total), callback = snapshot.callback_of(doc) }
+return reply.job { id = id, document = cache.text_at(redis_keys.key_of(id)), side = snapshot.flat_side_values(id, doc),
+  children = children, items = items, ahead = ahead, facts = facts, child_count = numbers.int(total),
+  callback = snapshot.callback_of(doc) }

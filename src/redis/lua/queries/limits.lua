@@ -1,4 +1,5 @@
--- limits: the limits there are, or one, with what is in use and what waits; `starts` > 0: also since when the first waits, and
+-- limits: the limits there are, or one, with what is in use and what waits; `starts` > 0: also since when the first
+-- waits, and
 -- so many of the newest moments at which one started within the period of a rate. Read only.
 --
 -- keys: none
@@ -22,7 +23,9 @@ local function first_since(name, waiting)
 end
 
 local function starts_of(name, period)
-  local starts, flat = {}, most_starts > 0 and period and redis.call('ZREVRANGEBYSCORE', redis_keys.limit_key(name, 'window'), '+inf', '(' .. numbers.int(time.now - period), 'WITHSCORES', 'LIMIT', 0, most_starts) or {}
+  local starts, flat = {}, most_starts > 0 and period
+    and redis.call('ZREVRANGEBYSCORE', redis_keys.limit_key(name, 'window'), '+inf',
+    '(' .. numbers.int(time.now - period), 'WITHSCORES', 'LIMIT', 0, most_starts) or {}
   for i = 2, #flat, 2 do starts[#starts + 1] = flat[i] end
   return starts
 end

@@ -4,11 +4,15 @@
 -- by: API, dashboard
 -- reads: job, jobs, limit, queue, queues, repeats
 -- writes: none
--- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int, longer:int, awaits, before, most:int, scan:int
+-- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
+--   longer:int, awaits, before, most:int, scan:int
 -- returns: jobs | refused
---          status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or took, longer
+-- status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or
+-- took, longer
 --          awaits: '' | 'limit' (room at a limit) | 'retry' (until it is tried again)
---          mode: 'all' (by id, down from the newest) | 'ended' (by their ends, the newest first: moment.id.window) | 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'ids' (name = ids with commas, the largest first) | 'repeats' (by their next slot)
+-- mode: 'all' (by id, down from the newest) | 'ended' (by their ends, the newest first: moment.id.window) |
+-- 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'ids' (name = ids with
+-- commas, the largest first) | 'repeats' (by their next slot)
 
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
@@ -35,7 +39,7 @@ local function made_at(doc) return tonumber(doc.created_at) or time.moment_of_se
 
 -- Length of its current or last run.
 local function run_time(doc)
-  if doc.place == 'l' then return time.now - tonumber(doc.ran_at) end
+  if doc.place == PLACE.leased then return time.now - tonumber(doc.ran_at) end
   local began, ended = (doc.last_run or ''):match('^(%d+),(%d+)')
   return began and tonumber(ended) - tonumber(began) or -1
 end
@@ -43,8 +47,11 @@ end
 local function callback_state(doc) return doc.callback_status or (doc.callback_job and 'PENDING') end
 
 local waiting_for = {
-  limit = function(doc) return doc.place == 'w' end,
-  ['retry'] = function(doc) return doc.place == 't' and (tonumber(doc.failures) or 0) > 0 and (tonumber(doc.backoff_until) or 0) > time.now end,
+  limit = function(doc) return doc.place == PLACE.limited end,
+  ['retry'] = function(doc)
+    return doc.place == PLACE.timers and (tonumber(doc.failures) or 0) > 0
+      and (tonumber(doc.backoff_until) or 0) > time.now
+  end,
 }
 
 local parent -- whose children are wanted, where they are looked for among all jobs
@@ -69,7 +76,8 @@ local MAX_PAGE, bytes = 4194304, 0
 local function show(id)
   local doc = cache.find(id)
   if not doc or not fits(doc) then return true end
-  local text, side, callback = cache.text_at(redis_keys.key_of(id)), snapshot.flat_side_values(id, doc), snapshot.callback_of(doc)
+  local text, side, callback = cache.text_at(redis_keys.key_of(id)), snapshot.flat_side_values(id, doc),
+    snapshot.callback_of(doc)
   bytes = bytes + #text + math.max(tables.bytes(side), (values.of(doc))) + tables.bytes(callback)
   if bytes > MAX_PAGE and #jobs > 0 then return false end
   jobs[#jobs + 1] = row_of.listed { id = id, document = text, side = side, callback = callback }
@@ -160,7 +168,8 @@ end
 -- Total, if an index holds exactly the requested jobs.
 local total = ''
 local function tell_total(n)
-  local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0 and longer < 0 and awaits == ''
+  local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0
+    and longer < 0 and awaits == ''
   for one in pairs(wanted) do is_exact = is_exact and #places[one] == 1 and one ~= 'running' end
   if is_exact then total = numbers.int(n) end
 end
@@ -214,9 +223,12 @@ local function all()
   if show_all(page) and #ids > #page then cursor = numbers.int(tonumber(page[#page])) end
 end
 
--- Newest end first. No index is in that order: those of what has ended are in the order in which it goes, which is the same
--- as long as all of an index are kept for as long. So many entries of all of them together, those that are kept longest, are read
--- and sorted by their ends: a window, which is smaller where jobs are large. The next one follows when a page has come to its end.
+-- Newest end first. No index is in that order: those of what has ended are in the order in which it goes, which is
+-- the same
+-- as long as all of an index are kept for as long. So many entries of all of them together, those that are kept
+-- longest, are read
+-- and sorted by their ends: a window, which is smaller where jobs are large. The next one follows when a page has
+-- come to its end.
 local WINDOW = 2400
 
 local function ended_indexes()
@@ -224,7 +236,11 @@ local function ended_indexes()
   for _, name in ipairs(asked_queues()) do
     for _, place in ipairs(wanted_places(name)) do from[#from + 1] = redis_keys.queue_key(name, place) end
   end
-  if #from > MOST_INDEXES then journal.refuse('BAD_REQUEST', 'jobs have ended in ' .. #from .. ' ways and queues, and ' .. MOST_INDEXES .. ' at most are sorted: name a queue or a status') end
+  if #from > MOST_INDEXES then
+    journal.refuse('BAD_REQUEST',
+      'jobs have ended in ' .. #from .. ' ways and queues, and ' .. MOST_INDEXES
+      .. ' at most are sorted: name a queue or a status')
+  end
   return from
 end
 
@@ -269,7 +285,8 @@ end
 local function by_end()
   for _, one in ipairs(status == '' and { 'completed', 'failed', 'terminated' } or {}) do wanted[one] = true end
   local moment_text, id_text, window_text = before:match('^(%d+)%.(%d+)%.(%d+)$')
-  local last, last_id, start = tonumber(moment_text) or numbers.never, tonumber(id_text) or 0, tonumber(window_text) or 0
+  local last, last_id, start = tonumber(moment_text) or numbers.never, tonumber(id_text) or 0, tonumber(window_text)
+    or 0
   local by_moment, moments, next_start = window_at(start, ended_indexes())
   local looked = 0
   for _, moment in ipairs(moments) do

@@ -20,7 +20,8 @@ for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
 cache.fetch(keys)
 
 -- Each call recounts a part of one queue, to correct differences between index and count.
-local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' }, { 'completed', 'failed', 'terminated' } }
+local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' },
+  { 'completed', 'failed', 'terminated' } }
 local function look_again(q, part)
   local queue_record = cache.queue(q)
   if not queue_record.jobs_at then return end

@@ -19,4 +19,5 @@ for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
 cache.fetch(keys)
 local ids, more = at_work.ids(names, most)
 cache.fetch_jobs(ids)
-return reply.at_work { lanes = at_work.lanes(names), processes = at_work.processes(), runs = at_work.runs(ids), more = more, now = numbers.int(time.now) }
+return reply.at_work { lanes = at_work.lanes(names), processes = at_work.processes(), runs = at_work.runs(ids),
+  more = more, now = numbers.int(time.now) }

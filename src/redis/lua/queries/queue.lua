@@ -19,35 +19,48 @@ local time = require 'runtime/time'
 if not cache.text_at(redis_keys.queue_key(queue_name)) then return reply.none {} end
 local queue_record, lanes, ids = cache.queue(queue_name), {}, {}
 for lane, till in pairs(queue_record.lanes) do
-  if till > time.now then lanes[#lanes + 1] = row_of.lane { queue = queue_name, lane = lane, till = numbers.int(till) } end
+  if till > time.now then
+    lanes[#lanes + 1] = row_of.lane { queue = queue_name, lane = lane, till = numbers.int(till) }
+  end
 end
 
 -- In the order of claims: priority, with ageing and time.
 local line = {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
-  for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue_key(queue_name, place), 0, most - 1), most)) do
+  for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue_key(queue_name, place), 0, most - 1),
+    most)) do
     if i <= most then line[#line + 1] = { id, place == 'ready' and '' or 'pull' } end
     ids[#ids + 1] = id
   end
 end
-local leases = queue_record.next_lease and tables.slice(entries.ids_of(tally.members(queue_name, 'leases', most), most), 1, most) or {}
+local leases = queue_record.next_lease
+  and tables.slice(entries.ids_of(tally.members(queue_name, 'leases', most), most), 1, most) or {}
 for _, id in ipairs(leases) do ids[#ids + 1] = id end
 cache.fetch_jobs(ids)
 
 local next_ones, runs, claims = {}, {}, {}
 for _, one in ipairs(line) do
   local doc = cache.find(one[1])
-  if doc then next_ones[#next_ones + 1] = row_of.next { job = one[1], class = doc.class, priority = doc.priority or '0', since = numbers.int(time.moment_of_sequence(doc.sequence)), group = doc.group or '', pull = one[2] } end
+  if doc then
+    next_ones[#next_ones + 1] =
+      row_of.next { job = one[1], class = doc.class, priority = doc.priority or '0',
+      since = numbers.int(time.moment_of_sequence(doc.sequence)), group = doc.group or '', pull = one[2] }
+  end
 end
 for _, id in ipairs(leases) do
   local doc = cache.find(id)
-  if doc and doc.place == 'l' then runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token, started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' } end
+  if doc and doc.place == PLACE.leased then
+    runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token,
+      started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' }
+  end
 end
 if (queue_record.pulls_until or 0) > time.now then
-  local waiting = redis.call('ZRANGEBYSCORE', redis_keys.queue_key(queue_name, 'waiters'), '(' .. numbers.int(time.now), '+inf', 'WITHSCORES', 'LIMIT', 0, most)
+  local waiting = redis.call('ZRANGEBYSCORE', redis_keys.queue_key(queue_name, 'waiters'), '(' .. numbers.int(time.now),
+    '+inf', 'WITHSCORES', 'LIMIT', 0, most)
   for i = 1, #waiting, 2 do
     local who, patterns = waiters.waiter_of(waiting[i])
     claims[#claims + 1] = row_of.claim { id = who, till = waiting[i + 1], names = table.concat(patterns, '\n') }
   end
 end
-return reply.queue { document = cjson.encode(queue_record), lanes = lanes, runs = runs, claims = claims, next = next_ones, now = numbers.int(time.now) }
+return reply.queue { document = cjson.encode(queue_record), lanes = lanes, runs = runs, claims = claims,
+  next = next_ones, now = numbers.int(time.now) }

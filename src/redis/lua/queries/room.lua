@@ -16,8 +16,11 @@ local time = require 'runtime/time'
 local state = limits.at(key)
 if not state.settings or state.settings.gone then return reply.none {} end
 local moment = limits.next_room(key)
-local held = most_holders > 0 and redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. numbers.int(time.now), '+inf', 'WITHSCORES', 'LIMIT', 0, most_holders) or {}
-local members = most_waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(key, 'waiting'), 0, most_waiting - 1) or {}
+local held = most_holders > 0
+  and redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, 'held'), '(' .. numbers.int(time.now), '+inf', 'WITHSCORES',
+  'LIMIT', 0, most_holders) or {}
+local members = most_waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(key, 'waiting'), 0, most_waiting - 1)
+  or {}
 local ids = {}
 for i = 1, #held, 2 do ids[#ids + 1] = held[i] end
 for _, member in ipairs(members) do ids[#ids + 1] = member:sub(15) end
@@ -26,12 +29,21 @@ cache.fetch_jobs(ids)
 local holders, line = {}, {}
 for i = 1, #held, 2 do
   local doc = cache.find(held[i])
-  if doc then holders[#holders + 1] = row_of.holder { job = held[i], lease_until = held[i + 1], queue = doc.queue, class = doc.class, group = doc.group or '', ran_at = doc.ran_at or '', process = doc.process or '' } end
+  if doc then
+    holders[#holders + 1] =
+      row_of.holder { job = held[i], lease_until = held[i + 1], queue = doc.queue, class = doc.class, group = doc.group
+      or '', ran_at = doc.ran_at or '', process = doc.process or '' }
+  end
 end
 for _, member in ipairs(members) do
   local id = member:sub(15)
   local doc = cache.find(id)
-  if doc then line[#line + 1] = row_of.in_line { job = id, queue = doc.queue, class = doc.class, group = doc.group or '', priority = doc.priority or '0', since = numbers.int(time.moment_of_sequence(doc.sequence)) } end
+  if doc then
+    line[#line + 1] = row_of.in_line { job = id, queue = doc.queue, class = doc.class, group = doc.group or '',
+      priority = doc.priority or '0', since = numbers.int(time.moment_of_sequence(doc.sequence)) }
+  end
 end
 local waiting = redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))
-return reply.room { document = cjson.encode(state.settings), held = numbers.int(state.taken), started = numbers.int(state.started), waiting = numbers.int(waiting), next_room = moment < numbers.never and numbers.int(moment) or '', now = numbers.int(time.now), holders = holders, line = line }
+return reply.room { document = cjson.encode(state.settings), held = numbers.int(state.taken),
+  started = numbers.int(state.started), waiting = numbers.int(waiting), next_room = moment < numbers.never
+  and numbers.int(moment) or '', now = numbers.int(time.now), holders = holders, line = line }

@@ -1,4 +1,5 @@
--- series: what queues have counted, as it was written down minute by minute or hour by hour, and as it is now. Read only.
+-- series: what queues have counted, as it was written down minute by minute or hour by hour, and as it is now. Read
+-- only.
 --
 -- keys: none
 -- by: API, dashboard

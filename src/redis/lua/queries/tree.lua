@@ -25,6 +25,9 @@ local list = {}
 for i = 1, math.min(most, #members) do
   local id = members[i]
   local doc = cache.find(id)
-  if doc then list[#list + 1] = row_of.member { id = id, parent = id == root and '' or doc.parent or '', name = doc.child_name or '', class = doc.class, status = states.of(doc) } end
+  if doc then
+    list[#list + 1] = row_of.member { id = id, parent = id == root and '' or doc.parent or '', name = doc.child_name
+      or '', class = doc.class, status = states.of(doc) }
+  end
 end
 return reply.tree { members = list, more = (more or #members > most) and 'more' or '' }

@@ -23,7 +23,8 @@ local function keep(mark) redis.call('SET', key, numbers.int(n) .. ',' .. number
 
 local function state()
   if n < threshold then return reply.breaker { state = 'closed', failures = numbers.int(n) } end
-  return reply.breaker { state = 'open', till = numbers.int(probed == 'p' and math.min(till, time.now + base) or till), failures = numbers.int(n) }
+  return reply.breaker { state = 'open', till = numbers.int(probed == 'p' and math.min(till, time.now + base) or till),
+    failures = numbers.int(n) }
 end
 
 -- Calls in progress when it opened report nothing new.

@@ -1,16 +1,22 @@
 -- commit: apply what a lane's runs did, each on its own, then lend the lane its next jobs. A claim is a commit of
 -- nothing; a commit by token alone has no lane.
 --
--- Built twice. Most runs complete and do nothing else, most claims take what comes, and mostly nobody listens to what jobs
--- become: `commit` is for those, and has two thirds of the text. All else is for `commit_verbs`, which has everything. Who
--- calls knows which it is, but for who listens, what a queue is changing, and runs that were lost or met a fault: `commit` answers
+-- Built twice. Most runs complete and do nothing else, most claims take what comes, and mostly nobody listens to what
+-- jobs
+-- become: `commit` is for those, and has two thirds of the text. All else is for `commit_verbs`, which has
+-- everything. Who
+-- calls knows which it is, but for who listens, what a queue is changing, and runs that were lost or met a fault:
+-- `commit` answers
 -- `verbs` then, and has done nothing.
 --
 -- keys: what is read anyway: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
--- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue, quota, result, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
--- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave, waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, ...
+-- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue,
+--   quota, result, schema, unique, wake, workers
+-- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log,
+--   processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
+-- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave,
+--   waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, ...
 -- returns: committed
 
 local internal = require 'job/internal'
@@ -52,7 +58,8 @@ local runs, count, keys = {}, args.take_int(), {}
 -- A claim of the head of a queue reads it first, so that its jobs are read with everything else.
 local head
 if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
-  head = redis.call('ZRANGE', redis_keys.queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0, math.min(claim.HEAD, max))
+  head = redis.call('ZRANGE', redis_keys.queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0,
+    math.min(claim.HEAD, max))
   local first = claim.first_of(head, math.min(claim.HEAD, max), max, wide)
   for i = 1, #first do KEYS[#KEYS + 1] = first[i] end
 end
@@ -90,8 +97,10 @@ if lane ~= '' then
   local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
   -- A repeated request gets the same answer: stored answers, and runs that are still valid.
   if last and last == seq then
-    local lane_record = readable.decode(text:match('{.*') or '', lane_key) or { word = 'stale', answers = {}, tokens = {} }
-    return reply.committed { word = lane_record.word, answers = lane_record.answers, lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
+    local lane_record = readable.decode(text:match('{.*') or '', lane_key)
+      or { word = 'stale', answers = {}, tokens = {} }
+    return reply.committed { word = lane_record.word, answers = lane_record.answers,
+      lent = snapshot.of(claim.still_lent(lane_record.tokens)), next_due = next_due() }
   end
   -- A pull worker's number identifies its request: another one is another request with the same key.
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
@@ -144,10 +153,14 @@ local laned = lane ~= '' and place ~= 'p'
 local entered = laned and enter()
 -- A worker with the signal `quiet` gets no jobs and is not called.
 local told = process ~= '' and processes.heard(process, queue_name) or ''
-local claims = max > 0 and told == '' and (entered or not laned) and not (queue_name ~= '' and cache.queue(queue_name).paused)
+local claims = max > 0 and told == '' and (entered or not laned)
+  and not (queue_name ~= '' and cache.queue(queue_name).paused)
 do
   local moved, queue_record = 0, claims and cache.queue(queue_name)
-  if claims and math.min(queue_record.next_timer or numbers.never, queue_record.next_lease or numbers.never) <= time.now then moved = due.timers(queue_name) + due.take_back(queue_name) end
+  if claims and math.min(queue_record.next_timer or numbers.never, queue_record.next_lease
+    or numbers.never) <= time.now then
+    moved = due.timers(queue_name) + due.take_back(queue_name)
+  end
   if LIGHT and due.lost > 0 then return reply.committed { word = 'verbs' } end
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
@@ -187,8 +200,12 @@ if claims then
 end
 
 if ids[1] then counts.waited(queue_name, snapshot.waited(ids[1]), lent) end
-if laned and cache.queue(queue_name).handed then claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= '')) end
-if waiter ~= '' then waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and time.now + wait or time.now) end
+if laned and cache.queue(queue_name).handed then
+  claim.add_lent(ids, standby.unheard(queue_name, lane, has_heard, #runs == 0 or leave ~= ''))
+end
+if waiter ~= '' then
+  waiters.stand(queue_name, waiter, patterns, #ids == 0 and told == '' and time.now + wait or time.now)
+end
 
 local word = 'ok'
 if laned then
@@ -201,7 +218,11 @@ if laned then
     if leave == '' then lanes.waits_until[queue_name] = time.now + waits end
     -- Jobs that wait for a rate are not ready, but may be soon: the next lane waits for that. A lane whose time is
     -- over while work continues calls the next one in any case.
-    if leave ~= '' then places.to_ring[queue_name] = math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'), lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0) end
+    if leave ~= '' then
+      places.to_ring[queue_name] =
+        math.max(leave == 'next' and 1 or 0, tally.count(queue_name, 'ready'),
+        lanes.next_room(queue_name) <= time.now + lanes.LANE and 1 or 0)
+    end
     word = 'empty'
   elseif #ids == 0 then
     word = 'more'
@@ -217,9 +238,15 @@ bells.ring_timers()
 -- A pull worker that got nothing asks again with the same key; one that was refused entry stores nothing.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
-  if not laned or word == 'empty' or word == 'full' then cache.set_expiring(lane_key, record, lanes.MINUTE) else cache.set_text(lane_key, record) end
+  if not laned or word == 'empty' or word == 'full' then
+    cache.set_expiring(lane_key, record, lanes.MINUTE)
+  else
+    cache.set_text(lane_key, record)
+  end
 end
 work.flush()
 
 ids = finish.going_on(runs, answers) or ids
-return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings, next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version, failed = numbers.int(failed), seen = seen and numbers.int(seen) or '', faults = journal.faults, told = told }
+return reply.committed { word = word, answers = answers, lent = ids[1] and snapshot.of(ids) or {}, rings = bells.rings,
+  next_due = next_due(), stale = want.stale[1] and snapshot.with_documents(want.stale) or {}, version = want.version,
+  failed = numbers.int(failed), seen = seen and numbers.int(seen) or '', faults = journal.faults, told = told }

@@ -25,7 +25,9 @@ if not all or type(all.list) ~= 'table' or not tonumber(all.version) then
   if text then readable.note(key, text) end
   all = { version = tonumber((select(3, hints.known()))) and select(3, hints.known()) or '0', list = {} }
 end
-if definition == '' and not all.list[name] then return reply.refused { code = 'NOT_FOUND', message = 'there is no constraint ' .. name } end
+if definition == '' and not all.list[name] then
+  return reply.refused { code = 'NOT_FOUND', message = 'there is no constraint ' .. name }
+end
 
 all.list[name] = definition ~= '' and definition or nil
 all.version = numbers.int(tonumber(all.version) + 1)

@@ -1,12 +1,17 @@
 -- enqueue: make jobs, all or none of them, or find what their keys stand for.
 --
--- keys: what is read anyway: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the hints
+-- keys: what is read anyway: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the
+--   hints
 -- by: API
--- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue, quota, schema, unique, workers
--- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once, queue, queues, quota, repeats, schema, unique, wake
--- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int, allowance, ...
+-- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue,
+--   quota, schema, unique, workers
+-- writes: again, audience, channel, channels, counts, days, epoch, hints, job, jobs, lane, limit, limits, live, once,
+--   queue, queues, quota, repeats, schema, unique, wake
+-- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int,
+--   allowance, ...
 -- returns: made | again | refused | outdated
---          rest: of each call that goes with the first, one job each, its key, for how long, for what and on which shelf; then for all of them
+-- rest: of each call that goes with the first, one job each, its key, for how long, for what and on which shelf; then
+-- for all of them
 --          what jobs have in common, how many they are, the args of each; as often as the first number says
 
 local create = require 'job/create'
@@ -31,7 +36,9 @@ local readable = require 'runtime/readable'
 cache.fetch(KEYS)
 
 local beside = {}
-for i = 1, args.take_int() do beside[i] = { once = args.take(), period = args.take(), fingerprint = args.take(), shelf = args.take() } end
+for i = 1, args.take_int() do
+  beside[i] = { once = args.take(), period = args.take(), fingerprint = args.take(), shelf = args.take() }
+end
 
 local known, taken = idempotency.recall(once, fingerprint, shelf)
 -- A repeated call gets its stored answer, and no other call does.
@@ -62,7 +69,8 @@ local function made_alone(spec, n)
     local id, status, existing = create.one(spec, list and list[i] or args.take())
     if i == 1 then first, first_status, is_known = id, status, existing end
   end
-  return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '', count = numbers.int(n) }
+  return row_of.made { first = first, status = first_status, existing = is_known and 'existing' or '',
+    count = numbers.int(n) }
 end
 
 local answers, made = {}, 0
@@ -79,7 +87,10 @@ local ok, why = journal.try(function()
   log.end_entry()
   quota.check()
 end)
-if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = numbers.int(made), member = why.field or '' } end
+if not ok then
+  return reply.refused { code = why.code, message = why.message, wait = why.wait or '', which = numbers.int(made),
+    member = why.field or '' }
+end
 
 work.conclude()
 local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lease = lease, begun = begun })
@@ -87,7 +98,9 @@ eager.hand_over(tagged)
 bells.ring_ready()
 bells.ring_timers()
 idempotency.remember(once, fingerprint, beside[1] and { answers[1] } or answers, tonumber(once_for), shelf)
-for i, call in ipairs(beside) do idempotency.remember(call.once, call.fingerprint, { answers[i + 1] }, tonumber(call.period), call.shelf) end
+for i, call in ipairs(beside) do
+  idempotency.remember(call.once, call.fingerprint, { answers[i + 1] }, tonumber(call.period), call.shelf)
+end
 work.flush()
 eager.call_lanes()
 return reply.made { jobs = answers, rings = bells.rings, lent = ids[1] and snapshot.of(ids) or {} }

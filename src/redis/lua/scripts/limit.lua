@@ -1,4 +1,5 @@
--- limit: what is set on a limit: so many at once, so many in a period, paused, shut until a moment; or that it is no more.
+-- limit: what is set on a limit: so many at once, so many in a period, paused, shut until a moment; or that it is no
+-- more.
 --
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard
@@ -6,7 +7,8 @@
 -- writes: counts, days, job, jobs, lane, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: set | refused
---          act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until `till`,
+-- act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until
+-- `till`,
 --          or no longer; nothing, if there is no such limit) | 'remove'
 
 local limits = require 'limit/limits'
@@ -17,7 +19,9 @@ local cache = require 'runtime/cache'
 cache.fetch(KEYS)
 
 if act == 'shut' and not limits.at(key).settings then return reply.set {} end
-if act ~= 'set' and not limits.at(key).settings then return reply.refused { code = 'NOT_FOUND', message = 'there is no limit ' .. key } end
+if act ~= 'set' and not limits.at(key).settings then
+  return reply.refused { code = 'NOT_FOUND', message = 'there is no limit ' .. key }
+end
 
 local settings = {}
 local function setting(field, given)
@@ -31,7 +35,8 @@ if paused ~= '' then settings.paused = paused == '1' and 1 or false end
 if act == 'shut' then
   limits.define(key, { shut = tonumber(till) or false }, 'set')
 elseif act == 'remove' then
-  limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, gone = 1 }, 'set')
+  limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, gone = 1 },
+    'set')
 else
   settings.gone = false
   limits.define(key, settings, 'set')

@@ -1,4 +1,5 @@
--- register: the worker classes of a queue as they are to be known; jobs that wait go to where their class is now served.
+-- register: the worker classes of a queue as they are to be known; jobs that wait go to where their class is now
+-- served.
 --
 -- keys: the registry and the queue
 -- by: API, tick
@@ -6,7 +7,9 @@
 -- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: registered | overtaken
---          rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number), the definition that is to be replaced ('': any, '*': any but a function's) each; with `whole` the classes are all there are
+-- rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number), the
+-- definition that is to be replaced ('': any, '*': any but a function's) each; with `whole` the classes are all there
+-- are
 
 local limits = require 'limit/limits'
 local hints = require 'port/hints'
@@ -46,7 +49,8 @@ local function bound(class, concurrency, anew)
 end
 
 for _ = 1, args.take_int() do
-  local class, definition, serves, concurrency, replaced = args.take(), args.take(), args.take(), args.take(), args.take()
+  local class, definition, serves, concurrency, replaced = args.take(), args.take(), args.take(), args.take(),
+    args.take()
   -- Both refusals come before the first write.
   if replaced == '*' then
     local function_of = current[class] and (readable.decode(current[class], key .. ' ' .. class) or {})['local']
@@ -86,7 +90,9 @@ if changed then cache.change_queue(queue_name, queue_fields.bounded_classes, nex
 if recalled then cache.change_queue(queue_name, queue_fields.called_classes, next(called) and called or nil) end
 if changed and hints.hears('/sidejob/workers/' .. queue_name) then
   local classes = {}
-  for class, definition in pairs(cache.hash(key)) do classes[#classes + 1] = cjson.encode(class) .. ':' .. definition end
+  for class, definition in pairs(cache.hash(key)) do
+    classes[#classes + 1] = cjson.encode(class) .. ':' .. definition
+  end
   journal.push(hints.told, { '/sidejob/workers/' .. queue_name, '@\n\nl\n{' .. table.concat(classes, ',') .. '}' })
 end
 if moved then

@@ -2,8 +2,10 @@
 --
 -- keys: none
 -- by: doctor
--- reads: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, listened, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
--- writes: audience, channel, channels, constraints, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
+-- reads: audience, channel, channels, constraints, days, hints, job, jobs, limit, limits, listened, queue, queues,
+--   quota, repeats, result, schema, unique, unreadable, wake, workers
+-- writes: audience, channel, channels, constraints, counts, days, gone, hints, job, jobs, lane, limit, limits, live,
+--   log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
 -- args: ns, clock, seed, ...
 -- returns: repaired
 --          rest: how many, then kind and name of each
@@ -46,11 +48,13 @@ local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 function mend.values(id, doc)
   local lost = {}
   for field, value in pairs(doc) do
-    if cache.is_beside(field, value) and not cache.text_at(redis_keys.side_key(id, 'f:' .. field)) then lost[#lost + 1] = field end
+    if cache.is_beside(field, value) and not cache.text_at(redis_keys.side_key(id, 'f:' .. field)) then
+      lost[#lost + 1] = field
+    end
   end
   for _, field in ipairs(lost) do cache.change(id, doc, field, nil) end
   if not tables.has(lost, fields.args) or states.resting[doc.place] then return end
-  if doc.place == 'l' then leases.finish(id, doc) end
+  if doc.place == PLACE.leased then leases.finish(id, doc) end
   local error = '{"message":"its args are lost","reason":"other"}'
   cache.change(id, doc, fields.last_error, error)
   ending.finish(id, doc, 'f', error)
@@ -107,7 +111,9 @@ function mend.channel(channel)
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
     local id, port = member:match('^(%d+):(.*)$')
     local doc = id and cache.find(id)
-    if not doc or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then redis.call('ZREM', key, member) end
+    if not doc or not tables.has(audience.channels_of(id, doc, 'i', port), channel) then
+      redis.call('ZREM', key, member)
+    end
   end
   local n, _, relay = redis.call('ZCARD', key), audience.of(channel)
   local doc = relay and cache.find(relay)
@@ -129,7 +135,9 @@ end
 function mend.wires(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir and doc['w' .. field] and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port) then write.set_off(id, doc, dir, port) end
+    if dir and doc['w' .. field] and ports.counts(doc, dir, port) and wires.holds(id, doc, dir, port) then
+      write.set_off(id, doc, dir, port)
+    end
   end
 end
 
@@ -152,7 +160,7 @@ function mend.waiting(id, doc)
   cache.change(id, doc, fields.waits_for_count, numbers.int(n))
   if n > 0 then return end
   queueing.stop_waiting(id, doc)
-  if doc.place == 's' then queueing.enqueue(id, doc, true) end
+  if doc.place == PLACE.suspended then queueing.enqueue(id, doc, true) end
 end
 
 function mend.following(id, doc)
@@ -167,7 +175,7 @@ function mend.following(id, doc)
     end
   end
   cache.change(id, doc, fields.followed, numbers.int(n.b) .. ',' .. numbers.int(n.s) .. ',' .. numbers.int(n.x))
-  if doc.place == 's' or doc.place == 'c' then follow.keep_up(id, doc) end
+  if doc.place == PLACE.suspended or doc.place == PLACE.completed then follow.keep_up(id, doc) end
 end
 
 -- A job above itself is detached from its parent.
@@ -186,7 +194,10 @@ function mend.family(id, doc)
   mend.circle(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
     local child_doc = cache.find(child.id)
-    if not readable.damaged[redis_keys.key_of(child.id)] and (not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name) then cache.hset(kin.children_key(id), child.name, false) end
+    if not readable.damaged[redis_keys.key_of(child.id)]
+      and (not child_doc or child_doc.parent ~= id or child_doc.child_name ~= child.name) then
+      cache.hset(kin.children_key(id), child.name, false)
+    end
   end
   mend.waiting(id, doc)
   mend.following(id, doc)
@@ -194,7 +205,9 @@ function mend.family(id, doc)
   local parent = cache.find(doc.parent)
   if readable.damaged[redis_keys.key_of(doc.parent)] then return end
   if not parent then
-    for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do cache.change(id, doc, field, nil) end
+    for _, field in ipairs({ fields.parent, fields.child_name, fields.followed_as, fields.held }) do
+      cache.change(id, doc, field, nil)
+    end
     return
   end
   cache.hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. states.of(doc) .. ',' .. doc.class)
@@ -206,14 +219,14 @@ end
 -- A run needs a token and a lease; otherwise the job is queued again.
 function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
-  if (doc.place == 'l') == (is_run and true or false) then
-    for _, key in ipairs(tables.lines(doc.place == 'l' and doc.held_limits)) do
+  if (doc.place == PLACE.leased) == (is_run and true or false) then
+    for _, key in ipairs(tables.lines(doc.place == PLACE.leased and doc.held_limits)) do
       if limits.at(key).settings then cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until)) end
     end
     return
   end
   leases.finish(id, doc)
-  if doc.place == 'l' then queueing.enqueue(id, doc, true) end
+  if doc.place == PLACE.leased then queueing.enqueue(id, doc, true) end
 end
 
 local moments = {
@@ -231,16 +244,18 @@ function mend.place(id, doc)
       cache.zset(key, doc.sequence .. ':' .. id, false)
     end
   end
-  if doc.place == 't' or (doc.place == 'w' and not doc.waiting_limit) then return queueing.enqueue(id, doc, doc.wanted_early) end
+  if doc.place == PLACE.timers or (doc.place == PLACE.limited and not doc.waiting_limit) then
+    return queueing.enqueue(id, doc, doc.wanted_early)
+  end
   local moment = moments[doc.place] and moments[doc.place](id, doc)
-  if states.resting[doc.place] and doc.place ~= 's' then moment = ending.removal(id, doc, doc.place) end
+  if states.resting[doc.place] and doc.place ~= PLACE.suspended then moment = ending.removal(id, doc, doc.place) end
   local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
   cache.zset(places.index_of(doc), places.member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
-  if doc.place == 'l' then places.soonest(q, queue_fields.next_lease, moment) end
+  if doc.place == PLACE.leased then places.soonest(q, queue_fields.next_lease, moment) end
   if states.resting[doc.place] and moment ~= numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
-  if doc.place == 'w' then journal.put(limits.touched, doc.waiting_limit, true) end
+  if doc.place == PLACE.limited then journal.put(limits.touched, doc.waiting_limit, true) end
   if not doc.place then journal.put(places.to_ring, q, (places.to_ring[q] or 0) + 1) end
-  if doc.place == 'p' then journal.push(journal.within(places.to_call, q), doc.class) end
+  if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, q), doc.class) end
 end
 
 local MAX_LANE = 86400000
@@ -249,7 +264,9 @@ local MAX_LANE = 86400000
 local function drop_definitions(q)
   local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
   for i = 1, #definitions, 2 do
-    if not readable.decode(definitions[i + 1], ns .. 'workers:' .. q .. ' ' .. definitions[i]) then cache.hset(ns .. 'workers:' .. q, definitions[i], false) end
+    if not readable.decode(definitions[i + 1], ns .. 'workers:' .. q .. ' ' .. definitions[i]) then
+      cache.hset(ns .. 'workers:' .. q, definitions[i], false)
+    end
   end
 end
 
@@ -288,9 +305,13 @@ function mend.queue(q)
       local doc = cache.find(id)
       if not doc or doc.place ~= place then cache.zset(key, id, false) end
     end
-    if #members < 1000 then cache.count_packed(q, states.indexes[place] or 'ready', packed - ((cache.queue(q).packed or {})[redis_keys.letters[states.indexes[place] or 'ready']] or 0)) end
+    if #members < 1000 then
+      cache.count_packed(q, states.indexes[place] or 'ready',
+        packed - ((cache.queue(q).packed or {})[redis_keys.letters[states.indexes[place] or 'ready']] or 0))
+    end
   end
-  for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal, f = queue_fields.next_removal, T = queue_fields.next_removal }) do
+  for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal,
+    f = queue_fields.next_removal, T = queue_fields.next_removal }) do
     local first = redis.call('ZRANGE', redis_keys.queue_key(q, states.indexes[place]), 0, 0, 'WITHSCORES')[2]
     local moment = first and tonumber(first)
     if moment and moment < numbers.never then places.soonest(q, field, moment) end
@@ -307,10 +328,13 @@ function mend.limit(key)
   if not limits.at(key).settings then return mend_limit_record(key) end
   for _, id in ipairs(redis.call('ZRANGE', redis_keys.limit_key(key, 'held'), 0, 999)) do
     local doc = cache.find(id)
-    local holds = doc and doc.place == 'l' and ('\n' .. (doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
+    local holds = doc and doc.place == PLACE.leased
+      and ('\n' .. (doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
     if not holds then redis.call('ZREM', redis_keys.limit_key(key, 'held'), id) end
   end
-  if limits.at(key).settings then limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting'))) end
+  if limits.at(key).settings then
+    limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')))
+  end
   cache.zset(ns .. 'wake', 'k:' .. key, time.now)
   journal.put(limits.touched, key, true)
 end
@@ -355,7 +379,8 @@ end
 local mend_data = {}
 
 mend_data['jobs:last_id'] = function()
-  local last = math.max(tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) or 0, tonumber(cache.text_at(ns .. 'jobs:highest') or 0) or 0)
+  local last = math.max(tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) or 0,
+    tonumber(cache.text_at(ns .. 'jobs:highest') or 0) or 0)
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
     for place in pairs(redis_keys.letters) do
       for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 999)) do
@@ -389,7 +414,8 @@ mend_data.constraints = function()
   end
   local system, till, known = hints.known()
   local version = numbers.int((tonumber(all.version) or tonumber(known) or 0) + 1)
-  cache.set_text(key, next(kept) and cjson.encode({ version = version, list = kept }) or '{"version":"' .. version .. '","list":{}}')
+  cache.set_text(key, next(kept) and cjson.encode({ version = version, list = kept })
+    or '{"version":"' .. version .. '","list":{}}')
   hints.set(system, till, version)
 end
 
@@ -435,7 +461,8 @@ function mend.shape(id, doc)
   if doc.next_slot and not doc.repeats then cache.change(id, doc, fields.next_slot, nil) end
 end
 
-local side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string', record = 'stream', log = 'stream' }
+local side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string',
+  record = 'stream', log = 'stream' }
 
 -- Deletes parts of a job that have the wrong type.
 local function drop_strangers(id)

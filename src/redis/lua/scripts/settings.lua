@@ -20,7 +20,8 @@ local tally = require 'runtime/tally'
 
 -- Omitted settings stay, so that concurrent changes are kept. Returns the earlier ones.
 local queue_record = cache.queue(queue_name)
-local was_lanes, was_batch, was_ageing = numbers.int(queue_record.most_lanes or 0), numbers.int(queue_record.batch or 0), numbers.int(queue_record.ageing or 0)
+local was_lanes, was_batch, was_ageing = numbers.int(queue_record.most_lanes or 0),
+  numbers.int(queue_record.batch or 0), numbers.int(queue_record.ageing or 0)
 local was_paused, was_mode = queue_record.paused and '1' or '', queue_record.mode or 'push'
 
 -- 0 removes it.
@@ -57,4 +58,5 @@ places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + tally.count(que
 bells.ring_ready()
 bells.ring_timers()
 work.flush()
-return reply.settled { rings = bells.rings, lanes = was_lanes, batch = was_batch, paused = was_paused, mode = was_mode, ageing = was_ageing }
+return reply.settled { rings = bells.rings, lanes = was_lanes, batch = was_batch, paused = was_paused, mode = was_mode,
+  ageing = was_ageing }

@@ -2,8 +2,10 @@
 --
 -- keys: the index of moments
 -- by: tick
--- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, queue, quota, schema, unique, wake, workers
--- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota, repeats, result, schema, unique, wake
+-- reads: audience, channel, days, hints, job, jobs, lane, limit, limits, listened, queue, quota, schema, unique,
+--   wake, workers
+-- writes: audience, channel, channels, counts, days, gone, job, jobs, lane, limit, limits, live, log, queue, quota,
+--   repeats, result, schema, unique, wake
 -- args: ns, clock, seed, most:int, skip:int
 -- returns: ticked
 
@@ -26,7 +28,8 @@ local time = require 'runtime/time'
 local wake_key = ns .. 'wake'
 -- Deployments precede due entries and are no work.
 local DEPLOYMENTS = 20
-local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', numbers.int(time.now), 'LIMIT', 0, most + skip + DEPLOYMENTS)
+local members = redis.call('ZRANGEBYSCORE', wake_key, '-inf', numbers.int(time.now), 'LIMIT', 0,
+  most + skip + DEPLOYMENTS)
 local names, keys, touched_now, more = {}, { ns .. 'schema' }, {}, #members == most + skip + DEPLOYMENTS
 local passed = 0
 for _, member in ipairs(members) do

@@ -14,8 +14,14 @@ function births.count(id, doc, parent, parent_doc)
   if not root or not cache.find(root) then root, level = parent, 0 end
   local root_doc = cache.find(root)
   local born = (tonumber(root_doc.descendants) or 0) + 1
-  if born > MAX_BORN then journal.refuse('LIMITED', 'job ' .. root .. ' led to ' .. MAX_BORN .. ' jobs that still exist: expected no more below one job') end
-  if level + 1 > MAX_LEVELS then journal.refuse('LIMITED', 'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ': expected no job deeper') end
+  if born > MAX_BORN then
+    journal.refuse('LIMITED',
+      'job ' .. root .. ' led to ' .. MAX_BORN .. ' jobs that still exist: expected no more below one job')
+  end
+  if level + 1 > MAX_LEVELS then
+    journal.refuse('LIMITED',
+      'job ' .. parent .. ' is ' .. MAX_LEVELS .. ' generations below job ' .. root .. ': expected no job deeper')
+  end
   cache.change(root, root_doc, fields.descendants, numbers.int(born))
   cache.change(id, doc, fields.root_and_level, root .. ',' .. numbers.int(level + 1))
 end

@@ -64,7 +64,9 @@ local function go_through(id, doc, act)
       act(child, child_doc)
       if child_doc.has_children then stand(id, doc, child, child_doc) end
     end
-    if next_page ~= '0' then write.items(id, doc, 'i', 'in', { '="' .. parent .. ' ' .. next_page .. '"' }, { quiet = true, unnoted = true }) end
+    if next_page ~= '0' then
+      write.items(id, doc, 'i', 'in', { '="' .. parent .. ' ' .. next_page .. '"' }, { quiet = true, unnoted = true })
+    end
     looked = looked + seen + 1
   end
   if at_item > 0 then ports.take(id, doc, 'i', 'in', at_item) end
@@ -80,7 +82,7 @@ local function prune(here, cursor, force)
     if child_doc.has_children then return erased, next_page, waits, true, seen end
     ending.check_terminated(child, child_doc, force)
     ending.terminate_one(child, child_doc)
-    if child_doc.place == 'T' then
+    if child_doc.place == PLACE.terminated then
       erase.job(child, child_doc)
       erased = erased + 1
     else
@@ -122,7 +124,7 @@ local function erase_below(id, doc, force)
   if doc.family_before or not top_doc then return done, doc.family_before ~= nil, false end
   ending.check_terminated(doc.family_top, top_doc, force)
   ending.terminate_one(doc.family_top, top_doc)
-  if top_doc.place ~= 'T' then return done, true, true end
+  if top_doc.place ~= PLACE.terminated then return done, true, true end
   erase.job(doc.family_top, top_doc)
   return done + 1, false, false
 end
@@ -136,7 +138,8 @@ local acts = {
 -- One slice. Its runs do not count for the runaway guard.
 function branches.run(me)
   local doc = cache.need(me.id)
-  local top_doc, action = cache.find(doc.family_top), values.get_value(me.id, doc, fields.args):match('"action":"([%a ]+)"')
+  local top_doc, action = cache.find(doc.family_top),
+    values.get_value(me.id, doc, fields.args):match('"action":"([%a ]+)"')
   local deletes, waits, erased = action ~= 'terminate', false, 0
   -- Another call may have decided to keep it.
   local wanted = top_doc and (not deletes or top_doc.delete_requested == 'f')

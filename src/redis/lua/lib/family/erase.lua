@@ -27,10 +27,13 @@ local function keep_answer(doc)
   if not doc.last_commit then return end
   local token, n, answer = doc.last_commit:match('^([^|]*)|(%d+)|(.*)$')
   local ended = tonumber(((doc.last_run or ''):match('^%d+,(%d+)'))) or 0
-  if token and ended > time.now - erase.GONE then cache.set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE) end
+  if token and ended > time.now - erase.GONE then
+    cache.set_expiring(erase.gone_key(token, tonumber(n)), answer, erase.GONE)
+  end
 end
 
-local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs', inputs_kept = 'inputs', recorded = 'record', history = 'log' }
+local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs',
+  inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
 -- Deletes what is beside the document: lists, channels and values.
 local function forget_attached(id, doc)
@@ -39,7 +42,9 @@ local function forget_attached(id, doc)
     if dir and doc[field] then
       local pushed, taken = ports.counts(doc, dir, port)
       lists.forget(lists.of(id, doc, dir, port, pushed - taken))
-      for _, c in ipairs(dir == 'i' and audience.channels_of(id, doc, dir, port) or {}) do audience.member_change(c, id .. ':' .. port, false) end
+      for _, c in ipairs(dir == 'i' and audience.channels_of(id, doc, dir, port) or {}) do
+        audience.member_change(c, id .. ':' .. port, false)
+      end
     elseif doc[field] == '^' then
       local side = redis_keys.side_key(id, 'f:' .. field)
       journal.put(cache.writes.strings, side, nil)
@@ -56,12 +61,12 @@ function erase.job(id, doc, status)
   keep_answer(doc)
   unique.free(id, doc, true)
   if doc.timed_unique_scope then unique.outlive(id, doc, status or states.of(doc)) end
-  if doc.place ~= 'new' then places.leave(id, doc) end
+  if doc.place ~= PLACE.new then places.leave(id, doc) end
   if doc.held_limits then limits.release_slots(id, doc) end
   if doc.terminating then cache.note_ending(doc.queue, -1) end
   if doc.repeats then cache.zset(ns .. 'repeats', id, false) end
-  if doc.group and doc.place ~= 'new' and not states.resting[doc.place] then limits.count_in_group(doc, -1) end
-  if doc.quota_bytes and doc.place ~= 'new' and not states.resting[doc.place] then quota.count(doc, -1) end
+  if doc.group and doc.place ~= PLACE.new and not states.resting[doc.place] then limits.count_in_group(doc, -1) end
+  if doc.quota_bytes and doc.place ~= PLACE.new and not states.resting[doc.place] then quota.count(doc, -1) end
   if doc.kept_bytes then quota.keep_job(doc, 0) end
   if doc.relay_channel then audience.set_relay(doc.relay_channel, nil) end
   if doc.root_and_level then births.uncount(doc) end
@@ -82,7 +87,9 @@ function erase.job(id, doc, status)
   journal.put(doc, 'gone', status or 'deleted')
   journal.put(cache.docs, id, false)
   journal.put(cache.dirty, id, true)
-  if hints.hears('/sidejob/job/' .. id) then journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' }) end
+  if hints.hears('/sidejob/job/' .. id) then
+    journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"deleted":true}' })
+  end
 end
 
 return erase

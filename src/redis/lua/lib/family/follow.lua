@@ -44,20 +44,20 @@ end
 -- Moves a following parent to match its children.
 function follow.keep_up(id, doc)
   if doc.followed == '0,0,0' then
-    if doc.place ~= 'c' then complete(id, doc) end
-  elseif doc.place ~= 's' then
+    if doc.place ~= PLACE.completed then complete(id, doc) end
+  elseif doc.place ~= PLACE.suspended then
     cache.change(id, doc, fields.ended_at, nil)
-    places.move(id, doc, 's', numbers.never)
+    places.move(id, doc, PLACE.suspended, numbers.never)
   end
 end
 
 -- Tells a parent at rest or in a run about its children. Any other parent will run anyway.
 local function after_children(id, doc, turned)
-  if doc.place == 'l' then
+  if doc.place == PLACE.leased then
     if turned then cache.change(id, doc, fields.child_during_run, '1') end
-  elseif doc.place == 's' or doc.place == 'c' or doc.place == 'f' then
+  elseif doc.place == PLACE.suspended or doc.place == PLACE.completed or doc.place == PLACE.failed then
     if turned then return resume(id, doc) end
-    if doc.place ~= 'f' then follow.keep_up(id, doc) end
+    if doc.place ~= PLACE.failed then follow.keep_up(id, doc) end
   end
 end
 

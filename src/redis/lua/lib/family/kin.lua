@@ -42,12 +42,15 @@ end
 function kin.link(parent, parent_doc, name, id, doc)
   if not parent_doc.has_children then cache.hash_is_empty(kin.children_key(parent)) end
   local taken_by = child_id(parent, name)
-  if taken_by and cache.find(taken_by) then journal.refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')') end
+  if taken_by and cache.find(taken_by) then
+    journal.refuse('TAKEN', 'job ' .. parent .. ' already has a child ' .. name .. ' (job ' .. taken_by .. ')')
+  end
   cache.change(id, doc, fields.parent, parent)
   cache.change(id, doc, fields.child_name, name)
   cache.change(parent, parent_doc, fields.has_children, '1')
   local status = states.of(doc)
-  cache.hset(kin.children_key(parent), name, id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.class)
+  cache.hset(kin.children_key(parent), name,
+    id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.class)
   cache.change(id, doc, fields.followed_as, nil)
   if parent_doc.followed then places.count_child(id, doc, parent, states.kinds[status]) end
   if parent_doc.waits_for == '*' and not states.ends[status] then
@@ -71,21 +74,22 @@ end
 -- Holds a child that was created for the current run of its parent until that run ends. A parent that waits for its
 -- children waits for it too. Returns whether it is held.
 function kin.joins(parent, doc)
-  if doc.place == 'l' or doc.unanswered then return true end
+  if doc.place == PLACE.leased or doc.unanswered then return true end
   if doc.waits_for then return false end
-  journal.refuse('WRONG_STATUS', 'job ' .. parent .. ' is ' .. states.of(doc) .. ': it is neither running nor waiting for children')
+  journal.refuse('WRONG_STATUS',
+    'job ' .. parent .. ' is ' .. states.of(doc) .. ': it is neither running nor waiting for children')
 end
 
 function kin.hold(id, doc, parent, parent_doc)
   cache.change(id, doc, fields.held, '1')
   cache.change(parent, parent_doc, fields.holds_children, '1')
-  places.move(id, doc, 's', numbers.never)
+  places.move(id, doc, PLACE.suspended, numbers.never)
 end
 
 -- An awaited child is gone.
 function kin.missed(parent)
   local doc = cache.find(parent)
-  if doc and doc.awaited_children and doc.place ~= 'l' then queueing.wake(parent, doc, 'child') end
+  if doc and doc.awaited_children and doc.place ~= PLACE.leased then queueing.wake(parent, doc, 'child') end
 end
 
 -- An ended child that will run again is awaited again.

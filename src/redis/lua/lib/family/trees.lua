@@ -24,11 +24,19 @@ end
 
 function trees.adopt(id, doc, orphan, name)
   local orphan_doc = cache.need(orphan)
-  if orphan_doc.parent then journal.refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.parent .. ')') end
+  if orphan_doc.parent then
+    journal.refuse('WRONG_STATUS', 'job ' .. orphan .. ' already has a parent (job ' .. orphan_doc.parent .. ')')
+  end
   local above, levels = id, 0
   while above do
-    if above == orphan then journal.refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': it is the job itself or above it') end
-    if levels > trees.MAX_DEPTH then journal.refuse('LIMITED', 'job ' .. id .. ' has more than ' .. trees.MAX_DEPTH .. ' jobs above it: expected no more where a job is adopted') end
+    if above == orphan then
+      journal.refuse('REFUSED', 'job ' .. id .. ' cannot adopt job ' .. orphan .. ': it is the job itself or above it')
+    end
+    if levels > trees.MAX_DEPTH then
+      journal.refuse('LIMITED',
+        'job ' .. id .. ' has more than ' .. trees.MAX_DEPTH
+        .. ' jobs above it: expected no more where a job is adopted')
+    end
     local above_doc = cache.find(above)
     above = above_doc and above_doc.parent
     levels = levels + 1

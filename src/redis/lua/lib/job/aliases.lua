@@ -16,7 +16,9 @@ end
 
 local MOST_ALIASES = 100
 
-function aliases.of(id, doc) return doc.aliases and readable.decode(doc.aliases, redis_keys.key_of(id) .. ' ' .. fields.aliases) or {} end
+function aliases.of(id, doc)
+  return doc.aliases and readable.decode(doc.aliases, redis_keys.key_of(id) .. ' ' .. fields.aliases) or {}
+end
 
 -- Adds missing aliases; encodes the list once for all of them.
 function aliases.add(id, doc, names)
@@ -27,7 +29,9 @@ function aliases.add(id, doc, names)
     if owner and owner ~= id then journal.refuse('TAKEN', 'alias ' .. alias .. ' belongs to job ' .. owner) end
     if not owner then
       list = list or aliases.of(id, doc)
-      if #list >= MOST_ALIASES then journal.refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more') end
+      if #list >= MOST_ALIASES then
+        journal.refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_ALIASES .. ' aliases, got one more')
+      end
       list[#list + 1] = alias
       cache.hset(ns .. 'jobs:aliases', alias, id)
     end

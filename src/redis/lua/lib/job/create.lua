@@ -35,7 +35,7 @@ local function postpone(id, doc, spec, args)
   cache.change(id, doc, fields.not_before, moment > time.now and numbers.int(moment) or nil)
   cache.change(id, doc, fields.wanted_early, nil)
   assign.anew(id, doc, asked_doc.constraints_version, spec.limit_rows or {}, asked_doc.group)
-  if moment > time.now or doc.place == 't' then queueing.enqueue(id, doc) end
+  if moment > time.now or doc.place == PLACE.timers then queueing.enqueue(id, doc) end
 end
 
 -- Letters: d = held until deleted, s = until started; p = a hit must have the same parent or none; c = creates a job
@@ -45,9 +45,15 @@ local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, tr
 local function claim_unique(spec, id, doc)
   local scope = unique.scope(spec.queue, spec.class, spec.unique)
   if unique_is(spec, 'c') and unique.holder(scope) then return end
-  if unique_is(spec, 'd') then cache.change(id, doc, fields.unique_held, '1') end
-  if unique_is(spec, 's') then cache.change(id, doc, fields.unique_held, spec.debounce and 'b' or 's') end
-  if spec.unique_for == '' then unique.hold(id, doc, scope) else unique.hold_for(id, doc, scope, tonumber(spec.unique_for)) end
+  if unique_is(spec, 'd') then cache.change(id, doc, fields.unique_held, UNIQUE_HELD.until_deleted) end
+  if unique_is(spec, 's') then
+    cache.change(id, doc, fields.unique_held, spec.debounce and UNIQUE_HELD.debounced or UNIQUE_HELD.until_started)
+  end
+  if spec.unique_for == '' then
+    unique.hold(id, doc, scope)
+  else
+    unique.hold_for(id, doc, scope, tonumber(spec.unique_for))
+  end
 end
 
 local function existing_job(spec, parent, args)
@@ -58,7 +64,7 @@ local function existing_job(spec, parent, args)
   if unique_is(spec, 'p') and doc.parent and doc.parent ~= parent then
     journal.refuse('CONFLICT', 'job ' .. id .. ' is that job, and a child of job ' .. doc.parent)
   end
-  if spec.debounce and doc.unique_held == 'b' then
+  if spec.debounce and doc.unique_held == UNIQUE_HELD.debounced then
     if not unique.waits(doc) then return unique.let_go(id, doc) end
     postpone(id, doc, spec, args)
   end
@@ -73,11 +79,15 @@ function create.one(spec, args, born)
   if same then return same, status, true end
   local parent_doc = parent and cache.need(parent)
   local held = spec.joining and kin.joins(parent, parent_doc)
-  if parent_doc and parent_doc.terminating and not born then journal.refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating') end
+  if parent_doc and parent_doc.terminating and not born then
+    journal.refuse('WRONG_STATUS', 'job ' .. parent .. ' is terminating')
+  end
   local id, doc = ids.next_id(), cjson.decode(spec.tail)
   doc.place, doc.created_at, doc.sequence = 'new', time.now_text, time.sequence()
   if doc.tag and not sides.of(doc.queue, doc.class) then
-    journal.refuse('REFUSED', 'tag: expected a class that pull workers serve, and class ' .. doc.class .. ' of queue ' .. doc.queue .. ' is called', 'tag')
+    journal.refuse('REFUSED',
+      'tag: expected a class that pull workers serve, and class ' .. doc.class .. ' of queue ' .. doc.queue
+      .. ' is called', 'tag')
   end
   if args ~= '' then doc.args = args end
   journal.put(cache.docs, id, doc)

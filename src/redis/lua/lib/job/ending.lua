@@ -44,11 +44,11 @@ end
 -- Returns when a job at rest may be deleted. A job that data can wake stays longer, as long as its parent or a
 -- channel may send some.
 function ending.removal(id, doc, place)
-  if place == 'c' and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
+  if place == PLACE.completed and has_inputs(id, doc) and not doc.relay_channel and not doc.family_top then
     if doc.parent or listens(id, doc) then return numbers.never end
     return time.now + (tonumber(doc.retain) or WOKEN_FOR)
   end
-  if place == 'f' then return time.now + (tonumber(doc.retain_failed) or FAILED_FOR) end
+  if place == PLACE.failed then return time.now + (tonumber(doc.retain_failed) or FAILED_FOR) end
   return time.now + (tonumber(doc.retain) or DAY)
 end
 
@@ -65,7 +65,7 @@ end
 
 -- It had ended before it was terminated: that end was reported and has a result.
 local function leave_word(id, doc, place, value)
-  local is_known = doc.end_was_told or (place == 'T' and states.ends[states.resting[doc.place]])
+  local is_known = doc.end_was_told or (place == PLACE.terminated and states.ends[states.resting[doc.place]])
   if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
   if is_known then return end
   results.keep(id, doc, place, value)
@@ -76,7 +76,7 @@ end
 function ending.free(id, doc)
   if not doc.held then return end
   cache.change(id, doc, fields.held, nil)
-  if doc.place == 's' then queueing.enqueue(id, doc) end
+  if doc.place == PLACE.suspended then queueing.enqueue(id, doc) end
 end
 
 function ending.let_children_go(id, doc, cancelled)
@@ -106,8 +106,8 @@ function ending.finish(id, doc, place, value)
   cache.change(id, doc, fields.ended_at, time.now_text)
   if doc.unanswered then cache.change(id, doc, fields.unanswered, nil) end
   queueing.stop_waiting(id, doc)
-  if place ~= 'f' then ending.clear_steps(id, doc) end
-  if place == 'T' then ending.let_children_go(id, doc, true) end
+  if place ~= PLACE.failed then ending.clear_steps(id, doc) end
+  if place == PLACE.terminated then ending.let_children_go(id, doc, true) end
   unique.free(id, doc)
   leave_word(id, doc, place, value)
   local keep = ending.removal(id, doc, place)
@@ -134,9 +134,10 @@ function ending.terminate_now(id, doc)
   if doc.has_shutdown then
     local was = states.of(doc)
     if (doc.callback or doc.keep_result) and states.ends[was] then cache.change(id, doc, fields.end_was_told, '1') end
-    cache.change(id, doc, fields.terminating, '1')
+    cache.change(id, doc, fields.terminating, TERMINATING.asked)
     places.announce(id, doc, was)
-    cache.clear(id, doc, { fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until, fields.awaited_children })
+    cache.clear(id, doc, { fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until,
+      fields.awaited_children })
     queueing.stop_waiting(id, doc)
     return queueing.enqueue(id, doc, true)
   end
@@ -145,9 +146,9 @@ end
 
 -- Ends one job now, after a shutdown run, or after its current run.
 function ending.terminate_one(id, doc)
-  if doc.place == 'T' or doc.terminating then return end
-  if doc.place == 'l' then
-    cache.change(id, doc, fields.terminating, '1')
+  if doc.place == PLACE.terminated or doc.terminating then return end
+  if doc.place == PLACE.leased then
+    cache.change(id, doc, fields.terminating, TERMINATING.asked)
     places.announce(id, doc, 'running')
   else
     if doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end
@@ -179,8 +180,9 @@ end
 
 -- Without force only terminated jobs can be deleted.
 function ending.check_terminated(id, doc, force)
-  if force or doc.place == 'T' then return end
-  journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
+  if force or doc.place == PLACE.terminated then return end
+  journal.refuse('WRONG_STATUS',
+    'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
 end
 
 -- An internal job deletes a family that is too large for one script. It is created once.
@@ -200,10 +202,10 @@ function ending.delete(id, doc, force)
   local waiting = false
   for _, member in ipairs(tree) do
     local member_doc = cache.find(member)
-    if member_doc and member_doc.place ~= 'T' then
+    if member_doc and member_doc.place ~= PLACE.terminated then
       ending.check_terminated(member, member_doc, force)
       ending.terminate_one(member, member_doc)
-      if not member_doc.gone and member_doc.place ~= 'T' then
+      if not member_doc.gone and member_doc.place ~= PLACE.terminated then
         cache.change(member, member_doc, fields.delete_requested, '1')
         waiting = true
       end

@@ -33,7 +33,9 @@ local function given()
   if last_id then return last_id end
   cache.fetch({ id_key, copy_key })
   local last = math.max(tonumber(cache.text_at(id_key) or 0) or 0, tonumber(cache.text_at(copy_key) or 0) or 0)
-  if not cache.text_at(id_key) and not cache.text_at(copy_key) and cache.text_at(cache.schema_key) then last = beyond_all() end
+  if not cache.text_at(id_key) and not cache.text_at(copy_key) and cache.text_at(cache.schema_key) then
+    last = beyond_all()
+  end
   return last
 end
 
@@ -60,7 +62,8 @@ function ids.must_have_given(id)
   if id <= last then return end
   local times = tonumber((cache.text_at(ns .. 'epoch') or ''):match('^%d+') or 0)
   keep(id)
-  cache.set_text(ns .. 'epoch', numbers.int(times + 1) .. ',' .. time.now_text .. ',' .. numbers.int(last + 1) .. ',' .. numbers.int(id))
+  cache.set_text(ns .. 'epoch',
+    numbers.int(times + 1) .. ',' .. time.now_text .. ',' .. numbers.int(last + 1) .. ',' .. numbers.int(id))
 end
 
 return ids

@@ -21,7 +21,9 @@ local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
 
 local function note_told(id, doc, place)
   local told_doc = cache.find(doc.callback_of)
-  if told_doc and told_doc.callback_job == id then cache.change(doc.callback_of, told_doc, fields.callback_status, told_as[place]) end
+  if told_doc and told_doc.callback_job == id then
+    cache.change(doc.callback_of, told_doc, fields.callback_status, told_as[place])
+  end
 end
 
 -- Callbacks to one destination form a group, so that a slow one delays no other.
@@ -37,8 +39,11 @@ end
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
   local told, n = ids.next_id(), numbers.int((tonumber(doc.ends_told) or 0) + 1)
-  local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":' .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. numbers.int(time.now) .. '}'
-  local new = { queue = 'sidejob', class = 'callback', place = 'new', created_at = numbers.int(time.now), sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
+  local args = '{"job":' .. id .. ',"end":' .. n .. ',"queue":' .. cjson.encode(doc.queue) .. ',"class":'
+    .. cjson.encode(doc.class) .. ',"status":"' .. states.resting[place] .. '","finishedAt":' .. numbers.int(time.now)
+    .. '}'
+  local new = { queue = 'sidejob', class = 'callback', place = PLACE.new, created_at = numbers.int(time.now),
+    sequence = time.sequence(), created_by = 'job:' .. id, callback_of = id, callback_end = n }
   journal.put(cache.docs, told, new)
   journal.put(cache.dirty, told, true)
   values.set_value(told, new, fields.args, args)
@@ -55,7 +60,8 @@ end
 -- Creates the internal job that walks a large family (lib/family/branches.lua).
 function internal.hand_on(top, act)
   local id = ids.next_id()
-  local doc = { queue = internal.BULK, class = 'family', place = 'new', created_at = time.now_text, sequence = time.sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
+  local doc = { queue = internal.BULK, class = 'family', place = PLACE.new, created_at = time.now_text,
+    sequence = time.sequence(), created_by = 'job:' .. top, family_top = top, keep_result = '86400000' }
   journal.put(doc, 'i:in', '0,0')
   journal.put(cache.docs, id, doc)
   journal.put(cache.dirty, id, true)

@@ -16,13 +16,13 @@ local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
 function places.index_of(doc)
-  if doc.place == 'w' then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
+  if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
   return redis_keys.queue_key(doc.queue, states.indexes[doc.place] or 'ready')
 end
 
 function places.member_of(id, doc)
-  if doc.place == 'w' then return (turns.turn_at(doc, doc.waiting_limit) or doc.sequence) .. ':' .. id end
-  if not doc.place or doc.place == 'p' then return doc.sequence .. ':' .. id end
+  if doc.place == PLACE.limited then return (turns.turn_at(doc, doc.waiting_limit) or doc.sequence) .. ':' .. id end
+  if not doc.place or doc.place == PLACE.pull then return doc.sequence .. ':' .. id end
   return id
 end
 
@@ -34,7 +34,8 @@ function places.soonest(q, field, moment)
   if not known or moment < known then cache.change_queue(q, field, moment) end
 end
 
-places.moved = {} -- of those who follow their children: follower → 'turned' when one broke or was mended, else 'moved'
+-- Of jobs that follow their children: follower → 'turned' if one broke or was mended, else 'moved'.
+places.moved = {}
 
 -- Counts a child of a following parent again; `is` is nil if it leaves the family. The child stores how it is
 -- counted.
@@ -47,7 +48,7 @@ function places.count_child(id, doc, parent, is)
   if n[is] then n[is] = numbers.int(n[is] + 1) end
   cache.change(parent, above_doc, fields.followed, n.b .. ',' .. n.s .. ',' .. n.x)
   cache.change(id, doc, fields.followed_as, is)
-  local turned = was == 'x' or is == 'x'
+  local turned = was == FOLLOWED_AS.broken or is == FOLLOWED_AS.broken
   if turned or not places.moved[parent] then journal.put(places.moved, parent, turned and 'turned' or 'moved') end
 end
 
@@ -74,30 +75,40 @@ end
 
 -- Gives the job its position among ready jobs, and none at limits. The first one also stores the time of creation.
 function places.queue_up(id, doc, since)
-  if not doc.created_at then cache.change(id, doc, fields.created_at, numbers.int(time.moment_of_sequence(doc.sequence))) end
+  if not doc.created_at then
+    cache.change(id, doc, fields.created_at, numbers.int(time.moment_of_sequence(doc.sequence)))
+  end
   cache.change(id, doc, fields.sequence, since and time.sequence_of(since, id) or time.sequence())
   cache.change(id, doc, fields.turns, nil)
 end
 
 function places.leave(id, doc, is_let_through)
-  if cache.loose[id] then journal.put(cache.loose, id, nil) else cache.zset(places.index_of(doc), places.member_of(id, doc), false) end
-  if doc.place == 'w' then
+  if cache.loose[id] then
+    journal.put(cache.loose, id, nil)
+  else
+    cache.zset(places.index_of(doc), places.member_of(id, doc), false)
+  end
+  if doc.place == PLACE.limited then
     limits.count_waiting(doc.queue, doc.waiting_limit, -1)
     turns.leave(doc, is_let_through)
   end
-  if doc.reserved_limit and (not doc.place or doc.place == 'p') then limits.drop_baton(id, doc) end
+  if doc.reserved_limit and (not doc.place or doc.place == PLACE.pull) then limits.drop_baton(id, doc) end
 end
 
 -- Updates the indexes. `moment` orders time indexes; `key` is the limit that the job waits at, which keeps its
 -- sequence; `since` is when it became due.
 function places.move(id, doc, place, moment, key, keeps, since)
-  local was = cache.docs[id] and doc.place ~= 'new' and states.of(doc)
+  local was = cache.docs[id] and doc.place ~= PLACE.new and states.of(doc)
   local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil
   if was then places.leave(id, doc, keeps) end
-  if (not place or place == 'p') and not keeps then places.queue_up(id, doc, since) end
+  if (not place or place == PLACE.pull) and not keeps then places.queue_up(id, doc, since) end
   if doc.group and rested ~= rests then limits.count_in_group(doc, rested and 1 or -1) end
   if doc.quota_bytes and rested ~= rests then quota.count(doc, rested and 1 or -1) end
-  if doc.place == 'l' then journal.put(leased.newly_lent, id, false) elseif place == 'l' and leased.newly_lent[id] == nil then journal.put(leased.newly_lent, id, true) end
+  if doc.place == PLACE.leased then
+    journal.put(leased.newly_lent, id, false)
+  elseif place == PLACE.leased and leased.newly_lent[id] == nil then
+    journal.put(leased.newly_lent, id, true)
+  end
   if doc.waiting_limit ~= key then journal.put(doc, fields.waiting_limit, key) end
   if key then
     turns.take(id, doc, key)
@@ -107,9 +118,9 @@ function places.move(id, doc, place, moment, key, keeps, since)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
   cache.zset(places.index_of(doc), places.member_of(id, doc), moment or order.score(doc))
   if not place then journal.put(places.to_ring, doc.queue, (places.to_ring[doc.queue] or 0) + 1) end
-  if place == 'p' then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
-  if place == 't' then places.soonest(doc.queue, queue_fields.next_timer, moment) end
-  if place == 'l' then places.soonest(doc.queue, queue_fields.next_lease, moment) end
+  if place == PLACE.pull then journal.push(journal.within(places.to_call, doc.queue), doc.class) end
+  if place == PLACE.timers then places.soonest(doc.queue, queue_fields.next_timer, moment) end
+  if place == PLACE.leased then places.soonest(doc.queue, queue_fields.next_lease, moment) end
   if rests and moment ~= numbers.never then places.soonest(doc.queue, queue_fields.next_removal, moment) end
   places.announce(id, doc, was)
 end
@@ -120,8 +131,9 @@ function places.settle(removal)
   for id in pairs(cache.loose) do
     local doc = cache.docs[id]
     if doc then
-      local till = doc.place == 'l' and tonumber(doc.lease_until)
-      cache.zset(places.index_of(doc), places.member_of(id, doc), till or (doc.place == 'c' and removal(id, doc, 'c')) or order.score(doc))
+      local till = doc.place == PLACE.leased and tonumber(doc.lease_until)
+      cache.zset(places.index_of(doc), places.member_of(id, doc), till
+        or (doc.place == PLACE.completed and removal(id, doc, 'c')) or order.score(doc))
       if till then places.soonest(doc.queue, queue_fields.next_lease, till) end
     end
     journal.put(cache.loose, id, nil)

@@ -16,7 +16,8 @@ local time = require 'runtime/time'
 -- Returns when its next slot may run. Pull workers limit the pace of made-up slots by asking.
 local function slot_moment(doc)
   local slot = tonumber(doc.next_slot) or numbers.never
-  return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at)) or slot
+  return doc.catch_up_at and not sides.of(doc.queue, doc.class, doc.tag) and math.max(slot, tonumber(doc.catch_up_at))
+    or slot
 end
 
 -- Queues a job now or at the one time that decides. Backoff and lock always apply; `at` and the next slot only until
@@ -26,13 +27,14 @@ function queueing.enqueue(id, doc, early, since)
   early = early or doc.wanted_early
   local moment = 0
   if not early and not doc.terminating then
-    moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until) or numbers.never)
+    moment = math.min(tonumber(doc.not_before) or numbers.never, slot_moment(doc), tonumber(doc.sleep_until)
+      or numbers.never)
     if moment == numbers.never then moment = 0 end
   end
   moment = math.max(moment, tonumber(doc.backoff_until) or 0, tonumber(doc.lock_until) or 0)
   if moment > time.now then
     if early then cache.change(id, doc, fields.wanted_early, '1') end
-    return places.move(id, doc, 't', moment)
+    return places.move(id, doc, PLACE.timers, moment)
   end
   local full = sides.is_limited(doc) and limits.first_full(doc)
   if full then return waiting.set_aside(id, doc, full) end
@@ -53,14 +55,14 @@ end
 -- Wakes without force. 'own' is input or a request; 'child' is news from a child, which neither a job that waits for
 -- the end of its children nor a held child wants. Returns whether the job will run.
 function queueing.wake(id, doc, why)
-  if doc.terminating or doc.held or doc.place == 'f' or doc.place == 'T' then return false end
-  if doc.place == 'l' then
+  if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end
+  if doc.place == PLACE.leased then
     cache.change(id, doc, why == 'child' and fields.child_during_run or fields.input_during_run, '1')
-  elseif doc.place == 't' then
+  elseif doc.place == PLACE.timers then
     queueing.enqueue(id, doc, true)
   elseif doc.slot_missed then
     cache.change(id, doc, fields.slot_missed, nil)
-  elseif doc.place == 's' or doc.place == 'c' then
+  elseif doc.place == PLACE.suspended or doc.place == PLACE.completed then
     if why == 'child' and doc.waits_for then return false end
     queueing.stop_waiting(id, doc)
     queueing.enqueue(id, doc, true)
@@ -76,7 +78,9 @@ function queueing.wake_parent(id, doc, has_ended)
   if not parent_doc then return end
   if parent_doc.followed then
     -- Only for a run that ends without following its children.
-    if parent_doc.place == 'l' and not parent_doc.child_during_run then cache.change(doc.parent, parent_doc, fields.child_during_run, '2') end
+    if parent_doc.place == PLACE.leased and not parent_doc.child_during_run then
+      cache.change(doc.parent, parent_doc, fields.child_during_run, '2')
+    end
     return
   end
   if has_ended then journal.push(journal.within(queueing.settled, doc.parent), id) end
@@ -111,7 +115,7 @@ function queueing.call_waiting_parents()
       cache.change(parent, doc, fields.waits_for_count, numbers.int(left))
       if left <= 0 then
         queueing.stop_waiting(parent, doc)
-        if doc.place == 's' then queueing.enqueue(parent, doc, true) end
+        if doc.place == PLACE.suspended then queueing.enqueue(parent, doc, true) end
       end
     end
   end

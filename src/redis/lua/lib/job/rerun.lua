@@ -14,7 +14,9 @@ local time = require 'runtime/time'
 
 -- The earliest requested time counts.
 function rerun.run_at(id, doc, moment)
-  if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then cache.change(id, doc, fields.not_before, numbers.int(moment)) end
+  if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then
+    cache.change(id, doc, fields.not_before, numbers.int(moment))
+  end
 end
 
 -- Cancels a termination or deletion.
@@ -31,28 +33,32 @@ end
 function rerun.wake_up(id, doc, force)
   rerun.spare(id, doc)
   cache.change(id, doc, fields.ended_at, nil)
-  if doc.place == 'f' then cache.change(id, doc, fields.failures, nil) end
+  if doc.place == PLACE.failed then cache.change(id, doc, fields.failures, nil) end
   if force then cache.change(id, doc, fields.backoff_until, nil) end
   cache.change(id, doc, fields.held, nil)
   queueing.stop_waiting(id, doc)
 end
 
 function rerun.retry(id, doc)
-  cache.clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until, fields.ended_at })
+  cache.clear(id, doc, { fields.failures, fields.lost_in_a_row, fields.deliveries, fields.backoff_until,
+    fields.ended_at })
   queueing.enqueue(id, doc, true)
 end
 
 -- Puts it back into the queue from any state. A current run is taken from its holder without effect.
 function rerun.requeue(id, doc, forgiven)
   local rested = states.ends[states.of(doc)]
-  if doc.place == 'l' then
+  if doc.place == PLACE.leased then
     leases.note_run(id, doc, 'requeued', { again = true })
     leases.uncount_run(id, doc)
     leases.finish(id, doc)
   end
   rerun.wake_up(id, doc, true)
-  cache.clear(id, doc, { fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered, fields.not_before })
-  if forgiven and doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(math.max(0, tonumber(doc.deliveries) - 1))) end
+  cache.clear(id, doc, { fields.cancelled, fields.wanted_early, fields.lost_in_a_row, fields.unanswered,
+    fields.not_before })
+  if forgiven and doc.deliveries then
+    cache.change(id, doc, fields.deliveries, numbers.int(math.max(0, tonumber(doc.deliveries) - 1)))
+  end
   if rested then kin.rejoin(id, doc) end
   queueing.enqueue(id, doc, true, tonumber(doc.created_at))
 end

@@ -17,13 +17,14 @@ local DAY = 86400000
 -- most.
 local function kept_for(doc, place, value)
   if doc.keep_result then return tonumber(doc.keep_result) end
-  return place == 'c' and value ~= 'null' and math.min(DAY, tonumber(doc.retain) or DAY) or 0
+  return place == PLACE.completed and value ~= 'null' and math.min(DAY, tonumber(doc.retain) or DAY) or 0
 end
 
 function results.keep(id, doc, place, value)
   local ms = kept_for(doc, place, value)
   if ms <= 0 then return end
-  local times = time.now_text .. ' ' .. numbers.int(time.now + ms) .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
+  local times = time.now_text .. ' ' .. numbers.int(time.now + ms)
+    .. (doc.said_ended_at and ' ' .. doc.said_ended_at or '')
   local redacts = values.get_value(id, doc, fields.redacts)
   if redacts then times = times .. '\t' .. redacts end
   if doc.quota_bytes then quota.expire(#value, ms, doc.api_key) end

@@ -33,7 +33,10 @@ local function all_ended(id)
       if not states.ends[states.of(doc)] then return nil, nil end
       for field in pairs(doc) do
         local port = field:match('^i:(.+)$')
-        if port and ports.counts(doc, 'i', port) and (port == '*' or #audience.channels_of(member, doc, 'i', port) > 0) then return nil, nil end
+        if port and ports.counts(doc, 'i', port)
+          and (port == '*' or #audience.channels_of(member, doc, 'i', port) > 0) then
+          return nil, nil
+        end
       end
     end
   end
@@ -41,18 +44,22 @@ local function all_ended(id)
 end
 
 -- A job whose callback was not delivered may be asked for, or sent again.
-local function untold(doc) return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job) end
+local function untold(doc)
+  return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)
+end
 
 -- Without 'follow': a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
--- Returns whether the parent's last committed run has seen the child's end. One script may end the child and claim the parent
+-- Returns whether the parent's last committed run has seen the child's end. One script may end the child and claim
+-- the parent
 -- in one millisecond; a parent at rest that waits for nothing has seen earlier ends.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0
-  if parent_doc.place == 'l' or not committed[outcome] then return false end
-  return tonumber(started) > ended or (tonumber(started) == ended and parent_doc.place == 's' and not parent_doc.waits_for)
+  if parent_doc.place == PLACE.leased or not committed[outcome] then return false end
+  return tonumber(started) > ended
+    or (tonumber(started) == ended and parent_doc.place == PLACE.suspended and not parent_doc.waits_for)
 end
 
 -- A large family is deleted branch by branch, when all branches of a job have ended.
@@ -68,7 +75,9 @@ end
 local function may_go(doc)
   local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc then return true end
-  if states.ends[states.of(parent_doc)] then return parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at end
+  if states.ends[states.of(parent_doc)] then
+    return parent_doc.branchwise_after ~= nil and parent_doc.branchwise_after == parent_doc.ended_at
+  end
   return has_seen(parent_doc, doc)
 end
 
@@ -115,7 +124,8 @@ function retention.sweep(q)
   for _, place in ipairs({ 'c', 'f', 'T' }) do
     local key = redis_keys.queue_key(q, states.indexes[place])
     local over = tally.over(queue_record, states.indexes[place])
-    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or numbers.int(time.now), 'LIMIT', 0, over > 0 and math.min(SWEEP, over) or SWEEP)
+    local ids = redis.call('ZRANGEBYSCORE', key, '-inf', over > 0 and '(+inf' or numbers.int(time.now), 'LIMIT', 0,
+      over > 0 and math.min(SWEEP, over) or SWEEP)
     cache.fetch_jobs(ids)
     for _, id in ipairs(ids) do
       local remove = pieces.number_in(id) and remove_piece or remove_due

@@ -33,14 +33,18 @@ end
 local function queue_of(id, sequence)
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
     for place in pairs(redis_keys.letters) do
-      if redis.call('ZSCORE', redis_keys.queue_key(q, place), id) or redis.call('ZSCORE', redis_keys.queue_key(q, place), (sequence or '') .. ':' .. id) then return q end
+      if redis.call('ZSCORE', redis_keys.queue_key(q, place), id)
+        or redis.call('ZSCORE', redis_keys.queue_key(q, place), (sequence or '') .. ':' .. id) then
+        return q
+      end
     end
     if (cache.queue(q).leased or {})[id] then return q end
   end
 end
 
 local function class_of(doc)
-  local entry = doc.parent and doc.child_name and redis.call('HGET', redis_keys.side_key(doc.parent, 'children'), doc.child_name)
+  local entry = doc.parent and doc.child_name
+    and redis.call('HGET', redis_keys.side_key(doc.parent, 'children'), doc.child_name)
   return entry and entry:match('^%d+,%a+,(.*)$') or nil
 end
 
@@ -73,7 +77,11 @@ function salvage.forget(name)
   local left, list = {}, cache.text_at(key) or ''
   for line in list:gmatch('[^\n]+') do
     local listed = line:match('^%d+ (.*)$')
-    if listed ~= name and listed and listed:sub(1, #name + 1) ~= name .. ' ' then left[#left + 1] = line .. '\n' else cache.del(key .. ':' .. (listed or '')) end
+    if listed ~= name and listed and listed:sub(1, #name + 1) ~= name .. ' ' then
+      left[#left + 1] = line .. '\n'
+    else
+      cache.del(key .. ':' .. (listed or ''))
+    end
   end
   local text = table.concat(left)
   if text ~= list then cache.replace_text(key, text ~= '' and text) end
@@ -105,7 +113,9 @@ function salvage.erase(id)
   if not text then return erase_packed(id) end
   local doc = salvage.fields_in(text)
   salvage.leave_indexes(id, doc)
-  local known = { sequence = doc.sequence or time.sequence(), queue = doc.queue or 'default', class = doc.class or '', place = 's', parent = doc.parent, child_name = doc.child_name, aliases = doc.aliases, unique_scope = doc.unique_scope }
+  local known = { sequence = doc.sequence or time.sequence(), queue = doc.queue or 'default', class = doc.class or '',
+    place = PLACE.suspended, parent = doc.parent, child_name = doc.child_name, aliases = doc.aliases,
+    unique_scope = doc.unique_scope }
   for field, value in pairs(doc) do
     if field:find('^[io]:') or value == '^' then known[field] = value end
   end

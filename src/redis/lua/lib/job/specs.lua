@@ -23,15 +23,21 @@ local options = {
   alias = function(spec) journal.push(journal.within(spec, 'alias_names'), args.take()) end,
   input = function(spec) journal.push(journal.within(spec, 'inputs'), { args.take(), args.take_list() }) end,
   value = function(spec) journal.push(journal.within(spec, 'values'), { args.take(), args.take() }) end,
-  limit = function(spec) journal.push(journal.within(spec, 'limit_rows'), { args.take(), args.take(), args.take(), args.take(), args.take() }) end,
+  limit = function(spec)
+    journal.push(journal.within(spec, 'limit_rows'),
+      { args.take(), args.take(), args.take(), args.take(), args.take() })
+  end,
   ['packed'] = function(spec) spec.packed = args.take_list() end,
-  listen = function(spec) journal.push(journal.within(spec, 'listens'), { args.take(), args.take(), args.take_list() }) end,
+  listen = function(spec)
+    journal.push(journal.within(spec, 'listens'), { args.take(), args.take(), args.take_list() })
+  end,
 }
 
 -- Reads what jobs share that differ only in args. `tail` is the document as the caller knows it, with its opening
 -- brace; at is absolute, wait is relative.
 function specs.take()
-  local spec = { queue = args.take(), class = args.take(), known = args.take(), at = args.take(), wait = args.take(), priority = args.take_int(), tail = args.take() }
+  local spec = { queue = args.take(), class = args.take(), known = args.take(), at = args.take(), wait = args.take(),
+    priority = args.take_int(), tail = args.take() }
   local n = args.take_int()
   for _ = 1, n do options[args.take()](spec) end
   return spec

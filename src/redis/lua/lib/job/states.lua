@@ -1,17 +1,38 @@
--- The status of a job, which follows from its place. Places: nil = ready, p = ready:pull, t = timers, l = leases, w = waiting at a limit, s c f T: at rest.
+-- The status of a job, which follows from its place. PLACE is in src/redis/marks.ts; nil is ready.
 
 local states = {}
 
-states.resting = { s = 'suspended', c = 'completed', f = 'failed', T = 'terminated' }
-states.indexes = { p = 'ready:pull', t = 'timers', l = 'leases', s = 'suspended', c = 'completed', f = 'failed', T = 'terminated' }
+states.resting = {
+  [PLACE.suspended] = 'suspended',
+  [PLACE.completed] = 'completed',
+  [PLACE.failed] = 'failed',
+  [PLACE.terminated] = 'terminated',
+}
+states.indexes = {
+  [PLACE.pull] = 'ready:pull',
+  [PLACE.timers] = 'timers',
+  [PLACE.leased] = 'leases',
+  [PLACE.suspended] = 'suspended',
+  [PLACE.completed] = 'completed',
+  [PLACE.failed] = 'failed',
+  [PLACE.terminated] = 'terminated',
+}
 states.ends = { completed = true, failed = true, terminated = true }
 
 function states.of(doc)
   if states.resting[doc.place] then return states.resting[doc.place] end
   if doc.terminating then return 'terminating' end
-  return doc.place == 'l' and 'running' or 'queued'
+  return doc.place == PLACE.leased and 'running' or 'queued'
 end
 
-states.kinds = { queued = 'b', ['running'] = 'b', ['terminating'] = 'b', suspended = 's', completed = 'c', failed = 'x', terminated = 'x' }
+states.kinds = {
+  queued = FOLLOWED_AS.busy,
+  ['running'] = FOLLOWED_AS.busy,
+  ['terminating'] = FOLLOWED_AS.busy,
+  suspended = FOLLOWED_AS.suspended,
+  completed = FOLLOWED_AS.completed,
+  failed = FOLLOWED_AS.broken,
+  terminated = FOLLOWED_AS.broken,
+}
 
 return states

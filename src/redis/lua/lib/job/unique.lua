@@ -34,10 +34,13 @@ function unique.let_go(id, doc)
 end
 
 -- Returns whether a job waits and has never begun. A job that must end does not count.
-function unique.waits(doc) return not doc.terminating and (not doc.place or doc.place == 'p' or doc.place == 't' or doc.place == 'w') end
+function unique.waits(doc)
+  return not doc.terminating
+    and (not doc.place or doc.place == PLACE.pull or doc.place == PLACE.timers or doc.place == PLACE.limited)
+end
 
 function unique.free(id, doc, deleted)
-  if not doc.unique_scope or (doc.unique_held == '1' and not deleted) then return end
+  if not doc.unique_scope or (doc.unique_held == UNIQUE_HELD.until_deleted and not deleted) then return end
   local key = ns .. 'unique:' .. doc.unique_scope
   if cache.text_at(key) == id then
     journal.put(cache.raw, key, false)

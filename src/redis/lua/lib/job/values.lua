@@ -87,7 +87,11 @@ end
 local function count(id, doc)
   local keys, bytes = {}, 0
   for _, field in ipairs(cache.attached_to(id, doc)) do
-    if doc[field] == '^' then keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field) else bytes = bytes + of_list(id, doc, field) end
+    if doc[field] == '^' then
+      keys[#keys + 1] = redis_keys.side_key(id, 'f:' .. field)
+    else
+      bytes = bytes + of_list(id, doc, field)
+    end
   end
   cache.fetch(keys)
   for _, key in ipairs(keys) do bytes = bytes + #(cache.text_at(key) or '') end
@@ -98,7 +102,9 @@ local function count(id, doc)
   return bytes
 end
 
-local function total(id, doc) return (values.of(doc)) + (values.added[id] or 0) + #(cache.raw[redis_keys.key_of(id)] or '') end
+local function total(id, doc)
+  return (values.of(doc)) + (values.added[id] or 0) + #(cache.raw[redis_keys.key_of(id)] or '')
+end
 
 -- Returns whether a job may hold that many more bytes.
 function values.has_room(id, doc, more)
@@ -112,7 +118,8 @@ end
 function values.check(id, doc, more)
   if values.has_room(id, doc, more or 0) then return end
   local code = doc.relay_channel and 'LIMITED' or 'TOO_LARGE'
-  journal.refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES .. ' bytes of args, state, waiting values and all else together, got ' .. numbers.int(total(id, doc) + (more or 0)))
+  journal.refuse(code, 'job ' .. id .. ': expected at most ' .. MOST_BYTES
+    .. ' bytes of args, state, waiting values and all else together, got ' .. numbers.int(total(id, doc) + (more or 0)))
 end
 
 -- Maximum number of ports per side, dropped ones included, and of state fields.
@@ -133,7 +140,8 @@ function values.admit(id, doc, field)
   journal.put(counted, key, counted[key] + 1)
   if counted[key] <= MOST_FIELDS then return end
   local what = kind == 's:' and 'fields of state' or redis_keys.direction[kind:sub(1, 1)] .. ' ports'
-  journal.refuse('TOO_LARGE', 'job ' .. id .. ': expected at most ' .. MOST_FIELDS .. ' ' .. what .. ', got ' .. counted[key])
+  journal.refuse('TOO_LARGE',
+    'job ' .. id .. ': expected at most ' .. MOST_FIELDS .. ' ' .. what .. ', got ' .. counted[key])
 end
 
 return values

@@ -13,7 +13,8 @@ local tables = require 'runtime/tables'
 -- how: first (a group: the first job sets it), set, or '' (set elsewhere).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   if how ~= '' then
-    limits.define(key, { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period), auto = how == 'first' and 1 or nil }, how)
+    limits.define(key, { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period),
+      auto = how == 'first' and 1 or nil }, how)
   end
   if how == 'first' then cache.change(id, doc, fields.group_concurrency, concurrency ~= '' and concurrency or nil) end
   cache.change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)
@@ -31,10 +32,10 @@ function assign.anew(id, doc, version, assigned, group)
   end
   cache.change(id, doc, fields.constraints_version, version)
   if doc.reserved_limit and not tables.has(sides.limits_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end
-  if doc.place == 'w' or not doc.place or doc.place == 'p' then
+  if doc.place == PLACE.limited or not doc.place or doc.place == PLACE.pull then
     local full = limits.first_full(doc)
     if full then return waiting.set_aside(id, doc, full) end
-    if doc.place == 'w' then places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true) end
+    if doc.place == PLACE.limited then places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true) end
   end
 end
 

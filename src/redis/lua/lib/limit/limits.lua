@@ -21,9 +21,13 @@ local function margin(settings, late) return late + math.max(math.min(settings.p
 
 -- Numbers of held slots and of starts in the period, counted on demand.
 local counts_of = {
-  taken = function(state) return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf') end,
+  taken = function(state)
+    return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf')
+  end,
   started = function(state)
-    return state.settings.rate and redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'window'), '(' .. numbers.int(time.now - state.settings.period), '+inf') or 0
+    return state.settings.rate
+      and redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'window'),
+      '(' .. numbers.int(time.now - state.settings.period), '+inf') or 0
   end,
 }
 
@@ -35,7 +39,8 @@ function counting.__index(state, name)
   return state[name]
 end
 
-local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.period, limit_fields.shut, limit_fields.promised, limit_fields.jobs, limit_fields.waiting }
+local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.period, limit_fields.shut,
+  limit_fields.promised, limit_fields.jobs, limit_fields.waiting }
 
 -- Returns the settings, or false, as for a missing limit, if they cannot be read.
 local function settings_in(key, text)
@@ -70,7 +75,9 @@ function limits.count_waiting(q, key, n)
   cache.change_queue(q, queue_fields.at_limits, (cache.queue(q).at_limits or 0) + n)
   if not settings or not settings.waiting then return end
   local waiting = settings.waiting + n
-  if (settings.waiting == 0) ~= (waiting == 0) then limits.save(key, limit_fields.waited_since, waiting > 0 and time.now or nil) end
+  if (settings.waiting == 0) ~= (waiting == 0) then
+    limits.save(key, limit_fields.waited_since, waiting > 0 and time.now or nil)
+  end
   limits.save(key, limit_fields.waiting, waiting)
 end
 
@@ -81,7 +88,8 @@ function limits.room_at(key)
   if not settings or settings.open then return numbers.never end
   if settings.paused or (settings.shut or 0) > time.now then return 0 end
   local promised = settings.promised or 0
-  return math.min((settings.concurrency or numbers.never) - state.taken - promised, (settings.rate or numbers.never) - state.started - promised)
+  return math.min((settings.concurrency or numbers.never) - state.taken - promised,
+    (settings.rate or numbers.never) - state.started - promised)
 end
 
 -- Returns the first limit without room for this job. Its own reservation counts as room.
@@ -198,8 +206,10 @@ function limits.next_room(key)
   if (settings.shut or 0) > time.now then return settings.shut end
   local moment = numbers.never
   local function first(part, from, plus)
-    local row = redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, part), '(' .. numbers.int(from), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-    moment = math.min(moment, (tonumber(row[2]) or numbers.never) + plus, cache.pending_moment(redis_keys.limit_key(key, part)) + plus)
+    local row = redis.call('ZRANGEBYSCORE', redis_keys.limit_key(key, part), '(' .. numbers.int(from), '+inf', 'LIMIT',
+      0, 1, 'WITHSCORES')
+    moment = math.min(moment, (tonumber(row[2]) or numbers.never) + plus,
+      cache.pending_moment(redis_keys.limit_key(key, part)) + plus)
   end
   if settings.concurrency then first('held', time.now, 0) end
   if settings.rate then first('window', time.now - settings.period, settings.period) end

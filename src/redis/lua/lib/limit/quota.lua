@@ -26,7 +26,8 @@ local LAST = 7
 local function key_of_quota(by) return ns .. 'quota:' .. by:match('^key:(.*)$') end
 
 local function read_quota(by)
-  local jobs, bytes, most_jobs, most_bytes = (cache.text_at(key_of_quota(by)) or '0,0,,'):match('^(%d+),(%d+),(%d*),(%d*)$')
+  local jobs, bytes, most_jobs,
+    most_bytes = (cache.text_at(key_of_quota(by)) or '0,0,,'):match('^(%d+),(%d+),(%d*),(%d*)$')
   local allowed = allowed[by] or { most_jobs, most_bytes }
   return tonumber(jobs), tonumber(bytes), allowed[1], allowed[2]
 end
@@ -38,14 +39,17 @@ function quota.add(key, jobs, bytes)
   for _, by in ipairs(accounts(key)) do
     local old_jobs, old_bytes, most_jobs, most_bytes = read_quota(by)
     if jobs > 0 or bytes > 0 then journal.put(grown, by, true) end
-    cache.set_text(key_of_quota(by), numbers.int(math.max(0, old_jobs + jobs)) .. ',' .. numbers.int(math.max(0, old_bytes + bytes)) .. ',' .. most_jobs .. ',' .. most_bytes)
+    cache.set_text(key_of_quota(by),
+      numbers.int(math.max(0, old_jobs + jobs)) .. ',' .. numbers.int(math.max(0, old_bytes + bytes)) .. ','
+      .. most_jobs .. ',' .. most_bytes)
   end
 end
 
 -- Counts a job that begins (1) or ends (-1) to use its quota.
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- Sets what the caller is allowed, `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. Answers its key, or ''.
+-- Sets what the caller is allowed, `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. Answers its key, or
+-- ''.
 -- A call whose answer is kept for a day needs room, in contrast to one that is kept for retries.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
@@ -104,7 +108,7 @@ function quota.follow(id, doc)
   local bytes = values.of(doc)
   quota.keep_job(doc, states.resting[doc.place] and bytes + #(cache.raw[redis_keys.key_of(id)] or '') or 0)
   local more = bytes - tonumber(doc.quota_bytes)
-  if more == 0 or states.resting[doc.place] or doc.place == 'new' then return end
+  if more == 0 or states.resting[doc.place] or doc.place == PLACE.new then return end
   journal.put(doc, fields.quota_bytes, numbers.int(bytes))
   quota.add(doc.api_key, 0, more)
 end
@@ -113,7 +117,9 @@ local function over(by, more)
   local jobs, bytes, most_jobs, most_bytes = read_quota(by)
   if most_jobs ~= '' and jobs > tonumber(most_jobs) then return 'jobs that have not ended', most_jobs, jobs end
   bytes = bytes + KIB * jobs + more + kept_by(by)
-  if most_bytes ~= '' and bytes > tonumber(most_bytes) then return 'bytes of jobs and stored graphs; delete some of them', most_bytes, bytes end
+  if most_bytes ~= '' and bytes > tonumber(most_bytes) then
+    return 'bytes of jobs and stored graphs; delete some of them', most_bytes, bytes
+  end
 end
 
 local function title(by)
@@ -134,7 +140,10 @@ function quota.check()
   for by in pairs(grown) do more[by] = more[by] or 0 end
   for by, bytes in pairs(more) do
     local what, most, came = over(by, bytes)
-    if what then journal.refuse('LIMITED', title(by) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. numbers.int(came), nil, WAIT) end
+    if what then
+      journal.refuse('LIMITED',
+        title(by) .. ': expected at most ' .. most .. ' ' .. what .. ', got ' .. numbers.int(came), nil, WAIT)
+    end
   end
 end
 

@@ -1,9 +1,11 @@
 -- Whose turn it is at a limit that groups share: each of them once, then each of them again, however many jobs it has.
 -- Those of no group are one group more. Jobs of one group get turns one after the other, the first of them that of
--- whoever is at the front. A turn is numbered as sequences are; groups take turns within a tier, which is what the limit's index
+-- whoever is at the front. A turn is numbered as sequences are; groups take turns within a tier, which is what the
+-- limit's index
 -- is ordered by: a priority, aged in whole steps.
 --
--- What a group was given last, and how many of its jobs wait for theirs, is kept with the group's own limit, for as long
+-- What a group was given last, and how many of its jobs wait for theirs, is kept with the group's own limit, for as
+-- long
 -- as the group has jobs; that of no group with the limit where they wait.
 
 local turns = {}
@@ -63,7 +65,9 @@ local function note_turn(key, turn, tier, group)
   local owner, field, last, n = account(group, key, tier)
   local first = fronts[tier .. ',' .. key]
   if first == false or (first and turn < first) then journal.put(fronts, tier .. ',' .. key, turn) end
-  if last or make_room(owner) then limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. numbers.int(n + 1)) end
+  if last or make_room(owner) then
+    limits.save(owner, field, (last and last > turn and last or turn) .. ',' .. numbers.int(n + 1))
+  end
 end
 
 -- Returns the turn of a job at a limit: number, tier and group. The job keeps its turns at all limits since it became

@@ -14,8 +14,8 @@ local time = require 'runtime/time'
 
 -- Keeps the old order or the turn; new jobs go to the end.
 function waiting.set_aside(id, doc, key)
-  if doc.place and doc.place ~= 'p' and doc.place ~= 'w' then places.queue_up(id, doc) end
-  places.move(id, doc, 'w', nil, key)
+  if doc.place and doc.place ~= PLACE.pull and doc.place ~= PLACE.limited then places.queue_up(id, doc) end
+  places.move(id, doc, PLACE.limited, nil, key)
   journal.put(limits.touched, key, true)
 end
 
@@ -47,7 +47,7 @@ local function admit(key, settings)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
     local doc = cache.find(id)
-    if doc and doc.place == 'w' then
+    if doc and doc.place == PLACE.limited then
       places.move(id, doc, sides.of(doc.queue, doc.class, doc.tag), nil, nil, true)
       if settings then
         cache.change(id, doc, fields.reserved_limit, key)
@@ -91,7 +91,8 @@ function waiting.give_room()
     for key in pairs(keys) do
       local state = limits.at(key)
       local settings = state.settings
-      if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.taken <= 0 or settings.gone and redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0) then
+      if settings and (settings.auto and (settings.jobs or 0) <= 0 and state.taken <= 0 or settings.gone
+        and redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0) then
         forget_limit(key, settings.gone)
       else
         if settings and settings.reordering then aging.go_on_at(key) end
@@ -99,7 +100,9 @@ function waiting.give_room()
         if waiter then watch(key, waiter) end
         if settings then
           if settings.reordering then cache.zset(ns .. 'wake', 'k:' .. key, time.now) end
-          if settings.rate then journal.put(cache.writes.trims, redis_keys.limit_key(key, 'window'), time.now - settings.period) end
+          if settings.rate then
+            journal.put(cache.writes.trims, redis_keys.limit_key(key, 'window'), time.now - settings.period)
+          end
           local running = waiter and (rawget(state, 'taken') or settings.running or state.taken) or nil
           if not waiter and settings.waiting ~= 0 then limits.save(key, limit_fields.waiting, 0) end
           if settings.running ~= running then limits.save(key, limit_fields.running, running) end

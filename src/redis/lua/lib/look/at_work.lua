@@ -14,7 +14,9 @@ function at_work.lanes(names)
   local lanes = {}
   for _, name in ipairs(names) do
     for lane, till in pairs(cache.queue(name).lanes) do
-      if till > time.now and not lane:find('^bell') then lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = numbers.int(till) } end
+      if till > time.now and not lane:find('^bell') then
+        lanes[#lanes + 1] = row_of.lane { queue = name, lane = lane, till = numbers.int(till) }
+      end
     end
   end
   return lanes
@@ -33,7 +35,8 @@ local function members_of(indexes)
   local members = {}
   for from = 1, #indexes, AT_ONCE do
     local to = math.min(#indexes, from + AT_ONCE - 1)
-    local found = from == to and redis.call('ZRANGE', indexes[to], 0, -1) or redis.call('ZUNION', numbers.int(to - from + 1), unpack(indexes, from, to))
+    local found = from == to and redis.call('ZRANGE', indexes[to], 0, -1)
+      or redis.call('ZUNION', numbers.int(to - from + 1), unpack(indexes, from, to))
     for _, member in ipairs(found) do members[#members + 1] = member end
   end
   return members
@@ -65,7 +68,10 @@ function at_work.runs(ids)
   local runs = {}
   for _, id in ipairs(ids) do
     local doc = cache.find(id)
-    if doc and doc.place == 'l' then runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token, started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' } end
+    if doc and doc.place == PLACE.leased then
+      runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token,
+        started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' }
+    end
   end
   return runs
 end

@@ -18,7 +18,9 @@ function series.row(name, kind)
     local text = cache.raw[counts.key(name, kind, place, most_of(kind))]
     if text then found[#found + 1] = text end
   end
-  return row_of.counted { queue = name, latest = counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait), before = found }
+  return row_of.counted { queue = name,
+    latest = counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait),
+    before = found }
 end
 
 return series

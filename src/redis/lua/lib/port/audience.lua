@@ -37,11 +37,14 @@ function audience.of(channel)
   return tonumber(n), relay ~= '' and relay or nil, #listed == tonumber(n) and listed or nil
 end
 
-local function head_of_audience(n, relay) return (n > 0 or relay) and numbers.int(n) .. (relay and ',' .. relay or '') or false end
+local function head_of_audience(n, relay)
+  return (n > 0 or relay) and numbers.int(n) .. (relay and ',' .. relay or '') or false
+end
 
 function audience.list(channel, n, relay, listed)
   local head = head_of_audience(n, relay)
-  cache.replace_text(audience_key(channel), head and (listed and #listed <= audience.FEW and table.concat({ head, unpack(listed, 1, audience.FEW) }, ' ') or head))
+  cache.replace_text(audience_key(channel), head
+    and (listed and #listed <= audience.FEW and table.concat({ head, unpack(listed, 1, audience.FEW) }, ' ') or head))
 end
 
 function audience.set(channel, n, relay, listed)
@@ -64,7 +67,10 @@ function audience.member_change(channel, member, present)
   local pending = cache.writes.zsets[key]
   if pending and pending[member] == score then return end
   local n, relay, listed = audience.of(channel)
-  if present and n >= MAX_LISTENERS then journal.refuse('LIMITED', 'channel ' .. channel .. ': expected at most ' .. MAX_LISTENERS .. ' ports that listen, got one more') end
+  if present and n >= MAX_LISTENERS then
+    journal.refuse('LIMITED',
+      'channel ' .. channel .. ': expected at most ' .. MAX_LISTENERS .. ' ports that listen, got one more')
+  end
   if listed then listed = tables.without(listed, member) end
   if listed and present then listed[#listed + 1] = member end
   audience.set(channel, n + (present and 1 or -1), relay, listed)

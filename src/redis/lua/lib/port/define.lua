@@ -16,7 +16,11 @@ local redis_keys = require 'runtime/redis_keys'
 -- targets: ends, or 'call'; none removes them. Refusals name the nodes, as the graph does.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
-  if not wires.is_there(doc, dir, port) then journal.refuse('REFUSED', wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port) end
+  if not wires.is_there(doc, dir, port) then
+    journal.refuse('REFUSED',
+      wire .. ': job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port '
+      .. port)
+  end
   local pushed, taken = ports.open(id, doc, dir, port)
   local text = targets == 'call' and '!' or nil
   if not text and #targets > 0 then
@@ -24,11 +28,15 @@ function define.lay(id, doc, dir, port, targets, node)
     for i, to in ipairs(targets) do
       if not wires.is_there(to.doc, to.dir, to.port) then
         local name = to.id == doc.parent and 'the flow' or to.doc.child_name or to.id
-        journal.refuse('REFUSED', wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') does not have ' .. redis_keys.direction[to.dir] .. ' port ' .. to.port)
+        journal.refuse('REFUSED',
+          wire .. ' to ' .. name .. '.' .. to.port .. ': job ' .. to.id .. ' (' .. to.doc.class .. ') does not have '
+          .. redis_keys.direction[to.dir] .. ' port ' .. to.port)
       end
       ports.open(to.id, to.doc, to.dir, to.port)
       if not wires.reaches(id, doc, dir, to.id, to.doc, to.dir) then
-        journal.refuse('REFUSED', wire .. ': a wire goes from an input of its flow to a child, or from a child to a sibling or an output of the flow')
+        journal.refuse('REFUSED',
+          wire .. ': a wire goes from an input of its flow to a child, or from a child to a sibling or an output '
+            .. 'of the flow')
       end
       list[i] = to.id .. ':' .. to.dir .. ':' .. to.port
     end

@@ -40,7 +40,9 @@ function hints.known()
   return hints_system, hints_till, hints_version
 end
 
-function hints.set(system, till, version) cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version) end
+function hints.set(system, till, version)
+  cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version)
+end
 
 -- Returns whether there is a listener to everything: a port at a system channel, or a subscriber to too many channels.
 function hints.wanted()
@@ -132,9 +134,15 @@ hints.told = {} -- messages of our own: { channel, item }
 
 function hints.tell_status(id, doc, status)
   if doc.quiet then return end
-  if hints.hears('/sidejob/job/' .. id) then journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' }) end
+  if hints.hears('/sidejob/job/' .. id) then
+    journal.push(hints.told, { '/sidejob/job/' .. id, '@\n\nl\n{"status":"' .. status .. '"}' })
+  end
   local family = doc.parent and '/sidejob/children/' .. doc.parent
-  if family and hints.hears(family) then journal.push(hints.told, { family, '@\n\nl\n{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status .. '"}' }) end
+  if family and hints.hears(family) then
+    journal.push(hints.told,
+      { family, '@\n\nl\n{"job":' .. id .. ',"name":' .. cjson.encode(doc.child_name or '') .. ',"status":"' .. status
+      .. '"}' })
+  end
 end
 
 return hints

@@ -31,7 +31,8 @@ local function is_redacted(id, doc, part, name)
   local paths = values.get_value(id, doc, fields.redacts)
   if not paths then return false end
   local place = '"' .. part .. '.' .. name
-  return paths:find('"' .. part .. '"', 1, true) or paths:find(place .. '"', 1, true) or paths:find(place .. '.', 1, true)
+  return paths:find('"' .. part .. '"', 1, true) or paths:find(place .. '"', 1, true)
+    or paths:find(place .. '.', 1, true)
 end
 
 -- Views open sealed values of an entry. Users may write the form of one into a context or a channel name: its first
@@ -81,7 +82,10 @@ local port_words = { i = '"inport":', o = '"outport":' }
 
 local function text_of(rows)
   local texts = {}
-  for i, row in ipairs(rows) do texts[i] = '{"job":' .. row.id .. ',' .. port_words[row.dir] .. cjson.encode(row.port) .. ',"data":[' .. table.concat(row.values, ',') .. ']}' end
+  for i, row in ipairs(rows) do
+    texts[i] = '{"job":' .. row.id .. ',' .. port_words[row.dir] .. cjson.encode(row.port) .. ',"data":['
+      .. table.concat(row.values, ',') .. ']}'
+  end
   return '[' .. table.concat(texts, ',') .. ']'
 end
 
@@ -162,7 +166,8 @@ function log.end_entry(id, context, reads, defaults)
     local channel = not id and unsaid.channel ~= '' and '{"channel":' .. cjson.encode(unsaid.channel) .. '}'
     local more = unsaid.more > 0 and '{"more":' .. numbers.int(unsaid.more) .. '}'
     local around = members_of(context or (not id and unsaid.context))
-    local all = inert(common_members(id, around) .. around .. members_of(channel)) .. members_of(own) .. members_of(more)
+    local all = inert(common_members(id, around) .. around .. members_of(channel)) .. members_of(own)
+      .. members_of(more)
     journal.push(hints.told, { '/sidejob/log', '@\n\nl\n{' .. all:sub(2) .. '}' })
   end
   log.begin()
@@ -172,7 +177,9 @@ end
 -- A line of the log. A job with a history has its own log, which other jobs cannot push out.
 function log.keep(job, level, entry, job_doc)
   journal.push(cache.writes.log, { job or '', level, entry, job_doc.class or '' })
-  if tonumber(job_doc.history or 0) > 0 then journal.push(cache.writes.records, { redis_keys.side_key(job, 'log'), level .. '\n' .. entry, 0 }) end
+  if tonumber(job_doc.history or 0) > 0 then
+    journal.push(cache.writes.records, { redis_keys.side_key(job, 'log'), level .. '\n' .. entry, 0 })
+  end
 end
 
 -- The same, and a message to /sidejob/log.
@@ -184,7 +191,9 @@ function log.line(job, level, entry, fault_doc)
   -- The error in SideJob's terms: `error` and `backtrace`.
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
-  if #entry > MAX_LOG then entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}' end
+  if #entry > MAX_LOG then
+    entry = '{"message":"an entry of ' .. #entry .. ' bytes: its size is kept","$size":' .. #entry .. '}'
+  end
   log.keep(job, level, entry, fault_doc or (job and cache.find(job)) or {})
   if hints.hears('/sidejob/log') then journal.push(hints.told, { '/sidejob/log', '@\n\nl\n' .. text(job, entry) }) end
 end

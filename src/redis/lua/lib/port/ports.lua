@@ -37,7 +37,8 @@ function ports.open(id, doc, dir, port)
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   if pushed and not dropped and port ~= '*' then return pushed, taken end
   if not doc[dir .. ':*'] or ports.counts(doc, dir, '*') == nil then
-    journal.refuse('REFUSED', 'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port)
+    journal.refuse('REFUSED',
+      'job ' .. id .. ' (' .. doc.class .. ') does not have ' .. redis_keys.direction[dir] .. ' port ' .. port)
   end
   if #port > 100 or not port:match('^[%w_]+$') then
     journal.refuse('REFUSED', 'expected a port name (a-z, A-Z, 0-9 and _, at most 100 long), got ' .. port)
@@ -79,8 +80,15 @@ end
 -- Confirms reads of a snapshot, which count only if no other reader took from the port since.
 function ports.consume(id, doc, dir, port, cursor, n)
   local pushed, taken = ports.open(id, doc, dir, port)
-  if taken ~= cursor then journal.refuse('CONFLICT', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. numbers.int(cursor) .. ', now at ' .. numbers.int(taken)) end
-  if n > pushed - taken then journal.refuse('CONFLICT', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. numbers.int(n) .. ' values') end
+  if taken ~= cursor then
+    journal.refuse('CONFLICT',
+      redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': seen at ' .. numbers.int(cursor)
+      .. ', now at ' .. numbers.int(taken))
+  end
+  if n > pushed - taken then
+    journal.refuse('CONFLICT',
+      redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' has no ' .. numbers.int(n) .. ' values')
+  end
   if n == 0 then return end
   local list = lists.of(id, doc, dir, port, pushed - taken)
   if hints.hears('/sidejob/log') then log.note('read', id, dir, port, lists.items(list, n)) end

@@ -38,7 +38,9 @@ local function note_job(entry, name, id, doc)
   if was ~= is or last ~= '' then add(entry, 's', name, id, was, is, last) end
   for field, count in pairs(doc) do
     local dir, port = field:match('^([io]):(.+)$')
-    if dir and waiting(count) ~= waiting(was_doc[field]) then add(entry, 'p', name, dir, port, waiting(was_doc[field]), waiting(count)) end
+    if dir and waiting(count) ~= waiting(was_doc[field]) then
+      add(entry, 'p', name, dir, port, waiting(was_doc[field]), waiting(count))
+    end
   end
 end
 
@@ -54,7 +56,10 @@ function record.note(more_to_come)
     if doc and doc.recorded then note_job(journal.within(entries, id), '', id, doc) end
   end
   for id, entry in pairs(more_to_come and {} or entries) do
-    if entry.words and cache.docs[id] then journal.push(cache.writes.records, { redis_keys.side_key(id, 'record'), cjson.encode(entry.words), entry.more or 0 }) end
+    if entry.words and cache.docs[id] then
+      journal.push(cache.writes.records,
+        { redis_keys.side_key(id, 'record'), cjson.encode(entry.words), entry.more or 0 })
+    end
   end
 end
 

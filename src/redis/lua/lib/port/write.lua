@@ -27,7 +27,9 @@ local MAX_WAITING = 100000
 
 local function check_room(id, dir, port, waiting, more)
   if waiting + more <= MAX_WAITING then return end
-  journal.refuse('LIMITED', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' holds ' .. numbers.int(waiting) .. ' values: expected at most ' .. MAX_WAITING .. ', read some first')
+  journal.refuse('LIMITED',
+    redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ' holds ' .. numbers.int(waiting)
+    .. ' values: expected at most ' .. MAX_WAITING .. ', read some first')
 end
 
 write.heard = {}
@@ -39,13 +41,18 @@ local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
 local function charge_one(what, most, words, n)
   journal.put(write.said, what, write.said[what] + n)
-  if write.said[what] > most then journal.refuse('TOO_LARGE', 'expected at most ' .. most .. ' ' .. words .. ' of one call or run, got ' .. numbers.int(write.said[what])) end
+  if write.said[what] > most then
+    journal.refuse('TOO_LARGE',
+      'expected at most ' .. most .. ' ' .. words .. ' of one call or run, got ' .. numbers.int(write.said[what]))
+  end
   journal.puts = journal.puts + n
 end
 
 function write.charge(channels, n)
   charge_one('messages', MAX_PUBLISHED, 'messages, values times channels,', #channels * n)
-  for _, channel in ipairs(channels) do charge_one('names', MAX_NAMES, 'names in the channels that are published to', #audience.levels(channel)) end
+  for _, channel in ipairs(channels) do
+    charge_one('names', MAX_NAMES, 'names in the channels that are published to', #audience.levels(channel))
+  end
 end
 
 -- options: quiet (wakes no job), default (sets the default instead of pushing), unnoted (part of no log entry)
@@ -78,7 +85,10 @@ local MAX_COPIED = 8388608
 
 local function check_copies(id, dir, port, what, bytes, n)
   if bytes * n > MAX_COPIED then
-    journal.refuse('TOO_LARGE', redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED .. ' bytes, copied to all its targets, got ' .. what .. ' of ' .. numbers.int(bytes) .. ' bytes for ' .. numbers.int(n))
+    journal.refuse('TOO_LARGE',
+      redis_keys.direction[dir] .. ' port ' .. port .. ' of job ' .. id .. ': expected at most ' .. MAX_COPIED
+      .. ' bytes, copied to all its targets, got ' .. what .. ' of ' .. numbers.int(bytes) .. ' bytes for '
+      .. numbers.int(n))
   end
 end
 
@@ -207,7 +217,8 @@ end
 local function everyone(channel)
   local n, relay, listed = audience.of(channel)
   if listed then return listed end
-  local members, pending, old = write.listeners(channel, nil, write.MAX_DIRECT), cache.writes.zsets[ns .. 'channel:' .. channel], {}
+  local members, pending, old = write.listeners(channel, nil, write.MAX_DIRECT),
+    cache.writes.zsets[ns .. 'channel:' .. channel], {}
   if not pending then
     if #members == n then audience.list(channel, n, relay, members) end
     return members
@@ -248,7 +259,8 @@ function write.publish(channel, items)
       marked = {}
       for i, item in ipairs(items) do marked[i] = envelope.with_channel(item, channel) end
     end
-    if n > 0 and (n > write.MAX_DIRECT or n * #items > write.budget or n * tables.bytes(items) > write.bytes_left or (relayed_by and has_left(relayed_by))) then
+    if n > 0 and (n > write.MAX_DIRECT or n * #items > write.budget or n * tables.bytes(items) > write.bytes_left
+      or (relayed_by and has_left(relayed_by))) then
       write.hand_over(level, relayed_by, marked or items)
       reached = reached + n
     elseif n > 0 then
@@ -281,12 +293,13 @@ function write.hand_over(channel, id, items)
   local doc = id and cache.find(id)
   if doc then
     write.items(id, doc, 'i', 'in', items, { unnoted = true })
-    if doc.place ~= 'f' and doc.place ~= 'T' then return end
+    if doc.place ~= PLACE.failed and doc.place ~= PLACE.terminated then return end
     cache.clear(id, doc, stopped_by)
     return queueing.enqueue(id, doc, true)
   end
   id = ids.next_id()
-  doc = { queue = 'sidejob.relay', class = 'relay', place = 'new', sequence = time.sequence(), args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
+  doc = { queue = 'sidejob.relay', class = 'relay', place = PLACE.new, sequence = time.sequence(),
+    args = cjson.encode(channel), quiet = '1', relay_channel = channel, ['i:in'] = '0,0' }
   journal.put(cache.docs, id, doc)
   journal.put(cache.dirty, id, true)
   audience.set_relay(channel, id)

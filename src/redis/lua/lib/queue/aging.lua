@@ -1,7 +1,8 @@
 -- When the ageing of a queue has changed, those who wait get the scores that they would have now: a slice of them at a
 -- time, with claims and ticks. Until then they are lent and let through as ever, only not yet in the new order.
 --
--- A queue keeps how far that is: the place (r and p are its two sides, w its limits) and where its scan goes on; a limit,
+-- A queue keeps how far that is: the place (r and p are its two sides, w its limits) and where its scan goes on; a
+-- limit,
 -- where that of its own does.
 
 local aging = {}
@@ -35,9 +36,13 @@ local function score_side(q, place, cursor)
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
     local piece = number and cache.piece(number)
-    if piece and pieces.entry(number, piece) == members[i] then cache.zset(index, members[i], order.score(cache.common_of(piece))) end
+    if piece and pieces.entry(number, piece) == members[i] then
+      cache.zset(index, members[i], order.score(cache.common_of(piece)))
+    end
     local doc = not number and cache.find(id)
-    if doc and doc.place == place and places.member_of(id, doc) == members[i] then cache.zset(index, members[i], order.score(doc)) end
+    if doc and doc.place == place and places.member_of(id, doc) == members[i] then
+      cache.zset(index, members[i], order.score(doc))
+    end
   end
   return further
 end
@@ -78,7 +83,7 @@ function aging.go_on_at(key)
   sides.fetch_limits_of(ids)
   for i, id in ipairs(ids) do
     local doc = cache.find(id)
-    if doc and doc.place == 'w' and places.member_of(id, doc) == members[i] then
+    if doc and doc.place == PLACE.limited and places.member_of(id, doc) == members[i] then
       turns.change_tier(id, doc)
       cache.zset(index, members[i], order.score(doc))
     end

@@ -31,7 +31,9 @@ local function ring(q, ready)
   local called = ready > 0 and standby.call_lane(q) or 0
   local batch, there, most = queue_record.batch or lanes.BATCH, lanes.count(q), lanes.most(queue_record)
   -- Lanes that wait for other services do not return for more, so only bells on their way count.
-  local missing = queue_record.called_classes and math.min(most - there, math.ceil(ready / math.min(batch, lanes.CALLS)) - bells_of(queue_record) - called) or math.min(most, math.ceil(ready / batch)) - there
+  local missing = queue_record.called_classes
+    and math.min(most - there, math.ceil(ready / math.min(batch, lanes.CALLS)) - bells_of(queue_record) - called)
+    or math.min(most, math.ceil(ready / batch)) - there
   for _ = 1, missing do
     local bell = new_bell()
     lanes.set(q, bell, time.now + lanes.BELL)
@@ -56,7 +58,9 @@ end
 function bells.ring_timers()
   for q, queue_record in pairs(cache.queues) do
     local moment = queue_record.paused and numbers.never or next_call(q, queue_record)
-    if moment > time.now and moment <= time.now + lanes.MINUTE and not (queue_record.timer_bell and queue_record.timer_bell > time.now and queue_record.timer_bell <= moment) then
+    if moment > time.now and moment <= time.now + lanes.MINUTE
+      and not (queue_record.timer_bell and queue_record.timer_bell > time.now
+      and queue_record.timer_bell <= moment) then
       cache.change_queue(q, queue_fields.timer_bell, moment)
       bells.rings[#bells.rings + 1] = row_of.ring { queue = q, bell = new_bell(), at = numbers.int(moment) }
     end

@@ -1,8 +1,11 @@
--- What is counted by class, in one text for each queue and day: how often each of its events happened, how long its runs had
--- been ready, and how long they took. Commits and calls that make jobs read the text with everything else, and write it with
+-- What is counted by class, in one text for each queue and day: how often each of its events happened, how long its
+-- runs had
+-- been ready, and how long they took. Commits and calls that make jobs read the text with everything else, and write
+-- it with
 -- the queue's document. Whoever has not read it counts beside it, in that document, until somebody has.
 --
--- At the first count of an hour the text is written down as it was, in one of 24 places that come again: so what happened in an
+-- At the first count of an hour the text is written down as it was, in one of 24 places that come again: so what
+-- happened in an
 -- hour is the difference of two. Only who has not read it then reads it: once an hour at most.
 
 local class_counts = {}
@@ -14,15 +17,18 @@ local time = require 'runtime/time'
 
 class_counts.noted = {} -- queue → class → what was counted since the last flush
 
--- Runs that ended since then, as three values: since when they had been ready, when they began, and of how many jobs each is. They
+-- Runs that ended since then, as three values: since when they had been ready, when they began, and of how many jobs
+-- each is. They
 -- are counted at the flush: here each number of theirs would be a change that may be taken back.
 local ended = {} -- queue → class → list
 
--- The texts of a day: its number, and a line for each class. The first hundred of a day have lines of their own; all others
+-- The texts of a day: its number, and a line for each class. The first hundred of a day have lines of their own; all
+-- others
 -- share the one without a name. So a text stays below 80 KB, whatever classes are called.
 local MOST, MOST_BESIDE = 100, 20
 
--- What stands where in a line: events, then of all runs together how long they had been ready and how long they took, each as
+-- What stands where in a line: events, then of all runs together how long they had been ready and how long they took,
+-- each as
 -- milliseconds and as how many were in which bucket.
 local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7, skipped = 8 }
 local WAITED, TOOK = 9, 22
@@ -136,20 +142,28 @@ end
 -- Writes the counts of this script.
 function class_counts.settle()
   for q, classes in pairs(ended) do
-    for class, runs in pairs(classes) do count_ended(journal.within(journal.within(class_counts.noted, q), class), runs) end
+    for class, runs in pairs(classes) do
+      count_ended(journal.within(journal.within(class_counts.noted, q), class), runs)
+    end
     ended[q] = nil
   end
   for q, of in pairs(class_counts.noted) do
     local beside = cache.queue(q).class_counts
     local is_first = cache.queue(q).class_hour ~= hour
-    local is_read = is_first or cache.raw[class_counts.key(q, 'c')] ~= nil or (beside and size_of(beside) >= MOST_BESIDE)
+    local is_read = is_first or cache.raw[class_counts.key(q, 'c')] ~= nil
+      or (beside and size_of(beside) >= MOST_BESIDE)
     local text = is_read and text_of_today(q, beside) or beside or today .. '\n'
     if is_first then
-      cache.set_text(class_counts.key(q, 'k' .. numbers.int(hour % class_counts.HOURS)), numbers.int(hour) .. '\n' .. text)
+      cache.set_text(class_counts.key(q, 'k' .. numbers.int(hour % class_counts.HOURS)),
+        numbers.int(hour) .. '\n' .. text)
       cache.change_queue(q, queue_fields.class_hour, hour)
     end
     text = with(text, of)
-    if is_read then cache.set_text(class_counts.key(q, 'c'), text) else cache.change_queue(q, queue_fields.class_counts, text) end
+    if is_read then
+      cache.set_text(class_counts.key(q, 'c'), text)
+    else
+      cache.change_queue(q, queue_fields.class_counts, text)
+    end
     if is_read and beside then cache.change_queue(q, queue_fields.class_counts, nil) end
     class_counts.noted[q] = nil
   end

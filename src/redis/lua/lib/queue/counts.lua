@@ -1,7 +1,10 @@
--- What is counted, per queue: made, runs, errors, completed, failed, terminated, lost, skipped, and what jobs count themselves.
+-- What is counted, per queue: made, runs, errors, completed, failed, terminated, lost, skipped, and what jobs count
+-- themselves.
 --
--- The queue's document has the counts of the day, and those of all days before. At the first count of a minute, and of an
--- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts beside
+-- The queue's document has the counts of the day, and those of all days before. At the first count of a minute, and
+-- of an
+-- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts
+-- beside
 -- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
 
 local counts = {}
@@ -66,19 +69,26 @@ local function keep_day(q, queue_record)
   local kept = text and readable.decode(text, key .. ' ' .. field) or {}
   local name = (kept[q] or size_of(kept) < MOST_QUEUES_KEPT) and q or ':others'
   local day_record = kept[name] or {}
-  kept[name] = { counts = add_counts(day_record.counts or {}, queue_record.counts), waits = name == q and queue_record.day_waits or nil }
+  kept[name] = { counts = add_counts(day_record.counts or {}, queue_record.counts), waits = name == q
+    and queue_record.day_waits or nil }
   cache.hset(key, field, cjson.encode(kept))
-  for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do cache.hset(key, numbers.int(old), false) end
+  for old = queue_record.day - DAYS, math.min(today - DAYS, queue_record.day) - 1 do
+    cache.hset(key, numbers.int(old), false)
+  end
   cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
 end
 
 -- All counts of a queue at a time.
 function counts.written_down(queue_record, moment, waited)
   local words = { numbers.int(moment), numbers.int(waited or 0) }
-  for i, what in ipairs(series) do words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0)) end
+  for i, what in ipairs(series) do
+    words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0))
+  end
   -- Adds the numbers of ready, running and waiting jobs and the first sequence, from before this script.
   local at = queue_record.jobs_at or {}
-  for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do words[#words + 1] = numbers.int(n) end
+  for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do
+    words[#words + 1] = numbers.int(n)
+  end
   words[#words + 1] = queue_record.first_ready or queue_record.first_pull or ''
   return table.concat(words, ',')
 end
@@ -93,10 +103,12 @@ local function turn(q, queue_record)
     return
   end
   local hour = math.floor(minute / 60)
-  cache.set_text(counts.key(q, 'm', minute, counts.MINUTES), counts.written_down(queue_record, minute, queue_record.minute_wait))
+  cache.set_text(counts.key(q, 'm', minute, counts.MINUTES),
+    counts.written_down(queue_record, minute, queue_record.minute_wait))
   cache.change_queue(q, queue_fields.minute_wait, nil)
   if not queue_record.minute or math.floor(queue_record.minute / 60) ~= hour then
-    cache.set_text(counts.key(q, 'h', hour, counts.HOURS), counts.written_down(queue_record, hour, queue_record.hour_wait))
+    cache.set_text(counts.key(q, 'h', hour, counts.HOURS),
+      counts.written_down(queue_record, hour, queue_record.hour_wait))
     cache.change_queue(q, queue_fields.hour_wait, nil)
   end
   cache.change_queue(q, queue_fields.minute, minute)

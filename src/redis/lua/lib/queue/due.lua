@@ -24,8 +24,10 @@ local function members_due(q, index, field)
   if not moment or moment > time.now then return {}, nil end
   local key = redis_keys.queue_key(q, index)
   local ids = redis.call('ZRANGEBYSCORE', key, '-inf', numbers.int(time.now), 'LIMIT', 0, due.SLICE)
-  local next_one = #ids < due.SLICE and redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
-  local next_moment = next_one and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key)) or time.now
+  local next_one = #ids < due.SLICE
+    and redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, 1, 'WITHSCORES')
+  local next_moment = next_one and math.min(tonumber(next_one[2]) or numbers.never, cache.pending_moment(key))
+    or time.now
   for id, till in pairs(index == 'leases' and cache.queue(q).leased or {}) do
     if till <= time.now then ids[#ids + 1] = id else next_moment = math.min(next_moment, till) end
   end
@@ -39,12 +41,14 @@ local SLOT_GRACE = 300000
 
 local function miss_slot(id, doc)
   local late = doc.next_slot and time.now - tonumber(doc.next_slot) > SLOT_GRACE and not doc.wanted_early
-  if late and (values.get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then cache.change(id, doc, fields.slot_missed, '1') end
+  if late and (values.get_value(id, doc, fields.repeats) or ''):find('"missed":"skip"', 1, true) then
+    cache.change(id, doc, fields.slot_missed, '1')
+  end
 end
 
 local function fire(key, id)
   local doc = cache.find(id)
-  if not doc or doc.place ~= 't' then return cache.zset(key, id, false) end
+  if not doc or doc.place ~= PLACE.timers then return cache.zset(key, id, false) end
   miss_slot(id, doc)
   queueing.enqueue(id, doc)
 end
@@ -79,10 +83,10 @@ end
 
 local function take_back_job(key, id)
   local doc = cache.find(id)
-  if not doc or doc.place ~= 'l' then
+  if not doc or doc.place ~= PLACE.leased then
     cache.zset(key, id, false)
   elseif tonumber(doc.lease_until) > time.now then
-    places.move(id, doc, 'l', tonumber(doc.lease_until))
+    places.move(id, doc, PLACE.leased, tonumber(doc.lease_until))
   else
     due.lost = due.lost + 1
     retry.lose(id, doc)

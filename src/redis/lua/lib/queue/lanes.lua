@@ -43,7 +43,9 @@ function lanes.count(q)
 end
 
 -- Maximum number of lanes, and whether another may come.
-function lanes.most(queue_record) return queue_record.most_lanes or (queue_record.called_classes and CALLING_LANES or MAX_LANES) end
+function lanes.most(queue_record)
+  return queue_record.most_lanes or (queue_record.called_classes and CALLING_LANES or MAX_LANES)
+end
 function lanes.has_room(q) return lanes.count(q) < lanes.most(cache.queue(q)) end
 
 -- When a limit with waiting jobs may have room.
@@ -60,11 +62,14 @@ end
 
 -- When the tick has to check a queue if no lane does.
 function lanes.moment_of(queue_record)
-  local moment = (queue_record.moving or queue_record.reordering) and time.now or math.min(queue_record.next_lease or numbers.never, queue_record.next_removal or numbers.never)
+  local moment = (queue_record.moving or queue_record.reordering) and time.now
+    or math.min(queue_record.next_lease or numbers.never, queue_record.next_removal or numbers.never)
   for _, till in pairs(queue_record.lanes) do moment = math.min(moment, till) end
   if queue_record.next_timer then
-    local rung = queue_record.timer_bell and queue_record.timer_bell > time.now and queue_record.timer_bell <= queue_record.next_timer
-    moment = math.min(moment, rung and queue_record.next_timer + lanes.BELL or math.max(time.now, queue_record.next_timer - lanes.MINUTE))
+    local rung = queue_record.timer_bell and queue_record.timer_bell > time.now
+      and queue_record.timer_bell <= queue_record.next_timer
+    moment = math.min(moment, rung and queue_record.next_timer + lanes.BELL
+      or math.max(time.now, queue_record.next_timer - lanes.MINUTE))
   end
   return moment
 end

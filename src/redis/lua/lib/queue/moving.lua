@@ -35,7 +35,8 @@ function moving.go_on(q)
   if not cache.queue(q).moving then return 0 end
   local at_side, from, moved = cache.queue(q).moving:match('^(%a):(%d+):(%d+)$')
   local place, n = at_side == 'p' and 'p' or nil, 0
-  local members, seen, gone = redis.call('ZREVRANGE', redis_keys.queue_key(q, states.indexes[place] or 'ready'), from, from + due.SLICE - 1), 0, 0
+  local members, seen, gone =
+    redis.call('ZREVRANGE', redis_keys.queue_key(q, states.indexes[place] or 'ready'), from, from + due.SLICE - 1), 0, 0
   cache.fetch_jobs(members)
   for _, member in ipairs(members) do
     if n >= due.SLICE then break end

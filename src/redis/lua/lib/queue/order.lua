@@ -17,7 +17,8 @@ function order.score(doc)
   local ageing, priority = cache.queue(doc.queue).ageing, tonumber(doc.priority) or 0
   if not ageing then return priority end
   local score = order.rank(doc.queue, priority, time.moment_of_sequence(doc.sequence))
-  return doc.waiting_limit and doc.waiting_limit ~= 'group:' .. (doc.group or '') and math.floor(score / ageing) or score
+  return doc.waiting_limit and doc.waiting_limit ~= 'group:' .. (doc.group or '') and math.floor(score / ageing)
+    or score
 end
 
 return order

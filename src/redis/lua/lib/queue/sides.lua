@@ -8,7 +8,8 @@ local tables = require 'runtime/tables'
 
 function sides.of(q, class, tag)
   local queue_record = cache.queue(q)
-  return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class])) and 'p' or nil
+  return (tag or queue_record.mode == 'pull' or (queue_record.pulled_classes and queue_record.pulled_classes[class]))
+    and 'p' or nil
 end
 
 -- The concurrency of the class limits all its jobs, even older ones. The queue stores which classes have one.
@@ -48,7 +49,10 @@ local serving = {}
 
 function sides.is_gone(doc)
   local class = doc.queue .. '/' .. doc.class
-  if serving[class] == nil then serving[class] = cache.queue(doc.queue).mode == 'pull' or redis.call('HEXISTS', ns .. 'workers:' .. doc.queue, doc.class) == 1 end
+  if serving[class] == nil then
+    serving[class] = cache.queue(doc.queue).mode == 'pull'
+      or redis.call('HEXISTS', ns .. 'workers:' .. doc.queue, doc.class) == 1
+  end
   return not serving[class]
 end
 

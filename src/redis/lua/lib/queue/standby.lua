@@ -52,7 +52,8 @@ end
 function standby.hand(q, lane, tokens)
   local before, since = handed_to(q, lane)
   if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end
-  cache.change_queue(q, queue_fields.handed, lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
+  cache.change_queue(q, queue_fields.handed,
+    lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
 -- When the lane asks, it learns of unconfirmed jobs. If it comes with runs, jobs of a moment ago are still on their
@@ -66,7 +67,10 @@ function standby.unheard(q, lane, heard, asks)
     if not tables.has(heard, token) then left[#left + 1] = token end
   end
   local waits = left[1] and not asks and time.now - since < ON_ITS_WAY
-  if tokens[1] then cache.change_queue(q, queue_fields.handed, waits and lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(left, ' ') or nil) end
+  if tokens[1] then
+    cache.change_queue(q, queue_fields.handed, waits
+      and lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(left, ' ') or nil)
+  end
   return waits and {} or left
 end
 

@@ -16,8 +16,11 @@ local MAX_CALLS = 100
 -- A waiting claim is in `waiters` with its name and patterns. One that got jobs or has no time leaves; a called one
 -- stands for all that could come.
 function waiters.stand(q, waiter, patterns, till)
-  cache.zset(redis_keys.queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now and till)
-  if till > time.now then cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till)) end
+  cache.zset(redis_keys.queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now
+    and till)
+  if till > time.now then
+    cache.change_queue(q, queue_fields.pulls_until, math.max(cache.queue(q).pulls_until or 0, till))
+  end
 end
 
 function waiters.waiter_of(member)

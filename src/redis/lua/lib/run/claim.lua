@@ -43,36 +43,46 @@ local function stop_runaway(id, doc)
   ending.terminate_one(id, doc)
 end
 
-local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early, fields.unanswered, fields.said_ended_at }
+local used_up = { fields.input_during_run, fields.child_during_run, fields.backoff_until, fields.wanted_early,
+  fields.unanswered, fields.said_ended_at }
 
 local function lend(id, doc, lease, begun, process)
   cache.clear(id, doc, used_up)
   if doc.progress then values.set_value(id, doc, fields.progress, nil) end
-  if doc.unique_held == 's' or doc.unique_held == 'b' then unique.free(id, doc) end
+  if doc.unique_held == UNIQUE_HELD.until_started or doc.unique_held == UNIQUE_HELD.debounced then
+    unique.free(id, doc)
+  end
   if doc.not_before and tonumber(doc.not_before) <= time.now then cache.change(id, doc, fields.not_before, nil) end
-  if doc.terminating then cache.change(id, doc, fields.terminating, '2') end
+  if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.shutdown) end
   if not doc.run_number then cache.change(id, doc, fields.run_number, '1') end
   cache.change(id, doc, fields.token, tokens.next(id, doc.run_number, doc.repeats and 'r' or ''))
   cache.change(id, doc, fields.lease_until, numbers.int(time.now + lease))
-  if doc.place == 'p' or doc.lease_length then cache.change(id, doc, fields.lease_length, doc.place == 'p' and numbers.int(lease) or nil) end
+  if doc.place == PLACE.pull or doc.lease_length then
+    cache.change(id, doc, fields.lease_length, doc.place == PLACE.pull and numbers.int(lease) or nil)
+  end
   if process or doc.process then cache.change(id, doc, fields.process, process) end
   if doc.ran_at or doc.previous_ran_at then cache.change(id, doc, fields.previous_ran_at, doc.ran_at) end
   cache.change(id, doc, fields.ran_at, time.now_text)
-  if doc.redeliver_after then cache.change(id, doc, fields.deliveries, numbers.int((tonumber(doc.deliveries) or 0) + 1)) end
+  if doc.redeliver_after then
+    cache.change(id, doc, fields.deliveries, numbers.int((tonumber(doc.deliveries) or 0) + 1))
+  end
   if begun then cache.change(id, doc, fields.begun, '1') end
-  places.move(id, doc, 'l', time.now + lease)
+  places.move(id, doc, PLACE.leased, time.now + lease)
   if sides.is_limited(doc) then limits.take_slots(id, doc) end
   return id
 end
 
 -- A job with a tag goes only to claims for it.
 local function wanted(doc, want)
-  return globs.match(doc.class, want.patterns, want.liked) and (not doc.tag or tables.has(want.tags, doc.tag)) and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
+  return globs.match(doc.class, want.patterns, want.liked) and (not doc.tag or tables.has(want.tags, doc.tag))
+    and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
 end
 
 -- Returns why a job fails instead of being claimed: too many unanswered deliveries, or its class is banned.
 local function given_up(doc, want)
-  if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then return 'lent ' .. doc.deliveries .. ' times, and nobody answered' end
+  if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then
+    return 'lent ' .. doc.deliveries .. ' times, and nobody answered'
+  end
   local ban = globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned)
   if ban then return 'class ' .. doc.class .. ' is banned from queue ' .. doc.queue .. ' by ' .. ban end
 end
@@ -87,7 +97,10 @@ end
 
 local function claim_one(want)
   local id, doc = want.only, cache.find(want.only)
-  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= 'p') or (tonumber(doc.lock_until) or 0) > time.now then return {}, 0, false, nil, 0 end
+  if not doc or doc.queue ~= want.queue or (doc.place and doc.place ~= PLACE.pull)
+    or (tonumber(doc.lock_until) or 0) > time.now then
+    return {}, 0, false, nil, 0
+  end
   return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0
 end
 
@@ -104,7 +117,9 @@ claim.MOST = 4194304
 -- Reads one more, to know the first job that is left.
 local function members_at(key, want, from, n)
   local queue_record = cache.queue(want.queue)
-  if want.tier == '' or queue_record.ageing or queue_record.reordering then return redis.call('ZRANGE', key, from, from + n) end
+  if want.tier == '' or queue_record.ageing or queue_record.reordering then
+    return redis.call('ZRANGE', key, from, from + n)
+  end
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n + 1)
 end
 
@@ -116,8 +131,10 @@ local function members_for(want, jobs)
   return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
 end
 
--- The first of these members, which stand for as many jobs as there is room for, or more: a piece is taken for a whole one.
--- `wide`: how many there may be where they are in pieces. Answers their keys; of each its piece, or false; and the ids of the
+-- The first of these members, which stand for as many jobs as there is room for, or more: a piece is taken for a
+-- whole one.
+-- `wide`: how many there may be where they are in pieces. Answers their keys; of each its piece, or false; and the
+-- ids of the
 -- others. Lists, for a table with names takes some Luas more than all else that is done to a member here.
 function claim.first_of(members, most, room, wide)
   local keys, numbers, ids, n = {}, {}, {}, 0
@@ -197,7 +214,9 @@ local function consider(id, doc, want, got)
   else
     got.bytes = got.bytes + weight_of(id, doc)
     if got.bytes > claim.MOST and #got.ids > 0 then return 'stop' end
-    got.ids[#got.ids + 1] = lend(id, doc, want.place == 'p' and tonumber(doc.redeliver_after_ms) or want.lease, got.n < want.begun, want.process)
+    got.ids[#got.ids + 1] =
+      lend(id, doc, want.place == PLACE.pull and tonumber(doc.redeliver_after_ms) or want.lease, got.n < want.begun,
+      want.process)
     got.n = got.n + 1
     if doc.lost_in_a_row then got.room = math.min(got.room or numbers.never, suspects_for(doc, want)) end
   end
@@ -206,7 +225,9 @@ end
 
 local function consider_job(member, id, want, got)
   local doc = cache.find(id)
-  if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then return cache.zset(got.key, member, false) end
+  if not doc or (doc.place or '') ~= want.place or places.member_of(id, doc) ~= member then
+    return cache.zset(got.key, member, false)
+  end
   return consider(id, doc, want, got)
 end
 
@@ -244,7 +265,9 @@ end
 local function plainly(consider, ...) return consider(...) end
 
 -- For a claim that failed: what cannot be claimed leaves the queue.
-local function carefully(consider, member, at, want, got) return alone.act(got.key, member, consider, member, at, want, got) end
+local function carefully(consider, member, at, want, got)
+  return alone.act(got.key, member, consider, member, at, want, got)
+end
 
 -- Claimed jobs whose tokens are still valid.
 function claim.still_lent(list)
@@ -275,7 +298,8 @@ function claim.finds_nothing(q)
   return tally.is_empty(q, 'ready')
 end
 
--- Returns whether this script changed what a claim reads from Redis: ready jobs, room at limits, port values. Ended jobs do
+-- Returns whether this script changed what a claim reads from Redis: ready jobs, room at limits, port values. Ended
+-- jobs do
 -- not matter.
 function claim.is_overtaken()
   if next(cache.loose) or next(cache.writes.lists) then return true end
@@ -292,10 +316,11 @@ local function is_removed(key, member)
   return written and written[member] == false
 end
 
--- Looks at ready jobs in their order. Returns whether unseen jobs are left, how many members the next claim may skip, and how many
+-- Looks at ready jobs in their order. Returns whether unseen jobs are left, how many members the next claim may skip,
+-- and how many
 -- this claim has removed.
 local function go_through(want, head, got)
-  local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == 'p'
+  local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == PLACE.pull
   local each = want.careful and carefully or plainly
   local most = math.max(want.max, want.wide)
   while got.n + got.failed < most and from < want.skip + MAX_SCAN do
@@ -326,17 +351,22 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither waits for all of the other. Returns the
--- ids (of a piece `p` and its number), the number of jobs, whether unseen jobs are left, how many members the next claim may skip
+-- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither waits for all of the
+-- other. Returns the
+-- ids (of a piece `p` and its number), the number of jobs, whether unseen jobs are left, how many members the next
+-- claim may skip
 -- (nil if it would find no more than this one), and the number of jobs that failed instead.
 -- want: { queue, lane, place ('' or 'p'), max, wide (how many where they are in pieces, if that is more), lease,
---   begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over), process (nil or
+-- begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over),
+-- process (nil or
 --   its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
 -- head: the first members, where they have been read already.
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
   local q, served = want.queue, cache.queue(want.queue).suspects_served
-  local got = { key = redis_keys.queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0, bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served, passed = {} }
+  local got = { key = redis_keys.queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0,
+    bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served,
+    passed = {} }
   want.liked, want.banned = {}, {}
   local more, seen, removed = go_through(want, head, got)
   local passed = got.passed

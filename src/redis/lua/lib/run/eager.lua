@@ -24,7 +24,9 @@ local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1
 -- What this script writes to an index.
 local function written_to(index)
   local rows, members = {}, {}
-  for member, score in pairs(cache.writes.zsets[index] or {}) do rows[#rows + 1] = score and { member, score } or nil end
+  for member, score in pairs(cache.writes.zsets[index] or {}) do
+    rows[#rows + 1] = score and { member, score } or nil
+  end
   table.sort(rows, in_order)
   for i, row in ipairs(rows) do members[i] = row[1] end
   return members
@@ -34,7 +36,8 @@ end
 local function lend_new(q, want)
   local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
-  want.queue, want.place, want.only, want.tier, want.skip, want.wide, want.patterns, want.tags, want.stale = q, '', '', '', 0, 0, {}, {}, {}
+  want.queue, want.place, want.only, want.tier, want.skip, want.wide, want.patterns, want.tags, want.stale = q, '', '',
+    '', 0, 0, {}, {}, {}
   local ids, n = claim.jobs(want, members)
   -- Removed members were never in it.
   for _, member in ipairs(members) do
@@ -47,7 +50,9 @@ end
 -- The only queue, so that no other lane is needed.
 local function only_queue(lane)
   local q = next(places.to_ring)
-  if lane.name == '' or not q or next(places.to_ring, q) or cache.queue(q).paused or not lanes.has_room(q) then return nil end
+  if lane.name == '' or not q or next(places.to_ring, q) or cache.queue(q).paused or not lanes.has_room(q) then
+    return nil
+  end
   return tally.is_empty(q, 'ready') and q or nil
 end
 
@@ -57,7 +62,8 @@ function eager.begin_lane(lane)
   local q = only_queue(lane)
   if not q then return {} end
   local most = math.min(lane.batch, cache.queue(q).batch or lanes.BATCH)
-  local ids = lend_new(q, { lane = lane.name, calls = -1, max = most, lease = lane.lease, begun = lane.begun, version = lane.version })
+  local ids = lend_new(q,
+    { lane = lane.name, calls = -1, max = most, lease = lane.lease, begun = lane.begun, version = lane.version })
   if #ids == 0 then return ids end
   lanes.set(q, lane.name, time.now + lane.lease)
   cache.set_text(key_of_lane(lane.name), '1 ' .. cjson.encode({ word = 'ok', answers = {}, tokens = tokens.of(ids) }))

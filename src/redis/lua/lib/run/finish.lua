@@ -33,7 +33,8 @@ local time = require 'runtime/time'
 -- Reads the arguments of a run; those of the next one follow.
 function finish.take_run(from)
   local words = ARGV
-  local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3], late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5 }
+  local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
+    late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5 }
   at = run.from + run.size
   -- Some Lua engines parse a pattern again for each token. A token without a number belongs to no job.
   local stop = run.token:find('.', 1, true) or 1
@@ -82,7 +83,8 @@ local function fill_waiting(id, doc, run)
   return true
 end
 
-local failures = { fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error, fields.deliveries, fields.unanswered, fields.wait_over }
+local failures = { fields.failures, fields.lost_in_a_row, fields.conflicts_in_a_row, fields.last_error,
+  fields.deliveries, fields.unanswered, fields.wait_over }
 
 local function clear_failures(id, doc)
   for i = 1, #failures do
@@ -92,9 +94,10 @@ end
 
 -- Places a job after a run that did not fail. What arrived meanwhile wins over everything but a forced end.
 local function come_to_rest(id, doc, run)
-  local own, child = doc.input_during_run, doc.child_during_run and not run.deaf and (doc.child_during_run == '1' or run.ending ~= 'follow')
+  local own, child = doc.input_during_run, doc.child_during_run and not run.deaf
+    and (doc.child_during_run == '1' or run.ending ~= 'follow')
   leases.finish(id, doc)
-  if doc.terminating == '2' then
+  if doc.terminating == TERMINATING.shutdown then
     ending.be_terminated(id, doc)
     if own and not doc.gone then
       cache.change(id, doc, fields.input_during_run, nil)
@@ -104,7 +107,11 @@ local function come_to_rest(id, doc, run)
   end
   if doc.terminating then return ending.terminate_now(id, doc) end
   if run.ending ~= 'again' then ending.let_children_go(id, doc) end
-  if run.ending == 'follow' then follow.begin(id, doc) elseif run.ending ~= 'again' then cache.change(id, doc, fields.followed, nil) end
+  if run.ending == 'follow' then
+    follow.begin(id, doc)
+  elseif run.ending ~= 'again' then
+    cache.change(id, doc, fields.followed, nil)
+  end
   local waiting = run.ending == 'suspended' and run.wait_for and fill_waiting(id, doc, run)
   if own or (child and not waiting) then
     queueing.stop_waiting(id, doc)
@@ -121,7 +128,7 @@ local function come_to_rest(id, doc, run)
     return queueing.enqueue(id, doc)
   end
   if run.ending == 'completed' then return ending.finish(id, doc, 'c', run.result or 'null') end
-  places.move(id, doc, 's', numbers.never)
+  places.move(id, doc, PLACE.suspended, numbers.never)
 end
 
 local function set_pause(id, doc, run)
@@ -136,7 +143,7 @@ local function succeed(run)
   clear_failures(id, doc)
   if run.paused then set_pause(id, doc, run) else ending.clear_steps(id, doc) end
   if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end
-  if doc.terminating ~= '2' then cache.change(id, doc, fields.started_up, '1') end
+  if doc.terminating ~= TERMINATING.shutdown then cache.change(id, doc, fields.started_up, '1') end
   cache.change(id, doc, fields.run_number, numbers.int(tonumber(doc.run_number) + 1))
   counts.ran(doc)
   come_to_rest(id, doc, run)
@@ -192,7 +199,7 @@ function finish.commit(run, lane)
   if doc.token ~= run.token or tonumber(doc.lease_until) <= time.now then return 'lost' end
   if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end
   -- A run whose job must end may finish, but not continue for long.
-  if run.ending == 'checkpoint' and doc.terminating == '1' then
+  if run.ending == 'checkpoint' and doc.terminating == TERMINATING.asked then
     leases.note_run(run.id, doc, 'released', { by = run.by, again = false })
     leases.finish(run.id, doc)
     ending.terminate_now(run.id, doc)
@@ -220,7 +227,8 @@ function finish.each(run, lane, ended_together)
   for i, id in ipairs(list) do
     local _, at = pieces.place_of(id)
     local known = ended_together:sub(at, at) == '1' and 'completed' or run.size > 1 and 'later'
-    answers[i] = known or finish.commit({ id = id, token = id .. '.' .. run.token, n = run.n, ending = run.ending, late = run.late, size = 0 }, lane)
+    answers[i] = known or finish.commit({ id = id, token = id .. '.' .. run.token, n = run.n, ending = run.ending,
+      late = run.late, size = 0 }, lane)
   end
   return table.concat(answers, ',')
 end

@@ -11,7 +11,8 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
-local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit, fields.previous_ran_at, fields.process, fields.run_did }
+local lease_fields = { fields.token, fields.lease_until, fields.lease_length, fields.begun, fields.next_commit,
+  fields.previous_ran_at, fields.process, fields.run_did }
 
 function leases.finish(id, doc)
   if doc.held_limits then limits.release_slots(id, doc) end
@@ -21,7 +22,9 @@ end
 -- A run without effect does not count for the runaway guard.
 function leases.uncount_run(id, doc)
   local minute, n = (doc.runs_this_minute or ''):match('^(%d+):(%d+)$')
-  if minute then cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. numbers.int(math.max(0, tonumber(n) - 1))) end
+  if minute then
+    cache.change(id, doc, fields.runs_this_minute, minute .. ':' .. numbers.int(math.max(0, tonumber(n) - 1)))
+  end
 end
 
 -- A run that was given back was neither a run nor a delivery.
@@ -43,11 +46,13 @@ function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 -- Details of a run with history: its number, since when it was ready, its commits, and what it did.
 local function told(id, doc, did)
   cache.change(id, doc, fields.runs_noted, numbers.int((tonumber(doc.runs_noted) or 0) + 1))
-  return '\n+' .. doc.runs_noted .. ',' .. numbers.int(time.moment_of_sequence(doc.sequence)) .. ',' .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
+  return '\n+' .. doc.runs_noted .. ',' .. numbers.int(time.moment_of_sequence(doc.sequence)) .. ','
+    .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
 end
 
 function leases.note_run(id, doc, outcome, more)
-  local line = (doc.ran_at or '0') .. ',' .. time.now_text .. ',' .. outcome .. ',' .. numbers.int((tonumber(doc.failures) or 0) + 1)
+  local line = (doc.ran_at or '0') .. ',' .. time.now_text .. ',' .. outcome .. ','
+    .. numbers.int((tonumber(doc.failures) or 0) + 1)
   cache.change(id, doc, fields.last_run, line)
   local most = (doc.history or outcome == 'failed' or outcome == 'lost') and leases.most_kept(doc) or 0
   if most == 0 then return end
@@ -55,9 +60,11 @@ function leases.note_run(id, doc, outcome, more)
   if #error > MAX_KEPT_ERROR then
     error = '{"message":"its error is ' .. #error .. ' bytes: only the last is kept","reason":"other"}'
   end
-  local by = more and more.by or doc.process or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
+  local by = more and more.by or doc.process
+    or (doc.lease_length and sides.of(doc.queue, doc.class, doc.tag) and 'pull') or ''
   local kept = lists.at(redis_keys.side_key(id, 'runs'), n)
-  lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n' .. error .. (doc.history and told(id, doc, more and more.did) or '') })
+  lists.push(kept, { line .. ',' .. doc.token .. ',' .. (more and more.again and '1' or '') .. ',' .. by .. '\n'
+    .. error .. (doc.history and told(id, doc, more and more.did) or '') })
   if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, numbers.int(n + 1)) end
 end
 
@@ -65,7 +72,7 @@ end
 function leases.hold(id, doc, till)
   local was = tonumber(doc.lease_until)
   cache.change(id, doc, fields.lease_until, numbers.int(till))
-  places.move(id, doc, 'l', till)
+  places.move(id, doc, PLACE.leased, till)
   if doc.held_limits then limits.renew_slots(id, doc, till < was) end
 end
 

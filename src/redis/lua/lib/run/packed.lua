@@ -26,7 +26,8 @@ local WHOLE = string.rep('1', pieces.SIZE)
 
 -- Returns whether new jobs can wait in pieces: ready at once, for lanes, without listeners.
 function packed.suits_new(spec)
-  return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class) and not hints.hears_all_jobs()
+  return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class)
+    and not hints.hears_all_jobs()
 end
 
 -- Reads the args of n jobs one by one, and the values of their ports.
@@ -36,10 +37,14 @@ function packed.taken_apart(spec, n)
     local args, own = cjson.decode(args.take()), spec.packed[1] and cjson.decode(args.take())
     for i = 1, #args do
       list[#list + 1] = args[i]
-      for at, port in ipairs(spec.packed) do journal.within(inputs, #list)[at] = { port, cjson.decode(own['vi:' .. port][i]) } end
+      for at, port in ipairs(spec.packed) do
+        journal.within(inputs, #list)[at] = { port, cjson.decode(own['vi:' .. port][i]) }
+      end
     end
   end
-  for _, port in ipairs(spec.packed) do spec.tail = spec.tail:gsub('"i:' .. port .. '":"%d+,0"', '"i:' .. port .. '":"0,0"', 1) end
+  for _, port in ipairs(spec.packed) do
+    spec.tail = spec.tail:gsub('"i:' .. port .. '":"%d+,0"', '"i:' .. port .. '":"0,0"', 1)
+  end
   return list, inputs
 end
 
@@ -51,7 +56,9 @@ function packed.create(spec, n, quota_of)
   for from = 0, n - 1, pieces.SIZE do
     local held = math.min(pieces.SIZE, n - from)
     local number, since = numbers.int((first + from) / pieces.SIZE), time.digits(ticks + from)
-    journal.put(cache.pieces, number, { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = args.take(), own = spec.packed[1] and args.take() })
+    journal.put(cache.pieces, number,
+      { mask = WHOLE:sub(1, held), n = held, first = since, state = '', common = common, args = args.take(),
+      own = spec.packed[1] and args.take() })
     journal.put(cache.changed_pieces, number, true)
     cache.raw[redis_keys.piece_key(number)] = false
     cache.zset(index, since .. ':p' .. number, order.rank(q, spec.priority, math.floor((ticks + from) / 1000)))
@@ -72,12 +79,17 @@ function packed.is_heard(number)
   return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
 end
 
--- Returns whether a piece may be claimed as a whole: the lane takes every class and tag, no status has a subscriber, and
+-- Returns whether a piece may be claimed as a whole: the lane takes every class and tag, no status has a subscriber,
+-- and
 -- there is room.
 function packed.suits(want, number, piece, room)
   local doc = cache.common_of(piece)
-  if want.place ~= '' or want.lane == '' or piece.n > room or (doc.constraints_version or '') ~= want.version then return false end
-  if sides.own_limit(doc) or globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned) then return false end
+  if want.place ~= '' or want.lane == '' or piece.n > room or (doc.constraints_version or '') ~= want.version then
+    return false
+  end
+  if sides.own_limit(doc) or globs.first(doc.class, cache.queue(doc.queue).banned or {}, want.banned) then
+    return false
+  end
   return not packed.is_heard(number)
 end
 
@@ -94,7 +106,8 @@ end
 
 -- The state of a piece that a lane has just leased. Its text precedes the common fields.
 local function lent_state(token, till, begun)
-  return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"' .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
+  return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"'
+    .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
 end
 
 -- Claims all jobs of a piece with tokens that differ only in ids. `begun`: some start at once.
@@ -140,7 +153,8 @@ end
 
 -- The state of a completed piece.
 local function completed_state(token, n, ran, rest)
-  return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text .. ',completed,1","cm":"' .. token .. '|' .. numbers.int(n) .. '|completed","l":"' .. ran .. '",' .. rest
+  return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text
+    .. ',completed,1","cm":"' .. token .. '|' .. numbers.int(n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
 -- Common fields after runs that read all port values and wrote to others: each text and its replacement. Nil if a
@@ -174,7 +188,10 @@ end
 function packed.finish(run, lane)
   local piece, till = packed.lent(run.piece, run.token)
   if not piece or till <= time.now or lane == '' or packed.is_heard(run.piece) then return nil end
-  if piece.mask ~= run.mask and not is_within(piece.mask, run.mask) or run.size > 1 and not packed.use_ports(piece, run) then return nil end
+  if piece.mask ~= run.mask and not is_within(piece.mask, run.mask) or run.size > 1
+    and not packed.use_ports(piece, run) then
+    return nil
+  end
   local doc, n, mask = cache.common_of(piece), piece.n, piece.mask
   local keep = ending.removal('p' .. run.piece, doc, 'c')
   if doc.quota_bytes then quota.add(doc.api_key, -n, 0) end

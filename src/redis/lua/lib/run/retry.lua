@@ -1,21 +1,28 @@
--- What becomes of a job whose run did not succeed. A run either commits or has had no effect, so whatever happened to it, its
+-- What becomes of a job whose run did not succeed. A run either commits or has had no effect, so whatever happened to
+-- it, its
 -- input still waits and it may be tried again. A job comes here in one of six ways:
 --
---   1. fail      The function threw, took too long, or a push worker answered with an error. The failure is counted. What
+-- 1. fail      The function threw, took too long, or a push worker answered with an error. The failure is counted.
+-- What
 --                was asked for with the commit says after how long it is tried again; nothing said, the job has failed:
---                its error is kept, and its parent and its callback hear of it. One that repeats goes on to its next slot.
---   2. refused   The run did something that a rule forbids. That is a failure too, tried again only where another time may
+-- its error is kept, and its parent and its callback hear of it. One that repeats goes on to its next slot.
+-- 2. refused   The run did something that a rule forbids. That is a failure too, tried again only where another time
+-- may
 --                be a better one: a name that is taken, a target that is gone, a fault of ours.
---   3. lose      Its lease ended and nobody committed: whoever had it is gone. No failure is counted, for it may never have
+-- 3. lose      Its lease ended and nobody committed: whoever had it is gone. No failure is counted, for it may never
+-- have
 --                run. It waits longer each time, is claimed apart from others, and fails after ten in a row,
 --                or as many as its class says. A run that had not begun costs nothing.
 --   4. redeliver The same, of a job that says itself when it goes to somebody else: at once, as often as it says.
---   5. conflict  Somebody took what the run had read. It comes again at once with what is there now, and from the fourth
+-- 5. conflict  Somebody took what the run had read. It comes again at once with what is there now, and from the
+-- fourth
 --                time in a row on later each time.
---   6. release   It was given back unperformed: the deployment does not know its class, or its host is down. It comes again
+-- 6. release   It was given back unperformed: the deployment does not know its class, or its host is down. It comes
+-- again
 --                when whoever gave it back says, and nothing is counted.
 --
--- In all of them the lease ends, what is told of the run stands in `last_run`, and a job that is to terminate does so instead.
+-- In all of them the lease ends, what is told of the run stands in `last_run`, and a job that is to terminate does so
+-- instead.
 -- Waiting stands in `backoff_until`, which nothing shortens but force. How long: run/backoff.lua and src/core/retry.ts.
 
 local retry = {}
@@ -48,7 +55,9 @@ end
 
 -- Returns whether a lost run is retried: by the job's own setting, or the default.
 local function has_tries(doc)
-  if doc.redeliver_after then return not doc.max_deliveries or (tonumber(doc.deliveries) or 0) < tonumber(doc.max_deliveries) end
+  if doc.redeliver_after then
+    return not doc.max_deliveries or (tonumber(doc.deliveries) or 0) < tonumber(doc.max_deliveries)
+  end
   return not doc.begun or (tonumber(doc.lost_in_a_row) or 0) + 1 < most_lost(doc)
 end
 
@@ -99,7 +108,9 @@ end
 -- delay: until the retry, '' if there is none.
 function retry.fail(run, error, delay)
   local id, doc = run.id, cache.need(run.id)
-  leases.note_run(id, doc, 'failed', { by = run.by, error = error, again = not doc.terminating and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
+  leases.note_run(id, doc, 'failed',
+    { by = run.by, error = error, again = not doc.terminating
+    and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
   counts.ran(doc)
   counts.add(doc.queue, doc.class, 'errors')
   leases.finish(id, doc)
@@ -107,7 +118,7 @@ function retry.fail(run, error, delay)
   cache.change(id, doc, fields.lost_in_a_row, nil)
   cache.change(id, doc, fields.unanswered, nil)
   cache.change(id, doc, fields.conflicts_in_a_row, nil)
-  if doc.terminating == '2' then
+  if doc.terminating == TERMINATING.shutdown then
     ending.be_terminated(id, doc, error)
   elseif doc.terminating then
     ending.terminate_now(id, doc)
@@ -154,7 +165,7 @@ function retry.release(run)
     ending.terminate_now(id, doc)
     return doc.gone or states.of(doc)
   end
-  if doc.terminating then cache.change(id, doc, fields.terminating, '1') end
+  if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.asked) end
   if run.at then cache.change(id, doc, fields.backoff_until, numbers.int(run.at)) end
   if run.error then values.set_value(id, doc, fields.last_error, run.error) end
   queueing.enqueue(id, doc, true)

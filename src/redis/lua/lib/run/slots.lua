@@ -37,7 +37,7 @@ function slots.pass(run)
     ending.terminate_now(id, doc)
     return doc.gone or states.of(doc)
   end
-  if doc.terminating then cache.change(id, doc, fields.terminating, '1') end
+  if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.asked) end
   slots.set_times(id, doc, run)
   queueing.enqueue(id, doc, doc.input_during_run or doc.child_during_run)
   return states.of(doc)

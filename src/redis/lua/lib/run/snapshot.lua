@@ -105,7 +105,8 @@ end
 function snapshot.callback_of(doc)
   local callback = doc.callback_job and cache.find(doc.callback_job)
   if not callback then return {} end
-  return row_of.told { document = cache.text_at(redis_keys.key_of(doc.callback_job)), error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
+  return row_of.told { document = cache.text_at(redis_keys.key_of(doc.callback_job)),
+    error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
 -- How long a claimed job, or the first of a piece, had been ready.
@@ -129,8 +130,8 @@ end
 -- How a child ended, and its result or error.
 local function legacy(id, doc)
   local kept = doc.keep_result and doc.keep_result ~= '0' and results.of(id)
-  if doc.place == 'c' then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
-  if doc.place == 'f' then return 'failed', values.get_value(id, doc, fields.last_error) or '' end
+  if doc.place == PLACE.completed then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
+  if doc.place == PLACE.failed then return 'failed', values.get_value(id, doc, fields.last_error) or '' end
   return 'cancelled', ''
 end
 
@@ -148,7 +149,8 @@ local function flat_family(parent, doc, children)
     names[id] = name
   end
   if doc.awaited_children then
-    local awaited = readable.decode(doc.awaited_children, redis_keys.key_of(parent) .. ' ' .. fields.awaited_children) or {}
+    local awaited = readable.decode(doc.awaited_children, redis_keys.key_of(parent) .. ' ' .. fields.awaited_children)
+      or {}
     cache.hfetch(kin.children_key(parent), awaited)
     for _, name in ipairs(awaited) do see(name, cache.hget(kin.children_key(parent), name)) end
   else
@@ -162,8 +164,12 @@ local function flat_family(parent, doc, children)
     if child_doc then
       local how, left = legacy(id, child_doc)
       bytes = bytes + #left + #(values.get_value(id, child_doc, fields.args) or '')
-      if bytes > MAX_FAMILY then journal.refuse('TOO_LARGE', 'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together') end
-      rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how, args = values.get_value(id, child_doc, fields.args) or '', left = left }
+      if bytes > MAX_FAMILY then
+        journal.refuse('TOO_LARGE',
+          'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together')
+      end
+      rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how,
+        args = values.get_value(id, child_doc, fields.args) or '', left = left }
     end
   end
   return rows
@@ -174,10 +180,13 @@ local function flat_port(id, doc, name, field, closely)
   if not dir or port == '*' or doc[field]:find('d', 1, true) then return nil end
   local wires, default = doc['w' .. field], doc['d' .. field]
   local pushed, taken = doc[field]:match('^(%d+),(%d+)')
-  local idle = not wires and (pushed == taken or (name == '' and not closely)) and not (default and dir == 'o' and name ~= '')
+  local idle = not wires and (pushed == taken or (name == '' and not closely))
+    and not (default and dir == 'o' and name ~= '')
   if idle then return nil end
   local oldest = closely and pushed ~= taken and lists.now(id, doc, dir, port, 1)[1] or ''
-  return row_of.wiring { child = name, side = dir, port = port, size = numbers.int(pushed - taken), has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = closely and doc['m' .. field] or '' }
+  return row_of.wiring { child = name, side = dir, port = port, size = numbers.int(pushed - taken),
+    has_default = default and '1' or '', wires = wires or '', oldest = oldest, left = closely and doc['m' .. field]
+    or '' }
 end
 
 -- The wires of a follower and what waits at them: its own ports with wires, and the ports of its children with wires,
@@ -216,7 +225,10 @@ end
 local function all_of(id, doc)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
-  return row_of.lent { document = cache.raw[redis_keys.key_of(id)], inputs = flat_inputs(id, doc).flat, side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total, family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {}, more_steps = more_steps }
+  return row_of.lent { document = cache.raw[redis_keys.key_of(id)], inputs = flat_inputs(id, doc).flat,
+    side = snapshot.flat_side_values(id, doc), children = children, steps = steps, child_count = total,
+    family = flat_family(id, doc, children), wires = doc.followed and snapshot.flat_wires(id, doc, children) or {},
+    more_steps = more_steps }
 end
 
 -- Data of each run. An unreadable one is a fault of this run only: its document and the reason.
@@ -232,7 +244,8 @@ function snapshot.of(ids)
       list[i] = row_of.lent { document = cache.raw[redis_keys.key_of(id)] }
     else
       local ok, found = journal.isolate(id, all_of, id, doc)
-      list[i] = ok and found or row_of.lent { document = cache.raw[redis_keys.key_of(id)], fault = found.code .. ' ' .. found.message }
+      list[i] = ok and found
+        or row_of.lent { document = cache.raw[redis_keys.key_of(id)], fault = found.code .. ' ' .. found.message }
     end
   end
   return list
@@ -241,14 +254,20 @@ end
 -- Returns whether there is only the document.
 function snapshot.is_plain(row)
   for i = 2, #row do
-    if type(row[i]) == 'table' and #row[i] > 0 or type(row[i]) ~= 'table' and row[i] ~= '' and tonumber(row[i]) ~= 0 then return false end
+    if type(row[i]) == 'table' and #row[i] > 0 or type(row[i]) ~= 'table' and row[i] ~= ''
+      and tonumber(row[i]) ~= 0 then
+      return false
+    end
   end
   return true
 end
 
 function snapshot.with_documents(ids)
   local rows = {}
-  for i, id in ipairs(ids) do rows[i] = row_of.stale { id = id, document = cache.raw[redis_keys.key_of(id)], side = snapshot.flat_side_values(id, cache.find(id)) } end
+  for i, id in ipairs(ids) do
+    rows[i] = row_of.stale { id = id, document = cache.raw[redis_keys.key_of(id)],
+      side = snapshot.flat_side_values(id, cache.find(id)) }
+  end
   return rows
 end
 

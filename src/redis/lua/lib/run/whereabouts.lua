@@ -30,7 +30,9 @@ local function look(number)
   local score, expected = scored(q, its_place, number, piece), nil
   if its_place == 'leases' then expected = tonumber((piece.state:match('"le":"(%d+)"'))) end
   if its_place == 'ready' and not cache.queue(q).reordering then expected = order.score(cache.common_of(piece)) end
-  if score and expected and score ~= expected then find('has score ' .. numbers.int(score) .. ' in ' .. its_place .. ', expected ' .. numbers.int(expected)) end
+  if score and expected and score ~= expected then
+    find('has score ' .. numbers.int(score) .. ' in ' .. its_place .. ', expected ' .. numbers.int(expected))
+  end
   return wrong
 end
 

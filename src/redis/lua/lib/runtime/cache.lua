@@ -14,12 +14,14 @@ cache.dirty = {}
 cache.queues = {}
 cache.queue_dirty = {}
 
-cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {}, lists = {}, log = {}, messages = {}, records = {} }
+cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {}, zsets = {}, hashes = {}, sets = {},
+  lists = {}, log = {}, messages = {}, records = {} }
 
 -- Set by scripts that delete, end or repair jobs: these may write although Redis is full.
 cache.makes_room = false
 
--- The schema that this version writes, and the oldest that it reads. A version that raises SCHEMA keeps OLDEST, so that it
+-- The schema that this version writes, and the oldest that it reads. A version that raises SCHEMA keeps OLDEST, so
+-- that it
 -- serves the data of the previous version while both are deployed.
 cache.SCHEMA = 2
 local OLDEST = 2
@@ -30,7 +32,9 @@ local function check_schema()
   local text = cache.raw[cache.schema_key]
   if not text or text == numbers.int(cache.SCHEMA) then return end
   local number = tonumber(text) or 0
-  if number > cache.SCHEMA or number < OLDEST then error('SCHEMA ' .. text:sub(1, 10) .. ', expected ' .. OLDEST .. ' to ' .. cache.SCHEMA .. ';', 0) end
+  if number > cache.SCHEMA or number < OLDEST then
+    error('SCHEMA ' .. text:sub(1, 10) .. ', expected ' .. OLDEST .. ' to ' .. cache.SCHEMA .. ';', 0)
+  end
 end
 
 function cache.fetch(keys)
@@ -61,7 +65,8 @@ function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    keys[i] = number and redis_keys.piece_key(number) or redis_keys.key_of(id:find(':', 1, true) and id:match('%d+$') or id)
+    keys[i] = number and redis_keys.piece_key(number)
+      or redis_keys.key_of(id:find(':', 1, true) and id:match('%d+$') or id)
   end
   cache.fetch(keys)
   for i = 1, #ids do
@@ -82,7 +87,8 @@ function cache.piece(number)
   if cache.pieces[number] == nil then
     local text = cache.text_at(redis_keys.piece_key(number))
     local piece = text and pieces.read(text)
-    cache.pieces[number] = piece and cache.common_of(piece) and piece or (text and readable.note(redis_keys.piece_key(number), text))
+    cache.pieces[number] = piece and cache.common_of(piece) and piece
+      or (text and readable.note(redis_keys.piece_key(number), text))
   end
   return cache.pieces[number]
 end
@@ -103,7 +109,10 @@ function cache.count_packed(q, place, n)
 end
 
 -- Every job has these. Other fields are checked by the doctor.
-local function is_document(doc) return type(doc) == 'table' and type(doc.sequence) == 'string' and type(doc.queue) == 'string' and type(doc.class) == 'string' end
+local function is_document(doc)
+  return type(doc) == 'table' and type(doc.sequence) == 'string' and type(doc.queue) == 'string'
+    and type(doc.class) == 'string'
+end
 
 -- The common fields of the jobs of a piece, as a document; false if they are damaged.
 function cache.common_of(piece)
@@ -128,10 +137,16 @@ function cache.leave_piece(id)
   local q, place = cache.where(piece)
   local text = pieces.document(piece, id, at) or ''
   local doc = readable.decode(text, redis_keys.piece_key(number))
-  if not is_document(doc) then return readable.note(redis_keys.piece_key(number), cache.raw[redis_keys.piece_key(number)] or ''), '' end
+  if not is_document(doc) then
+    return readable.note(redis_keys.piece_key(number), cache.raw[redis_keys.piece_key(number)] or ''), ''
+  end
   cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
   cache.change_piece(number, piece, 'n', piece.n - 1)
-  if piece.n > 0 then cache.count_packed(q, place, -1) else cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false) end
+  if piece.n > 0 then
+    cache.count_packed(q, place, -1)
+  else
+    cache.zset(redis_keys.queue_key(q, place), pieces.entry(number, piece), false)
+  end
   return doc, text
 end
 
@@ -155,13 +170,16 @@ function cache.find(id)
     cache.docs[id] = doc
     if not doc then return false end
     -- Not '"i:', because searching for a frequent character is slow.
-    if not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then cache.attached[id] = nothing_attached end
+    if not (text:find('i:', 1, true) or text:find('o:', 1, true) or text:find('^', 1, true)) then
+      cache.attached[id] = nothing_attached
+    end
   end
   return doc
 end
 
 -- Texts of users are always in the document, and may equal the mark of values beside it.
-local chosen = { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1, reserved_limit = 1, waiting_limit = 1 }
+local chosen = { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1,
+  reserved_limit = 1, waiting_limit = 1 }
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
@@ -183,7 +201,8 @@ end
 function cache.miss(id)
   local number = pieces.place_of(id)
   if readable.damaged[redis_keys.key_of(id)] or (number and readable.damaged[redis_keys.piece_key(number)]) then
-    journal.refuse('UNREADABLE', 'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
+    journal.refuse('UNREADABLE',
+      'the record of job ' .. id .. ' in Redis is damaged: run `sidejob doctor --repair`, or delete the job with force')
   end
   journal.refuse('NOT_FOUND', 'job ' .. id .. ' does not exist')
 end
@@ -196,7 +215,9 @@ end
 
 function cache.change(id, doc, field, value)
   if doc[field] == value then return end
-  if field == fields.terminating and (value == nil or not doc[field]) then cache.note_ending(doc.queue, value and 1 or -1) end
+  if field == fields.terminating and (value == nil or not doc[field]) then
+    cache.note_ending(doc.queue, value and 1 or -1)
+  end
   journal.put(doc, field, value)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
 end
@@ -209,13 +230,19 @@ function cache.clear(id, doc, names)
 end
 
 -- Number of jobs of a queue that must terminate and have not ended.
-function cache.note_ending(q, n) cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n)) end
+function cache.note_ending(q, n)
+  cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
+end
 
 -- A queue's document begins with a space while its jobs are counted; an older version removes it.
 cache.COUNTED = ' '
 
 -- The first letters of the types of the fields that scripts compute with.
-local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't', day_waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't', banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n', most_lanes = 'n', batch = 'n', ageing = 'n', day = 'n', minute = 'n', minute_wait = 'n', hour_wait = 'n', at_limits = 'n', ending = 'n' }
+local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't',
+  day_waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't',
+  banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n',
+  most_lanes = 'n', batch = 'n', ageing = 'n', day = 'n', minute = 'n', minute_wait = 'n', hour_wait = 'n',
+  at_limits = 'n', ending = 'n' }
 
 local function is_queue(record)
   for field, value in pairs(record or {}) do
@@ -224,15 +251,20 @@ local function is_queue(record)
   return record and record[queue_fields.lanes] and record[queue_fields.counts]
 end
 
-local looked_at_by = { timers = queue_fields.next_timer, leases = queue_fields.next_lease, completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
+local looked_at_by = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
+  completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
--- Rebuilds the damaged record of a queue: its mode from its classes, its moments from its indexes, `paused` and leases from its text.
+-- Rebuilds the damaged record of a queue: its mode from its classes, its moments from its indexes, `paused` and
+-- leases from its text.
 function cache.rebuilt_queue(q, text)
   local queue_record = { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
   local function soonest(field, moment)
     if moment < numbers.never then queue_record[field] = math.min(queue_record[field] or numbers.never, moment) end
   end
-  for place, field in pairs(looked_at_by) do soonest(field, tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2] or numbers.never)) end
+  for place, field in pairs(looked_at_by) do
+    soonest(field, tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2]
+      or numbers.never))
+  end
   for id, till in (text:match('"' .. queue_fields.leased .. '":(%b{})') or ''):gmatch('"(%d+)":(%d+)') do
     journal.within(queue_record, queue_fields.leased)[id] = tonumber(till)
     soonest(queue_fields.next_lease, tonumber(till))
@@ -240,10 +272,16 @@ function cache.rebuilt_queue(q, text)
   local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
   for i = 1, #definitions, 2 do
     local class, definition = definitions[i], definitions[i + 1]
-    if definition:find('"pull":true', 1, true) then journal.within(queue_record, queue_fields.pulled_classes)[class] = true end
-    if definition:find('"concurrency":', 1, true) then journal.within(queue_record, queue_fields.bounded_classes)[class] = true end
+    if definition:find('"pull":true', 1, true) then
+      journal.within(queue_record, queue_fields.pulled_classes)[class] = true
+    end
+    if definition:find('"concurrency":', 1, true) then
+      journal.within(queue_record, queue_fields.bounded_classes)[class] = true
+    end
   end
-  if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue_key(q, 'ready:pull')) > 0 then queue_record.mode = 'pull' end
+  if not queue_record.pulled_classes and redis.call('ZCARD', redis_keys.queue_key(q, 'ready:pull')) > 0 then
+    queue_record.mode = 'pull'
+  end
   return queue_record
 end
 
@@ -273,7 +311,11 @@ end
 function cache.zset(key, member, score)
   local members = cache.writes.zsets[key]
   -- Some Lua engines reserve room for 32 in an empty table.
-  if members then journal.put(members, member, score) else journal.put(cache.writes.zsets, key, { [member] = score }) end
+  if members then
+    journal.put(members, member, score)
+  else
+    journal.put(cache.writes.zsets, key, { [member] = score })
+  end
 end
 
 function cache.hset(key, field, value) journal.put(journal.within(cache.writes.hashes, key), field, value) end

@@ -48,7 +48,8 @@ function idempotency.remember(key, fingerprint, answer, ms, shelf)
   if key == '' then return end
   local till, text = numbers.int(time.now + ms), cjson.encode(answer)
   if shelf ~= '' then
-    local shelved = without_old(cache.text_at(shelf) or '') .. table.concat({ till, fingerprint, text, key }, '\t') .. '\n'
+    local shelved = without_old(cache.text_at(shelf) or '') .. table.concat({ till, fingerprint, text, key }, '\t')
+      .. '\n'
     if #shelved <= SHELF_BYTES then return cache.set_text(shelf, shelved) end
   end
   quota.expire(#key + #fingerprint + #text, ms)

@@ -60,7 +60,8 @@ function journal.isolate(who, f, ...)
   if not ok then rollback() end
   noted = nil
   if ok or (type(answer) == 'table' and answer.code) then return ok, answer end
-  journal.push(journal.faults, row_of.fault { job = who, what = type(answer) == 'table' and answer.err or tostring(answer) })
+  journal.push(journal.faults,
+    row_of.fault { job = who, what = type(answer) == 'table' and answer.err or tostring(answer) })
   return false, { code = 'INTERNAL', message = 'this cannot be carried out: the fault is on our side' }
 end
 

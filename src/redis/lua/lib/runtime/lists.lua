@@ -74,7 +74,9 @@ end
 -- Stored values of a port: at most n, after `skip`.
 function lists.now(id, doc, dir, port, n, skip)
   local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
-  if not own then return n > 0 and redis.call('LRANGE', redis_keys.list_key(id, dir, port), from, from + n - 1) or {} end
+  if not own then
+    return n > 0 and redis.call('LRANGE', redis_keys.list_key(id, dir, port), from, from + n - 1) or {}
+  end
   local items = readable.decode(own, redis_keys.key_of(id) .. ' v' .. dir .. ':' .. port) or {}
   return tables.slice(items, from + 1, from + n)
 end

@@ -1,5 +1,7 @@
--- Pieces: up to a hundred jobs that are alike but for their args and what waits at their ports, in one text. Which piece a job
--- is in follows from its id: that of job 712 is `jobs:7`, and its place there is 12. A piece is ready, lent or completed as a
+-- Pieces: up to a hundred jobs that are alike but for their args and what waits at their ports, in one text. Which
+-- piece a job
+-- is in follows from its id: that of job 712 is `jobs:7`, and its place there is 12. A piece is ready, lent or
+-- completed as a
 -- whole; its text has five lines, or six:
 --
 --   which of them are in it, a digit for each: 1, or 0 for one that has left or was never there
@@ -7,7 +9,8 @@
 --   the fields that say how it stands, as in a document; `@` is the id of each
 --   the fields that they have in common
 --   their args, a list of texts
---   what else each has of its own: fields, each with a list of texts; there is no such line where nothing waits at ports
+-- what else each has of its own: fields, each with a list of texts; there is no such line where nothing waits at
+-- ports
 --
 -- What one of them is to everybody else is a document: that is put together here, from its piece.
 
@@ -41,7 +44,8 @@ function pieces.read(text)
   if not d then return nil end
   local e = text:find('\n', d + 1, true)
   local mask = text:sub(1, a - 1)
-  return { mask = mask, n = size_of(mask), first = text:sub(a + 1, b - 1), state = text:sub(b + 1, c - 1), common = text:sub(c + 1, d - 1), args = text:sub(d + 1, (e or 0) - 1), own = e and text:sub(e + 1) }
+  return { mask = mask, n = size_of(mask), first = text:sub(a + 1, b - 1), state = text:sub(b + 1, c - 1),
+    common = text:sub(c + 1, d - 1), args = text:sub(d + 1, (e or 0) - 1), own = e and text:sub(e + 1) }
 end
 
 function pieces.text_of(piece)
@@ -78,7 +82,9 @@ end
 local function put_together(piece, id, place)
   piece.list = piece.list or cjson.decode(piece.args)
   local text = pieces.text_with(piece, id, place, piece.list[place]):sub(1, -2)
-  for field, list in pairs(cjson.decode(piece.own or '{}')) do text = text .. ',"' .. field .. '":' .. cjson.encode(list[place] .. '') end
+  for field, list in pairs(cjson.decode(piece.own or '{}')) do
+    text = text .. ',"' .. field .. '":' .. cjson.encode(list[place] .. '')
+  end
   return text .. '}'
 end
 

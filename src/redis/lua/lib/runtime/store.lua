@@ -13,7 +13,8 @@ local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 
--- A full Redis refuses a script's first write if that command may need memory. It accepts every command that follows a DEL. A script
+-- A full Redis refuses a script's first write if that command may need memory. It accepts every command that follows
+-- a DEL. A script
 -- that makes room therefore deletes a key that does not exist, if its first write is refused.
 local function call(...)
   if not cache.makes_room then return redis.call(...) end
@@ -30,7 +31,11 @@ local function call_in_pieces(command, key, args)
   local sum, answer = 0, nil
   for from = 1, #args, 2400 do
     local to = math.min(from + 2399, #args)
-    if key then answer = call(command, key, unpack(args, from, to)) else answer = call(command, unpack(args, from, to)) end
+    if key then
+      answer = call(command, key, unpack(args, from, to))
+    else
+      answer = call(command, unpack(args, from, to))
+    end
     sum = sum + (tonumber(answer) or 0)
   end
   return sum
@@ -203,7 +208,8 @@ local function shrink(more_to_come, leaving, dels)
 end
 
 -- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
--- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k, and none is above 16 KB: 61 MB, 77 as Redis keeps them.
+-- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k, and none is above 16 KB: 61
+-- MB, 77 as Redis keeps them.
 -- The record of a flow is held in the same way, and so is the log of a job that keeps its history.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
@@ -212,16 +218,21 @@ local function most_like(entry, length, bytes) return math.max(1, math.min(lengt
 
 local function flush_messages()
   for _, e in ipairs(cache.writes.log) do
-    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at', numbers.int(time.now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
+    redis.call('XADD', ns .. 'log', 'MAXLEN', '~', most_like(e[3], LOG_LENGTH, LOG_BYTES), '*', 'at',
+      numbers.int(time.now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
   end
   for _, e in ipairs(cache.writes.records) do
     -- The job and its log may have been deleted.
-    if not cache.writes.dels[e[1]] then redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at', numbers.int(time.now), 'did', e[2], 'more', numbers.int(e[3])) end
+    if not cache.writes.dels[e[1]] then
+      redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at',
+        numbers.int(time.now), 'did', e[2], 'more', numbers.int(e[3]))
+    end
   end
   for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
--- In a script that makes room, the documents of erased jobs go first: whatever Redis refuses after that, their memory is free.
+-- In a script that makes room, the documents of erased jobs go first: whatever Redis refuses after that, their memory
+-- is free.
 local function erase_documents(dels)
   for id in pairs(cache.dirty) do
     local key = redis_keys.key_of(id)
@@ -241,15 +252,19 @@ end
 -- Writes everything, in as few commands as there are kinds of keys; what was read stays known. With `more_to_come`
 -- the queues' documents wait for the second flush.
 --
--- The order is one in which a refusal in the middle does no harm. First comes what makes records larger, which the vendor
--- may refuse: an entry too many is passed over, and taken out, by whoever meets it in an index. Then the documents, which
+-- The order is one in which a refusal in the middle does no harm. First comes what makes records larger, which the
+-- vendor
+-- may refuse: an entry too many is passed over, and taken out, by whoever meets it in an index. Then the documents,
+-- which
 -- say what is true, and at last what takes away.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]
     if doc and doc.quota_bytes then quota.follow(id, doc) end
     -- A terminated job does not repeat until a run is requested.
-    if doc and doc.repeats then cache.zset(ns .. 'repeats', id, doc.place ~= 'T' and (tonumber(doc.next_slot) or numbers.never)) end
+    if doc and doc.repeats then
+      cache.zset(ns .. 'repeats', id, doc.place ~= PLACE.terminated and (tonumber(doc.next_slot) or numbers.never))
+    end
   end
   record_schema()
   if next(readable.damaged) then aside.settle() end

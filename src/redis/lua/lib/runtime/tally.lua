@@ -16,7 +16,8 @@ local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fi
 -- Number of jobs in an index: all jobs of its pieces.
 function tally.count(q, place)
   local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
-  return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0) or 0) + #tally.beside(q, place)
+  return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0)
+    or 0) + #tally.beside(q, place)
 end
 
 -- Members in the queue's document instead.
@@ -29,7 +30,9 @@ end
 -- First members of an index, and those in the document.
 function tally.members(q, place, most)
   local members = tally.beside(q, place)
-  for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do members[#members + 1] = member end
+  for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do
+    members[#members + 1] = member
+  end
   return members
 end
 
@@ -57,7 +60,9 @@ function tally.look_at_all(q, queue_record)
 end
 
 -- The document as it is written; uncounted ones stay unmarked.
-function tally.text(q) return (cache.queues[q][queue_fields.jobs_at] and cache.COUNTED or '') .. cjson.encode(cache.queues[q]) end
+function tally.text(q)
+  return (cache.queues[q][queue_fields.jobs_at] and cache.COUNTED or '') .. cjson.encode(cache.queues[q])
+end
 
 function tally.add(queue_record, place, n)
   local letter = redis_keys.letters[place]
@@ -110,9 +115,13 @@ function tally.note(key, gone, kept, added)
     cache.queue_dirty[q] = true
   end
   local n = tally.add(queue_record, place, added - #gone)
-  if ended[place] and tally.over(queue_record, place) > 0 and (queue_record.next_removal or numbers.never) > time.now then cache.change_queue(q, queue_fields.next_removal, time.now) end
+  if ended[place] and tally.over(queue_record, place) > 0
+    and (queue_record.next_removal or numbers.never) > time.now then
+    cache.change_queue(q, queue_fields.next_removal, time.now)
+  end
   if added ~= #gone then cache.queue_dirty[q] = true end
-  local front = field and front_of(queue_record[field], n, (queue_record.packed or {})[redis_keys.letters[place]] or 0, key, gone, kept)
+  local front = field and front_of(queue_record[field], n, (queue_record.packed or {})[redis_keys.letters[place]] or 0,
+    key, gone, kept)
   if field and front ~= queue_record[field] then
     queue_record[field] = front
     cache.queue_dirty[q] = true

@@ -26,7 +26,9 @@ local verbs = {}
 
 -- A job that has not begun is terminated and marked as cancelled; a running one must end.
 function verbs.cancel(me, id, doc)
-  if doc.place == 'c' or doc.place == 'T' then journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel') end
+  if doc.place == PLACE.completed or doc.place == PLACE.terminated then
+    journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel')
+  end
   cache.change(id, doc, fields.cancelled, '1')
   cache.makes_room = true
   ending.terminate_one(id, doc)
@@ -34,7 +36,9 @@ function verbs.cancel(me, id, doc)
 end
 
 function verbs.retry(me, id, doc)
-  if doc.place ~= 'f' then journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only a failed job can be retried') end
+  if doc.place ~= PLACE.failed then
+    journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': only a failed job can be retried')
+  end
   rerun.retry(id, doc)
   me.answer = { id, states.of(doc) }
 end
@@ -44,12 +48,19 @@ function verbs.resend(me, id, doc)
   local told = doc.callback_of and id or doc.callback_job
   local callback_doc = told and cache.find(told)
   if not callback_doc then journal.refuse('NOT_FOUND', 'job ' .. id .. ' has no callback that could be sent again') end
-  if callback_doc.place == 'l' then journal.refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent') end
-  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating, fields.not_before }) do cache.change(told, callback_doc, field, nil) end
+  if callback_doc.place == PLACE.leased then
+    journal.refuse('BUSY', 'the callback of job ' .. callback_doc.callback_of .. ' (job ' .. told .. ') is being sent')
+  end
+  for _, field in ipairs({ fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at,
+    fields.terminating, fields.not_before }) do
+    cache.change(told, callback_doc, field, nil)
+  end
   cache.change(told, callback_doc, fields.resent_at, numbers.int(time.now))
   local told_doc = cache.find(callback_doc.callback_of)
-  if told_doc and told_doc.callback_job == told then cache.change(callback_doc.callback_of, told_doc, fields.callback_status, nil) end
-  if callback_doc.place and callback_doc.place ~= 'p' then queueing.enqueue(told, callback_doc, true) end
+  if told_doc and told_doc.callback_job == told then
+    cache.change(callback_doc.callback_of, told_doc, fields.callback_status, nil)
+  end
+  if callback_doc.place and callback_doc.place ~= PLACE.pull then queueing.enqueue(told, callback_doc, true) end
   me.answer = { told, states.of(callback_doc) }
 end
 
@@ -91,15 +102,21 @@ end
 
 function verbs.lock(me, ms, token)
   local doc = cache.need(me.id)
-  if doc.place == 'l' then journal.refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended') end
-  if (tonumber(doc.lock_until) or 0) > time.now then journal.refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lock_until) end
+  if doc.place == PLACE.leased then
+    journal.refuse('BUSY', 'job ' .. me.id .. ' is running: it cannot be locked before its run has ended')
+  end
+  if (tonumber(doc.lock_until) or 0) > time.now then
+    journal.refuse('BUSY', 'job ' .. me.id .. ' is locked until ' .. doc.lock_until)
+  end
   cache.change(me.id, doc, fields.lock_until, numbers.int(time.now + ms))
   cache.change(me.id, doc, fields.lock_token, token)
 end
 
 local function need_lock(me, token)
   local doc = cache.need(me.id)
-  if (tonumber(doc.lock_until) or 0) <= time.now or doc.lock_token ~= token then journal.refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token') end
+  if (tonumber(doc.lock_until) or 0) <= time.now or doc.lock_token ~= token then
+    journal.refuse('CONFLICT', 'job ' .. me.id .. ' is not locked with this token')
+  end
   return doc
 end
 
@@ -112,7 +129,7 @@ function verbs.unlock(me, token)
   local doc = need_lock(me, token)
   cache.change(me.id, doc, fields.lock_until, nil)
   cache.change(me.id, doc, fields.lock_token, nil)
-  if doc.place == 't' then queueing.enqueue(me.id, doc) end
+  if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end
 end
 
 -- Returns whether the call's key was used: does nothing and stores nothing.
@@ -121,13 +138,17 @@ function verbs.look(me) me.nothing = true end
 -- Continues only if the job has one of these statuses.
 function verbs.expect(me, statuses)
   local is = states.of(cache.need(me.id))
-  if not tables.has(statuses, is) then journal.refuse('WRONG_STATUS', 'job ' .. me.id .. ' is ' .. is .. ', not ' .. table.concat(statuses, ' or ')) end
+  if not tables.has(statuses, is) then
+    journal.refuse('WRONG_STATUS', 'job ' .. me.id .. ' is ' .. is .. ', not ' .. table.concat(statuses, ' or '))
+  end
 end
 
 -- Continues only if a field still is one of the texts that its value may be stored as.
 function verbs.was(me, field, texts)
   local doc = cache.need(me.id)
-  if not tables.has(texts, values.get_value(me.id, doc, field) or '') then journal.refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile') end
+  if not tables.has(texts, values.get_value(me.id, doc, field) or '') then
+    journal.refuse('CONFLICT', 'job ' .. me.id .. ' has been changed meanwhile')
+  end
 end
 
 function verbs.take(me, from, most)
@@ -159,7 +180,8 @@ function verbs.tag(_, id, doc, version, limits, group)
   assign.anew(id, doc, version, limits, group)
 end
 
--- Stores an API key under its id, with its hash. A change requires that the key exists, so that a removed key stays removed.
+-- Stores an API key under its id, with its hash. A change requires that the key exists, so that a removed key stays
+-- removed.
 function verbs.apikey(me, id, about, known, chance)
   if known ~= '' and not cache.hget(ns .. 'keys', id) then journal.refuse('NOT_FOUND', 'there is no API key ' .. id) end
   cache.hset(ns .. 'keys', id, about)
@@ -171,7 +193,9 @@ local MOST_GRAPHS = 1000
 function verbs.graph(me, name, text, by)
   local flows, owners = ns .. 'flows', ns .. 'flows:by'
   local was, owner = cache.hget(flows, name), cache.hget(owners, name)
-  if text and not was and redis.call('HLEN', flows) >= MOST_GRAPHS then journal.refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs, got one more') end
+  if text and not was and redis.call('HLEN', flows) >= MOST_GRAPHS then
+    journal.refuse('LIMITED', 'expected at most ' .. MOST_GRAPHS .. ' stored graphs, got one more')
+  end
   if owner then
     local old_by, bytes = owner:match('^(%S+) (%d+)$')
     quota.keep(old_by, -tonumber(bytes))

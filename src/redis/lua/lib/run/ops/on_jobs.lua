@@ -23,19 +23,21 @@ function verbs.run(me, id, doc, force, at, wait, parent)
     doc = cache.need(id)
   end
   if sides.is_gone(doc) then
-    if doc.place ~= 'l' and doc.place ~= 'T' then
+    if doc.place ~= PLACE.leased and doc.place ~= PLACE.terminated then
       cache.change(id, doc, fields.has_shutdown, nil)
       ending.terminate_now(id, doc)
     end
-    me.warning = { 'REFUSED', 'class ' .. doc.class .. ' is no longer registered for queue ' .. doc.queue .. ': job ' .. id .. ' is terminated' }
+    me.warning = { 'REFUSED',
+      'class ' .. doc.class .. ' is no longer registered for queue ' .. doc.queue .. ': job ' .. id
+      .. ' is terminated' }
     return
   end
   local moment = at or (wait and time.now + wait) or 0
-  local stopped = doc.terminating or doc.place == 'f' or doc.place == 'T'
+  local stopped = doc.terminating or doc.place == PLACE.failed or doc.place == PLACE.terminated
   if stopped and not force then
     ran = false
-  elseif doc.place == 'l' then
-    if doc.terminating == '1' then rerun.spare(id, doc) end
+  elseif doc.place == PLACE.leased then
+    if doc.terminating == TERMINATING.asked then rerun.spare(id, doc) end
     if moment <= time.now then cache.change(id, doc, fields.input_during_run, '1') end
     rerun.run_at(id, doc, moment)
   else
@@ -44,7 +46,7 @@ function verbs.run(me, id, doc, force, at, wait, parent)
     -- The initial delay is used up; later requests stay.
     if moment <= time.now and not doc.ran_at then cache.change(id, doc, fields.not_before, nil) end
     rerun.run_at(id, doc, moment)
-    if doc.place and doc.place ~= 'p' then queueing.enqueue(id, doc, moment <= time.now) end
+    if doc.place and doc.place ~= PLACE.pull then queueing.enqueue(id, doc, moment <= time.now) end
   end
   me.answer = { id, states.of(doc), ran and '1' or '' }
 end
@@ -62,9 +64,13 @@ local MOST_PUTS = 12000
 function verbs.bulk(me, act, jobs)
   -- Each returns whether there was something to do.
   local acts = {
-    ['retry'] = function(id, doc) return doc.place == 'f' and (rerun.retry(id, doc) or true) end,
-    requeue = function(id, doc) return doc.place ~= nil and doc.place ~= 'p' and (rerun.requeue(id, doc) or true) end,
-    terminate = function(id, doc) return doc.place ~= 'T' and not doc.terminating and (ending.terminate_one(id, doc) or true) end,
+    ['retry'] = function(id, doc) return doc.place == PLACE.failed and (rerun.retry(id, doc) or true) end,
+    requeue = function(id, doc)
+      return doc.place ~= nil and doc.place ~= PLACE.pull and (rerun.requeue(id, doc) or true)
+    end,
+    terminate = function(id, doc)
+      return doc.place ~= PLACE.terminated and not doc.terminating and (ending.terminate_one(id, doc) or true)
+    end,
     delete = function(id, doc) return not doc.delete_requested and ending.delete(id, doc, true) ~= nil end,
   }
   local doc = cache.need(me.id)
@@ -88,7 +94,9 @@ end
 
 function verbs.delete(me, id, doc, force)
   if force and me.token and me.reach ~= 'all' then
-    journal.refuse('FORBIDDEN', 'a run deletes job ' .. id .. ' with force: expected the scope "admin", or a worker that is registered with reach "all"')
+    journal.refuse('FORBIDDEN',
+      'a run deletes job ' .. id
+      .. ' with force: expected the scope "admin", or a worker that is registered with reach "all"')
   end
   cache.makes_room = not me.token
   me.answer = { ending.delete(id, doc, force) }

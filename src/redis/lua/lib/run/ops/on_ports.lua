@@ -23,7 +23,8 @@ function verbs.consume(me, from, cursor, count)
 end
 
 function verbs.write(me, to, how, items)
-  write.items(to.id, to.doc, to.dir, to.port, items, { quiet = how:find('q', 1, true), default = how:find('d', 1, true) })
+  write.items(to.id, to.doc, to.dir, to.port, items,
+    { quiet = how:find('q', 1, true), default = how:find('d', 1, true) })
   if me.note then me.note('w' .. to.id .. to.dir .. ':' .. to.port, #items) end
   local pushed, taken = ports.counts(to.doc, to.dir, to.port)
   me.answer = { numbers.int(pushed - taken) }
@@ -49,8 +50,11 @@ end
 function verbs.wire(me, from, calls, to)
   if #to > 1000 then journal.refuse('TOO_LARGE', 'expected at most 1000 wires at one port, got ' .. #to) end
   local own = from.dir == 'i' and from.id == me.id or from.dir == 'o' and from.doc.parent == me.id
-  if not own then journal.refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children') end
-  define.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or to, from.id == me.id and 'the flow' or from.doc.child_name)
+  if not own then
+    journal.refuse('REFUSED', 'job ' .. me.id .. ' can lay wires from its inputs and from the outputs of its children')
+  end
+  define.lay(from.id, from.doc, from.dir, from.port, calls and 'call' or to, from.id == me.id and 'the flow'
+    or from.doc.child_name)
 end
 
 function verbs.amend(_, id, doc, side, specs, drop)

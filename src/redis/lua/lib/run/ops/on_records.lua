@@ -23,7 +23,9 @@ local OUTDATED = '-'
 
 -- Continues only if a state field still is one of these texts; otherwise the run is repeated.
 function verbs.expect_state(me, field, texts)
-  if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then journal.refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed') end
+  if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then
+    journal.refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed')
+  end
 end
 
 function verbs.set(me, field, value)
@@ -44,7 +46,10 @@ function verbs.rename(me, class)
   cache.change(id, doc, fields.constraints_version, OUTDATED)
   local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
-  if doc.parent then cache.hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. (kin.status(doc.parent, doc.child_name) or states.of(doc)) .. ',' .. class) end
+  if doc.parent then
+    cache.hset(kin.children_key(doc.parent), doc.child_name,
+      id .. ',' .. (kin.status(doc.parent, doc.child_name) or states.of(doc)) .. ',' .. class)
+  end
 end
 
 function verbs.alias(me, name) aliases.add(me.id, cache.need(me.id), { name }) end
@@ -74,14 +79,20 @@ function verbs.patch(me, patched)
     local field, value = e[1], e[2]
     values.set_value(me.id, doc, field, value ~= '' and value or nil)
     if field == fields.repeats and value == '' then cache.zset(ns .. 'repeats', me.id, false) end
-    if field == fields.args and doc.constraints_version then cache.change(me.id, doc, fields.constraints_version, OUTDATED) end
+    if field == fields.args and doc.constraints_version then
+      cache.change(me.id, doc, fields.constraints_version, OUTDATED)
+    end
     if field == fields.not_before then postponed = (tonumber(value) or 0) > time.now end
     if field == fields.not_before or field == fields.next_slot then moved = true end
   end
   values.check(me.id, doc)
-  if doc.place == 't' or (not doc.place and postponed) or (doc.place == 'p' and moved) then return queueing.enqueue(me.id, doc) end
-  if not doc.place or doc.place == 'p' then cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc)) end
-  if doc.place == 'w' then places.move(me.id, doc, 'w', nil, doc.waiting_limit) end
+  if doc.place == PLACE.timers or (not doc.place and postponed) or (doc.place == PLACE.pull and moved) then
+    return queueing.enqueue(me.id, doc)
+  end
+  if not doc.place or doc.place == PLACE.pull then
+    cache.zset(places.index_of(doc), places.member_of(me.id, doc), order.score(doc))
+  end
+  if doc.place == PLACE.limited then places.move(me.id, doc, PLACE.limited, nil, doc.waiting_limit) end
 end
 
 -- Records the events of a flow for this long; without a time it stops and deletes them.

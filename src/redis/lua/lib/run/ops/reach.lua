@@ -8,7 +8,9 @@ local journal = require 'runtime/journal'
 -- Its own tree; 'all' if its class or the key of its commit allows it.
 function reach.check(me, id)
   if me.token and me.reach ~= 'all' and trees.root(id) ~= trees.root(me.id) then
-    journal.refuse('FORBIDDEN', 'job ' .. id .. ' is not of the family of job ' .. me.id .. ': expected a job of the same tree, or a worker that is registered with reach "all"')
+    journal.refuse('FORBIDDEN',
+      'job ' .. id .. ' is not of the family of job ' .. me.id
+      .. ': expected a job of the same tree, or a worker that is registered with reach "all"')
   end
 end
 
