@@ -111,6 +111,12 @@ export function fieldEdits({ body, places, text }: Source, { file, declared, mod
     }
     if (node.type === 'TableKeyString')
       return answers.has(node) ? [] : [whole(node.key as Node, nameOf(node.key as Identifier))]
+    if (node.type === 'TableKey' && marks[(node.key as unknown as Member).base?.name ?? '']) {
+      const { base, identifier } = node.key as unknown as Member
+      const end = text.indexOf(']', identifier.range[1]) + 1
+      const mark = markOf(base.name!, identifier, file)
+      return /^[a-zA-Z]/.test(mark) ? [{ start: node.range[0], end, text: mark }] : []
+    }
     if (node.type !== 'MemberExpression' || node.indexer === ':') return []
     const { base, identifier } = node as never as Member
     const name = base.type === 'Identifier' && !at.has(base.range[0]) ? base.name : ''
