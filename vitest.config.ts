@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-// What the vendor's Lua and limits could break: scripts and their rules, and each path once from outside.
+// Tests that the vendor's Lua and limits could break: scripts and their rules, and each path once from outside.
 const strict = [
   'redis/{scripts,rules,rules.slow,races,pieces,refusals}',
   'e2e/conformance/*',

@@ -1,4 +1,4 @@
-// Settings of local programs; those of a deployment are in src/settings.ts. docs/settings.md is generated from both.
+// Settings of local programs. src/settings.ts has the settings of a deployment. docs/settings.md is generated from both.
 
 type LocalSetting = { of: 'the local stack' | 'the command line' | 'deployment'; means: string; without: string }
 

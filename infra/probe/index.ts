@@ -63,7 +63,7 @@ const shown = ({ verdict, about, expected, got }: Line): string =>
   `${verdict.padEnd(9)}  ${about}\n           expected ${expected}\n           got      ${got}`
 
 /**
- * Asks all questions and deletes what it created.
+ * Asks all questions and deletes its own data.
  *
  * @example const lines = await probe({ env: process.env, say: console.log })
  * @throws if settings are missing, naming all of them, or if something could not be deleted

@@ -1,4 +1,4 @@
-// What sidejob relies on in QStash, and the state of this deployment there.
+// Assumptions about QStash, and the state of this deployment there.
 
 import { clientFor, tickUrl } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'

@@ -1,4 +1,4 @@
-// What sidejob relies on in the vendor's Redis, tested in a namespace that is deleted afterwards.
+// Assumptions about the vendor's Redis, tested in a namespace that is deleted afterwards.
 
 import { Redis } from '@upstash/redis'
 import { createClient } from '../../src/redis/client.ts'
@@ -272,7 +272,7 @@ const billing = ({ key, run }: Asked): Question => ({
   },
 })
 
-/** Deletes what was written and returns how many keys are left. */
+/** Deletes its keys and returns the number of remaining ones. */
 async function remove(asked: Asked): Promise<number> {
   for (const keys of await found(asked)) await asked.redis.unlink(...keys)
   return (await found(asked)).flat().length

@@ -6,9 +6,9 @@ export type Line = { about: string; verdict: Verdict; expected: string; got: str
 
 export type Question = {
   about: string
-  /** What the stand-ins do, and the code expects. */
+  /** The behaviour of the stand-ins, which the code expects. */
   expected: string
-  /** Undefined if it cannot be known from here; `got` then says what would show it. */
+  /** Undefined if it cannot be known from here; `got` then names a way to find out. */
   ask: () => Promise<{ as?: boolean; got: string }>
 }
 
@@ -30,7 +30,7 @@ export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =
     (error: unknown) => messageOf(error),
   )
 
-/** A failed question is unknown, with its error: a network failure says nothing about the platform. */
+/** A failed question is unknown, with its error: a network failure is no fact about the platform. */
 export async function answerOf({ about, expected, ask }: Question): Promise<Line> {
   const { as, got } = await ask().catch((error: unknown) => ({
     as: undefined,

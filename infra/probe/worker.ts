@@ -1,4 +1,4 @@
-// What sidejob relies on at Cloudflare, as far as it is visible from outside.
+// Assumptions about Cloudflare that are visible from outside.
 
 import { checkHealth, checkSignature, checkTick } from '../../src/deploy/checks.ts'
 import { clientFor, type Where } from '../../src/deploy/tick.ts'

@@ -100,7 +100,7 @@ function translate(script: string): Prepared | { error: string } {
   const given = list.split(',').filter(Boolean)
   const unknown = given.find((flag) => !flags.has(flag))
   if (unknown) return { error: `ERR Unexpected flag in script shebang: ${unknown}` }
-  // The body keeps its first newline, so that line numbers are those of the source.
+  // The body keeps its first newline, so that line numbers match the source.
   const text = (given.includes('allow-key-locking') ? declaredKeysOnly : '') + body
   return { text, sha: sha1(text), writes: !given.includes('no-writes') }
 }

@@ -123,7 +123,7 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     })
   }
 
-  /** All or nothing: one refused item discards the others and is the only answer. */
+  /** All or nothing: one refused item discards all and is the only answer. */
   async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
     const rewritten = parsed.map(rewrite)
     const refused = rewritten.find((one) => 'error' in one)

@@ -6,7 +6,7 @@ const NONE = Number.POSITIVE_INFINITY
 
 /** Limits of one invocation. An absent one is unlimited. */
 export type Bounds = {
-  /** Maximum number of requests that wait for headers; others queue. */
+  /** Maximum number of requests that wait for headers; further requests queue. */
   connections?: number
   /** Maximum number of requests to other hosts and to services of the vendor. */
   subrequests?: number

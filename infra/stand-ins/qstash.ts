@@ -27,7 +27,7 @@ type Options = {
   file?: string
   /** The plan whose limits apply; default SIDEJOB_PLAN or pay as you go. */
   plan?: PlanName
-  /** Maximum number of open requests; default that of the plan. */
+  /** Maximum number of open requests; default: the plan's. */
   parallelism?: number
   /** Allows anyone to move the clock: POST /test/clock {"advance": milliseconds}. */
   control?: boolean
@@ -71,7 +71,7 @@ export async function startQstash({
     const end = clock.begin()
     outgoing.once('close', end)
     const answer = await answerTo(incoming)
-    // A message is in the file before its sender is told that it was accepted.
+    // A message is in the file before its acceptance is acknowledged.
     journal.flush()
     if (answer.drop) incoming.socket.resetAndDestroy()
     else write(outgoing, answer)

@@ -22,7 +22,7 @@ export type RunningRedis = Address & {
 
 export type RedisOptions = {
   /**
-   * `embedded`, `server`, `strict`, or a `redis://` address. Default: SIDEJOB_REDIS, REDIS_URL, or what is installed.
+   * `embedded`, `server`, `strict`, or a `redis://` address. Default: SIDEJOB_REDIS, REDIS_URL, or an installed server.
    */
   force?: string
   /** Folder of the data. */

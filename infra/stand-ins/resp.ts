@@ -65,7 +65,7 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
     first = 0
   }
 
-  /** Sends commands as one write, so that no others come between. Resolves to raw replies. */
+  /** Sends commands as one write, so that no other command comes between. Resolves to raw replies. */
   function batch(commands: Command[]): Promise<Buffer[]> {
     if (lost) return Promise.reject(lost)
     return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// What the verbs share.
+// Shared parts of the verbs.
 
 import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'

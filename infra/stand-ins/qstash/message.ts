@@ -1,4 +1,4 @@
-// Messages: reads the headers of a publish that sidejob sends and refuses others.
+// Messages: reads the headers that sidejob sends and refuses all other ones.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { parseDuration } from './rules.ts'
 

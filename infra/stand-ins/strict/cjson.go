@@ -1,4 +1,4 @@
-// cjson as a Go server would have it: `<`, `>` and `&` are written as escapes, what is not UTF-8 is damaged. Read and written by
+// cjson as a Go server would have it: It escapes `<`, `>` and `&`, and damages invalid UTF-8. Read and written by
 // hand: encoding/json takes 57 µs to tell the parts of a small document, which is more than all that a script does with it.
 package main
 
@@ -32,7 +32,7 @@ func newCjson(state *lua.LState) *lua.LTable {
 	return table
 }
 
-// What stands in a text of JSON as it is.
+// Characters that JSON text contains unescaped.
 func isPlain(text string) bool {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {

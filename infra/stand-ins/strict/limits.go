@@ -1,4 +1,4 @@
-// What a plan allows, refused in the vendor's words. Records are measured by Redis itself, when what was added since
+// Limits of a plan, with the vendor's error texts. Records are measured by Redis itself, when what was added since
 // could have filled them.
 package main
 
@@ -17,7 +17,7 @@ type limits struct {
 	// Commands as they are billed: those from outside and those of scripts; and those of the second that began at `since`.
 	outside, inside, inSecond int64
 	since                     time.Time
-	// What scripts have taken, without their commands.
+	// Time of scripts without their commands.
 	lua time.Duration
 	// What each record holds at the most: as measured, and all that was added since.
 	sizes map[string]int64
@@ -87,7 +87,7 @@ func (l *limits) refusal(behind *link, verb string, words [][]byte) string {
 	return ""
 }
 
-// What a record would take with what is added. It is measured where it might be too large, and may have shrunk since.
+// Size of a record with an addition. It is measured where it might be too large, and may have shrunk since.
 func (l *limits) sizeWith(behind *link, key string, added int64, anew bool) int64 {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

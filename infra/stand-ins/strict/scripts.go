@@ -62,7 +62,7 @@ func (s *scripts) load(text string) (string, error) {
 	return sha, err
 }
 
-// The function of a script, compiled anew where the setting says so.
+// The function of a script, compiled again for each call if the setting asks for it.
 func (s *scripts) function(sha string) (*lua.LFunction, error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
@@ -202,7 +202,7 @@ func (s *scripts) newState() *lua.LState {
 	return state
 }
 
-// A global that a script makes, or reads where none is, is a slip of the pen.
+// Creating a global, or reading a missing one, is a mistake.
 func protect(state *lua.LState) {
 	guard := state.NewTable()
 	guard.RawSetString("__index", state.NewFunction(func(l *lua.LState) int {
@@ -270,7 +270,7 @@ func textOf(n lua.LNumber) string {
 	return strconv.FormatFloat(float64(n), 'g', 17, 64)
 }
 
-// A reply as a script sees it, and what is left of the bytes.
+// A reply for a script, and the remaining bytes.
 func toLua(l *lua.LState, reply []byte) (lua.LValue, []byte) {
 	end := bytes.IndexByte(reply, '\r')
 	line, rest := reply[1:end], reply[end+2:]

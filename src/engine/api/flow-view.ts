@@ -31,7 +31,7 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
   versions: stateFieldOf(document, 'versions'),
 })
 
-/** The condition that the graph is still the one that was read. */
+/** Condition: the graph has not changed since it was read. */
 export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
   ops.was({ field: 'state:graph', values: vault.sealedAs(text, stateField('graph')) })
 

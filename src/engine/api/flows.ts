@@ -35,7 +35,7 @@ const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
 /** Maximum number of stored graphs that are parsed per call. */
 const LOOKED_INTO = 20
 
-/** Returns nothing for a graph that was deleted meanwhile. */
+/** Returns nothing for a deleted graph. */
 function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
   if (text === null) return {}
   const { nodes, edges } = readGraph(text)

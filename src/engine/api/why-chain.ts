@@ -11,7 +11,7 @@ import { runOf } from '../run/job-facts.ts'
 import { roomOf } from './limits.ts'
 import { pauses, reasonsOf, waitsIn } from './why.ts'
 
-/** Maximum number of awaited jobs that are read to find the one that ends last. */
+/** Maximum number of awaited jobs that are read to find the last end. */
 const LOOKED_AT = 5
 /** Maximum number of holders that are shown. */
 const HOLDERS = 5
@@ -68,8 +68,7 @@ async function lookAt(store: Ask, id: number): Promise<WhyLink[]> {
 }
 
 /**
- * Explains why a job does not run, and follows `deep` causes. Of several awaited jobs it follows the one that ends
- * last.
+ * Explains why a job does not run, and follows `deep` causes. It follows the awaited job with the latest end.
  *
  * @example (await followed(store, '7', 3)).chain // [{ job: 8, status: 'queued', reasons: […], limit: { key:
  * 'stripe', holders: […] } }]

@@ -44,7 +44,7 @@ function backoffText(doc: JobRecord): string {
   return `its last run was given back without using an attempt${why}; waits until`
 }
 
-/** The steps tell how long it waits. */
+/** The steps hold the length of the wait. */
 const messageReason = (channel: string): Told => ({
   code: 'MESSAGE',
   message: `its function waits for a message on channel ${channel}`,

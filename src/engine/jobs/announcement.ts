@@ -27,7 +27,7 @@ export type AnnouncerOptions = {
   setCron?: SetCron
 }
 
-/** `hashes` are those of its versions, newest first. */
+/** `hashes` identify its versions, newest first. */
 export type Deployment = { at: number; hashes: string[]; classes: string[]; crons?: string[] }
 
 /** Number of versions remembered, to recognize the last isolates of an old version. */

@@ -1,4 +1,4 @@
-// Remembers the class of jobs by id, to check what is written to them and what they return.
+// Remembers the class of jobs by id, to check their values and results.
 
 import { isId } from '../../core/job.ts'
 import { Lru } from '../../core/lru.ts'

@@ -42,7 +42,7 @@ export const cronSetter =
     const input = { queue, class: name, repeat: { cron: expression, ...rest }, ...(args === undefined ? {} : { args }) }
     const set = () => engine.schedules.set(alias, input)
     await set().catch((error) => {
-      // Another isolate of this version has created it meanwhile.
+      // Another isolate of this version has just created it.
       if (!is(error, 'TAKEN')) throw error
       return set()
     })

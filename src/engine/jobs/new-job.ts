@@ -22,7 +22,7 @@ const LOST_ALONE = 2
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
   keep === true ? HOUR : keep === false ? 0 : keep
 
-/** Options replace those of the class port by port. Other ports stay (sidejob.md 93). */
+/** Options replace the class's options, port by port. All other ports stay (sidejob.md 93). */
 export const overlay = (base: PortSpecs = {}, own?: PortSpecs | PortOptions): PortSpecs =>
   own ? { ...base, ...own } : base
 
@@ -141,7 +141,7 @@ const saidBy = ({
   ...{ queue, class: of, at, priority, parent, name, timeout, joins, tag, createdBy, scheduledFor },
 })
 
-/** Options that replace those of the class if they are present. */
+/** Options that have precedence over the class. */
 const overridesOf = ({ retain, history, redeliver }: JobInput): Partial<NewJob> => ({
   ...(retain === undefined ? {} : { retain }),
   ...(history === undefined ? {} : { history }),

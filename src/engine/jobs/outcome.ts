@@ -183,7 +183,7 @@ export function soundChanges(changes: Changes, found: Registered | undefined): {
   return { changes: { end: 'failed', n: LAST, error: { message, retry: false } }, fault: { ...fault, message } }
 }
 
-/** A result is kept for a day, or as the job says, and its callback may need it. */
+/** A result is kept for a day or for `keepResult`, and its callback may need it. */
 const wantsResult = ({ document }: Deciding): boolean => document.keepResult !== 0 || document.callback !== undefined
 
 const isEmpty = (record: object = {}): boolean => {

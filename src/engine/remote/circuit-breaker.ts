@@ -24,7 +24,7 @@ export type BreakerOptions = {
 }
 
 /**
- * Creates the breakers of all hosts. Redis shares them, and each isolate caches what it saw last.
+ * Creates the breakers of all hosts. Redis shares them, and each isolate caches the last state.
  *
  * @example
  * const permit = await breakers.enter('example.com')

@@ -128,7 +128,7 @@ function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }:
   return { changes, down: status >= 500 || passing.has(status), after }
 }
 
-/** How a worker is called, and how its answers are read. */
+/** The format of calls to a worker and of its answers. */
 type Dialect = {
   bodyOf: (snapshot: Snapshot) => Uint8Array
   contentType: string
@@ -148,7 +148,7 @@ const ours: Dialect = {
 
 const MSGPACK = 'application/vnd.msgpack'
 
-// JSON only if the worker says so.
+// JSON only with a JSON Content-Type.
 const isText = (contentType: string | null): boolean => /^text\/|json/i.test(contentType ?? '')
 
 // Every answer that is not a result map is a temporary failure (jq.md JQ-34, JQ-35).
@@ -189,7 +189,7 @@ function unreached(error: unknown, timeout: number): Pushed {
   return { changes: failed(`the worker could not be reached: ${messageOf(error)}`), down: true, unreached: true }
 }
 
-/** An error before the call says nothing about the host. */
+/** An error before the call is no sign of the host's health. */
 function uncalled(error: unknown): Pushed {
   if (error instanceof SidejobError)
     return { changes: failed(`the worker could not be reached: ${messageOf(error)}`, { retry: false }) }

@@ -35,7 +35,7 @@ export type SignerOptions = {
 const listed = (secrets: string): string[] => secrets.split(',').map((one) => one.trim())
 
 /**
- * Returns the secrets for a call: those of its receiver, or one derived from the deployment's for this endpoint, so
+ * Returns the secrets for a call: the receiver's own, or one derived from the deployment's for this endpoint, so
  * that no receiver can sign for another.
  *
  * @example const { secretsFor } = createSigner({ roots: ['whsec_…'] }); await

@@ -9,7 +9,7 @@ import { largestPart } from '../../redis/largest.ts'
 import { RunLog } from './run-log.ts'
 import { ownOf } from './values.ts'
 
-/** Ops that each run of a waiting function may repeat. All others belong in a step. */
+/** Ops that each run of a waiting function may repeat. Every other op belongs in a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
 const tooMuch = (what: string): SidejobError => new SidejobError('TOO_LARGE', `the run brought too much: ${what}`)

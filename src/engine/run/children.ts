@@ -1,4 +1,4 @@
-// Children of a running job: what they wrote and how they ended.
+// Children of a running job: their output and their ends.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -19,7 +19,7 @@ export class Children {
     this.#tools = tools
   }
 
-  /** The snapshot has a thousand; others are fetched on first use. */
+  /** The snapshot has a thousand; the rest is fetched on first use. */
   async all(): Promise<Snapshot['children']> {
     this.#buffer.look()
     if (!this.#buffer.snapshot.moreChildren) return this.#buffer.snapshot.children
@@ -28,7 +28,7 @@ export class Children {
     return children
   }
 
-  /** Returns what they wrote to an output port since the last read. */
+  /** Returns their values at an output port since the last read. */
   async read<T>(port: string, which?: string[]): Promise<Record<string, T[]>> {
     this.#buffer.open()
     await this.#buffer.settled()

@@ -1,4 +1,4 @@
-// Executor: performs one claimed job where its class is served, and returns what to commit.
+// Executor: performs one claimed job in the place that serves its class, and returns the outcome to commit.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { isOutage } from '../../core/errors.ts'
@@ -33,7 +33,7 @@ export type ExecutorOptions = {
   elapsed?: () => number
   /** Performs one run in an invocation of its own. Absent if isolation is unavailable. */
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
-  /** The same as that of a lane, because progress extends it. */
+  /** The lane's lease, because progress extends it. */
   lease: number
   /** `job.env` of functions. */
   env?: unknown
@@ -73,7 +73,7 @@ const faulted = ({ code, message }: { code: string; message: string }): Changes 
 /** Number of requests of this invocation, which plans limit. Requests of functions are not counted. */
 export type Sent = { requests: number }
 
-/** What the runs of one lane share of their invocation. */
+/** The budget of an invocation that the runs of one lane share. */
 export type Usage = {
   isolated: number
   deadlines: Deadlines

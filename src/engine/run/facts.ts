@@ -1,4 +1,4 @@
-// What a function may read of its job and run.
+// Facts about the job and run for its function.
 
 import { decodeValue } from '../../core/codec/value.ts'
 import { lastingName } from '../../core/lasting.ts'

@@ -1,4 +1,4 @@
-// Facts about a job beside its status: its options, what blocks it, and its holder.
+// Facts about a job: its options, its blockers and its holder.
 
 import type { Spent } from '../../core/cost.ts'
 import { PLACE } from '../../redis/marks.ts'

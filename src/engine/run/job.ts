@@ -212,7 +212,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#parts.children.read<T>(port, which)
   }
 
-  /** Writes to an input port of a child, including one that this run has created. */
+  /** Writes to an input port of a child, even of a child that this run creates. */
   writeChild(child: string, port: string, ...values: unknown[]): void {
     this.op({
       op: 'write',
@@ -223,7 +223,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     })
   }
 
-  /** Moves all values of a port to others and copies its default. */
+  /** Moves all values of a port to other ports and copies its default. */
   connect(from: PortRef, ...to: PortRef[]): void {
     this.op({ op: 'connect', from, to })
   }

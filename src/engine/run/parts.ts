@@ -1,4 +1,4 @@
-// Parts of a run beside its buffer. Each is created on first use, because creating all costs more than a short run.
+// Parts of a run except its buffer. Each is created on first use, because creating all costs more than a short run.
 
 import type { Changes } from '../../core/run.ts'
 import { Terminal } from '../../core/worker.ts'

@@ -8,7 +8,7 @@ import type { Vault } from '../../redis/vault.ts'
 export type RunStart = { job: number; queue: string; class: string; attempt: number }
 
 /**
- * How a run ended. `retry`: it failed and will run again; `failed`: it failed for good; `released`: given back
+ * The end of a run. `retry`: it failed and will run again; `failed`: it failed for good; `released`: given back
  * without an attempt. Reports precede the commit: a refused run had no effect and is reported again.
  */
 export type RunReport = RunStart & {

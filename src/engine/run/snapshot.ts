@@ -107,7 +107,7 @@ function slotOf({ repeats, nextSlot, ranAt, scheduledFor }: JobRecord): { schedu
   return { scheduledFor: slotOfRun(JSON.parse(repeats) as Repeat, nextSlot, ranAt) }
 }
 
-/** Creates the snapshot. `timeout` is that of the class, unless the job has its own. */
+/** Creates the snapshot. `timeout` is the class's, unless the job has its own. */
 export function snapshotOf(lent: ClaimedJob, timeout: number): Snapshot {
   const { document: doc } = lent
   const children = childrenOf(lent.children)

@@ -137,7 +137,7 @@ export class StepStore {
   }
 
   /**
-   * Returns a record that this run has not asked for. Prefers a step if the new thing is a step. Concurrent chains
+   * Returns a record that this run has not requested. Prefers a step if the new thing is a step. Concurrent chains
    * have until the next turn of the event loop to ask. `asked` is absent at the end of the function.
    */
   async #missing(concerns: (key: string) => boolean, asked?: string): Promise<string | undefined> {

@@ -13,7 +13,7 @@ import type { Pause } from './pause.ts'
 /** Result or error of an ended child. */
 export type ChildEnd = { result?: Encoded; error?: Encoded }
 
-/** What helpers need of their run. */
+/** The part of a run that helpers need. */
 export type RunAccess = {
   queue: string
   /** Milliseconds, by the store's clock. */

@@ -1,4 +1,4 @@
-// What a job can ask of the engine during a run.
+// Calls from a job to the engine during a run.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Adoptable } from '../../core/plan.ts'

@@ -15,7 +15,7 @@ export type Shapes = Pick<Worker, 'in' | 'out' | 'args' | 'result' | 'onCodeChan
 export const ownOf = <T>(ports: Record<string, T>, port: string): T | undefined =>
   Object.hasOwn(ports, port) ? ports[port] : undefined
 
-/** Parses a value. One that does not match fails the run for good. */
+/** Parses a value. A mismatch fails the run for good. */
 export function checkedBy(schema: Port['schema'], value: unknown, of: string): unknown {
   if (!schema) return value
   const checked = schema.safeParse(value)

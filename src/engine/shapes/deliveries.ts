@@ -63,7 +63,7 @@ export type DeliveryUpdate = {
   dueAt?: number | 'same'
   /** Only if the args are still these. */
   was?: Encoded
-  /** 'anew' resets the count of unanswered deliveries. */
+  /** Set to reset the count of unanswered deliveries. */
   counted?: 'anew'
 }
 

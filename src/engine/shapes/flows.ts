@@ -11,7 +11,7 @@ export type FlowView = {
   hash: string | null
   /** Number of graphs that undo can restore. */
   undo: number
-  /** How long events are kept; null if nothing is recorded. */
+  /** Time for which events are kept; null if nothing is recorded. */
   record: number | null
   graph: Graph | null
   nodes: FlowNodeView[]

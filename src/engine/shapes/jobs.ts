@@ -21,7 +21,7 @@ export type Redeliver = { after: number | string; max?: number }
 
 export type Repeat = string | { cron: string; tz?: string } | { bedrock: string; stopOnFail?: boolean }
 
-/** Where the end of a job is reported. */
+/** The receiver of the end of a job. */
 export type Callback = {
   url?: string
   kafka?: { url: string; topic: string }
@@ -33,12 +33,12 @@ export type Callback = {
   /** A custom body: one of the deployment's payloads and its data. */
   payload?: { as: string; with: Record<string, unknown> }
   /**
-   * A job that is created by the commit that records the delivery. Its args name the ended job beside the given args.
+   * A job that is created by the commit that records the delivery. Its args contain the ended job and the given args.
    */
   afterwards?: { queue: string; class: string; wait?: number; args?: Record<string, unknown> }
 }
 
-/** What all attempts of a callback share. Each has its own signature. */
+/** The common part of all attempts of a callback. Each has its own signature. */
 export type CallbackSent = { headers: Record<string, string>; body: string }
 
 /** A job as a caller requests it, checked by its schema, with options that only the engine and its facades set. */
