@@ -31,6 +31,10 @@ export const elsewhere: Elsewhere[] = [
     ...{ page: 'README.md', starts: 'stateDiagram-v2', group: 'drawing', by: 'test/docs/readme.test.ts' },
     why: 'its moves are compared with the code',
   },
+  {
+    ...{ page: 'src/README.md', starts: 'stateDiagram-v2', group: 'drawing', by: 'test/engine/lane-state.test.ts' },
+    why: 'a picture of the states of a lane, compared with its transitions',
+  },
   ...drawing(
     'docs/concepts.md',
     ...[' worker (job class)', '          claim', '                         ┌──', ' job 3 (split)', ' order #95'],

@@ -188,7 +188,8 @@ export function createRuns({
     },
 
     /**
-     * Commits a run and returns the new status, after a checkpoint also a new snapshot. `reach` replaces the `reach` of the registered class.
+     * Commits a run and returns the new status, after a checkpoint also a new snapshot. `reach` replaces the `reach` of
+     * the registered class.
      */
     async commit(
       token: string,

@@ -25,7 +25,8 @@ export function createProcesses({ store, registry }: Context) {
 
   return {
     /**
-     * Lists processes and their runs. `others` holds the runs of unnamed processes; `more` means that the list is longer.
+     * Lists processes and their runs. `others` holds the runs of unnamed processes; `more` means that the list is
+     * longer.
      */
     async list(): Promise<{ processes: ProcessView[]; others: RunUnderWay[]; more: boolean }> {
       const { lanes, processes, runs, more, now } = await store.atWork(MOST_RUNS)
