@@ -45,7 +45,15 @@ const table = (head: string[], rows: string[][]): string =>
 
 const shas = new Map([...buildScripts().scripts].map(([name, { sha }]) => [name, sha]))
 const built = [...buildScripts().scripts.values()]
-const scripts = built.map(({ name, note }) => [`\`${name}\``, note[0]!.replace(/^\w+: /, '')])
+/** The text of a header up to its first empty line or its signature. */
+const purposeOf = (note: readonly string[]): string => {
+  const end = note.findIndex((line, i) => i > 0 && (line === '' || /^ *[\w<>]+: /.test(line)))
+  return note
+    .slice(0, end < 0 ? undefined : end)
+    .join(' ')
+    .replace(/^\w+: /, '')
+}
+const scripts = built.map(({ name, note }) => [`\`${name}\``, purposeOf(note)])
 
 // Who touches what
 

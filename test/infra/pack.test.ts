@@ -26,7 +26,11 @@ test('fields of records keep their names and kinds, and nothing that only people
   const source = readFileSync(join(import.meta.dirname, '../../src/redis/keys.ts'), 'utf8')
   const alone = stripTypeScriptTypes(source)
   const text = withoutNotes(alone)
-  const packed = (await import(`data:text/javascript,${encodeURIComponent(text)}`)) as typeof fields
+  const own = text.replace(
+    / from '(\.[^']+)'/g,
+    (_, path) => ` from '${new URL(`../../src/redis/${path}`, import.meta.url)}'`,
+  )
+  const packed = (await import(`data:text/javascript,${encodeURIComponent(own)}`)) as typeof fields
   const bare = (table: Record<string, readonly [string, string, string?]>) =>
     Object.fromEntries(
       Object.entries(table).map(([name, [short, , kind]]) => [name, kind ? [short, '', kind] : [short, '']]),
