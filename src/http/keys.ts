@@ -1,4 +1,4 @@
-// API keys.
+// Routes of API keys.
 
 import { done, keyInput, keyList, keyMade, keyRotation, me as meView, moment } from '../core/schemas.ts'
 import { reply, route } from './route.ts'

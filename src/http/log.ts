@@ -1,4 +1,4 @@
-// The log.
+// Routes of the log.
 
 import * as z from 'zod'
 import { className, closed, count, done, label, logCursor, logPage, pathRef, time } from '../core/schemas.ts'

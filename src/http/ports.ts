@@ -1,4 +1,4 @@
-// Ports.
+// Routes of ports.
 
 import * as z from 'zod'
 import { channelNames, closed, count, done, items, portLook, portRead, portWrite, target } from '../core/schemas.ts'

@@ -1,4 +1,4 @@
-// Jobs.
+// Jobs: create, read, change, run and end them; their families and aliases.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { encodeValue } from '../../core/codec/value.ts'

@@ -1,4 +1,4 @@
-// API keys.
+// API keys: create, rotate, revoke and authenticate them; stream tokens.
 
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-// The log.
+// The log: write entries, and read them with filters.
 
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'

@@ -1,4 +1,4 @@
-// Ports.
+// Ports: define, read, write, take and connect them from outside of a run.
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'

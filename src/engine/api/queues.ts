@@ -1,4 +1,4 @@
-// Queues.
+// Queues: list them, and change their settings.
 
 import { SidejobError } from '../../core/errors.ts'
 import type { QueueRow } from '../../redis/types.ts'

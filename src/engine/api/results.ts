@@ -1,4 +1,4 @@
-// Results.
+// Results: wait for them, read or take them.
 
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'

@@ -1,4 +1,4 @@
-
+-- Deletes every trace of a job.
 local erase = {}
 
 local births = require 'family/births'

@@ -1,4 +1,4 @@
--- Lists.
+-- Helpers for lists.
 
 local tables = {}
 
