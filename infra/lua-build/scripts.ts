@@ -50,11 +50,17 @@ export class Library {
       units.filter(({ adds }) => adds),
       ({ adds }) => adds!,
     )
-    this.eager = eagerOf(units, this.unitOf)
+    this.eager = eagerOf(units, this.unitOf, this.#assigned(scripts))
     this.groups = [...modules.values()].flatMap((module) =>
       parted(module).map((part) => ({ units: part.filter((unit) => !this.eager.has(unit)), end: 0 })),
     )
     this.#giveNames(units)
+  }
+
+  /** Members that scripts assign. Their group may be made after that, and would reset them. */
+  #assigned(scripts: Iterable<File>): Unit[] {
+    const uses = [...scripts].flatMap((script) => usesIn(script.body, script, new Map(), this.modules))
+    return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
   }
 
   /** Symbols that only their own group uses are its locals; all others are members of `F`. */
@@ -164,10 +170,10 @@ const MAX_EAGER = 43
  * The statements that most others use, with the values of their modules that they use: each call makes them, and they are
  * locals of the script.
  */
-function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>): Set<Unit> {
+function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
-  const eager = new Set<Unit>()
-  let count = 0
+  const eager = new Set<Unit>(always)
+  let count = [...eager].flatMap(({ gives }) => gives).length
   for (const [symbol] of uses.sort((a, b) => b[1] - a[1])) {
     const more = new Set<Unit>()
     const add = (unit: Unit): void => {
@@ -179,6 +185,7 @@ function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>): Set<
       }
     }
     add(unitOf.get(symbol)!)
+    if (!more.size) continue
     const names = [...more].flatMap(({ gives }) => gives).length
     if (count + names > MAX_EAGER) continue
     count += names

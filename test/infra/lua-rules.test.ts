@@ -242,6 +242,22 @@ describe('modules', () => {
     expect(names.sort()).toEqual(['helper', 'kind', 'kinds', 'kinds'])
   })
 
+  test('a value that a script assigns is made at each call, so that nothing resets it', () => {
+    const library = new Library(
+      texts({
+        a: ['local a = {}', 'a.flag = false', 'a.other = false', 'function a.get() return a.flag end', 'return a'].join(
+          '\n',
+        ),
+        'scripts/x': "local a = require 'a'\na.flag = true\nreturn a.get()",
+      }),
+    )
+    const eager = [...library.eager].flatMap(({ gives }) => gives.map(({ name }) => name))
+    expect(eager).toContain('flag')
+    expect(
+      library.groups.flatMap(({ units }) => units.flatMap(({ gives }) => gives.map(({ name }) => name))),
+    ).not.toContain('flag')
+  })
+
   test('a statement at the top of a module has one value, unless all are numbers', () => {
     const module = (line: string) => lib({ a: `local a = {}\n${line}\nreturn a` })
     expect(() => module('local x, y = {}, {}')).toThrow('lib/a.lua:2: expected one value in a statement')
@@ -304,7 +320,7 @@ const KIB: Record<string, number> = {
     extend: 65,
     limit: 65,
     tick: 74,
-    register: 66,
+    register: 67,
     settings: 67,
     signal: 13,
   },
