@@ -130,7 +130,10 @@ test('an event with Standard Webhooks is a value at a port, once', async () => {
 
 describe('refusals name the reason', () => {
   test('another secret, another body, no signature, an old one', async () => {
-    const refusal = (message: string) => ({ status: 401, answer: { error: { code: 'UNAUTHENTICATED', message } } })
+    const refusal = (message: string) => ({
+      status: 401,
+      answer: { error: { code: 'UNAUTHENTICATED', message, doc_url: '/docs/errors#UNAUTHENTICATED' } },
+    })
     const another = (header: string) =>
       refusal(`${header}: expected a signature of this body with our secret, got another`)
     expect(await stripe(event('evt_9', 1), 'whsec_other')).toEqual(another('stripe-signature'))
@@ -161,6 +164,7 @@ describe('refusals name the reason', () => {
     expect((await github('{}', 'd', 'x', 'bare')).answer.error).toEqual({
       code: 'MISCONFIGURED',
       message: 'hook bare: expected its secret in the variable NOWHERE, got none',
+      doc_url: '/docs/errors#MISCONFIGURED',
     })
     expect((await github(`"${'x'.repeat(1_048_576)}"`, 'd4')).status).toBe(413)
   })

@@ -569,6 +569,7 @@ describe('a process that asks under a name', () => {
       {
         code: 'LOST',
         message: `job ${beating.id} was terminated: end the run, what it has done counts`,
+        doc_url: 'http://sidejob.test/docs/errors#LOST',
       },
     ])
     const state = { set: { saved: encodeValue(true) } }

@@ -1,7 +1,6 @@
 // Kit for the HTTP tests: an app with a recording engine, and signatures like QStash's.
 
 import type { Downloads } from '../../src/core/files.ts'
-import type { Engine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { Deps } from '../../src/http/deps.ts'

@@ -163,6 +163,7 @@ describe('bad input', () => {
     expect({ ...error, status: answer.status }).toEqual({
       code,
       status,
+      doc_url: expect.stringMatching(new RegExp(`/docs/errors#${code}$`)),
       // Errors of the engine have their own messages.
       message: by === 'engine' ? expect.any(String) : expect.stringContaining(message),
       ...(path && { path }),
