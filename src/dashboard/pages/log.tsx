@@ -135,7 +135,7 @@ export const log = page<LogData>({
         )}
         <Card>
           <LogLines entries={entries} of={job} withJobs isSearching={cursor !== null} />
-          <ol class="log" data-older data-island />
+          <ol class="log" id="older" data-older data-island />
           <Further
             to={cursor === null ? undefined : to({ cursor })}
             more="older entries"

@@ -49,7 +49,7 @@ export function Table({ caption, isTitled, heads, isPlain, kind, id, grows, chil
       <tbody id={id} data-found={grows && ''}>
         {children}
       </tbody>
-      {grows && <tbody data-older data-island />}
+      {grows && <tbody id="older" data-older data-island />}
     </table>
   )
 }

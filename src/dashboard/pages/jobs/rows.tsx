@@ -155,7 +155,7 @@ const JobTable = ({ jobs, query, selected, paused }: Pick<RowsProps, 'jobs' | 'q
         <Row job={job} isSelected={selected.has(String(job.id))} paused={paused} />
       ))}
     </tbody>
-    <tbody data-older data-island />
+    <tbody id="older" data-older data-island />
   </table>
 )
 
