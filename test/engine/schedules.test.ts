@@ -210,6 +210,15 @@ test('schedules that failed twice in a row are listed separately, with the count
   expect(await twice()).toMatchObject([{ job, failing: true, failedInARow: 2 }])
 })
 
+test('an ended schedule does not run again', async () => {
+  const id = await kit.make('beat', { repeat: { cron: '0 0 1 1 *' } })
+  const before = runs.length
+  await kit.engine.schedules.end(String(id))
+  await kit.rest(await kit.make('beat'), 'completed')
+  expect(runs.length).toBe(before + 1)
+  expect(await kit.statusOf(id)).toBe('completed')
+})
+
 test('ending a schedule frees its name', async () => {
   await kit.engine.schedules.end('nightly')
   await expect(kit.engine.jobs.get('nightly')).rejects.toThrow()

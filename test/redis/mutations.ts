@@ -1302,6 +1302,11 @@ const limited: Mutation[] = [
       'a lane leaves jobs that must be tagged again',
     ],
   ),
+  ...of(22, 'lib/run/ops/on_records.lua', [
+    'if ended and doc.place == PLACE.timers and has_no_run_left(doc) then',
+    'if false then',
+    'a schedule that ends runs once more',
+  ]),
   ...of(
     28,
     'lib/run/ops/on_records.lua',

@@ -103,6 +103,13 @@ export function createSlotsJudge(report: Report) {
     if (moment > now + MARGIN) report('a schedule ran before its slot', `${id}: ${moment} at ${now}`)
   }
 
+  /** A schedule that ends between two slots does not run again unless something else wants a run. */
+  function stopped(id: number, was: JobRecord, is: JobRecord): void {
+    const isWanted = was.wantedEarly || was.notBefore || was.sleepUntil || was.backoffUntil || is.terminating
+    if (was.place === 't' && was.repeats && !is.repeats && !isWanted && is.place !== 'c')
+      report('an ended schedule runs again', String(id))
+  }
+
   return {
     step(step: Step): void {
       const { before, after, facts } = step
@@ -110,6 +117,7 @@ export function createSlotsJudge(report: Report) {
         shape(id, doc)
         early(step, id, doc)
         const was = before.jobs.get(id)?.doc
+        if (was) stopped(id, was, doc)
         if (!was?.repeats || !was.nextSlot || isStopped(doc)) continue
         ends(id, { doc, was }, step)
         if (facts.rescheduled.includes(id)) {

@@ -465,6 +465,12 @@ const rule22: Facts = {
       ...{ startedUp: undefined, lastRun: undefined, slotMissed: undefined },
     })
   },
+  async 'a schedule that ends between two slots completes without another run'(world) {
+    const { id } = await hourly(world)
+    await world.change(id, 'patch', '2', 'rp', '', 'ns', '')
+    expect(await world.claim()).toEqual([])
+    expect(await world.status(id)).toBe('completed')
+  },
   async 'a slot that a caller sets during a run stays after it'(world) {
     const { id } = await hourly(world)
     world.advance(3_000)

@@ -4,6 +4,7 @@ local on_records = {}
 
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
+local ending = require 'job/ending'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
 local states = require 'job/states'
@@ -72,13 +73,21 @@ function verbs.unstep(me, name)
   values.lose(me.id, cache.need(me.id))
 end
 
+-- A schedule that ends between two slots has no reason for another run.
+local function has_no_run_left(doc)
+  return not (doc.not_before or doc.next_slot or doc.sleep_until or doc.backoff_until or doc.wanted_early or doc.terminating)
+end
+
 -- Fields that a caller may change; an empty value clears.
 function verbs.patch(me, patched)
-  local doc, postponed, moved = cache.need(me.id), false, false
+  local doc, postponed, moved, ended = cache.need(me.id), false, false, false
   for _, e in ipairs(patched) do
     local field, value = e[1], e[2]
     values.set_value(me.id, doc, field, value ~= '' and value or nil)
-    if field == fields.repeats and value == '' then cache.zset(ns .. 'repeats', me.id, false) end
+    if field == fields.repeats and value == '' then
+      ended = true
+      cache.zset(ns .. 'repeats', me.id, false)
+    end
     if field == fields.args and doc.constraints_version then
       cache.change(me.id, doc, fields.constraints_version, OUTDATED)
     end
@@ -86,6 +95,7 @@ function verbs.patch(me, patched)
     if field == fields.not_before or field == fields.next_slot then moved = true end
   end
   values.check(me.id, doc)
+  if ended and doc.place == PLACE.timers and has_no_run_left(doc) then return ending.finish(me.id, doc, PLACE.completed, 'null') end
   if doc.place == PLACE.timers or (not doc.place and postponed) or (doc.place == PLACE.pull and moved) then
     return queueing.enqueue(me.id, doc)
   end
