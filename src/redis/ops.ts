@@ -156,7 +156,7 @@ export const calls = {
   shift: { from: 'port', to: 'port', most: 'number' },
   listen: { ms: 'number', channels: 'list' },
   keep: { channel: 'text', size: 'number', item: 'text' },
-  tag: { of: 'target', version: 'some', limits: 'limits', group: 'some' },
+  tag: { of: 'target', version: 'some', limits: 'limits', group: 'some', seen: 'maybe' },
   apikey: { id: 'text', about: 'text', known: 'text', chance: 'text' },
   unring: { name: 'text', bell: 'text' },
   graph: { name: 'text', text: 'some', by: 'some' },

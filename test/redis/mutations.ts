@@ -1311,7 +1311,7 @@ const limited: Mutation[] = [
     28,
     'lib/run/ops/on_records.lua',
     [
-      '  cache.change(id, doc, fields.constraints_version, OUTDATED)\n',
+      '  cache.change(id, doc, fields.constraints_version, OUTDATED .. time.sequence())\n',
       '',
       'a renamed job keeps the limits of its former class',
     ],
@@ -1321,6 +1321,11 @@ const limited: Mutation[] = [
       'a job keeps the limits of its former args',
     ],
   ),
+  ...of(28, 'lib/run/ops/of_callers.lua', [
+    "if seen and seen ~= (doc.constraints_version or '') then return end",
+    '',
+    'a tag that is late overwrites a newer one',
+  ]),
   ...of(28, 'lib/limit/assign.lua', [
     '  cache.change(id, doc, fields.constraints_version, version)\n',
     '',

@@ -103,7 +103,7 @@ export function createJobs({
   /** Moves a job to another group, which changes its limits. */
   async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
     const { id, document } = await store.inspect(job)
-    await change('', [await constraints.tagWords(id, document, group)])
+    await change('', [await constraints.tagWords(id, document, { group })])
   }
 
   /** Refuses to change internal jobs. */

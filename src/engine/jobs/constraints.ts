@@ -34,6 +34,9 @@ const groupOf = ({
 }: JobRecord): { id: string; concurrency?: number } | undefined =>
   group === undefined ? undefined : { id: group, ...(concurrency === undefined ? {} : { concurrency }) }
 
+/** `seen`: the version of the tags that the caller read. If the job has other tags now, nothing changes. */
+type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
+
 /** Caches the constraints. Scripts report when the cache is stale. */
 export function createConstraints(store: Store, registry: Registry) {
   let known = none
@@ -52,11 +55,11 @@ export function createConstraints(store: Store, registry: Registry) {
   }
 
   /** Returns the op that sets all limits of a job. */
-  async function tagWords(id: number, doc: JobRecord, group = groupOf(doc)): Promise<Words> {
+  async function tagWords(id: number, doc: JobRecord, { group = groupOf(doc), seen }: Tagging = {}): Promise<Words> {
     const job = { queue: doc.queue, class: doc.class, args: doc.args as Encoded | undefined }
     const found = await registry.find(job.queue, job.class)
     const limits = [...limitsOf(found, { ...job, group }), ...limitsFor(job)]
-    return ops.tag({ of: id, version: known.version, limits, group: group?.id })
+    return ops.tag({ of: id, version: known.version, limits, group: group?.id, seen })
   }
 
   /**
@@ -92,7 +95,9 @@ export function createConstraints(store: Store, registry: Registry) {
     async retag({ stale, version }: Pick<CommitAnswer, 'stale' | 'version'>): Promise<Ring[]> {
       if (stale.length === 0) return []
       if (version !== known.version) known = parse(await store.constraints(), version)
-      const words = await Promise.all(stale.map(({ id, document }) => tagWords(id, document)))
+      const words = await Promise.all(
+        stale.map(({ id, document }) => tagWords(id, document, { seen: document.constraintsVersion ?? '' })),
+      )
       return (await store.change('', words)).rings
     },
   }

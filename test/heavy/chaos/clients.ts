@@ -413,7 +413,7 @@ export function createClients(world: World, ledger: Ledger, constraints: Constra
     if (!job) return
     const group = someGroup(0.6)
     const keys = limitKeysOf(job.doc.queue, job.doc.class, group)
-    const words = ['tag', '', '', String(keys.length), ...keys.flatMap(limitWords), group ?? '']
+    const words = ['tag', '', '', String(keys.length), ...keys.flatMap(limitWords), group ?? '', '0', '']
     call('regroup', job.id, [words], () => ({ meddled: true }))
   }
 

@@ -60,6 +60,8 @@ export function createSlotsJudge(report: Report) {
     // A failed run that is retried keeps its slot.
     // The run began before a caller set this slot, and has not seen it unless it made a checkpoint.
     if (overtaken.has(was.token!) && is.nextSlot === due) return
+    // A follower whose run failed runs again at once if its children have news, for the same slot.
+    if (was.followed && is.nextSlot === due) return
     const isUsed = end !== undefined && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)
     if (!isUsed) {
       if (is.nextSlot !== due) report('a slot was moved without a run of its own', `${id}: ${due} → ${is.nextSlot}`)

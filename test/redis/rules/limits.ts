@@ -23,7 +23,7 @@ async function makeAll(world: World, n: number, making: Making): Promise<number[
 }
 
 const tag = (world: World, id: number, ...keys: string[]) =>
-  world.change(id, 'tag', '', '', keys.length, ...keys.flatMap((key) => [key, 'set', '1', '', '']), '')
+  world.change(id, 'tag', '', '', keys.length, ...keys.flatMap((key) => [key, 'set', '1', '', '']), '', '0', '')
 
 /** Registers the worker again, with this concurrency. */
 const bound = (world: World, concurrency?: number, name = 'plain') =>
@@ -437,7 +437,7 @@ const rule27: Facts = {
     await makeAll(world, 2, of1('b'))
     const [, moved] = await makeAll(world, 2, { ...of1('a'), priority: 7 })
     await world.change(urgent!, 'patch', 1, 'p', '-1')
-    await world.change('', 'tag', moved!, '', 2, 'group:c', 'first', 2, '', '', KEY, 'set', 1, '', '', 'c')
+    await world.change('', 'tag', moved!, '', 2, 'group:c', 'first', 2, '', '', KEY, 'set', 1, '', '', 'c', '0', '')
     expect(await world.faults()).toEqual([])
     expect(await served(world, run, 1)).toEqual(['a'])
     expect((await served(world, running(world), 6)).slice(0, 4).sort()).toEqual(['a', 'a', 'b', 'b'])
@@ -594,7 +594,7 @@ const claimWith = async (world: World) => {
   return { ids: lent.map(({ id }) => id), stale: stale.map(({ id }) => id), version, word }
 }
 /** As the engine tags what a claim hands back. */
-const retag = (world: World, id: number, version: string) =>
+const retag = (world: World, id: number, version: string, ...seen: string[]) =>
   world.change(
     '',
     'tag',
@@ -607,6 +607,8 @@ const retag = (world: World, id: number, version: string) =>
     '',
     '',
     '',
+    String(seen.length),
+    seen[0] ?? '',
   )
 
 const rule28: Facts = {
@@ -659,6 +661,16 @@ const rule28: Facts = {
     await retag(world, id, '1')
     await world.change(id, 'patch', '1', 'a', '1')
     expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id] })
+  },
+  async 'a tag that was computed before the job changed has no effect'(world) {
+    const id = await world.make()
+    await constrain(world)
+    await world.change(id, 'rename', 'failing')
+    await retag(world, id, '1', '')
+    expect(await claimWith(world)).toMatchObject({ ids: [], stale: [id] })
+    const { constraintsVersion } = await world.document(id)
+    await retag(world, id, '1', constraintsVersion!)
+    expect(await claimWith(world)).toMatchObject({ ids: [id], stale: [] })
   },
   async 'jobs waiting at a changed constraint are released, to be tagged again'(world) {
     const ids = await makeAll(world, 2, {})

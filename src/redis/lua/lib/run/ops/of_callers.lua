@@ -176,7 +176,9 @@ function verbs.keep(_, channel, size, item)
   if size > 0 then kept.keep(channel, size, item) else kept.forget(channel) end
 end
 
-function verbs.tag(_, id, doc, version, limits, group)
+-- seen: the version of the tags that the caller read. The next claim tags a job that has changed since.
+function verbs.tag(_, id, doc, version, limits, group, seen)
+  if seen and seen ~= (doc.constraints_version or '') then return end
   assign.anew(id, doc, version, limits, group)
 end
 

@@ -44,7 +44,7 @@ function verbs.rename(me, class)
   local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
   unique.let_go(id, doc)
   cache.change(id, doc, fields.class, class)
-  cache.change(id, doc, fields.constraints_version, OUTDATED)
+  cache.change(id, doc, fields.constraints_version, OUTDATED .. time.sequence())
   local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
   if doc.parent then
@@ -75,7 +75,8 @@ end
 
 -- A schedule that ends between two slots has no reason for another run.
 local function has_no_run_left(doc)
-  return not (doc.not_before or doc.next_slot or doc.sleep_until or doc.backoff_until or doc.wanted_early or doc.terminating)
+  return not (doc.not_before or doc.next_slot or doc.sleep_until or doc.backoff_until or doc.wanted_early
+    or doc.terminating)
 end
 
 -- Fields that a caller may change; an empty value clears.
@@ -89,13 +90,15 @@ function verbs.patch(me, patched)
       cache.zset(ns .. 'repeats', me.id, false)
     end
     if field == fields.args and doc.constraints_version then
-      cache.change(me.id, doc, fields.constraints_version, OUTDATED)
+      cache.change(me.id, doc, fields.constraints_version, OUTDATED .. time.sequence())
     end
     if field == fields.not_before then postponed = (tonumber(value) or 0) > time.now end
     if field == fields.not_before or field == fields.next_slot then moved = true end
   end
   values.check(me.id, doc)
-  if ended and doc.place == PLACE.timers and has_no_run_left(doc) then return ending.finish(me.id, doc, PLACE.completed, 'null') end
+  if ended and doc.place == PLACE.timers and has_no_run_left(doc) then
+    return ending.finish(me.id, doc, PLACE.completed, 'null')
+  end
   if doc.place == PLACE.timers or (not doc.place and postponed) or (doc.place == PLACE.pull and moved) then
     return queueing.enqueue(me.id, doc)
   end
