@@ -1,4 +1,4 @@
--- classes: what was counted by class, of a queue or of the first ones by name, as it was written down. Read only.
+-- classes: Returns the saved counters by class, of one queue or of the first queues by name. Read only.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,4 +1,4 @@
--- flow: flows as they are: each its job, its children, and what stands at their ports. Read only and bounded.
+-- flow: Returns flows: for each its job, its children and the values at their ports. Read only and bounded.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,5 +1,4 @@
--- glance: how everything stands, in one look: queues and what they have counted, limits at which jobs wait, who is at
--- work.
+-- glance: Returns an overview: the queues with their counters, the limits at which jobs wait, and the worker processes.
 -- Read only.
 --
 -- keys: texts that are answered as they are

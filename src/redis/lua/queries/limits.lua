@@ -1,6 +1,6 @@
--- limits: the limits there are, or one, with what is in use and what waits; `starts` > 0: also since when the first
--- waits, and
--- so many of the newest moments at which one started within the period of a rate. Read only.
+-- limits: Returns all limits, or one limit, with the used capacity and the waiting jobs.
+-- With `starts` > 0 it also returns the time since which the first job waits, and up to `starts` of the newest start
+-- times within the period of a rate. Read only.
 --
 -- keys: none
 -- by: API, dashboard

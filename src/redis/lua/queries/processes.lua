@@ -1,4 +1,4 @@
--- processes: who is at work: lanes, programs that ask under a name, and which runs they have. Read only.
+-- processes: Returns the lanes and the named worker processes, with their current runs. Read only.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,6 +1,7 @@
--- breaker: whether a host that we call for others may be called.
--- Closed until it has failed `threshold` times in a row; then open for a while, longer each time, and after that one
--- caller may try: the probe. Who asks meanwhile asks again soon, for most probes are short.
+-- breaker: Decides if a host may be called.
+-- The breaker is closed until the host has failed `threshold` times in a row. Then it is open for a time that grows
+-- with each failure. After that time, one caller may try: the probe. Other callers ask again after a short time,
+-- because most probes are short.
 --
 -- keys: the record of the host
 -- by: callbacks, dispatcher

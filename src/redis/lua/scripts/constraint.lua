@@ -1,4 +1,5 @@
--- constraint: sets or removes a matcher with its limit. What waits by the old ones is let go, to be tagged anew.
+-- constraint: Sets or removes a matcher with its limit.
+-- Jobs that wait because of the old matcher are released, so that they get their tags again.
 --
 -- keys: the constraints and the hints
 -- by: API

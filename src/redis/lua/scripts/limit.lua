@@ -1,5 +1,4 @@
--- limit: what is set on a limit: so many at once, so many in a period, paused, shut until a moment; or that it is no
--- more.
+-- limit: Sets the values of a limit (concurrency, rate, paused, closed until a time), or removes the limit.
 --
 -- keys: the limit, and the schema of the data
 -- by: API, callbacks, dashboard

@@ -1,4 +1,5 @@
--- repair: puts right what `verify` finds. Documents are believed: indexes, counts and ties are written anew from them.
+-- repair: Repairs the faults that `verify` finds.
+-- Documents count as correct: indexes, counts and ties are written again from them.
 --
 -- keys: none
 -- by: doctor

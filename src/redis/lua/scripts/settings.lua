@@ -1,4 +1,4 @@
--- settings: what people set on a queue: lanes, batch, paused, mode, and which classes fail instead of being lent.
+-- settings: Sets the settings of a queue: lanes, batch, paused, mode, and the classes that fail instead of being lent.
 --
 -- keys: the queue
 -- by: API, dashboard
