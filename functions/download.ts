@@ -49,7 +49,6 @@ async function perform(resources: Resources, job: Job): Promise<Downloaded> {
   return downloaded
 }
 
-/** Takes the body of an answer that is no refusal. */
 async function stored(
   resources: Resources,
   job: Job,

@@ -42,7 +42,6 @@ async function givenGraph(job: Job): Promise<Graph | undefined> {
   return stored === null ? undefined : parse(stored)
 }
 
-/** The fields of the state that hold the graphs of a flow. */
 const graphsOf = (job: Job) => ({
   graph: job.getClosed('graph'),
   history: job.getClosed('history'),

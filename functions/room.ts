@@ -5,7 +5,6 @@ import { SidejobError } from '../src/index.ts'
 export const MAX_ELEMENTS = 100_000
 export const MAX_BYTES = 1_048_576
 
-/** The error of a value that would be too large. Its run is not retried. */
 export const tooLarge = (got: string): SidejobError =>
   new SidejobError(
     'TOO_LARGE',

@@ -25,7 +25,6 @@ const fonts: Asset[] = filesOf('assets/fonts')
     return { name: named(file, bytes), type: 'font/woff2', base64: bytes.toString('base64') }
   })
 
-/** Joins the style files in the order of their names. Names of fonts get their hashes. */
 async function stylesheet(): Promise<Asset> {
   const text = filesOf('assets/style')
     .map((file) => readFileSync(join(root, 'assets/style', file), 'utf8'))
@@ -39,7 +38,6 @@ async function stylesheet(): Promise<Asset> {
   return { name: named('style.css', code), type: 'text/css; charset=utf-8', text: code }
 }
 
-/** Stylesheet of single pages. */
 async function stylesheetOf(file: string): Promise<Asset> {
   const text = readFileSync(join(root, 'assets', file), 'utf8')
   const { code } = await transform(text, { loader: 'css', minify: true, target: 'chrome123' })

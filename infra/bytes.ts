@@ -47,7 +47,6 @@ export const tooLarge = (rooms: Bytes, bounds: Bytes): string[] =>
     bytes > (bounds[room] ?? 0) ? [`${room}: ${bytes} bytes, expected at most ${bounds[room] ?? 0}`] : [],
   )
 
-/** Bounds of the rooms as they are; none is higher than before. */
 export const lowered = (rooms: Bytes, bounds: Bytes): Bytes =>
   Object.fromEntries(
     Object.entries(rooms)

@@ -9,7 +9,6 @@ export type StackOptions = Omit<AllOptions, 'config'> & { config?: string }
 
 const root = join(import.meta.dirname, '..')
 
-/** @example const stack = await startLocalStack({ dir: '.sidejob', port: 8787 }) */
 export const startLocalStack = ({ config, ...options }: StackOptions) =>
   startStack({
     ...(config ? { config } : { config: join(root, 'wrangler.toml'), entry: join(root, 'examples/worker.ts') }),

@@ -4,7 +4,6 @@ import { type Stack, startLocalStack } from './stack.ts'
 
 const { env } = process
 
-/** Environment variables for the Worker. */
 const passedOn = [
   'SIDEJOB_ALLOW_HOSTS',
   'SIDEJOB_DISPATCH',

@@ -33,7 +33,6 @@ export type Deployment = {
   publicUrl: string
   signingKeys: { current: string; next: string }
   testClock: boolean
-  /** Origins of pages that may read streams. */
   origins: readonly string[]
   log: LogLevel
   downloads: Omit<Downloads, 'files'>
@@ -107,7 +106,6 @@ const laneOf = (env: Environment) => ({
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
-/** Credentials of buckets that jobs may name. */
 function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   const { SIDEJOB_S3_ACCESS_KEY_ID: accessKeyId, SIDEJOB_S3_SECRET_ACCESS_KEY: secretAccessKey } = env
   if (!accessKeyId || !secretAccessKey) return {}

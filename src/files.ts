@@ -55,7 +55,6 @@ const storedOf = ({ size, httpEtag, uploaded, httpMetadata, customMetadata }: R2
   metadata: customMetadata ?? {},
 })
 
-/** An R2 binding as a bucket. */
 export const r2Bucket = (r2: R2): Bucket => ({
   async head(key) {
     const found = await r2.head(key)

@@ -1,5 +1,3 @@
-// Options and result of a download.
-
 import * as z from 'zod'
 import { type Files, requestHeaders } from '../../src/index.ts'
 
@@ -54,7 +52,6 @@ export const downloadArgs = z.strictObject({
 export type Args = z.infer<typeof downloadArgs>
 
 export type Downloaded = {
-  /** The id of the file. */
   file: string
   /** Final URL, after all redirects. */
   url: string

@@ -32,7 +32,6 @@ class Taking {
     this.#source = source
   }
 
-  /** Takes the bytes that have arrived; returns false at the end. */
   async more(reader: ReadableStreamBYOBReader): Promise<boolean> {
     const { response, job } = this.#source
     const { done, value } = await reader.read(this.#part.subarray(this.#filled))
@@ -51,7 +50,6 @@ class Taking {
     return true
   }
 
-  /** Stores the rest and completes the file. */
   async end(): Promise<Looked> {
     this.#checkLength()
     if (this.#type === '') await this.#lookAtType()
@@ -134,7 +132,6 @@ function checkSize({ response, maxSize }: Source, size: number): void {
   fail({ phase: 'downloading file', cause, code: 'TOO_LARGE', status: response.status, retriable: false })
 }
 
-/** Stores a body, and returns its description. */
 export async function store(source: Source): Promise<Looked> {
   const { response, job } = source
   const taking = new Taking(source)

@@ -18,13 +18,11 @@ export function recordOf({ url, headers = {}, dedup, bucket }: Args): string | u
 
 export type Known = Downloaded & { until: number }
 
-/** A record, if there is one. */
 export async function read(files: Files, key: string): Promise<Known | undefined> {
   const found = await files.bucket.get(key)
   return found ? ((await new Response(found.body).json()) as Known) : undefined
 }
 
-/** Earlier download of a URL, if its file still exists. */
 export async function knownOf({ files }: Resources, record: string | undefined): Promise<Known | undefined> {
   const known = record && (await read(files, record))
   return known && (await files.bucket.head(keyOf(known.file))) ? known : undefined

@@ -1,5 +1,3 @@
-// Type of a file, and size of a picture, by its first bytes.
-
 import { fileTypeFromBuffer } from 'file-type/core'
 import { imageDimensionsFromData } from 'image-dimensions'
 import { fail } from './failure.ts'

@@ -1,5 +1,3 @@
-// Asking a host: through the guard, and through redirects.
-
 import { callable, type Job } from '../../src/index.ts'
 import type { Args, Resources } from './args.ts'
 import { causeOf, fail, TLS } from './failure.ts'
@@ -9,7 +7,6 @@ const MAX_REDIRECTS = 5
 const PLAIN = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'sidejob' }
 const redirects = new Set([301, 302, 303, 307, 308])
 
-/** An address that may be asked. */
 export function guarded(url: string, allowHosts: readonly string[]): URL {
   try {
     return callable(url, allowHosts, 'downloads')

@@ -1,5 +1,3 @@
-// Counts the words of many texts with jobs, through the API only.
-
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Client, createClient } from '../../src/client/index.ts'
 import { batches, type Text } from './texts.ts'

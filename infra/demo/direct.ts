@@ -1,5 +1,3 @@
-// A program without jobs that answers the same question.
-
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +11,6 @@ export async function directCount(texts: Text[]): Promise<Map<string, number>> {
   return new Map(JSON.parse(await text(child.stdout)))
 }
 
-/** Words with different counts. */
 export function differences(total: Record<string, number>, direct: Map<string, number>): string[] {
   const words = new Set([...Object.keys(total), ...direct.keys()])
   return [...words].filter((word) => total[word] !== direct.get(word))

@@ -72,7 +72,6 @@ function figure(n: number) {
   return Math.round(n).toLocaleString('en')
 }
 
-/** Texts to count, or an error if there are too few. */
 function enoughTexts() {
   const texts = allTexts()
   const bytes = texts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
@@ -85,7 +84,6 @@ function enoughTexts() {
   return texts
 }
 
-/** The stack of SIDEJOB_URL, or the one on the usual port. */
 async function runningStack(): Promise<Target | undefined> {
   const url = (env.SIDEJOB_URL || `http://127.0.0.1:${env.PORT || 8787}`).replace(/\/+$/, '')
   const note = noteFor(url)
@@ -102,7 +100,6 @@ async function runningStack(): Promise<Target | undefined> {
   return { url, key, note, close: async () => {} }
 }
 
-/** The note of a stack on this machine, if it is that stack. */
 function noteFor(url: string): StackNote | undefined {
   try {
     const note: StackNote = JSON.parse(readFileSync(noteOf(env.SIDEJOB_DIR || '.sidejob'), 'utf8'))

@@ -6,11 +6,6 @@ import { connect, text } from '../stand-ins/resp.ts'
 
 export type Reading = { runs: number; lost: number; trips?: number; billed?: number; messages?: number }
 
-/**
- * Reads the counters; without a note of the stack only sidejob's.
- *
- * @example const before = await read(client, note) … spent(before, await read(client, note)).runs
- */
 export async function read(client: Client, note?: StackNote): Promise<Reading> {
   const own = await counted(client)
   if (!note) return own
@@ -39,7 +34,6 @@ async function counted(client: Client) {
 // The vendor bills the call of a script and each command in it, but not these.
 const free = new Set(['info', 'client', 'ping', 'script', 'script|load', 'command', 'select', 'auth'])
 
-/** Number of commands that Redis ran; unknown for the embedded Redis. */
 async function billed({ redis }: StackNote): Promise<number | undefined> {
   if (redis.kind === 'embedded') return undefined
   const connection = await connect(redis)
@@ -48,7 +42,6 @@ async function billed({ redis }: StackNote): Promise<number | undefined> {
   return [...lines].reduce((sum, [, name, calls]) => sum + (free.has(name!) ? 0 : Number(calls)), 0)
 }
 
-/** Number of messages that QStash accepted, as far as its log reaches. */
 async function messages({ qstash }: StackNote): Promise<number | undefined> {
   let sum = 0
   let cursor = ''

@@ -1,9 +1,6 @@
-// Progress: a bar on a terminal, otherwise a line now and then.
-
 const WIDTH = 40
 const EVERY = 10
 
-/** @example const show = progress(300, 'files'); show(120) */
 export function progress(total: number, what: string, out: NodeJS.WriteStream = process.stdout) {
   let shown = -1
   return (done: number) => {

@@ -1,5 +1,3 @@
-// Texts of the demo: what packages contain under node_modules.
-
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +10,6 @@ const code = /\.([cm]?[jt]sx?|map)$/
 
 const ROOT = fileURLToPath(new URL('../../node_modules', import.meta.url))
 
-/** All texts in a fixed order, without links and hidden folders. */
 export function allTexts(): Text[] {
   return readdirSync(ROOT, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && wanted.test(entry.name) && !code.test(entry.name))

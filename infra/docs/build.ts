@@ -1,5 +1,3 @@
-// `npm run docs`: builds the manual as a site in dist/docs, which works from files or any server.
-
 import { join } from 'node:path'
 import { buildSite } from './site.ts'
 

@@ -1,8 +1,5 @@
-// Pages of the manual and anchors of their headings.
-
 import { readdirSync } from 'node:fs'
 
-/** The Markdown files of a folder and all below it, relative to it, in order. */
 export const pagesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
@@ -28,7 +25,6 @@ export function slugger(): (heading: string) => string {
   }
 }
 
-/** The anchors of a page. */
 export function slugs(text: string): string[] {
   const headings = text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#{1,6} (.+)$/gm)
   const next = slugger()

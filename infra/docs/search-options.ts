@@ -1,5 +1,3 @@
-// Search options, shared by the index and the search.
-
 import type { Options } from 'minisearch'
 
 export const searchOptions: Options = {

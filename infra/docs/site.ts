@@ -1,6 +1,3 @@
-// The manual as static files: the pages of docs/, a list of pages, and a search without a server. `npm run docs`
-// builds it.
-
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { build } from 'esbuild'
@@ -37,7 +34,6 @@ const plain = (html: string): string =>
 
 const isElsewhere = (href: string): boolean => /^([a-z]+:|#)/.test(href)
 
-/** Converts a link to a relative one to `.html`. */
 function siteLink(from: string, href: string): { href: string; path?: string } {
   if (isElsewhere(href)) return { href }
   const [file = '', heading] = href.split('#')
@@ -46,7 +42,6 @@ function siteLink(from: string, href: string): { href: string; path?: string } {
   return { href: heading === undefined ? to : `${to}#${heading}`, path }
 }
 
-/** Renders a page with GitHub's anchors and links to the site's own files. */
 function draw(path: string): Page {
   const links: string[] = []
   const anchor = slugger()
@@ -74,7 +69,6 @@ function draw(path: string): Page {
   return { path, title, html, links, sections: sectionsOf(path, title, html) }
 }
 
-/** Sections for the search: each heading with its text. */
 function sectionsOf(path: string, title: string, html: string): Section[] {
   const parts = html.split(/(?=<h[1-3] id=")/).filter((part) => part.startsWith('<h'))
   return parts.map((part) => {
@@ -89,7 +83,6 @@ function sectionsOf(path: string, title: string, html: string): Section[] {
   })
 }
 
-/** List of pages from the index of the manual: headings in bold and their pages. */
 function navOf(index: string): Nav {
   return [...index.matchAll(/^\*\*(.+?)\*\*([\s\S]*?)(?=\n\n|$(?![\s\S]))/gm)].map(([, heading, links]) => ({
     heading: heading!,
@@ -100,7 +93,6 @@ function navOf(index: string): Nav {
   }))
 }
 
-/** Pages of the manual, and the pages they link to. */
 function pagesFrom(start: string[]): Page[] {
   const found = new Map<string, Page>()
   const waiting = [...start]

@@ -1,13 +1,9 @@
-// Template of a page: list of pages, search, text, previous and next page.
-
 import { posix } from 'node:path'
 
 export type Nav = { heading: string; pages: { title: string; path: string }[] }[]
 
 type Page = {
-  /** In the repository. */
   path: string
-  /** In the site. */
   target: string
   title: string
   html: string

@@ -1,5 +1,3 @@
-// Account and clocks: plan and eviction by Upstash's developer API, and the time of each vendor.
-
 import { databaseOf } from '../../src/deploy/database.ts'
 import type { Env } from '../../src/deploy/settings.ts'
 import type { Where } from '../../src/deploy/tick.ts'

@@ -1,5 +1,3 @@
-// Probe: checks assumptions of the stand-ins on the real platforms.
-
 import { randomBytes } from 'node:crypto'
 import type { Env } from '../../src/deploy/settings.ts'
 import { clockQuestion, databaseQuestion } from './account.ts'

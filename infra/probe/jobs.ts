@@ -13,7 +13,6 @@ export type JobsPlace = Where & {
   pause?: number
 }
 
-/** A class of the standard library that does nothing. */
 const CLASS = { class: 'placeholder', queue: 'core' } as const
 const JOBS = 10
 const DELAYS_S = [3, 10, 30] as const
@@ -42,7 +41,6 @@ export function questionsOfJobs(place: JobsPlace) {
     return id
   }
 
-  /** Waits until the job has ended, and returns when it ran, by the clocks of the deployment. */
   async function ended(id: number, ms: number): Promise<number> {
     for (const end = Date.now() + ms; ; await new Promise((resolve) => setTimeout(resolve, pause))) {
       const { status, ranAt } = await client.jobs.get(id)
@@ -83,7 +81,6 @@ export function questionsOfJobs(place: JobsPlace) {
     },
   ]
 
-  /** Deletes the jobs and returns how many are left. */
   async function remove(): Promise<number> {
     for (const id of made) await client.jobs.remove(id, { force: true })
     const left = await Promise.all(made.map((id) => client.jobs.get(id).then(Boolean, () => false)))

@@ -1,5 +1,3 @@
-// Assumptions about QStash, and the state of this deployment there.
-
 import { clientFor, tickUrl } from '../../src/deploy/tick.ts'
 import { is, type Question, unknown } from './verdict.ts'
 
@@ -86,7 +84,6 @@ export function questionsOfQstash(place: QstashPlace) {
     ),
   ]
 
-  /** Deletes the schedule and returns how many are left. */
   async function remove(): Promise<number> {
     for (const { scheduleId } of await own()) await client.schedules.delete(scheduleId)
     return (await own()).length

@@ -39,7 +39,6 @@ const short = (text: string): string =>
     .replace(/\. See https?:\S+.*$|\s*stack traceback:.*$/s, '')
     .slice(0, 160)
 
-/** Creates a namespace for the questions. */
 function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
   // As in the product: one command per request, without pipelining.
   const redis = new Redis({
@@ -212,7 +211,6 @@ function recordQuestion({ redis, record, key, run }: Asked): Question {
 const publishByScript = ({ run, key }: Asked) =>
   run("return redis.call('PUBLISH', KEYS[1], ARGV[1])", [key('channel')], ['here'])
 
-/** Subscribes, publishes after a delay, and returns the message. */
 async function heard({ client, key }: Asked, publish: () => Promise<unknown>, after = 0): Promise<string> {
   const begun = performance.now()
   const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`
@@ -272,13 +270,11 @@ const billing = ({ key, run }: Asked): Question => ({
   },
 })
 
-/** Deletes its keys and returns the number of remaining ones. */
 async function remove(asked: Asked): Promise<number> {
   for (const keys of await found(asked)) await asked.redis.unlink(...keys)
   return (await found(asked)).flat().length
 }
 
-/** Pages of keys in the namespace. */
 async function found({ redis, namespace }: Asked): Promise<string[][]> {
   const pages: string[][] = []
   for (let cursor = ''; cursor !== '0'; ) {
@@ -293,7 +289,6 @@ export function questionsOfRedis(place: RedisPlace) {
   const asked = askedAt(place)
   return {
     questions: [...luaQuestions(asked), ...jsonQuestions(asked), ...sizeQuestions(asked), billing(asked)],
-    /** Redis' own clock, in milliseconds. */
     async time(): Promise<number> {
       const [seconds, micros] = await asked.redis.time()
       return Number(seconds) * 1_000 + Number(micros) / 1_000

@@ -1,5 +1,3 @@
-// Runs the test rules on a real database, only from the repository.
-
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { createRequire } from 'node:module'

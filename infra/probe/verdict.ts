@@ -1,5 +1,3 @@
-// Result of a question: as the stand-ins do it, different, or unknown from here.
-
 export type Verdict = 'ok' | 'differs' | 'not known'
 
 export type Line = { about: string; verdict: Verdict; expected: string; got: string }
@@ -23,7 +21,6 @@ export const unknown = (about: string, expected: string, got: string): Question 
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Returns the text of a refusal, or undefined. */
 export const refusalOf = (work: Promise<unknown>): Promise<string | undefined> =>
   work.then(
     () => undefined,
@@ -45,5 +42,4 @@ export async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - from
 }
 
-/** Median, which one slow request does not move. */
 export const middle = (all: number[]): number => all.toSorted((a, b) => a - b)[all.length >> 1]!

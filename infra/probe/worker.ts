@@ -1,5 +1,3 @@
-// Assumptions about Cloudflare that are visible from outside.
-
 import { checkHealth, checkSignature, checkTick } from '../../src/deploy/checks.ts'
 import { clientFor, type Where } from '../../src/deploy/tick.ts'
 import { bellUrl } from '../../src/engine/lane/bells.ts'
@@ -25,7 +23,6 @@ const CRON_PATIENCE_MS = 130_000
 
 type Ticked = { tickAt?: string | null; tickBy?: 'cron' | 'qstash' | null }
 
-/** Waits for a tick from Cloudflare after the question. */
 async function cronArrives(url: string, patience: number, pause: number): Promise<{ as?: boolean; got: string }> {
   const asked = Date.now()
   const look = async () => (await (await fetch(`${url}/health?details=true`)).json()) as Ticked
@@ -43,7 +40,6 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
   const { patience = PATIENCE, pause = PAUSE, cronPatience = CRON_PATIENCE_MS } = place
   const waits = { patience, pause }
 
-  /** Publishes as a lane does and returns the fate of the message. */
   async function ring(): Promise<string> {
     const client = clientFor(place)
     const [sent] = await client.batch([

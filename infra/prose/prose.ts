@@ -78,7 +78,6 @@ function* piecesOfCode(path: string, text: string): Generator<Piece> {
   if (buffer) yield { line: from, text: buffer }
 }
 
-/** The sentences of a file that match a rule, and the number of all its sentences. */
 export function readProse(path: string, text: string): { sentences: number; hits: Hit[] } {
   const pieces = [...(path.endsWith('.md') ? piecesOfMarkdown(text) : piecesOfCode(path, text))]
   const sentences = pieces.flatMap(({ line, text: prose }) =>
@@ -91,7 +90,6 @@ export function readProse(path: string, text: string): { sentences: number; hits
   return { sentences: sentences.length, hits }
 }
 
-/** The numbers of Markdown lines that are too long. */
 export const longLines = (text: string): number[] =>
   [...linesOfMarkdown(text)]
     .filter(

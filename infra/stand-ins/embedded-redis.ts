@@ -97,7 +97,6 @@ const INTERVAL_MS = 1_000
 /** A snapshot blocks this process, so it may take at most a twentieth of its time. */
 const SHARE = 20
 
-/** Loads the last snapshot and saves a new one after changes. */
 function keepSnapshots(state: RedisServerState, file: string) {
   load(state.databases, file)
   let isChanged = false

@@ -1,5 +1,3 @@
-// Reads commands from HTTP requests and knows which ones the REST API refuses.
-
 import type { Command } from './resp.ts'
 
 /** Maximum request and answer size of the vendor's Free, pay-as-you-go and smallest fixed plans. */
@@ -10,7 +8,6 @@ export const tooLarge = (bytes: number) =>
 
 export type Refused = { error: string }
 
-/** A command, or the reason for its refusal. */
 export type Parsed = Command | Refused
 
 /** `["SET","key","value","EX",100]` */
@@ -56,7 +53,6 @@ function toCommand(value: unknown, what: string): Parsed {
   return command
 }
 
-/** The vendor's refusal of a command, or undefined. */
 export function refusal(command: Command, readOnly: boolean): string | undefined {
   const verb = String(command[0]).toUpperCase()
   if (unavailable.has(verb) || blocks(verb, command) || changesSettings(verb, command)) {

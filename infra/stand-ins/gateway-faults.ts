@@ -1,5 +1,3 @@
-// Faults of networks and vendors, for tests.
-
 import type { Command } from './resp.ts'
 
 export type Fault =
@@ -38,7 +36,6 @@ export function createFaults() {
     clear() {
       planned = []
     },
-    /** Returns the faults of this request. */
     strike(commands: Command[]): Fault[] {
       if (planned.length === 0) return []
       const hits = planned.filter((one) => one.when(commands) && --one.nth <= 0 && one.times-- > 0)

@@ -1,9 +1,6 @@
-// Runs Lua scripts for the vendor on plain Redis, with the vendor's rules.
-
 import { createHash } from 'node:crypto'
 import { type Command, MINUS } from './resp.ts'
 
-/** The script that Redis receives. */
 type Prepared = { text: string; sha: string; writes: boolean }
 
 /**

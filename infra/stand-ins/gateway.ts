@@ -95,7 +95,6 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     return answer(response, parsed, verb, format)
   }
 
-  /** Runs allowed commands with the planned faults. */
   async function answer(response: ServerResponse, parsed: Parsed[], verb: string, format: Format) {
     const commands = parsed.filter((one) => Array.isArray(one))
     const struck = faults.strike(commands)
@@ -167,7 +166,6 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
     token,
     faults,
     counters,
-    /** Number of requests served. */
     get requests() {
       return counters.requests
     },

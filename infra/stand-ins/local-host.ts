@@ -5,7 +5,6 @@ import type { IncomingMessage } from 'node:http'
 
 const LOCAL = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
 
-/** Returns why a request is refused, or undefined if its host is this machine. */
 export function refusedHost({ headers: { host = '' } }: IncomingMessage): string | undefined {
   const name = host.replace(/:\d+$/, '').toLowerCase()
   if (LOCAL.has(name) || name.endsWith('.localhost')) return undefined

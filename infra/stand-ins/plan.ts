@@ -1,5 +1,3 @@
-// Limits of the vendors' plans, which the stand-ins enforce.
-
 const MB = 1024 * 1024
 const DAY = 86_400_000
 const NONE = Number.POSITIVE_INFINITY
@@ -21,7 +19,6 @@ export type Plan = {
   redis: { record: number; commandsASecond: number; commandsAMonth: number }
   qstash: { daily: number; parallelism: number; message: number; delay: number }
   workers: {
-    /** Limits of one invocation. An absent one is unlimited. */
     invocation: Bounds
     /** Milliseconds of CPU of an invocation; bytes of an isolate. */
     cpu: number

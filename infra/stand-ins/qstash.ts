@@ -86,7 +86,6 @@ export async function startQstash({
     port: address.port,
     token,
     faults,
-    /** Numbers of received messages and of their outcomes. */
     counts: broker.counts,
     now: clock.now,
     /** Moves the clock and delivers due messages in order. `advance(0)` waits for messages due now. */

@@ -15,7 +15,6 @@ export type RedisKind = 'url' | 'server' | 'strict' | 'embedded'
 
 export type RunningRedis = Address & {
   kind: RedisKind
-  /** Describes it in one line, and whether it keeps data. */
   describe: string
   close(): Promise<void>
 }
@@ -56,7 +55,6 @@ export async function startRedis({
   )
 }
 
-/** Path of redis-server on this machine. */
 export function findServer(): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter(Boolean)
   return folders
@@ -197,7 +195,6 @@ function readNote(dir: string): { pid: number; port: number } | undefined {
   }
 }
 
-/** Starts a server and waits until it has loaded its data. */
 async function launch(binary: string, options: string[], wanted?: number) {
   for (let attempt = 1; ; attempt++) {
     const port = wanted ?? (await freePort())
@@ -250,7 +247,6 @@ function spawnServer(binary: string, options: string[]) {
   }
 }
 
-/** Returns INFO once the server answers, or undefined if it ended. */
 async function ready(port: number, server: ReturnType<typeof spawnServer>) {
   while (!server.hasExited()) {
     const redis = await connect({ host: HOST, port }, { timeout: 1_000 }).catch(() => undefined)

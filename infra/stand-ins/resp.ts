@@ -12,7 +12,6 @@ export type Address = {
   tls?: boolean
 }
 
-/** Name and arguments of a command. */
 export type Command = (string | Buffer)[]
 
 /** A decoded reply. A refusal by Redis is a value, not an exception. */
@@ -108,7 +107,6 @@ export async function connect(address: Address, { timeout = 5_000 }: { timeout?:
   }
 }
 
-/** Decodes a raw reply. */
 export function decode(raw: Buffer): Reply {
   let at = 0
 
@@ -130,14 +128,12 @@ export function decode(raw: Buffer): Reply {
   return next()
 }
 
-/** The raw elements of an array reply. */
 export function elements(raw: Buffer): Buffer[] {
   const found: Buffer[] = []
   createFramer((reply) => found.push(reply))(raw.subarray(raw.indexOf(CR) + 2))
   return found
 }
 
-/** The text of an error reply. */
 export function lineOf(raw: Buffer): string {
   return raw.toString('utf8', 1, raw.length - 2)
 }
@@ -182,7 +178,6 @@ function open({ host, port, tls }: Address, timeout: number): Promise<Socket> {
   })
 }
 
-/** Joins strings; sends Buffers as they are. */
 function write(socket: Socket, commands: Command[]) {
   let pending = ''
   socket.cork()

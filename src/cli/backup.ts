@@ -103,7 +103,6 @@ async function write(path: string, { note, tell, progress }: Io): Promise<void> 
   }
 }
 
-/** The lines of an export; `tell` hears how many bytes of it have been read. */
 async function* readLinesOf(path: string, tell: (bytes: number) => void): AsyncGenerator<Line> {
   let [n, bytes] = [0, 0]
   for await (const text of linesOf(path)) {

@@ -11,7 +11,6 @@ const EVERY = 250
 
 const count = ({ fits, more }: { fits: number; more: boolean }): string => `${fits}${more ? ' or more' : ''}`
 
-/** Waits for the end of a bulk job. */
 async function follow(client: Client, id: number, fits: number, { progress }: Io) {
   for (;;) {
     const { status, progress: said } = await client.jobs.get(id)

@@ -8,20 +8,16 @@ export type Option = { type: 'string' | 'boolean'; short?: string; default?: str
 export type Given = Record<string, string | boolean | undefined>
 
 export type Io = {
-  /** Prints one line of the result. */
   print: (line: string) => void
   /** Shows the result: a table or a list of members in a terminal, JSON with --json. */
   show: (data: unknown, columns?: readonly string[]) => void
-  /** One line about how it goes. */
   note: (line: string) => void
   /** One of many: a line that is printed, or JSON of it. */
   row: (data: object, line: string) => void
-  /** Reports the outcome: a note, or printed JSON. */
   tell: (data: object, line: string) => void
   /** Shows progress, in place of the last progress. */
   progress: (done: number, total: number, words: string) => void
   lines: AsyncIterable<string>
-  /** True if a person can answer questions. */
   isTerminal: boolean
   /** Asks for a yes; false without a terminal. */
   confirm: (question: string) => Promise<boolean>
@@ -93,13 +89,11 @@ async function allOf(lines: AsyncIterable<string>): Promise<string> {
 
 export const JSON_HELP = 'JSON, @file or - for the input'
 
-/** The options that were given, under their own names. */
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
 
 export const yes: Option = { type: 'boolean', short: 'y', does: 'do it; without this, only show what would be done' }
 
-/** Does something for all, some at once. */
 export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values()
   const go = async () => {

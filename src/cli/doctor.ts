@@ -11,7 +11,6 @@ type Slice = Awaited<ReturnType<Client['doctor']['examine']>>
 type Repair = Awaited<ReturnType<Client['doctor']['repair']>>
 type Page<S extends { cursor: string | null }> = (query: { cursor?: string }) => Promise<S>
 
-/** All slices, one after the other. */
 async function* slices<S extends { cursor: string | null }>(page: Page<S>): AsyncGenerator<S> {
   for (let cursor: string | null = ''; cursor !== null; ) {
     const slice: S = await page(cursor ? { cursor } : {})

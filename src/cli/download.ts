@@ -47,7 +47,6 @@ async function submit(client: Client, urls: readonly string[], given: Given): Pr
 
 type Result = { type: 'success'; result: { file: string } } | { type: 'failure'; message: string }
 
-/** Waits for one to end. */
 async function resultOf(client: Client, { id }: Download): Promise<Result> {
   for (;;) {
     const answer = await client.jobs.result(id, { wait: '20s' })

@@ -7,7 +7,6 @@ import type { Target } from './target.ts'
 
 const LOCAL = /^http:\/\/(127\.|localhost|\[::1\])/
 
-/** A connection that failed, by the code of the system. */
 function unreachable({ url }: Target, cause: NodeJS.ErrnoException): string {
   const why = cause.code ?? cause.message
   const remedy = LOCAL.test(url)

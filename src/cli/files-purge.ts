@@ -31,7 +31,6 @@ async function idsOf(lines: AsyncIterable<string>): Promise<Set<string>> {
   return ids
 }
 
-/** Which files are meant. */
 async function chooser(given: Given, io: Pick<Io, 'lines'>): Promise<(file: File) => boolean> {
   const age = given['older-than']
   if (!given.named === (age === undefined)) throw new UsageError('expected either --older-than or --named')

@@ -24,7 +24,6 @@ async function inputsOf(given: string[], io: Io): Promise<Record<string, unknown
   return inputs
 }
 
-/** Waits until a job has ended; returns its result as the API does. */
 async function resultOf(client: Client, job: number | string, query: Record<string, string | boolean>) {
   for (;;) {
     const result = await client.jobs.result(job, { wait: WAIT, ...query })
@@ -56,7 +55,6 @@ type Ended = {
   out: Record<string, unknown[]>
 }
 
-/** A job that has ended, as lines: its status, its result or error, its outputs, and its page. */
 function endedLines({ id, class: name, status, result, error, out }: Ended, page: string | undefined): string[] {
   const { message } = (error ?? {}) as { message?: string }
   return [
@@ -158,7 +156,6 @@ const ls: Command = {
   },
 }
 
-/** A verb that shows the answer about one job. */
 const one = (does: string, ask: (client: Client, job: string) => Promise<unknown>, columns?: string[]): Command => ({
   does,
   takes: ['job'],
@@ -167,7 +164,6 @@ const one = (does: string, ask: (client: Client, job: string) => Promise<unknown
   },
 })
 
-/** A verb for each of several jobs. */
 const each = (
   does: string,
   act: (client: Client, job: string, given: Given) => Promise<unknown>,

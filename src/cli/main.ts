@@ -18,7 +18,6 @@ import { resources } from './resources.ts'
 import { profileCommands, type Target, targetOf } from './target.ts'
 import { version } from './version.ts'
 
-/** Every command by its words. */
 export const commands: Record<string, Command> = {
   ...projectCommands,
   ...jobs,
@@ -33,7 +32,6 @@ export const commands: Record<string, Command> = {
 }
 commands.completion = completion(commands)
 
-/** Options of every command that uses them. */
 export const common: Record<CommonFlag, Option> = {
   url: { type: 'string', does: 'address of sidejob (SIDEJOB_URL)' },
   key: { type: 'string', does: 'API key (SIDEJOB_API_KEY)' },
@@ -47,7 +45,6 @@ const NO_TARGET: Target = { url: 'http://127.0.0.1:8787', key: '' }
 
 const flagNames = Object.keys(common) as CommonFlag[]
 
-/** The options of a command, its own and the common ones that it uses. */
 export function optionsOf({ options = {}, flags = flagNames }: Command): Record<string, Option> {
   const used = flagNames.filter((name) => flags.includes(name) && !(name in options))
   return { ...options, ...Object.fromEntries(used.map((name) => [name, common[name]])) }
@@ -73,10 +70,8 @@ function commandOf(words: string[]): [name: string, command: Command, rest: stri
 const usageOf = (name: string, { takes = [] }: Command): string =>
   [name, ...takes.map((one) => (one.startsWith('[') ? one : `<${one}>`))].join(' ')
 
-/** Commands of one word that are not about a job. */
 const isSingle = (name: string) => !name.includes(' ') && !(name in jobs) && !(name in projectCommands)
 
-/** All commands by subject, each with a line. */
 function overview(): string[] {
   const names = Object.keys(commands)
   const resourceNames = [...new Set(names.filter((name) => name.includes(' ')).map((name) => name.split(' ')[0]!))]
@@ -104,7 +99,6 @@ function overview(): string[] {
   ]
 }
 
-/** The names of all commands. */
 export const commandNames = (): string[] => Object.keys(commands)
 
 function help(name: string, command: Command): string[] {
@@ -133,7 +127,6 @@ function given(rest: string[], command: Command): { values: Given; words: string
   return { values, words }
 }
 
-/** Names the commands that may have been meant. */
 function unknown([first = '', second]: string[]): string {
   const verbs = Object.keys(commands).flatMap((name) => (name.startsWith(`${first} `) ? [name.split(' ')[1]!] : []))
   if (verbs.length > 0) {

@@ -21,7 +21,6 @@ export async function loginLink({ url, key }: Target, path: string): Promise<str
   return path === '/' ? body.url : `${body.url}&to=${encodeURIComponent(path)}`
 }
 
-/** The page of a job; undefined if the Worker has no dashboard. */
 export async function jobPage({ url }: Target, job: number): Promise<string | undefined> {
   const login = await fetch(`${url}/ui/login`, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined)
   await login?.body?.cancel()

@@ -7,7 +7,6 @@ import { type Command, chosen, type Given, type Io, JSON_HELP, jsonFrom, UsageEr
 
 type MissedWay = (typeof missedWays)[number]
 
-/** Shows a list under one member of an answer. */
 const list = (does: string, ask: (client: Client) => Promise<object>, member: string, columns: string[]): Command => ({
   does,
   async run(client, _, { show, json }) {
@@ -60,7 +59,6 @@ function settingsOf({ concurrency, rate, per }: Given) {
   }
 }
 
-/** The repeat of `schedules add`. */
 function repeatOf({ cron, tz, missed }: Given) {
   if (cron === undefined) throw new UsageError("expected --cron, such as --cron '0 2 * * *', got nothing")
   return {
@@ -72,7 +70,6 @@ function repeatOf({ cron, tz, missed }: Given) {
 
 const graph: Command = act('Show the graph of a flow', 'job', (client, job) => client.flows.graph(job))
 
-/** Each process with its jobs as a list of ids. */
 async function processesOf(client: Client) {
   const { processes, ...rest } = await client.processes.list()
   return { processes: processes.map((one) => ({ ...one, jobs: one.runs.map(({ job }) => job) })), ...rest }
@@ -81,7 +78,6 @@ async function processesOf(client: Client) {
 const signal = (word: 'quiet' | 'stop' | null, does: string): Command =>
   act(does, 'process', (client, process) => client.processes.signal(process, { signal: word }))
 
-/** A class as a line: how often what happened, and how long it waited and ran. */
 const classRow = ({ queue, class: name, counts, waited, took }: ClassCount) => ({
   queue,
   class: name ?? 'all others',
@@ -90,12 +86,10 @@ const classRow = ({ queue, class: name, counts, waited, took }: ClassCount) => (
 })
 const CLASS_COLUMNS = ['queue', 'class', 'made', 'runs', 'completed', 'failed', 'waited', 'took']
 
-/** A line for each hour in which something happened to a class. */
 const hourRows = ({ queue, class: name, hours = [] }: ClassCount) =>
   hours.map(({ at, ...counts }) => ({ at, queue, class: name ?? 'all others', ...counts }))
 const HOUR_COLUMNS = ['at', 'queue', 'class', 'made', 'runs', 'completed', 'failed']
 
-/** The counts of classes: today's, or hour by hour. */
 async function classCounts(client: Client, byHour: boolean, { show, json }: Io): Promise<void> {
   const { classes, ...rest } = await client.stats.classes(byHour ? { hours: 'true' } : {})
   if (!byHour) return show(classes.map(classRow), CLASS_COLUMNS)

@@ -39,7 +39,6 @@ export function addressOf(given: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** @example targetOf({ url: 'jobs.example.com' }) */
 export function targetOf({ url, key, profile: said }: Given): Target {
   const name = said ?? env.SIDEJOB_PROFILE
   // A named target overrides the environment, and keys are never sent to a different target.
@@ -52,7 +51,6 @@ export function targetOf({ url, key, profile: said }: Given): Target {
 
 const isSameOrigin = (one: string, other: string): boolean => new URL(addressOf(one)).origin === new URL(other).origin
 
-/** The stack that runs in this folder. */
 function localStack(): Target | undefined {
   const note = jsonIn<{ url: string; apiKey: string }>(join(env.SIDEJOB_DIR ?? '.sidejob', 'stack.json'))
   return note && { url: note.url, key: note.apiKey }

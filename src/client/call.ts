@@ -26,7 +26,6 @@ export class ApiError extends Error {
   readonly status: number
   readonly path?: (string | number)[]
   readonly retryAfter?: number
-  /** The page about the code. */
   readonly docUrl?: string
 
   constructor(status: number, { code, message, path, retryAfter, doc_url }: Failure) {

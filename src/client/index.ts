@@ -13,8 +13,6 @@ import { type Served, table } from './table.ts'
 export { ApiError, type CallOptions, type ClientOptions } from './call.ts'
 export { type Ran, RunFailed, type RunOptions } from './run.ts'
 
-// Types: what a method takes and gives follows from its route.
-
 type Param<Name> = Name extends 'job' ? string | number : Name extends 'dir' ? 'in' | 'out' : string
 
 type PathArgs<Path> = Path extends `${string}:${infer Rest}`
@@ -47,7 +45,6 @@ type Verb<R> = R extends { path: infer Path }
   ? (...args: [...PathArgs<Path>, ...Args<Input<R>>]) => Promise<Given<R>>
   : never
 
-/** A job to be created. */
 export type JobInput = z.input<typeof jobInput>
 type Job = JobInput
 
@@ -59,7 +56,6 @@ type JobOf<W> = W extends AnyDefined
   ? Omit<Job, 'class' | 'args' | 'inputs'> & { class: W['class']; args?: ArgsOf<W>; inputs?: InputsOf<W> }
   : never
 
-/** True if the functions have no type. */
 type IsAny<F> = unknown extends F ? true : F extends undefined ? true : false
 
 type Enqueue<One> = {

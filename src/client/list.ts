@@ -6,7 +6,6 @@ import type { jobPage, jobQuery, jobRows } from '../core/schemas.ts'
 type Given = z.input<typeof jobQuery>
 type Query = { [Name in keyof Given]: Given[Name] | number | boolean }
 
-/** Lists jobs whole, or with `fields: 'row'` in short. */
 export type List<Options> = {
   (input: Query & { fields: 'row' }, options?: Options): Promise<z.input<typeof jobRows>>
   (input?: Omit<Query, 'fields'>, options?: Options): Promise<z.input<typeof jobPage>>

@@ -29,7 +29,6 @@ export class RunFailed extends Error {
 
 type Ended = { type: string; result?: unknown; message?: string } | { status: string } | null
 
-/** Methods of the client used here. */
 type Verbs = {
   jobs: {
     enqueue: (job: object, options?: object) => Promise<{ id: number }>

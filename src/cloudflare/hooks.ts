@@ -6,7 +6,6 @@ import { type Code, codes, errorBody, SidejobError } from '../core/errors.ts'
 import { checkSignature, type Dialect } from '../core/hook-signature.ts'
 import { HOOK } from '../core/idempotency.ts'
 
-/** An event of the other service. */
 export type HookEvent = {
   /** The same for each delivery of the event; for GitHub, the SHA-256 of the body. */
   id: string
@@ -31,7 +30,6 @@ export type Hook<E = unknown> = {
 const LARGEST = 1_048_576
 const path = /^\/hooks\/([^/]+)$/
 
-/** Returns the hook of a path, or undefined. */
 export function hookAt<E>(
   hooks: Record<string, Hook<E>> | undefined,
   pathname: string,
@@ -91,7 +89,6 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
 const refused = (code: string, message: string, status: number): Response =>
   Response.json(errorBody(new SidejobError(code as Code, message)), { status })
 
-/** Answers a call of a hook. Errors have the usual shape. */
 export function answerHook<E>(request: Request, served: Served<E>): Promise<Response> {
   return received(request, served).catch((error: Error & { code?: string; status?: number }) => {
     if (error instanceof SidejobError) return refused(error.code, error.message, codes[error.code])

@@ -7,7 +7,6 @@ import type { LogLevel } from '../environment.ts'
 
 const levels = ['log', 'debug', 'info', 'warn', 'error'] as const
 
-/** The run of the current function. */
 const running = new AsyncLocalStorage<RunStart>()
 
 const isTold = ({ outcome, error }: RunReport, level: LogLevel): boolean =>

@@ -6,7 +6,6 @@ import type { Deployment } from '../environment.ts'
 import { createClient } from '../redis/client.ts'
 import { createStore } from '../redis/store.ts'
 
-/** Name of the build, a constant that bundlers define. */
 declare const __SIDEJOB_BUILD__: string | undefined
 
 export const buildOf = (): string | undefined => (typeof __SIDEJOB_BUILD__ === 'string' ? __SIDEJOB_BUILD__ : undefined)

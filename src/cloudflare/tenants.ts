@@ -4,7 +4,6 @@ import type { Bucket } from '../core/files.ts'
 import { addressOf, NAMESPACE, namespaceOf } from '../core/tenant.ts'
 import type { Deployment } from '../environment.ts'
 
-/** A folder of a bucket, as a bucket. */
 export const folderOf = (bucket: Bucket, folder: string): Bucket => ({
   head: (key) => bucket.head(folder + key),
   get: (key, range) => bucket.get(folder + key, range),

@@ -28,7 +28,6 @@ import { deploymentFor, folderOf } from './tenants.ts'
 /** Bindings of a Worker with sidejob, in addition to its own. */
 export type SidejobEnv = Environment & { FILES?: R2; SIDEJOB_LIMITER?: RateLimit }
 
-/** A rate-limit binding of Cloudflare. */
 type RateLimit = { limit: (options: { key: string }) => Promise<{ success: boolean }> }
 
 export type ExecutionContext = {
@@ -92,7 +91,6 @@ function mountOf(mount = ''): string {
   throw new Error(`mount: expected a path like "/_sidejob", got ${JSON.stringify(mount)}`)
 }
 
-/** Adds the mount to the address of the Worker. */
 function mounted<E extends SidejobEnv>(env: E, mount: string): E {
   const url = env.PUBLIC_URL?.replace(/\/+$/, '')
   if (url && !URL.canParse(url))
@@ -128,7 +126,6 @@ function making<T>(make: () => T): T {
   }
 }
 
-/** The answer if there is no app. */
 function failed(error: unknown): Response {
   console.error(error)
   const shown = error instanceof SidejobError ? error : new SidejobError('INTERNAL', 'something went wrong on our side')
@@ -164,7 +161,6 @@ export function createWorker<E extends object = Cloudflare.Env>(settings: Worker
   const locatorOf = (env: SidejobEnv) =>
     (locate ??= buildOf() === undefined ? undefined : createLocator(deploymentOf(mounted(env, mount)).engine))
 
-  /** The deployment, or one tenant of it. */
   function placeOf(env: SidejobEnv, deployment: Deployment, tenant?: string) {
     const { engine: options, publicUrl, s3, maxDownload, log } = deployment
     const downloads = storing && downloadsOf(env, deployment, clock.now, tenant)

@@ -27,7 +27,6 @@ function serveAsset(c: Context): Response {
 
 const bodyOf = (asset: Asset): BodyInit => ('text' in asset ? asset.text : (fromBase64(asset.base64) as BodyInit))
 
-/** Makes the pages of a deployment. */
 export function createPages({ deps, gate, api }: Given, options: DashboardOptions): Hono {
   const base = `${new URL(deps.publicUrl).pathname.replace(/\/+$/, '')}/ui`
   const app = new Hono<Env>()
@@ -66,7 +65,6 @@ export function createPages({ deps, gate, api }: Given, options: DashboardOption
   return app as unknown as Hono
 }
 
-/** Browsers without a session go to the login page; scripts get an error. */
 function refuse(c: Context, base: string): Response {
   if (c.req.path.includes('/ui/v1/') || c.req.header('x-live') || c.req.method !== 'GET')
     return c.json(

@@ -10,7 +10,6 @@ import { many } from './words/number.ts'
 
 export type Around = { signs: Signs; foot: { ok: boolean; text: string } }
 
-/** Numbers of the side bar. The last look read the kinds of errors. */
 export async function around({ cache, look }: Pick<Asked, 'cache' | 'look'>): Promise<Around> {
   const { stats, limits, hasMutes } = await cache.glance()
   const { queues } = stats

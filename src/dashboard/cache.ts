@@ -44,7 +44,6 @@ export function createCache(answers: Answers, engine: Engine) {
     return last !== undefined && Date.now() < last.until && last.round === answers.round
   }
 
-  /** Calls `ask` unless a fresh answer has this name. */
   async function get<T>(name: string, fresh: Fresh<T>, ask: () => Promise<T>): Promise<T> {
     if (isFresh(name)) return answers.kept.get(name)!.answer as Promise<T>
     const begun = Date.now()

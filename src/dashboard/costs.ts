@@ -37,5 +37,4 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/more': [1, 1, 5],
 }
 
-/** Commands of a look at a page. @example commandsOf('/jobs') // 14 */
 export const commandsOf = (path: string): number | undefined => costs[path]?.[1]

@@ -13,7 +13,6 @@ const PAGES = 20
 const MOST = limits.bulkIds.most
 
 type Counting = {
-  /** The jobs that the act would change, so far. */
   ids: number[]
   /** Cursor at which the count continues; null: the count is complete. */
   cursor: string | null
@@ -26,7 +25,6 @@ const cursorIn = (form: FormData): string | null | undefined => {
   return String(given) || null
 }
 
-/** Continues the count of the form. */
 async function counted({ engine, form }: ActAsked, of: BulkInput): Promise<Counting> {
   const until = Date.now() + COUNTS_FOR
   const ids = idsIn(String(form.get('counted') ?? ''))
@@ -43,12 +41,9 @@ async function counted({ engine, form }: ActAsked, of: BulkInput): Promise<Count
 
 type Asking = {
   of: BulkInput
-  /** The verb of the button, in front of the number. */
   verb: string
-  /** Description of the jobs, after their number. */
   what?: string
   text: string[]
-  /** True if the user has to type the number. */
   isTyped?: boolean
   /** Number of selected rows. The count leaves out rows that cannot be changed. */
   chosen?: number
@@ -100,10 +95,8 @@ export async function askCounted(asked: ActAsked, asking: Asking): Promise<Confi
   }
 }
 
-/** The jobs that the dialog counted. */
 export const countedIds = ({ form }: ActAsked): number[] => idsIn(String(form.get('counted') ?? ''))
 
-/** Starts the bulk job that changes the jobs which the dialog counted, and answers its id. */
 export async function startCounted(asked: ActAsked, action: BulkInput['action']): Promise<number> {
   const { id } = (await asked.call('POST', '/v1/bulk', { ids: countedIds(asked), action })) as { id: number }
   return id

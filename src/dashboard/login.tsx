@@ -17,7 +17,7 @@ import { expectOurs, placeOfSession, whoLooks } from './session.ts'
 /** A login form needs less: its path and its key have bounds of their own. */
 const FORM_BYTES = 65_536
 
-/** A link that is good once is good for an hour. */
+/** Milliseconds for which a login link works. */
 const LINK_LIFE = 3_600_000
 
 type Identity = Pick<Caller, 'id' | 'name' | 'scopes' | 'tenant'>
@@ -112,7 +112,6 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
   const admit = createDoor(deps, gate)
   const host = new URL(deps.publicUrl).host
 
-  /** Finds the caller and the place of an API key. */
   async function callerOf(key: string, request: Request): Promise<Found> {
     const headers = new Headers({ authorization: `Bearer ${key}` })
     const address = request.headers.get('cf-connecting-ip')
@@ -121,7 +120,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     return { place, who: caller! }
   }
 
-  /** Finds the caller and the place of a link, which stays good. */
+  /** Finds the caller and the place of a link without using it up. */
   const callerOfLink = (once: string, request: Request): Promise<Found | undefined> =>
     gate.lookUp(request, undefined, async () => {
       const { place, tenant } = await placeOfSession(once, deps)

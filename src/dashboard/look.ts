@@ -12,7 +12,6 @@ export type Likes = { theme?: Theme; density?: Density; zone: string }
 export type Look = Likes & {
   /** The path below which the pages are, without a slash at the end. */
   base: string
-  /** Host and port as people know it. */
   host: string
   name?: string
   now: number
@@ -24,7 +23,6 @@ export type Look = Likes & {
 
 export const LookContext = createContext<Look | undefined>(undefined)
 
-/** @example const { base, now } = useLook() */
 export function useLook(): Look {
   const look = useContext(LookContext)
   if (!look) throw new Error('a part of a page is rendered outside of one')

@@ -2,7 +2,6 @@
 
 import { SidejobError } from '../core/errors.ts'
 
-/** @example await engine.jobs.get('7').catch(missing) */
 export const missing = (error: unknown): undefined => {
   if (error instanceof SidejobError && error.code === 'NOT_FOUND') return undefined
   throw error

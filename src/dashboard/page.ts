@@ -51,7 +51,6 @@ export type Done = {
   secret?: string
 }
 
-/** Something that people can do on a page: a form with `act` and its fields. */
 export type Act = {
   scope: Scope
   confirm?: (asked: ActAsked) => Promise<Confirm | undefined> | Confirm | undefined

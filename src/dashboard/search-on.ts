@@ -14,7 +14,6 @@ const FRESH = 60_000
 export type Step<Row> = { rows: Row[]; cursor: string | null; total?: number; newest?: number }
 
 type Search<Row> = {
-  /** Name of the search: equal for equal filters. */
   name: string
   limit: number
   cursor?: string
@@ -22,7 +21,6 @@ type Search<Row> = {
   step: (cursor?: string) => Promise<Step<Row>>
 }
 
-/** Continues behind a step until the page is full or the time is over. */
 async function onwards<Row>({ step, limit }: Search<Row>, first: Step<Row>): Promise<Step<Row>> {
   const until = Date.now() + SEARCHES_FOR
   const rows: Row[] = []

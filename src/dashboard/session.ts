@@ -19,7 +19,6 @@ const TENANT = /^([a-z0-9-]+)~/
 /** Which header, or which member of a form, proves that a page of ours asks for a change. */
 const proofOf = (session: string): Promise<string> => hashOf(`csrf ${session}`)
 
-/** Returns the place that the name of a session is of. */
 export async function placeOfSession(name: string, deps: Deps): Promise<{ place?: Place; tenant?: string }> {
   const tenant = TENANT.exec(name)?.[1]
   return tenant === undefined ? { place: deps } : { place: await deps.tenants?.open(tenant), tenant }

@@ -3,10 +3,8 @@
 import type { QueueView } from '../engine/engine.ts'
 import type { Engine } from '../engine/index.ts'
 
-/** Slow queues of which the next jobs are read. */
 export const MOST_SLOW = 3
 
-/** Classes of the jobs that wait for a pull worker, by queue. */
 export async function unclaimedIn(engine: Engine, queues: readonly QueueView[]): Promise<Map<string, string[]>> {
   const found = await Promise.all(queues.map(({ name }) => engine.queues.get(name).catch(() => undefined)))
   const classes = found.flatMap((queue): [string, string[]][] => {

@@ -20,11 +20,6 @@ const NOT_THERE = new Set([10007, 10090, 10092])
 const R2_IS_OFF = 10042
 const R2_EXISTS = 10004
 
-/**
- * Cloudflare with a token.
- *
- * @example const cloudflare = createCloudflare({ token }); await cloudflare.subdomain(account)
- */
 export function createCloudflare(options: { token: string; base?: string }) {
   const base = options.base ?? 'https://api.cloudflare.com/client/v4'
 
@@ -45,7 +40,6 @@ export function createCloudflare(options: { token: string; base?: string }) {
   const ask = async <T>(method: string, path: string, body?: object): Promise<T> =>
     (await envelope<T>(method, path, body)).result
 
-  /** All pages of a list. */
   async function list<T>(path: string): Promise<T[]> {
     const all: T[] = []
     for (let page = 1, pages = 1; page <= pages; page++) {
@@ -93,7 +87,6 @@ export function createCloudflare(options: { token: string; base?: string }) {
         throw error
       }
     },
-    /** Returns whether it existed. */
     removeWorker: async (account: string, worker: string) =>
       (await unlessMissing(
         ask('DELETE', `/accounts/${account}/workers/scripts/${worker}?force=true`).then(() => true),

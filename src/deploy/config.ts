@@ -66,7 +66,6 @@ export type Shape = {
   placement?: string
   /** Cloudflare's cron triggers the tick. */
   cron: boolean
-  /** True if the Worker has an address under the account's workers.dev subdomain. */
   workersDev: boolean
 }
 
@@ -112,7 +111,6 @@ const reasons: Record<(typeof flags)[number], string> = {
   global_fetch_strictly_public: "a job's URL can reach another Worker of your zone without passing its access rules",
 }
 
-/** Recommended settings that the configuration lacks, one sentence each. */
 export function warningsFor({ path, raw }: Project): string[] {
   const file = basename(path)
   const { compatibility_flags: own = [], observability } = raw

@@ -104,11 +104,9 @@ export function placementOf(region: string): string {
   )
 }
 
-/** The QStash region nearest to a database. */
 const nearestQstash = (region: string): string =>
   /^(us|ca|sa|mx|northamerica|southamerica)-/.test(region.replace(/^\w+:/, '')) ? US : EU
 
-/** Warnings about distances. */
 export function distanceWarnings(places: { redis?: string; qstash: string; roundTrip: number }): string[] {
   const { redis, qstash, roundTrip } = places
   return [
@@ -123,7 +121,6 @@ export function distanceWarnings(places: { redis?: string; qstash: string; round
   ].filter((sentence) => typeof sentence === 'string')
 }
 
-/** Warnings about the database itself. */
 export function databaseWarnings({ name, readRegions, budget, plan }: Database): string[] {
   return [
     readRegions.length > 0 &&

@@ -4,7 +4,6 @@ export class DeployFailure extends Error {
   override name = 'DeployFailure'
 }
 
-/** An error answer of Cloudflare: its codes and texts. */
 export class CloudflareError extends Error {
   override name = 'CloudflareError'
   readonly code: number

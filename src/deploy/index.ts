@@ -28,9 +28,7 @@ export type DeployOptions = {
   name?: string
   /** Cloudflare's cron triggers the tick each minute; if false, QStash does. */
   cron?: boolean
-  /** Folder of the keys. */
   folder?: string
-  /** The project's own wrangler configuration. */
   config?: string
   say?: (line: string) => void
   /** Milliseconds until a new address is known, and between attempts. */
@@ -42,7 +40,6 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 type Means = { account: string; cloudflare: Cloudflare; wrangler: Wrangler }
 
-/** Adds advice to a vendor's error. */
 async function advised<T>(work: Promise<T>, account?: string): Promise<T> {
   return work.catch((error: Error) => {
     const advice = error instanceof DeployFailure ? undefined : adviceFor(error.message, account)
@@ -83,7 +80,6 @@ async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
   throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Set one of\n${list}`)
 }
 
-/** Address of the Worker: a domain of the user, or workers.dev. */
 async function addressOf(
   plan: Plan,
   { raw }: Project,
@@ -129,7 +125,6 @@ async function makeBucket({ bucket }: Names, { account, cloudflare }: Means, say
   return made !== 'off'
 }
 
-/** Places the Worker near the database, if Cloudflare knows the region. */
 async function placeFor(redis: string | undefined, { raw }: Project, { account, cloudflare }: Means) {
   if (raw.placement) return { placement: raw.placement.region ?? raw.placement.mode, warnings: [] }
   if (!redis) return { warnings: [] }

@@ -4,7 +4,6 @@ export type WellKnown = { mount: string; cron?: string }
 
 const PATIENCE_MS = 10_000
 
-/** Returns the mount of a Worker, or undefined if it has none or does not answer. */
 export async function wellKnownOf(origin: string): Promise<WellKnown | undefined> {
   const url = `${origin}/.well-known/sidejob`
   const answer = await fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }).catch(() => undefined)

@@ -67,7 +67,6 @@ function badKeys(env: Env): string | false {
   }
 }
 
-/** Reasons against a deployment, one sentence each. */
 function refused(env: Env): string[] {
   const webhooks = (env.SIDEJOB_WEBHOOK_SECRET ?? '').split(',').map((secret) => secret.trim())
   const published = new Set<string>(Object.values(development))
@@ -102,7 +101,6 @@ export type Plan = {
   refused: string[]
 }
 
-/** Plans a deployment from the environment and the name. */
 export function planOf(env: Env, name?: string, source?: string): Plan {
   const names = namesOf(name, source)
   const without = told.filter((secret) => !env[secret])
@@ -120,7 +118,6 @@ export function planOf(env: Env, name?: string, source?: string): Plan {
 
 export const make = (secret: string): string => (needed[secret] as { make: () => string }).make()
 
-/** Describes the plan without values. */
 export function describe({ names, given, made, missing, refused: no }: Plan): string[] {
   const url = given.PUBLIC_URL ?? `https://${names.worker}.<your subdomain>.workers.dev`
   const steps = [
@@ -139,5 +136,4 @@ export function describe({ names, given, made, missing, refused: no }: Plan): st
   ]
 }
 
-/** File of the generated keys. */
 export const keyFileOf = ({ worker }: Names, folder = '.sidejob'): string => `${folder}/${worker}.keys.json`

@@ -32,7 +32,6 @@ type TableOptions = {
   dir: string
   root: string
   bundle: string
-  /** True for files of the project. */
   isOwn?: (name: string) => boolean
 }
 
@@ -77,7 +76,6 @@ export function tableOf(map: string, { dir, root, bundle, isOwn = isProjects }: 
   return { bundle, files, places }
 }
 
-/** Returns the stored form, or undefined if it is too large. */
 export function tableText(table: SourceTable): string | undefined {
   const whole = JSON.stringify(table)
   if (whole.length <= MOST) return whole
@@ -87,7 +85,6 @@ export function tableText(table: SourceTable): string | undefined {
 
 type Vars = Record<string, string | undefined>
 
-/** Stores the table of a build for its isolates. */
 export async function keepTable(vars: Vars, build: string, table: SourceTable): Promise<void> {
   const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_NAMESPACE: namespace } = vars
   const text = tableText(table)

@@ -19,7 +19,6 @@ const message = { retries: 0, method: 'POST' } as const
 export const clientFor = ({ url, token }: Where) =>
   new Client({ baseUrl: url, token, devMode: false, enableTelemetry: false })
 
-/** Sets the schedule of a Worker up. */
 export async function scheduleTick(where: Where, name: string, cron: string) {
   const schedule = { scheduleId: scheduleIdOf(name), cron, destination: tickUrl(where.publicUrl) }
   await clientFor(where).schedules.create({ ...schedule, ...message })

@@ -10,7 +10,6 @@ import type { Build } from './bundle.ts'
 import { boundsVar } from './invocation/bounds.ts'
 import type { HostOptions } from './worker.ts'
 
-/** As in the configuration of a Worker. */
 export type Compatibility = { compatibilityDate: string; compatibilityFlags: readonly string[] }
 
 type Served = Compatibility & {
@@ -56,7 +55,6 @@ const sidejob :Workerd.Worker = (
 
 type Options = HostOptions & {
   wrangler: typeof import('wrangler')
-  /** Path of workerd. */
   workerd: string
   say: (line: string) => void
   onReady: (pid: number) => void

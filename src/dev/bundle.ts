@@ -13,15 +13,12 @@ export type BundleOptions = {
   /** Folder of the project, and folder of the build. */
   root: string
   dir: string
-  /** Entry of the Worker, and constants of its configuration. */
   entry: string
   define?: Record<string, string>
-  /** Builds again after each change of a file. */
   isWatching?: boolean
   /** Leaves the entry without the limits of invocations. */
   isAlone?: boolean
   onBuild: (build: Build) => void
-  /** Receives the errors of a failed build, formatted by esbuild. */
   onBroken: (errors: string) => void
 }
 

@@ -73,7 +73,6 @@ async function serve(options: HostOptions) {
   })
 }
 
-/** Calls back after a change of the configuration or of .dev.vars, one call at a time. */
 function watchSettings(config: string, onChange: () => Promise<void>) {
   let pending: ReturnType<typeof setTimeout>
   let turn = Promise.resolve()
@@ -86,7 +85,6 @@ function watchSettings(config: string, onChange: () => Promise<void>) {
   })
 }
 
-/** The project's wrangler, with its miniflare, workerd and esbuild. */
 function librariesOf(root: string) {
   const require = createRequire(join(root, 'package.json'))
   const requireAsWrangler = createRequire(wranglerOf(require))

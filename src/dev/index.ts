@@ -46,7 +46,6 @@ const LEASE = 10_000
 const WARM = '0s'
 /** An endless loop kills the Worker. If several runs were in progress, each is repeated at most this often. */
 const MAX_LOST = '3'
-/** Number of runs in a job's history, for developers. */
 const HISTORY = '20'
 /** Milliseconds of CPU after which a run without an answer counts as a loop. Production allows the plan's CPU time. */
 const LOOP_AFTER = 3_000

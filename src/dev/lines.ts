@@ -41,7 +41,6 @@ const printedLine = ({ job, class: name, text }: Printed, locate: Locate): strin
 export type Started = { job: number; class: string; token: string }
 type Announced = ({ sidejob: 'start' } & Started) | { sidejob: 'end'; job: number }
 
-/** Returns the run that a line announces, or undefined. */
 export function announcedIn(said: string): Announced | undefined {
   if (!/^\{"sidejob":"(start|end)"/.test(said)) return undefined
   try {

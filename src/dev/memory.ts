@@ -2,7 +2,6 @@
 // reports usage.
 
 export type MemoryOptions = {
-  /** Port of workerd's inspector. */
   port: number
   /** Bytes of the JavaScript heap, buffers and WebAssembly. */
   limit: number
@@ -16,7 +15,6 @@ type Inspector = { ask: <T>(method: string) => Promise<T>; isOpen: () => boolean
 /** Name of the Worker among miniflare's isolates. */
 const USER = /\/core:user:/
 
-/** Asks the inspector one question at a time. */
 async function connect(port: number): Promise<Inspector> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as Target[]
   const target = targets.find(({ webSocketDebuggerUrl }) => USER.test(webSocketDebuggerUrl))

@@ -9,7 +9,6 @@ const HOST = '127.0.0.1'
 const [LOW, HIGH] = [10_000, 32_000]
 const TRIES = 20
 
-/** Rejects if the port is taken. */
 const probe = (port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const server = createServer().once('error', reject)

@@ -19,7 +19,6 @@ type Libraries = { wrangler: typeof import('wrangler'); miniflare: typeof import
 export type ServingOptions = HostOptions &
   Libraries & {
     tell: (message: HostMessage) => void
-    /** Name of the stored places of the project's files. */
     build: string
   }
 
@@ -36,7 +35,6 @@ export function createServing(options: ServingOptions) {
   const root = dirname(options.config)
   const now: Now = { isServing: false, locate: () => undefined, uncaught: '', printed: [], running: new Map() }
   let worker: InstanceType<typeof Miniflare> | undefined
-  /** The last working build and its settings. */
   let good: { options: MiniflareOptions; bundle: string } | undefined
 
   async function use(workerd: MiniflareOptions) {
@@ -78,7 +76,6 @@ export function createServing(options: ServingOptions) {
   }
 
   return {
-    /** Runs in progress, and the places of their classes. */
     running: (): RunningJob[] =>
       [...now.running.values()].map((run) => {
         const place = good && classPlace(good.bundle, run.class, now.locate)
@@ -116,9 +113,7 @@ type Now = {
   locate: Locate
   /** Printed by workerd about a failed start or first request. */
   uncaught: string
-  /** Lines printed during the check of a build. */
   printed: string[]
-  /** By job. */
   running: Map<number, Started>
 }
 
@@ -146,7 +141,6 @@ function logging({ miniflare: { Log, LogLevel }, tell, isWatching }: ServingOpti
   }
 }
 
-/** The project's configuration with the local settings. */
 function workerdOptions(options: ServingOptions, modules: V4ModuleDefinition[], logs: object): MiniflareOptions {
   const { wrangler, miniflare, config, dir, port, inspectorPort, vars, bounds, state, tell } = options
   const { name } = readSettings(wrangler, config)

@@ -7,14 +7,8 @@ type Wrangler = Pick<typeof import('wrangler'), 'unstable_readConfig'>
 
 export type ProjectSettings = { name: string; entry: string; define: Record<string, string> }
 
-/** The place of a mistake in the form of wrangler's parsers. */
 type Location = { file?: string; line?: number; column?: number; lineText?: string }
 
-/**
- * Reads and checks the configuration.
- *
- * @example readSettings(wrangler, 'wrangler.jsonc') // { name: 'my-jobs', entry: '/home/ann/my-jobs/src/index.ts', define: {} }
- */
 export function readSettings(wrangler: Wrangler, config: string): ProjectSettings {
   const { name, main, define } = parsed(wrangler, config)
   if (!main)
@@ -35,7 +29,6 @@ function parsed(wrangler: Wrangler, config: string) {
   }
 }
 
-/** Formats the message with its place, which editors and terminals recognize. */
 function explained({ message, location }: Error & { location?: Location }, config: string): string {
   const file = basename(config)
   if (!location?.line) return message
@@ -48,7 +41,6 @@ function explained({ message, location }: Error & { location?: Location }, confi
 const worded = (message: string): string =>
   /^[A-Z][A-Za-z]+$/.test(message) ? message.replace(/(?!^)([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`) : message
 
-/** The file and the line of a member. */
 function placeOf(config: string, member: string): string {
   const lines = readFileSync(config, 'utf8').split('\n')
   const at = lines.findIndex((line) => new RegExp(`"${member}"\\s*:|^\\s*${member}\\s*=`).test(line))

@@ -23,7 +23,6 @@ export function readMap(text: string, dir: string, root: string): Locate {
 
 const FRAME = /\(?(?:file:\/\/)?[^\s()]*worker\.js:(\d+):(\d+)\)?/g
 
-/** Replaces places of the bundle in a text. */
 export const located = (text: string, locate: Locate): string =>
   text.replace(FRAME, (frame, line: string, column: string) => {
     const place = locate(Number(line), Number(column))
@@ -36,7 +35,6 @@ const MAPPED = /^\s*at (?:.* \()?((?:[\w.-]+\/)*[\w.-]+\.[cm]?[jt]sx?):(\d+):\d+
 
 const isOwn = ({ file }: Place) => !file.includes('node_modules') && !file.startsWith('..')
 
-/** The first frame of a stack in the project's own files. */
 export function ownPlace(stack: string, locate: Locate): Place | undefined {
   for (const [, line, column] of stack.matchAll(FRAME)) {
     const place = locate(Number(line), Number(column))

@@ -33,11 +33,9 @@ export type StackOptions = {
   qstash?: { url: string } & Partial<Keys>
   /** Additional variables of the Worker, such as SIDEJOB_TEST_CLOCK. */
   vars?: Record<string, string | undefined>
-  /** The wrangler configuration of the Worker. */
   config: string
   /** Entry; default `main` of the configuration. */
   entry?: string
-  /** Builds the Worker again after each change of a file. */
   isWatching?: boolean
   /** The plan whose limits apply; default SIDEJOB_PLAN. */
   plan?: PlanName
@@ -50,9 +48,7 @@ export type StackOptions = {
    * for its own requests, and no R2.
    */
   alone?: boolean
-  /** Receives the Worker's output. */
   say?: (line: string) => void
-  /** Called when a new build is served. */
   onReload?: (ms: number) => void
   /** Called when workerd was ended because of an endless loop. */
   onLoop?: () => void
@@ -123,7 +119,6 @@ export async function startStack(options: StackOptions) {
   }
 }
 
-/** Rejects when the signal aborts. */
 const aborted = (signal?: AbortSignal) =>
   new Promise<never>((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason), { once: true }))
 
@@ -179,7 +174,6 @@ async function started(options: StackOptions, running: Running) {
     qstash: standIn,
     /** A single-use login link to the dashboard; undefined if the Worker has none. */
     login: () => loginLink(url, apiKey),
-    /** Asks for a tick now. */
     tick: () => askForTick(ticking),
     /** Rejects when a part ends that cannot be restarted. */
     gone: gone.promise,
@@ -240,7 +234,6 @@ async function failLooping({ url, apiKey, jobs, seconds, say = () => {} }: Loopi
 type Ticking = Parameters<typeof askForTick>[0]
 type Services = Awaited<ReturnType<typeof startServices>>
 
-/** Starts Redis with its gateway, and QStash or its stand-in. */
 async function startServices(options: StackOptions, folder: string, running: Running) {
   const { redis: force, persist = true, qstash: own, vars = {} } = options
   const redis = await startRedis({ force, persist, dir: join(folder, 'redis') })
@@ -257,7 +250,6 @@ async function startServices(options: StackOptions, folder: string, running: Run
   }
 }
 
-/** Limits of the Worker, its build, and the receiver of its output. */
 function hostOf({ plan = planOf(), bounds = {}, loopAfter, say = () => {}, ...options }: StackOptions) {
   const { config, entry, isWatching, alone } = options
   const { invocation, cpu, memory } = plans[plan].workers
@@ -276,7 +268,6 @@ type Told = Pick<Services, 'gateway' | 'qstash'> & {
   filesSecret: string
 }
 
-/** Settings of the Worker: addresses of the parts, and the caller's own variables. */
 const varsOf = (
   { gateway, qstash, origin, apiKey, webhookSecret, filesSecret }: Told,
   vars: StackOptions['vars'] = {},
@@ -318,7 +309,6 @@ function standInFor({ folder, persist, vars }: StandIn) {
   })
 }
 
-/** Returns a single-use login link, if the Worker has a dashboard. */
 async function loginLink(url: string, apiKey: string): Promise<string | undefined> {
   const headers = { authorization: `Bearer ${apiKey}` }
   const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers }).catch(() => undefined)

@@ -4,9 +4,7 @@
 import { readFileSync } from 'node:fs'
 
 export type WatchOptions = {
-  /** The watched process; undefined if unknown. */
   pid: () => number | undefined
-  /** True if it answers. */
   isAlive: () => Promise<boolean>
   /** It has used this many seconds of CPU without an answer. */
   onLoop: (pid: number, seconds: number) => void
@@ -19,7 +17,6 @@ export type WatchOptions = {
 /** Clock ticks per second in Linux. */
 const TICKS = 100
 
-/** @example cpuOf(process.pid) // 1.25 */
 export function cpuOf(pid: number): number | undefined {
   try {
     // The name of the command, in brackets, may contain spaces.

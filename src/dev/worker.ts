@@ -15,7 +15,6 @@ export type HostOptions = {
   dir: string
   /** Folder of KV, D1, R2 and Durable Objects; if omitted, the data ends with the process. */
   state?: string
-  /** The wrangler configuration of the Worker. */
   config: string
   /** Entry; default `main` of the configuration. */
   entry?: string
@@ -23,7 +22,6 @@ export type HostOptions = {
   isWatching?: boolean
   /** Limits of an invocation; absent: none. */
   bounds?: Bounds
-  /** workerd serves the Worker without miniflare. */
   alone?: boolean
   /** Port of workerd's inspector, which reports the memory of the Worker. */
   inspectorPort?: number
@@ -49,9 +47,7 @@ export type WorkerOptions = Omit<HostOptions, 'inspectorPort'> & {
   /** Milliseconds of CPU after which an endless loop is ended, and maximum bytes of an isolate. */
   cpu?: number
   memory?: number
-  /** Receives the Worker's output. */
   say: (line: string) => void
-  /** Called when a new build is served. */
   onReload?: (ms: number) => void
   /** Called when workerd was ended because of an endless loop, with the runs in progress. */
   onLoop?: (running: RunningJob[], seconds: number) => unknown
@@ -77,7 +73,6 @@ const ANSWER_MS = 1_000
 
 const nameOf = ({ class: name, job, place }: RunningJob): string => `${name} #${job}${place ? ` (${place})` : ''}`
 
-/** Names the runs in progress, one of which loops. */
 function loopText(running: readonly RunningJob[], seconds: number): string {
   const [first] = running
   const used = `${seconds} s of CPU without an answer: its code loops.`
@@ -164,7 +159,6 @@ export async function startWorker(all: WorkerOptions) {
     process.kill(pid, 'SIGKILL')
   }
 
-  /** Runs in progress, as the host knows them. */
   function runningJobs(): Promise<RunningJob[]> {
     const { promise, resolve } = Promise.withResolvers<RunningJob[]>()
     const hear = (message: HostMessage) => 'running' in message && resolve(message.running)
@@ -231,7 +225,6 @@ export async function startWorker(all: WorkerOptions) {
 
   return {
     ready,
-    /** Process of workerd, if the system reports it. */
     get pid() {
       return workerd
     },

@@ -26,9 +26,7 @@ import { type Asked, type Method, pathParams, Reply, type Route } from './route.
 import { list, listed } from './routes.ts'
 
 type Beside = {
-  /** Other systems whose API is served next to ours; none by default. */
   facades?: readonly Facade[]
-  /** Pages for people, below `/ui`; none by default. */
   dashboard?: Dashboard
 }
 
@@ -153,7 +151,6 @@ const isListening = (route: Route, { query, body }: { query: Waiting; body: Wait
 const channelsOf = ({ query }: { query: Waiting }): string[] =>
   (query?.channel ?? []).map((name) => `/${name.replace(/^\//, '')}`)
 
-/** Dependencies of an app inside a tenant, without the deployment's own. */
 const insideOf = (deps: Deps, { engine, publicUrl, downloads }: Place): Deps => ({
   ...deps,
   ...{ engine, publicUrl, downloads, clock: undefined, tenants: undefined },
@@ -168,7 +165,6 @@ const entryOf = ({ resource, verb, method }: Listed, { url }: Request, { id, nam
   return { by: `key:${id}`, name, verb: `${resource}.${verb}`, method, path: `${pathname}${search}`.slice(0, 1_000) }
 }
 
-/** Headers of every answer. */
 async function guarded(c: Context, next: () => Promise<void>): Promise<void> {
   await next()
   const { headers } = c.res
@@ -189,7 +185,6 @@ const bytesOf = async (request: Request, most: number): Promise<Uint8Array> => {
 
 type Query = Record<string, string | string[] | Record<string, string>>
 
-/** The first name that comes again, unless it may. */
 function secondOf(names: Iterable<string>, repeated: readonly string[]): string | undefined {
   const seen = new Set<string>()
   for (const name of names) {
@@ -257,7 +252,6 @@ const headersOf = ({ code, retryAfter }: SidejobError): Record<string, string> =
 
 const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
-/** Methods that the path accepts, if it refuses this one. */
 const taking = ({ req: { path } }: Context, app: Hono): Method[] =>
   methods.filter((other) => app.router.match(other, path)[0].some(([[, { method }]]) => method === other))
 

@@ -4,7 +4,6 @@ import type { AuditEntry } from '../engine/engine.ts'
 import type { Deps } from './deps.ts'
 import type { Place } from './places.ts'
 
-/** @example await audited(place, { by: 'key:…', name: 'ci', verb: 'keys.add', method: 'POST', path: '/v1/keys' }, deps) */
 export async function audited(
   { engine, publicUrl }: Place,
   entry: AuditEntry,

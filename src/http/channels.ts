@@ -11,7 +11,6 @@ import { tokenPath } from './door.ts'
 import { keyOf } from './places.ts'
 import { route } from './route.ts'
 
-/** Maximum number of channels per stream. */
 const MOST_CHANNELS = 20
 
 const absolute = (channel: string): string => (channel.startsWith('/') ? channel : `/${channel}`)

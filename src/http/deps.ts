@@ -9,13 +9,11 @@ import type { Signed } from './signature.ts'
 
 export type Deps = {
   engine: Engine
-  /** Checks a signature of QStash. */
   verify: (signed: Signed) => Promise<boolean>
   /** Public address without a trailing slash. */
   publicUrl: string
   /** A key with all scopes, in addition to the keys in Redis. */
   apiKey?: string
-  /** Moves the clock, in tests only. */
   clock?: { advance: (ms: number) => void | Promise<void> }
   /** Storage of files; without it there are no downloads. */
   downloads?: Downloads
@@ -28,6 +26,5 @@ export type Deps = {
   limiter?: Limiter
   /** Receives each audit entry before the act, with the address of the deployment or tenant. */
   hearAudit?: (entry: AuditEntry & { url: string }) => void
-  /** Receives unexpected errors. */
   report?: (error: unknown) => void
 }

@@ -5,10 +5,8 @@ import { type Code, codes } from '../core/errors.ts'
 import { remedies } from '../core/remedies.ts'
 import type { OpenApi, Operation, Schema } from './openapi-types.ts'
 
-/** Creates the page, without scripts and external resources, which its policy forbids. */
 export const docs = async (document: OpenApi): Promise<Response> => show(String(await page(document)))
 
-/** Creates the page about errors, with an anchor for each code. */
 export const errors = async (): Promise<Response> => show(String(await errorsPage()))
 
 const show = async (text: string): Promise<Response> =>

@@ -14,7 +14,6 @@ import type { Route } from './route.ts'
 
 export type Admitted = { place: Place; caller?: Caller }
 
-/** Codes of a refused credential. */
 const refusals: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'NOT_FOUND'])
 
 /** Returns the place and the caller of a request; throws if the route is forbidden. */
@@ -28,7 +27,6 @@ export type Admit = (route: Route, request: Request) => Promise<Admitted>
 export function createDoor(deps: Deps, gate: Gate): Admit {
   let ownHash: string | undefined
 
-  /** Finds a key in the place that its text names. */
   async function knownBy(key: string, hash: string, { engine }: Place): Promise<KnownKey | undefined> {
     if (engine !== deps.engine || !deps.apiKey) return engine.keys.authenticate(key)
     // Hashes have one length, and the time of their comparison tells nothing of the key.
@@ -132,7 +130,6 @@ export const admitSigned = async (request: Request, bytes: Uint8Array, { verify,
   throw unsigned(signature)
 }
 
-/** Throws if there is no signature at all, before the body is read. */
 export const expectSignature = (request: Request): void => {
   if (!signatureOf(request)) throw unsigned(undefined)
 }
@@ -175,7 +172,6 @@ const quotaOf = ({ unlimited, limits, tenantLimits }: Caller): Pick<Call, 'quota
   return { quota: tenantLimits ? { ...quota, tenant: { jobs: tenantLimits.jobs, bytes: tenantLimits.bytes } } : quota }
 }
 
-/** The tenant that serves a caller, and its limits. */
 export const ofTenant = (
   tenant: string | undefined,
   { tenantLimits }: Place,
@@ -200,7 +196,6 @@ export const tokenPath = (url: string): string => {
 const tokenOf = ({ headers, url }: Request): string | undefined =>
   headers.has('authorization') ? undefined : (new URL(url).searchParams.get('token') ?? undefined)
 
-/** Returns whether `?force` asks for the scope that force needs. */
 export const isForced = ({ forced }: Route, request: Request): boolean => {
   const force = forced && new URL(request.url).searchParams.get('force')
   return typeof force === 'string' && !['false', '0'].includes(force)

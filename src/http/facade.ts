@@ -4,7 +4,6 @@ import type { SidejobError } from '../core/errors.ts'
 import type { Route } from './route.ts'
 
 export type Facade = {
-  /** Name of its resource in the OpenAPI document. */
   name: string
   routes: Record<string, Route>
   /** Answers an unknown path; undefined leaves it to the app or the next facade. */

@@ -79,7 +79,6 @@ export const respond = (
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads UTF-8, strictly. */
 export const utf8 = (bytes: Uint8Array): string => {
   try {
     return decoder.decode(bytes)

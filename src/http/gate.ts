@@ -37,7 +37,6 @@ function limited(wait: number, what: string, { rate }: Pace): void {
   throw new SidejobError('LIMITED', message, { retryAfter: wait })
 }
 
-/** @example const gate = createGate({}); await gate.lookUp(request, hash, () => engine.authenticate(key)) */
 export function createGate({ limiter }: { limiter?: Limiter }): Gate {
   const take = buckets(doors.remembered, Date.now)
   const known = new Lru<string, true>(doors.remembered)

@@ -2,11 +2,6 @@
 
 import type { Listed } from './openapi.ts'
 
-/**
- * Creates the guide.
- *
- * @example llms(routes, 'https://jobs.example.com')
- */
 export function llms(routes: readonly Listed[], publicUrl: string): string {
   const ours = routes.filter(({ facade, scope }) => !facade && scope !== 'signed')
   const sections = [...Map.groupBy(ours, ({ resource }) => resource)].map(([resource, all]) => [

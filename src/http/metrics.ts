@@ -6,11 +6,9 @@ import type { GroupView, LimitView, QueueView } from '../engine/engine.ts'
 
 export type Measured = {
   queues: QueueView[]
-  /** Total counts by queue. */
   total: Record<string, Record<string, number>>
   /** Number of runs of today by queue and waiting time, with the bounds of `waitEnds`. */
   waits: Record<string, readonly number[]>
-  /** Counts of today by class. */
   classes: ({ queue: string } & Pick<ClassCount, 'class' | 'took'>)[]
   limits: LimitView[]
   groups: GroupView[]

@@ -116,7 +116,6 @@ const words: Record<string, string> = {
   503: 'Not available',
 }
 
-/** A shape in both formats. */
 export const data = (schema: Schema): Content =>
   Object.fromEntries(
     Object.keys(mediaTypes)

@@ -11,7 +11,6 @@ export type Place<E extends Engine = Engine> = {
   engine: E
   /** Public address without a trailing slash. */
   publicUrl: string
-  /** Storage of files; without it there are no downloads. */
   downloads?: Downloads
   /** Limits of a tenant, for all its keys together. */
   tenantLimits?: KeyLimits
@@ -20,7 +19,6 @@ export type Place<E extends Engine = Engine> = {
 /** The caller: its key, the key's text if it was sent, the engine that knows the key, and the tenant of the request. */
 export type Caller = KnownKey & { key?: string; home: Engine; tenant?: string; tenantLimits?: KeyLimits }
 
-/** The text of the caller's key, which a session does not know. */
 export function keyOf({ key }: Caller): string {
   if (key === undefined)
     throw new SidejobError('FORBIDDEN', 'expected an API key, got a session: it cannot be passed on')
@@ -28,7 +26,6 @@ export function keyOf({ key }: Caller): string {
 }
 
 export type Tenants<E extends Engine = Engine> = {
-  /** Returns the place of a tenant, or undefined. */
   open: (name: string) => Promise<Place<E> | undefined>
   /**
    * Suspends a tenant and erases a slice of its data: first its keys in Redis, then its files. With `preview` it only
@@ -44,7 +41,6 @@ export type Tenants<E extends Engine = Engine> = {
 
 /** Number of tenants whose engines an isolate keeps. */
 const OPEN = 200
-/** Files that one call erases. */
 const ERASED_FILES = 100
 const FILES = 'files:'
 /** Number of concurrent ticks of tenants. */

@@ -82,7 +82,6 @@ export class Reply<Status extends number = number, Body = unknown> {
   }
 }
 
-/** @example reply(202, { status: 'running' }) */
 export const reply = <Status extends number, Body>(status: Status, body: Body, headers?: Record<string, string>) =>
   new Reply(status, body, headers)
 
@@ -112,12 +111,9 @@ export type Asked<Path, Query, Body> = {
   caller?: Caller
   /** Ends the count of this caller's open stream. The app does it for all other routes. */
   hangUp: () => void
-  /** The raw body. */
   bytes: Uint8Array
   c: Context
-  /** The OpenAPI document of this app. */
   document: () => OpenApi
-  /** /llms.txt of this app. */
   guide: () => string
 }
 

@@ -48,7 +48,6 @@ const final = { description: 'Failed, and not tried again; the beginning of the 
 
 const json = (schema: Schema): Content => ({ 'application/json': { schema } })
 
-/** Later calls of a worker that answered 202. */
 const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string, body: Schema) => ({
   [`${publicUrl}/v1/runs/{$request.header.webhook-id}/${verb}`]: {
     post: {
@@ -64,7 +63,6 @@ const later = (verb: 'commit' | 'heartbeat', publicUrl: string, summary: string,
   },
 })
 
-/** The request to a push worker, and its possible answers. */
 const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
   operationId: 'perform',
   summary: 'Perform one run of a job',

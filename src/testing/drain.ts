@@ -7,7 +7,6 @@ import type { Engine } from '../engine/index.ts'
 /** Order of jobs with equal priority: oldest first, newest first, or random for a seed. */
 export type Order = 'fifo' | 'lifo' | { seed: number }
 
-/** The result of `createSidejob`, or an object with it as `engine`. */
 type Drained = Pick<Engine, 'ready' | 'performOne'> & { tick: () => Promise<unknown> }
 type Runnable = Drained & { jobs: { run: (job: string, options: { force?: boolean }) => Promise<unknown> } }
 type Held<E> = E | { engine: E }

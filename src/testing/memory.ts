@@ -10,7 +10,6 @@ export type Side = Record<string, Port>
 export type Child = { id: number; class: string; status: Status; in: Side; out: Side; left?: Encoded }
 
 export type Memory = {
-  /** The job, as errors name it. */
   who: string
   in: Side
   out: Side
@@ -42,7 +41,6 @@ const portOf = (
   ...(value === undefined ? {} : { default: { data: value } }),
 })
 
-/** The ports of a side as a worker or a job declares them. */
 export const sideOf = (specs: Record<string, { default?: unknown; channels?: string[] }> = {}): Side =>
   mapped(specs, ({ default: value, channels }) =>
     portOf({ channels, ...(value === undefined ? {} : { default: encodeValue(value) }) }),

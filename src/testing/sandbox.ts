@@ -188,14 +188,12 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     woken = false
   }
 
-  /** Asks for a run; a job that has failed is not asked. */
   function wake(): void {
     if (status === 'failed') return
     status = 'queued'
     woken = true
   }
 
-  /** One run, whatever the status is. */
   async function run(): Promise<Ran> {
     runs++
     woken = false

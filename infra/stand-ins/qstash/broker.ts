@@ -11,7 +11,6 @@ import { nextAttempt } from './rules.ts'
 import type { Flight, Outcome, Sender } from './send.ts'
 
 type End = 'DELIVERED' | 'FAILED'
-/** A message on its way, with facts of this process. */
 type Trip = { message: Message; onEnd?: ((id: string, state: End) => void) | undefined }
 type Origin = {
   kind: 'published' | 'scheduled'
@@ -81,8 +80,6 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
     journal.put('messages', message.id, () => toJournal(message))
   }
 
-  // ── Out ──
-
   function waitUntilDue(trip: Trip): void {
     clock.at(trip.message.dueAt, () => due(trip))
   }
@@ -126,8 +123,6 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
     const patience = message.settings.timeout
     const timeout = clock.at(clock.now() + patience, () => flight.abort(`no answer within ${patience / 1_000} s`))
   }
-
-  // ── After an attempt ──
 
   function landed(trip: Trip, outcome: Outcome) {
     const { message } = trip

@@ -26,7 +26,6 @@ export function createClock(real: () => number) {
 
   return {
     now,
-    /** Milliseconds by which it has been moved. */
     moved: () => added,
     begin: activity.begin,
 

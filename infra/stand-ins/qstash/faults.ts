@@ -1,5 +1,3 @@
-// Faults for tests. Each applies to the next messages only.
-
 type Armed = {
   duplicate: 'together' | 'after'
   late: number

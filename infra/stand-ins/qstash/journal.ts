@@ -15,7 +15,6 @@ export function openJournal(file: string | undefined) {
   if (file) load(file)
 
   return {
-    /** Stored values of a table. */
     values(table: string): unknown[] {
       const prefix = `[${JSON.stringify(table)},`
       return [...live.values()].filter((line) => line.startsWith(prefix)).map((line) => JSON.parse(line)[2])
@@ -33,7 +32,6 @@ export function openJournal(file: string | undefined) {
       append(JSON.stringify([table, key]))
     },
 
-    /** Returns when all changes are in the file. */
     flush,
   }
 

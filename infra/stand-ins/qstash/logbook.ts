@@ -1,4 +1,3 @@
-// Log of messages, newest first.
 import type { Message } from './message.ts'
 
 type State = 'CREATED' | 'ACTIVE' | 'RETRY' | 'ERROR' | 'DELIVERED' | 'FAILED'

@@ -14,7 +14,6 @@ export type Letter = {
   headers: Headers
   body: Buffer
   createdAt: number
-  /** Time of the next attempt. */
   dueAt: number
   retried: number
 }
@@ -56,7 +55,6 @@ const FORWARD = 'upstash-forward-'
 const KNOWN = ['method', 'retries', 'timeout', 'delay', 'not-before'].map((name) => `upstash-${name}`)
 const NOT_KEPT = /^upstash-(telemetry-|cron$|schedule-id$)/
 
-/** Selects the headers that control the delivery. */
 export function keptHeaders(headers: Record<string, unknown>): Headers {
   const kept: Headers = {}
   for (const name in headers) {

@@ -1,5 +1,3 @@
-// Limits of the vendor's plans: messages per day, concurrent deliveries, sizes and delays.
-
 import { type PlanName, plans } from '../plan.ts'
 import { type Headers, Refusal, type Settings } from './message.ts'
 

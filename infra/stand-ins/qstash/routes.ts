@@ -9,7 +9,6 @@ import type { Schedules } from './schedules.ts'
 
 export type Request = {
   method: string
-  /** Original target with its query. */
   target: string
   headers: Headers
   body: Buffer
@@ -18,7 +17,6 @@ export type Request = {
 export type Answer = { status: number; json?: unknown; headers?: Headers; drop?: boolean }
 type Call = {
   request: Request
-  /** The variable part of the path, or empty. */
   name: string
   query: URLSearchParams
 }
@@ -88,7 +86,6 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     )
   }
 
-  /** Applies the faults of publishes. */
   function sending(handler: Handler): Handler {
     return (call) => {
       const refused = faults.take('refuse')
@@ -119,7 +116,6 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
     return ok(broker.keys)
   }
 
-  /** Pages of events, newest first, filtered by state and message. */
   function events({ query }: Call): Answer {
     const wanted = (['state', 'messageId'] as const).filter((name) => query.has(name))
     const all = broker.logbook.newestFirst().filter((entry) => wanted.every((name) => entry[name] === query.get(name)))
@@ -129,13 +125,11 @@ export function createRoutes({ broker, schedules, faults, token, now }: Services
   }
 }
 
-/** Formats an error as the vendor does. */
 export function errorAnswer(error: unknown): Answer {
   if (error instanceof Refusal) return { status: error.status, json: { error: error.message }, headers: error.headers }
   return { status: 500, json: { error: (error as Error).message } }
 }
 
-/** The rest of a path with its query. */
 function destinationOf({ target }: Request, prefix: string): string {
   const raw = target.slice(prefix.length)
   return /^https?%3a/i.test(raw) ? decodeURIComponent(raw) : raw

@@ -1,4 +1,3 @@
-// Schedules: messages that are published at the times of a cron pattern.
 import { randomUUID } from 'node:crypto'
 import type { Broker } from './broker.ts'
 import type { Clock, Timer } from './clock.ts'

@@ -1,4 +1,3 @@
-// One attempt: a signed request to the destination and its answer.
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'

@@ -15,7 +15,6 @@ const run = promisify(execFile)
 const GOPATH = '/usr/share/gocode'
 const cache = join(import.meta.dirname, '../../../node_modules/.cache/sidejob-strict')
 
-/** True if this machine can build it. */
 export const canBuild = (): boolean =>
   existsSync(`${GOPATH}/src/github.com/yuin/gopher-lua`) && existsSync('/usr/bin/go')
 

@@ -19,7 +19,6 @@ const templates = () =>
     entry.isDirectory() ? [entry.name] : [],
   )
 
-/** A name that npm and Cloudflare accept. */
 const nameOf = (folder: string): string =>
   basename(folder)
     .toLowerCase()

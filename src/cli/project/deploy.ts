@@ -4,7 +4,6 @@ import { basename, join, resolve } from 'node:path'
 import { type Command, type Given, UsageError } from '../command.ts'
 import { configIn, configNames } from './config.ts'
 
-/** The configuration of the folder, and the name that it has. */
 async function projectIn(folder: string): Promise<{ config: string; name?: string }> {
   const config = configIn(folder)
   if (!config) throw new UsageError(`expected ${configNames.join(', ')} in ${folder}; sidejob create makes a project`)

@@ -18,13 +18,11 @@ const MOST_BEADS = 24
 /** On a narrower screen, a flow opens at the first node that needs attention. */
 const PHONE = 760
 
-/** The drawing, and its moment: now, by the clock of the server, or a moment of a replay. */
 type State = {
   shape: string
   drawing?: Drawing
   layout?: Layout
   map?: ReturnType<typeof createMap>
-  /** The wire that is pointed at, or has the focus. */
   hover?: string
   live: BoardData
   offset: number
@@ -94,7 +92,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
 
   let replay: Replay | undefined
 
-  /** Starts the replay once the flow is recorded, and ends it when it is not. */
   function lookBack(): void {
     const box = document.querySelector<HTMLElement>('#recorded')
     if (!box) {
@@ -137,7 +134,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     board.scrollLeft += seen.x + seen.width / 2 - all.x - all.width / 2
   }
 
-  /** In a large graph, shows the label of the wire that is pointed at. */
   function pointAt(target: EventTarget | null): void {
     const { name, wire } = (target as Element | null)?.closest<SVGElement>('[data-name], [data-wire]')?.dataset ?? {}
     const placed = name === undefined ? undefined : state.layout!.nodes.get(name)
@@ -147,7 +143,6 @@ function createBoard(svg: SVGSVGElement, data: BoardData) {
     if (dataIn(state).nodes.length > LARGE) draw()
   }
 
-  /** The flow as it is now, by the server's clock. */
   function take(fresh: BoardData, now: number): void {
     state.live = fresh
     state.offset = Date.now() - now

@@ -15,7 +15,6 @@ import { bytes, count, many } from '../words/number.ts'
 import { cut, listed } from '../words/text.ts'
 
 type ChannelsData = Awaited<ReturnType<Engine['channels']['list']>> & {
-  /** The channel whose messages are shown as they come. */
   at?: string
   to?: string
 }
@@ -170,7 +169,6 @@ function Tail({ at, last }: { at: string; last?: Kept['last'] }) {
   )
 }
 
-/** Ports that listen to a channel or to one above it. */
 function heardBy(to: string, channels: readonly Channel[]): string {
   const ports = new Map(
     channels

@@ -24,9 +24,7 @@ type DoctorData = {
   health: Health
   examined?: { faults: Fault[]; jobs: number; cursor: string | null }
   total?: number
-  /** Runs that were lost in the last hour. */
   lost: number
-  /** Queues in which jobs wait for a pull worker, with their classes. */
   unclaimed: ReadonlyMap<string, readonly string[]>
 }
 
@@ -204,7 +202,6 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
   )
 }
 
-/** Names the first kind of problem. */
 function noteOf({ health, lost, unclaimed }: Pick<DoctorData, 'health' | 'lost' | 'unclaimed'>): string {
   if (!health.ok) return 'a service does not answer'
   return lost > 0 || unclaimed.size > 0 ? 'services answer, but runs need a look' : 'all services answer'

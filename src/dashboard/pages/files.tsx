@@ -24,7 +24,6 @@ type FilesData = Listed & {
 }
 
 const MOST = 100
-/** Pages that one request searches. */
 const PAGES = 10
 /** The total is added up page by page: all who look share it for ten seconds. */
 const FRESH = 10_000
@@ -64,7 +63,6 @@ function noteOf({ files, total, looked }: FilesData): string {
   return looked === undefined ? inAll(total) : many(files.length, 'file')
 }
 
-/** Why there is none, and what to do about it. */
 function None({ data: { isThere, wanted } }: { data: FilesData }) {
   if (!isThere) return <Empty>This deployment has no bucket, and so stores no files.</Empty>
   if (!wanted) return <Empty>No file is stored. Jobs of the class `download` store them.</Empty>

@@ -25,7 +25,6 @@ type LogData = {
 const levels = ['info', 'warn', 'error'] as const
 const MOST = 100
 
-/** Cursor of the page that starts at an entry. */
 function cursorAt(entry: string): string | undefined {
   if (!logCursor.safeParse(entry).success) return undefined
   const [ms, n] = entry.split('-') as [string, string]

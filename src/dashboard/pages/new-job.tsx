@@ -27,7 +27,6 @@ async function bodyIn(form: FormData, engine: Engine): Promise<string> {
   )
 }
 
-/** The act that every form for a job shares. */
 export const make: Act = {
   scope: 'write',
   async does({ form, call, engine }) {

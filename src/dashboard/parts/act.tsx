@@ -15,7 +15,6 @@ type ActProps = {
   icon?: string
   kind?: 'primary' | 'danger' | 'quiet'
   small?: boolean
-  /** The key that presses it, printed on it. */
   hotkey?: string
   /** Name for screen readers. */
   label?: string
@@ -24,7 +23,6 @@ type ActProps = {
   children?: Child
 }
 
-/** Reason why these scopes cannot use it, if so. */
 export const refusal = (scopes: readonly Scope[], scope: Scope): string | undefined =>
   scopes.includes(scope) || scopes.includes('admin')
     ? undefined
@@ -58,7 +56,6 @@ export function Act(props: ActProps) {
   )
 }
 
-/** The hidden members of every form that changes something. */
 export function Sent({ act }: { act: string }) {
   const { csrf } = useLook()
   return (
@@ -69,7 +66,6 @@ export function Sent({ act }: { act: string }) {
   )
 }
 
-/** A button that opens a small box of more; without a script it opens as well. */
 export function More({ label, small, children }: { label: string; small?: boolean; children: Child }) {
   return (
     <details class="more">

@@ -3,7 +3,6 @@
 import { useLook } from '../look.ts'
 import type { Confirm } from '../page.ts'
 
-/** The form once more, with what makes it sure. */
 export function ConfirmForm({ confirm, form }: { confirm: Confirm; form: FormData }) {
   const { title, text, verb, type, fields = {}, isCounting = false } = confirm
   const { base, here } = useLook()

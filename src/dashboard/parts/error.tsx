@@ -5,7 +5,6 @@ import { remedies } from '../../core/remedies.ts'
 import { useLook } from '../look.ts'
 import { plain } from '../words/json.ts'
 
-/** A text of the tables, as people read it: a sentence, without the marks of code. */
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1).replaceAll('`', '')}.`
 
 export function ErrorPage({ code, message }: { code: Code; message: string }) {

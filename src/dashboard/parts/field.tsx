@@ -21,7 +21,6 @@ export type FieldProps = Named & {
 export type TextAreaProps = Named & { rows?: number; required?: boolean }
 type SelectProps = Named & {
   options: readonly string[]
-  /** Texts of options, if they differ from their values. */
   labels?: Readonly<Record<string, string>>
 }
 

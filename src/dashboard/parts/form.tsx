@@ -8,7 +8,6 @@ import { refusal, Sent } from './act.tsx'
 type FormProps = {
   act: string
   scope: Scope
-  /** Text of the button. */
   press: Child
   /** Path of the page that has the act; default: the page that is open. */
   at?: string

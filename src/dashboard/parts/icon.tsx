@@ -26,7 +26,6 @@ export function Shape({ status, spins = true }: { status: Status | 'scheduled'; 
   )
 }
 
-/** The shape of a status; its word is there for who cannot see. */
 export function StatusMark({ status }: { status: Status }) {
   return (
     <span class={`st ${status}`}>
@@ -36,7 +35,6 @@ export function StatusMark({ status }: { status: Status }) {
   )
 }
 
-/** Shape and word on the ground of the status. */
 export function StatusPill({ status, big }: { status: Status; big?: boolean }) {
   return (
     <span class={`st pill ${big ? 'big ' : ''}${status}`}>

@@ -15,10 +15,8 @@ import { ValueFields } from './value-fields.tsx'
 type Ports = NonNullable<WorkerDefinition['in']>
 type Port = Ports[string]
 
-/** Fields of ports are named after them. */
 export const PORT = 'in.'
 
-/** Fields that are seldom asked for. */
 export const OPTIONS = ['args', 'inputs', 'priority', 'group', 'wait', 'alias'] as const
 
 const isNamed = ([name]: [string, unknown]): boolean => name !== '*'
@@ -62,7 +60,6 @@ function Who({ queue, name, classes }: Pick<JobFormProps, 'queue' | 'name' | 'cl
   )
 }
 
-/** The button below a form for a job; off, with its reason, for who may not write. */
 export function MakeIt({ fills }: { fills?: boolean }) {
   const { who } = useLook()
   const off = refusal(who.scopes, 'write')

@@ -18,7 +18,6 @@ export function To(props: { to: string; kind?: string; label?: string; current?:
   )
 }
 
-/** @example <JobId id={7} /> */
 export function JobId({ id }: { id: number }) {
   return (
     <To kind="id" to={`/jobs/${id}`}>
@@ -64,7 +63,6 @@ export function Card(props: {
   )
 }
 
-/** One sentence why there is nothing, and one thing to do. */
 export function Empty({ children, act }: { children: Child; act?: Child }) {
   return (
     <div class="empty">

@@ -51,9 +51,7 @@ const isBad = (level: string): boolean => level === 'error' || level === 'fatal'
 type LinesProps = {
   entries: readonly LogEntry[]
   withJobs?: boolean
-  /** The job whose log it is. */
   of?: string
-  /** More entries are searched, and appended. */
   isSearching?: boolean
 }
 
@@ -93,7 +91,6 @@ export function LogLines({ entries, withJobs, of, isSearching }: LinesProps) {
   )
 }
 
-/** An entry in whole. */
 export function WholeEntry({ entry: { at, job, level, entry } }: { entry: LogEntry }) {
   const { zone } = useLook()
   const when = moment(at, zone)

@@ -3,7 +3,6 @@
 import { useLook } from '../look.ts'
 import { about, ago, moment, span } from '../words/time.ts'
 
-/** @example <Ago at={job.createdAt} /> */
 export function Ago({ at }: { at: number }) {
   const { now, zone } = useLook()
   return (
@@ -13,7 +12,6 @@ export function Ago({ at }: { at: number }) {
   )
 }
 
-/** For how long, up to now. @example <Since at={run.startedAt} /> */
 export function Since({ at, short }: { at: number; short?: boolean }) {
   const { now, zone } = useLook()
   const format = short ? about : span

@@ -3,7 +3,6 @@
 import { plain } from '../words/json.ts'
 import { cut } from '../words/text.ts'
 
-/** @example <Name of={job.class} most={36} /> */
 export function Name({ of, most }: { of: string; most?: number }) {
   const text = cut(of, most)
   const whole = plain(of)

@@ -14,7 +14,6 @@ type RunRowProps = {
   mark?: Child
 }
 
-/** @example <RunRow run={run} /> */
 export function RunRow({ run: { job, class: name, startedAt, leaseUntil }, tone, mark }: RunRowProps) {
   const { now } = useLook()
   const share = (now - startedAt) / Math.max(1, leaseUntil - startedAt)

@@ -10,7 +10,6 @@ import { entryOf, type NavName, nav, thumb } from '../nav.ts'
 import { count } from '../words/number.ts'
 import { Icon } from './icon.tsx'
 
-/** Numbers in the side bar. `title` describes them. */
 export type Signs = Partial<Record<NavName, { n: number; kind: 'bad' | 'warn' | ''; title?: string }>>
 
 export type Frame = {
@@ -22,7 +21,6 @@ export type Frame = {
   /** Redis commands that a look costs at most. */
   commands?: number
   slim?: boolean
-  /** The entries of the side bar that have a page. */
   there: ReadonlySet<NavName>
   signs: Signs
   foot: { ok: boolean; text: string }

@@ -27,7 +27,6 @@ type TableProps = {
   isPlain?: boolean
   /** Classes: `lined` is a list on a phone. */
   kind?: string
-  /** Id of the rows. */
   id?: string
   /** True if a script appends older rows. */
   grows?: boolean

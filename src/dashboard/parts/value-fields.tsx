@@ -8,7 +8,6 @@ import { Select, TextArea } from './field.tsx'
 type FieldsProps = {
   name: string
   label: string
-  /** The schema as its port has it. */
   schema: string | undefined
   more?: string
   isNeeded?: boolean

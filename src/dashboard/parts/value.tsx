@@ -40,7 +40,6 @@ export function Value({ value, href }: { value: Encoded; href?: string }) {
   )
 }
 
-/** A value with each member on a line of its own. */
 export function Json({ value, href }: { value: Encoded; href?: string }) {
   const json = shownJson(value)
   if (json.length > MOST)

@@ -25,7 +25,6 @@ export type Shown = { span: Span; from: number; to: number; isNow: boolean }
 
 const lengthOf = ({ before, after }: Span): number => before + after
 
-/** @example shownIn(new URLSearchParams('view=week&from=2026-11-22T00:00Z'), now) */
 export function shownIn(query: URLSearchParams, now: number): Shown {
   const span = spanOf(query.get('view'))
   const asked = Date.parse(query.get('from') ?? '')
@@ -56,7 +55,6 @@ type Ran = Pick<PastRun, 'startedAt' | 'outcome'>
 
 const ruleOf = ({ repeat }: Drawn) => parseRepeat(decodeValue(repeat) as Repeat)
 
-/** Slots that went by within the stretch. */
 function passedIn(schedule: Drawn, { from, to }: Shown): Mark[] {
   const { missed } = schedule
   if (!missed || missed.to < from || missed.from > to) return []
@@ -98,7 +96,6 @@ export function laneOf(schedule: Drawn, shown: Shown, runs: readonly Ran[] = [])
   return { marks: [...past, ...coming.map((at): Mark => ({ at, kind: kindOf(at) }))] }
 }
 
-/** Round moments for the head of a calendar. */
 export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
   const unit = to - from <= DAY ? 3 * HOUR : to - from <= 7 * DAY ? DAY : 5 * DAY
   const first = Math.ceil(from / unit) * unit
@@ -111,5 +108,4 @@ const made = { each: 'made up for one by one', one: 'one run for all', none: 'le
 export const passedWords = ({ count, more, made: how }: NonNullable<ScheduleView['missed']>): string =>
   `${more ? `more than ${count} slots` : many(count, 'slot')} went by; ${made[how]}`
 
-/** @example movedWords(schedule.moved) // '2027-03-28 02:30 is skipped by the clock' */
 export const movedWords = ({ wall }: NonNullable<ScheduleView['moved']>): string => `${wall} is skipped by the clock`

@@ -6,7 +6,6 @@ import { jsonText, numberIn } from './form.ts'
 import { count } from './number.ts'
 import { span } from './time.ts'
 
-/** The fields of the form, which are members of the query while it is tried. */
 export const fields = ['queue', 'class', 'args', 'groupBy', 'concurrency', 'limit', 'period'] as const
 
 export type Typed = Partial<Record<(typeof fields)[number], string>>
@@ -29,7 +28,6 @@ export function bodyOf({ queue, class: name, args, groupBy, concurrency, limit, 
   }
 }
 
-/** Throws as the API does. */
 export const constraintOf = (typed: Typed): Constraint => check(constraint, bodyOf(typed))
 
 /** A constraint as the fields of the form that makes it so. @example fieldsOf({ match: { queue: 'media' } }) // { queue: 'media' } */
@@ -44,7 +42,6 @@ export function fieldsOf({ match, groupBy, concurrency, rate }: Constraint): Typ
   }
 }
 
-/** A condition on args: `= "large"`, `min 5`. */
 function conditionOf(path: string, condition: unknown): string {
   if (condition === null || typeof condition !== 'object') return `args.${path} = ${JSON.stringify(condition)}`
   if ('equals' in condition) return `args.${path} = ${JSON.stringify(condition.equals)}`

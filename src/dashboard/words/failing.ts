@@ -17,7 +17,6 @@ export type FailingClass = {
   /** At most this many jobs of the class completed in the same time. */
   completed: number
   firstAt: number
-  /** Kinds of its errors in that time, most frequent first. */
   kinds: { kind: ErrorKind; n: number }[]
 }
 
@@ -25,13 +24,10 @@ type Known = {
   now: number
   /** Kinds of errors of the newest failed jobs that are not muted, with the minutes of each. */
   kinds: readonly ErrorKind[]
-  /** Counts by class, with hours; undefined if they are not known yet. */
   classes?: readonly ClassRow[]
-  /** Points of each queue, a minute each. */
   points: Readonly<Record<string, readonly Point[]>>
 }
 
-/** Number of failures of a kind in the last 15 minutes. */
 export const recentOf = ({ minutes = [] }: ErrorKind, now: number): number =>
   minutes.filter(({ at }) => at > now - FAILURES.span).reduce((sum, { count }) => sum + count, 0)
 

@@ -4,7 +4,6 @@ import { ended, isId, type Status, statuses } from '../../core/job.ts'
 import type { JobFilter } from '../../engine/engine.ts'
 import { lengthOf } from './time.ts'
 
-/** The members of the query that choose jobs, in the order in which their tokens stand. */
 export const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),
   ...(['since', 'until', 'ended', 'longer', 'waits', 'text'] as const),

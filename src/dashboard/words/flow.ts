@@ -30,7 +30,6 @@ export function labelOf(wire: Waiting, now: number): string {
   return waits > 0 ? count(waits) : ''
 }
 
-/** A wire in a sentence, for who cannot see it. */
 export function wireSaid(wire: WireView, now: number): string {
   const waits = wire.size + wire.behind
   const since = wire.oldestAt === null ? '' : `, the oldest for ${span(now - wire.oldestAt)}`
@@ -70,7 +69,6 @@ export const factOf = (node: FlowNodeView, about: Facts): string =>
 
 export const needsLook = ({ status, limit }: FlowNodeView): boolean => status === 'failed' || limit !== null
 
-/** The line at the head of a flow. */
 export const sumOf = ({ nodes, active, values, wires }: FlowRow): string =>
   `${active === 0 ? 'Idle' : `${count(active)} of ${many(nodes, 'node')} busy`}; ${many(values, 'value')} on ${many(wires, 'wire')}`
 

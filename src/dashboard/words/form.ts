@@ -2,7 +2,6 @@
 
 import { SidejobError } from '../../core/errors.ts'
 
-/** A member that has to be there. */
 export function given(form: FormData, name: string): string {
   const value = form.get(name)
   if (typeof value !== 'string' || value === '')
@@ -10,13 +9,11 @@ export function given(form: FormData, name: string): string {
   return value
 }
 
-/** A member that may be empty. */
 export const maybe = (form: FormData, name: string): string | undefined => {
   const value = form.get(name)
   return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
 }
 
-/** The lines of a field of text: nothing around them counts, and empty ones do not. */
 export const linesIn = (text: string): string[] =>
   text
     .split('\n')

@@ -22,11 +22,8 @@ export type Known = {
   queues: readonly QueueView[]
   limits: readonly WaitedLimit[]
   points: readonly Point[]
-  /** The same, of each queue. */
   pointsByQueue?: Readonly<Record<string, readonly Point[]>>
-  /** Counts by class with their hours, once they are known. */
   classes?: Awaited<ReturnType<Engine['stats']['classes']>>['classes']
-  /** Queues in which jobs wait for a pull worker, with their classes. */
   unclaimed?: ReadonlyMap<string, readonly string[]>
   givenUp: readonly CallbackView[]
   /** Older callbacks that were given up are not among them. */
@@ -38,7 +35,6 @@ export type Known = {
   /** When a tick came last; null: never. A tenant has none of its own. */
   tickAt?: Health['tickAt']
   breakers: readonly OpenBreaker[]
-  /** Kinds of errors of the newest failed jobs, with the minutes of each. */
   kinds?: readonly ErrorKind[]
   muted?: readonly ErrorKind[]
   /** Some are muted, and which of what failed are of these is not known yet. */
@@ -82,14 +78,12 @@ function withoutMuted({ kinds = [], muted = [], now }: Known, failed: number): n
   return silent === 0 ? failed : Math.round((failed * told) / (told + silent))
 }
 
-/** The share of the jobs that ended, as far as it is known. */
 function shareText({ failed, completed }: FailingClass): string {
   if (completed === 0) return ', and none completed'
   if (!Number.isFinite(completed)) return ''
   return `, at least ${percent(failed / (failed + completed))} of the jobs that ended`
 }
 
-/** A line for a class that fails, with its most frequent error. */
 function failingOf(failing: FailingClass): Need {
   const { class: name, failed, firstAt, kinds } = failing
   const [{ kind }] = kinds as [FailingClass['kinds'][number]]
@@ -135,7 +129,6 @@ export const failing: Rule = (known) => {
   ]
 }
 
-/** Classes whose runs were lost in this hour and the one before, most first. */
 function lostByClass({ classes = [], now }: Known): string {
   const from = Math.floor(now / (60 * MINUTE) - 1) * 60 * MINUTE
   const lost = new Map<string, number>()
@@ -267,7 +260,6 @@ function slowOf(queue: QueueView, now: number): Need {
   }
 }
 
-/** True if a job of the queue has been ready for too long. */
 export const isSlow = ({ paused, oldestReady }: QueueView, now: number): boolean =>
   !paused && oldestReady !== null && now - oldestReady > OLDEST
 
@@ -294,7 +286,6 @@ export const silentBells: Rule = ({ bells }) =>
 /** Ticks come once a minute, and each second one is written down. */
 const TICK = 3 * MINUTE
 
-/** @example isTickMissing(Date.now() - 200_000, Date.now()) // true */
 export const isTickMissing = (tickAt: number | null, now: number): boolean => tickAt === null || now - tickAt > TICK
 
 /** Without any callback yet, older jobs show that one was expected. */
@@ -346,7 +337,6 @@ export const foundWords = (faults: NonNullable<Health['examined']>['faults']): s
     .map(([kind, n]) => many(n, kind, kind === 'alias' ? 'aliases' : `${kind}s`))
     .join(', ')
 
-/** @example faultsIn({ job: 2, queue: 1 }) // 3 */
 export const faultsIn = (faults: NonNullable<Health['examined']>['faults']): number =>
   Object.values(faults).reduce((all, n) => all + n, 0)
 
@@ -379,7 +369,6 @@ const rules: readonly Rule[] = [
   pausedQueues,
 ]
 
-/** @example needsOf(known)[0] // the worst */
 export const needsOf = (known: Known): Need[] =>
   rules
     .flatMap((rule) => rule(known))

@@ -22,7 +22,6 @@ function put<Key, One>(map: Map<Key, One[]>, key: Key, one: One): void {
   else map.set(key, [one])
 }
 
-/** @example momentOf(timelineOf(events), { graph, nodes, wires }, at) */
 export function timelineOf(events: readonly FlowEvent[]): Timeline {
   const found: Timeline = { moves: new Map(), counts: new Map() }
   for (const { at, moves, counts } of events) {
@@ -88,7 +87,6 @@ const unmade = (name: string, node: { queue?: string; class: string }): FlowNode
   ...{ lastRun: null, limit: null, leaseUntil: null, until: null },
 })
 
-/** The nodes and wires of a graph as they were at a moment. */
 export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, at: number) {
   const countsOf = ({ node, port }: End, isNear: boolean) =>
     timeline.counts.get(portKey(node, (node === null) === isNear ? 'in' : 'out', port)) ?? []
@@ -109,10 +107,8 @@ export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, 
   }
 }
 
-/** A run as a lane shows it. */
 export type Bar = { from: number; to: number; isBad: boolean }
 
-/** The runs of a node, in the order of their ends. */
 export const barsOf = (moves: readonly Move[]): Bar[] =>
   moves.flatMap(({ run }) =>
     run ? [{ from: run.startedAt, to: run.endedAt, isBad: run.outcome === 'failed' || run.outcome === 'lost' }] : [],

@@ -21,7 +21,6 @@ export type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'list' | 'object' 
 const MOST_MEMBERS = 24
 const DEEPEST = 2
 
-/** A schema that can be looked into. */
 export const readSchema = (schema: string | undefined): Schema | undefined => {
   if (schema === undefined) return undefined
   try {

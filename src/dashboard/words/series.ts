@@ -58,7 +58,6 @@ export const endOf = ({ step, to }: Range, now: number): number => {
   return to ?? Math.floor(now / unit) * unit + unit
 }
 
-/** The moments of deployments within a range. @example deploysIn([{ at: now }], rangeOf('4h'), now) // [now] */
 export const deploysIn = (deployments: readonly { at: number }[], range: Range, now: number): number[] =>
   deployments.map(({ at }) => at).filter((at) => at > endOf(range, now) - range.span)
 

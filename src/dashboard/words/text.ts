@@ -11,7 +11,6 @@ export const cut = (text: string, most = 40): string => {
   return `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (most - 1 - head)).join('')}`
 }
 
-/** @example title('queued') // 'Queued' */
 export const title = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
 export const statusOrder: readonly Status[] = [

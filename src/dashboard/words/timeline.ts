@@ -40,7 +40,6 @@ const FOLD = 10
 const median = (lengths: readonly number[]): number =>
   lengths.toSorted((a, b) => a - b)[Math.floor(lengths.length / 2)] ?? 1
 
-/** Stretches that touch or overlap, as one. */
 function joined(busy: readonly (readonly [number, number])[]): [number, number][] {
   const out: [number, number][] = []
   for (const [from, to] of busy.toSorted((a, b) => a[0] - b[0])) {
@@ -104,7 +103,6 @@ const badly = new Set(['failed', 'lost', 'conflict'])
 const endOf = ({ endedAt, status }: JobView, now: number): number =>
   endedAt !== null && (status === 'completed' || status === 'failed' || status === 'terminated') ? endedAt : now
 
-/** Runs as bars, and between them waits: the oldest first. */
 function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stretch[] {
   const past = runs.toSorted((a, b) => a.startedAt - b.startedAt)
   const out: Stretch[] = []
@@ -164,7 +162,6 @@ function childRow(name: string, child: JobView, now: number, share: number | und
   }
 }
 
-/** A step that is done, below its job. */
 function stepRow({ name, at, took, run }: KeptStep): Row[] {
   if (at === null) return []
   const stretch: Stretch = { kind: 'completed', from: at - (took ?? 0), to: at }
@@ -176,7 +173,6 @@ export type Family = { name: string; job: JobView; share?: number }[]
 
 export type Parts = { job: JobView; runs: readonly PastRun[]; steps: readonly KeptStep[]; family: Family }
 
-/** The rows of a timeline: the job, its steps, then its children in the order of creation. */
 export function rowsOf({ job, runs, steps, family }: Parts, now: number): Row[] {
   const end = endOf(job, now)
   const own: Row = {

@@ -12,7 +12,6 @@ export const LINES = '-'
 export const memberOf = (field: string, name: string): string =>
   `${field}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** Reads typed text by the kind of its field. */
 type Read = (text: string, name: string, kind: Kind) => string
 
 const strictly: Read = (text, name, kind) => {

@@ -20,7 +20,6 @@ export type Cell = {
   job: number
   class: string
   status: JobView['status']
-  /** The headline, with what of it is a link marked. */
   text: string
   limit?: string
   sub?: string
@@ -171,7 +170,6 @@ const says: Record<ReasonCode, Say> = {
   }),
 }
 
-/** An unknown code shows the message of the reason. */
 const other: Say = ({ message }) => ({ text: stop(upper(message)) })
 
 /** @example reasonCell(reason, link, { now, zone: 'UTC' }).text // 'Limit stripe is full: 25 of 25.' */
@@ -226,7 +224,6 @@ function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
   }
 }
 
-/** A job that is awaited too, and waits at a limit. */
 const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits): Cell => ({
   ...{ job: id, class: name, status },
   ...fullness(waitingAt!, limits),

@@ -17,7 +17,6 @@ export const workerFields = [
 export type WorkerField = (typeof workerFields)[number]
 export type WorkerTexts = Record<WorkerField, string>
 
-/** Fields whose texts are JSON. */
 export const jsonFields: readonly WorkerField[] = ['in', 'out', 'args', 'result', 'limits']
 
 type Port = NonNullable<WorkerDefinition['in']>[string]
@@ -80,7 +79,6 @@ type Members = Record<string, string | undefined>
 
 const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Ports as they were typed, with their values closed. */
 function portsIn(text: string, name: WorkerField): Tree {
   if (text === '') return {}
   const tree = parseJson(jsonText(text, name), each({ default: CLOSED, schema: CLOSED }))
@@ -88,7 +86,6 @@ function portsIn(text: string, name: WorkerField): Tree {
   throw new SidejobError('BAD_REQUEST', `${name}: expected an object, got ${text.slice(0, 60)}`, { path: [name] })
 }
 
-/** The members of a port, each as its JSON text. */
 const membersOf = (port: Tree): Members =>
   Object.fromEntries(
     Object.entries(port).map(([name, value]) => [
@@ -116,7 +113,6 @@ function portsPatch(name: 'in' | 'out', is: WorkerTexts, was: WorkerTexts): stri
   return objectOf(Object.fromEntries([...gone.map((port) => [port, 'null'] as const), ...changed]))
 }
 
-/** One wait, or several separated by commas. */
 const waitsIn = (text: string): Members =>
   text.includes(',')
     ? { delays: JSON.stringify(text.split(',').flatMap((one) => one.trim() || [])) }
@@ -158,7 +154,6 @@ export function workerBodyOf(is: WorkerTexts): string {
   })
 }
 
-/** A merge patch of the changed fields. */
 export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
   const changed = new Set(workerFields.filter((name) => is[name] !== was[name]))
   const url = objectOf({ url: JSON.stringify(is.url) })

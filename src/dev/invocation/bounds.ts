@@ -7,6 +7,5 @@ export type { Bounds }
 /** Variable with the limits, hidden from the Worker. */
 export const BOUNDS = 'SIDEJOB_INVOCATION_BOUNDS'
 
-/** @example boundsVar({ connections: 6 }) // { SIDEJOB_INVOCATION_BOUNDS: '{"connections":6}' } */
 export const boundsVar = (bounds?: Bounds): Record<string, string> =>
   bounds ? { [BOUNDS]: JSON.stringify(bounds) } : {}

@@ -84,7 +84,6 @@ class Invocation {
     else this.#connections--
   }
 
-  /** Continues unless the invocation was cut off. */
   async goOn<T>(work: Promise<T>): Promise<T> {
     try {
       const value = await work
@@ -182,7 +181,6 @@ const isService = (one: unknown): one is object =>
 
 const environments = new WeakMap<object, { env: Env; bounds: Bounds }>()
 
-/** Reads the limits and hides them from the environment. */
 function heldEnv(given: object): { env: Env; bounds: Bounds } {
   const known = environments.get(given)
   if (known) return known
@@ -325,11 +323,6 @@ export function hold<T extends object>(worker: T): T {
 
 type Entrypoint = new (context: Context, env: object) => object
 
-/**
- * Wraps an entrypoint: each call is its own invocation.
- *
- * @example export const Isolate = holdEntrypoint(Own)
- */
 export function holdEntrypoint<T>(entrypoint: T): T {
   const Own = entrypoint as unknown as Entrypoint
   class Held extends Own {

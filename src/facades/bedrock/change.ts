@@ -12,7 +12,6 @@ import { Refusal, refusals } from './refusal.ts'
 import { isTaken, stateOf } from './shown.ts'
 
 const MOST_DATA = 1024 * 1024
-/** Jobs that are renamed and requeued at the same time. */
 const AT_ONCE = 20
 
 export async function updateJob(engine: Engine, from: Given, call: Call): Promise<void> {

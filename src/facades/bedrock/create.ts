@@ -36,7 +36,6 @@ const retryAfterOf = (text: string | undefined): string | undefined => {
   }
 }
 
-/** A repeat in capitals, as it is kept. */
 export const repeatIn = (text: string | undefined): string | undefined => {
   if (!text) return undefined
   try {
@@ -68,7 +67,6 @@ const readGiven = (text: string | undefined): Encoded => (text === undefined ? '
 
 type Parents = Map<string, DeliveredJob>
 
-/** The parents, each in a state in which it may have children. */
 async function parentsOf(engine: Engine, wanted: Wanted[]): Promise<Parents> {
   const ids = [...new Set(wanted.flatMap(({ parent }) => parent ?? []))]
   const found = await Promise.all(ids.map((id) => wardOf(engine, id, refusals.noParent())))
@@ -137,7 +135,6 @@ async function merge(engine: Engine, id: number, { data, repeat, priority = 0 }:
   }
 }
 
-/** Creates jobs, or finds existing unique ones. Returns their ids. */
 export async function createAll(engine: Engine, given: Given[], asksMock: boolean, call: Call): Promise<number[]> {
   const wanted = given.map(wantedOf)
   const parents = await parentsOf(engine, wanted)

@@ -11,7 +11,6 @@ type Members = Map<string, Encoded>
 
 const isObject = (text: string): boolean => text.startsWith('{')
 
-/** The members of a JSON object, each closed; undefined for any other text. */
 const membersOf = (text: string): Members | undefined => {
   try {
     const read = parseJson(text, each(CLOSED), { builder: maps })
@@ -28,7 +27,6 @@ const written = (members: Members): Encoded =>
 const unescaped = (text: string): string =>
   text.replace(/\\([rnt])/g, (_, letter: string) => ({ r: '\r', n: '\n', t: '\t' })[letter]!)
 
-/** Takes white space from between the tokens. */
 const minified = (text: string): string => text.replace(/("(?:[^"\\]|\\.)*")|\s+/g, '$1')
 
 /**

@@ -14,7 +14,6 @@ const children = (job: DeliveredJob) => Object.values(job.children)
 const hasPending = (job: DeliveredJob): boolean => children(job).some(({ status }) => !ENDED.has(status))
 const hasFailed = (job: DeliveredJob): boolean => children(job).some(({ status }) => status === 'failed')
 
-/** The job whose run is to be ended, in a state in which that may be. */
 async function endable(engine: Engine, from: Given): Promise<DeliveredJob> {
   const job = await wardOf(engine, needJob(from))
   if (!isTaken(job) && job.tag !== MOCK) throw new Refusal(405, 'Can only retry/finish RUNNING and RUNQUEUED jobs')
@@ -27,7 +26,6 @@ async function checkParent(engine: Engine, id: string): Promise<void> {
   if (!waitsForChildren(parent)) throw new Refusal(405, 'Can only retry/finish child job when parent is PAUSED')
 }
 
-/** New data, and whether it says that the job is not to repeat. */
 function dataIn(from: Given, job: DeliveredJob): { args?: string; ends: boolean } {
   const text = from('data')
   if (!text) return { ends: false }

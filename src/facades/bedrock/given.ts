@@ -52,13 +52,11 @@ const bodyOf = (request: Request, bytes: Uint8Array): Record<string, Encoded> =>
   return read as Record<string, Encoded>
 }
 
-/** The parameters of a request. */
 export const given = (request: Request, bytes: Uint8Array): Given => {
   const [body, headers] = [members(bodyOf(request, bytes)), inHeaders(request.headers)]
   return (name) => body(name) ?? headers(name)
 }
 
-/** The parameters of each job in a JSON array. */
 export const givenJobs = (text: string | undefined): Given[] => {
   const jobs = listIn(text ?? '')
   if (jobs.length === 0) throw refusals.badJson()
@@ -80,12 +78,9 @@ const listIn = (text: string): Encoded[] => {
 
 const LIST = list(CLOSED)
 
-// Reading one parameter
-
 const MOST_NAME = 255
 const encoder = new TextEncoder()
 
-/** A required text with a maximum number of bytes. */
 export const needText = (from: Given, name: string, most: number): string => {
   const text = from(name)
   if (!text) throw refusals.missing(name)
@@ -93,7 +88,6 @@ export const needText = (from: Given, name: string, most: number): string => {
   return text
 }
 
-/** A job's name: text without control characters. */
 export const needName = (from: Given): string => {
   const name = needText(from, 'name', MOST_NAME)
   if (/\p{Cc}/u.test(name)) throw refusals.malformed('name')
@@ -143,7 +137,6 @@ export const momentOf = (text: string | undefined, name: string): number | undef
   }
 }
 
-/** Seconds to wait. */
 export const delayOf = (text: string | undefined): number => {
   const seconds = leadingNumber(text)
   if (seconds < 0) throw new Refusal(402, 'Must specify a non-negative delay when retrying')

@@ -17,7 +17,6 @@ export async function openQueue(engine: Engine): Promise<void> {
   pulled.add(engine)
 }
 
-/** A job of this queue. */
 export async function wardOf(engine: Engine, id: string, otherwise = refusals.noJob()): Promise<DeliveredJob> {
   const found = await engine.deliveries.get(id).catch((error) => {
     if (error instanceof SidejobError && error.code === 'NOT_FOUND') throw otherwise

@@ -14,7 +14,6 @@ const MOST_QUERY = 8_192
 /** A page looks at 1,000 jobs of all queues at most. */
 const MOST_PAGES = limits.queriedJobs.most / 1_000
 
-/** States that are a status of ours, and no other. */
 const statuses: Record<string, Status> = {
   PAUSED: 'suspended',
   FINISHED: 'completed',

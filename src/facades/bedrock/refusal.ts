@@ -2,7 +2,6 @@
 
 import { codes, SidejobError } from '../../core/errors.ts'
 
-/** A refusal in Bedrock's own words: `402 Missing name`. */
 export class Refusal extends SidejobError {
   readonly number: number
 
@@ -12,7 +11,6 @@ export class Refusal extends SidejobError {
   }
 }
 
-/** Every refusal that more than one command gives. */
 export const refusals = {
   missing: (name: string) => new Refusal(402, `Missing ${name}`),
   malformed: (name: string) => new Refusal(402, `Malformed ${name}`),
@@ -37,7 +35,6 @@ const ours: Partial<Record<SidejobError['code'], { number: number; text?: string
   UNAVAILABLE: { number: 502, text: 'Query failed' },
 }
 
-/** Any error as Bedrock's number and text. */
 export const inBedrock = (error: SidejobError): { number: number; text: string } => {
   if (error instanceof Refusal) return { number: error.number, text: error.message }
   // A value that does not match the schema of the class: its args are Bedrock's data.

@@ -4,14 +4,12 @@ import { fitsSteps, type Step } from '../../core/glob.ts'
 import { limits } from '../../core/limits.ts'
 import { Refusal } from './refusal.ts'
 
-/** The columns of Bedrock's table, in its order. */
 export const columns = [
   ...['created', 'jobID', 'state', 'name', 'nextRun', 'lastRun', 'repeat', 'data', 'priority'],
   ...['parentJobID', 'retryAfter'],
 ] as const
 export type Row = Record<string, unknown>
 
-/** `values` are the texts or numbers that it compares with. */
 export type Condition = { column: string; operator: string; values: (string | number)[]; holds: (row: Row) => boolean }
 export type Select = { columns: string[]; conditions: Condition[]; limit: number }
 
@@ -74,7 +72,6 @@ const comparisons: Record<string, (a: Value, b: Value) => boolean> = {
 const synonyms: Record<string, string> = { '==': '=', '<>': '!=' }
 const numeric = new Set(['jobID', 'priority', 'parentJobID'])
 
-/** Reads one SELECT from the front to its semicolon. */
 class Reader {
   readonly #tokens: Token[]
   #at = 0

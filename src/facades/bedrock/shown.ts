@@ -45,7 +45,6 @@ const nextRunOf = (job: DeliveredJob): string => {
   return waitsForChildren(job) && ran ? shownTime(job.ranAt!) : shownDue(job.dueAt, ran)
 }
 
-/** Bedrock's text of a repeat. */
 export const repeatOf = ({ repeat }: DeliveredJob): string => {
   const kept = repeat === null ? '' : (decodeValue(repeat) as string | { bedrock?: string })
   return typeof kept === 'string' ? kept : (kept.bedrock ?? '')
@@ -77,10 +76,8 @@ const common = (job: DeliveredJob) => ({
 const sorted = (shown: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(shown).sort(([a], [b]) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1)))
 
-/** The ten keys of QueryJob. */
 export const queried = (job: DeliveredJob) => sorted({ ...common(job), state: stateOf(job) })
 
-/** A row of Bedrock's table. */
 export const rowOf = (job: DeliveredJob): Record<string, unknown> => ({
   ...common(job),
   state: stateOf(job),

@@ -41,7 +41,6 @@ async function parentsOf(engine: Engine, deliveries: Delivery[]): Promise<Map<nu
 
 export type Taken = { jobs: Record<string, unknown>[]; tokens: string[] }
 
-/** Takes jobs; undefined in place of a 404 never comes: it is thrown. */
 export async function take(
   engine: Engine,
   from: Given,

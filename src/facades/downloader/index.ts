@@ -25,7 +25,6 @@ const fail = (_: Context, error: SidejobError): Response => {
   )
 }
 
-/** Answers a wrong method on one of our paths. */
 export const wrongMethod = (path: string, error: SidejobError): Response | undefined =>
   path.startsWith('/downloader/') && error.code === 'WRONG_METHOD'
     ? new Response('Invalid request method', { status: 405 })
@@ -34,7 +33,6 @@ export const wrongMethod = (path: string, error: SidejobError): Response | undef
 const facade = { facade: { failure, fail, json: true }, only: 'downloads' } as const
 const open = { 'access-control-allow-origin': '*' }
 
-/** The job of an id of ours. */
 async function find(engine: Engine, { files }: Downloads, id: string): Promise<JobView> {
   const missing = () => new SidejobError('NOT_FOUND', 'there is no such job')
   const job = await files.jobOf(id)

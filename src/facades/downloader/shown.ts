@@ -87,7 +87,6 @@ export const jobState = z.object({
 export const argsOf = ({ args }: JobView) =>
   (args === null ? {} : decodeValue(args)) as { url?: string; askedAt?: number }
 
-/** State of a download and its callback. */
 export function stateOf(id: string, view: JobView): z.output<typeof jobState> {
   // The error of the last attempt is dropped when the next one begins.
   const said = view.error !== null && view.status !== 'running' ? view.error : null

@@ -15,7 +15,6 @@ const STUCK = 3 * 60_000
 
 const isAlive = (queue: QueueView | undefined): boolean => !queue?.oldestReady || Date.now() - queue.oldestReady < STUCK
 
-/** The numbers of a component under the original's names; counters are per day. */
 export const components: Record<string, (engine: Engine) => Promise<Record<string, number> | undefined>> = {
   async processor(engine) {
     const [{ today, queues }, groups] = await Promise.all([engine.stats.totals(), aggregations(engine)])

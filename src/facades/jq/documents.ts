@@ -23,7 +23,6 @@ const schema = (shape: z.ZodType): unknown => {
 
 const content = (shape: z.ZodType) => ({ [MSGPACK]: { schema: schema(shape) } })
 
-/** The master's description of a worker URL. */
 export const workerDocument = () => ({
   openapi: '3.1.0',
   info: {

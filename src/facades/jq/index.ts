@@ -56,7 +56,6 @@ async function jobOf(engine: Engine, id: string): Promise<JobView | undefined> {
   return found
 }
 
-/** A result as the map that the worker gave. */
 function mapOf(result: Result): Record<string, unknown> {
   const finished_at = result.saidAt ?? iso(result.finishedAt)
   if (result.type === 'success') return { type: 'success', finished_at, result: raw(result.result) }

@@ -34,7 +34,6 @@ function expressionEnd(text: string, at: number): number {
   return last
 }
 
-/** The place of a top-level `export default`, outside of comments and strings. */
 function defaultExportAt(text: string): number | undefined {
   for (let i = 0; i < text.length; ) {
     const behind = behindText(text, i)
@@ -86,5 +85,4 @@ export function patched(text: string, from: string): string | undefined {
   return withImport(whole, `import { ${imported} } from ${quote}${from}${quote}${ending}`)
 }
 
-/** True if the entry has sidejob already. */
 export const hasSidejob = (text: string): boolean => /['"]sidejob\/cloudflare['"]|\bjobs?s?\.with\(/.test(text)

@@ -20,7 +20,6 @@ function stringEnd(text: string, at: number): number {
   return text.length
 }
 
-/** The end of the value that begins at `at`. */
 function valueEnd(text: string, at: number): number {
   if (text[at] === '"') return stringEnd(text, at)
   if (text[at] === '{' || text[at] === '[') return containerAt(text, at).end
@@ -52,7 +51,6 @@ const find = ({ members }: Container, key: string): Member | undefined => member
 const indentOf = (text: string, at: number): string =>
   /[ \t]*$/.exec(text.slice(0, at).split('\n').at(-1)!.replace(/\S.*$/, ''))![0]
 
-/** The text with a member, or an item of a list, more at the end of a container. */
 function withLast(text: string, container: Container, item: string): string {
   const { at, end, members } = container
   const last = members.at(-1)
@@ -69,7 +67,6 @@ function withLast(text: string, container: Container, item: string): string {
   return `${head},${space}${item}${rest}`
 }
 
-/** The members on the way to a value, as far as they exist. */
 function walk(
   text: string,
   path: readonly string[],

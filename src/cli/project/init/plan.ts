@@ -92,7 +92,6 @@ type CompilerOptions = {
   module?: string
 }
 
-/** The options of a tsconfig and of the files that it extends. */
 function compilerOptions(path: string, depth = 0): CompilerOptions {
   const text = read(path)
   if (text === undefined || depth > 5) return {}
@@ -155,7 +154,6 @@ const installOf = (folder: string): string => {
   return found?.[1] ?? 'npm install'
 }
 
-/** The entry, and the modules with jobs next to it. */
 function sourceChanges(folder: string, main: string, mount: string): { changes: Change[]; advice: string[] } {
   const path = join(folder, main)
   const before = read(path)
@@ -205,7 +203,6 @@ export function planOf(folder: string, mount: string): Plan {
   }
 }
 
-/** The lines that a change removes and adds. */
 export function diff({ before = '', after }: Change): string[] {
   const [old, now] = [before.split('\n'), after.split('\n')]
   const removed = old.filter((line) => !now.includes(line)).map((line) => `- ${line}`)

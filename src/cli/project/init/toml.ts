@@ -53,7 +53,6 @@ export function withTomlMember(text: string, table: string, key: string, value: 
   return `${text.slice(0, part.from)}${end}${end ? '\n' : ''}${key} = ${value}\n${body.slice(end.length).replace(/^\n/, '')}${text.slice(part.to)}`
 }
 
-/** The text of a key before the first table. */
 export const tomlText = (text: string, key: string): string | undefined =>
   new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=[ \\t]*["']([^"'\\n]*)["']`, 'm').exec(
     text.slice(0, partOf(text, undefined)!.to),

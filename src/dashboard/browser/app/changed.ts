@@ -1,15 +1,12 @@
-// A row that is another way than before is seen to have changed: it has the pale ground of its new status for a moment, where
-// motion is wanted. One that has no status any more, or has its first, is another way, too.
+// Shows for a second which rows changed their status since the last refresh.
 
 const SHOWN = 1_000
 
-/** `marks`: statuses in a row; `parts`: elements that make up the row. */
 type Row = { marks: HTMLElement[]; parts: HTMLElement[] }
 
 /** A schedule has one element for each column of its grid. */
 const COLUMNS = 4
 
-/** The first status of a row, and of a schedule all: whether it failed, and whether it is paused. */
 function rowOf(row: HTMLElement): Row {
   const parts = [row]
   if (row.matches('.sch')) while (parts.length < COLUMNS) parts.push(parts.at(-1)!.nextElementSibling as HTMLElement)
@@ -29,7 +26,6 @@ function rows(): Map<string, Row> {
 
 const namesOf = ({ marks }: Row): string => marks.map(({ className }) => className).join()
 
-/** The ground of a status that was not there before; a plain one where statuses have only gone. */
 function groundOf({ marks }: Row, was: string): string {
   const mark = marks.find(({ className }) => !was.includes(className))
   return (mark && getComputedStyle(mark).getPropertyValue('--b')) || 'var(--queued-bg)'

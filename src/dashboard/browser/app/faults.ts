@@ -7,15 +7,12 @@ const isInput = (one: Element): one is Input =>
   one instanceof HTMLTextAreaElement ||
   one instanceof HTMLSelectElement
 
-/** True if a step of a path means this field: by its name, its port, or `data-path`. */
 const isMeant = ({ name, dataset }: Input, step: string): boolean =>
   name === step || name === `in.${step}` || dataset.path === '*' || (dataset.path?.split(' ').includes(step) ?? false)
 
-/** Number of steps of a path that are in the name of a field. A field with a value ranks higher. */
 const fitOf = ({ name, value }: Input, steps: readonly string[]): number =>
   name.split(/[./]/).filter((part) => steps.includes(part === 'in' ? 'inputs' : part)).length + (value ? 0.5 : 0)
 
-/** Steps of a path, last first; without a path, the words at the start of the message. */
 function stepsOf(message: string, path: readonly (string | number)[] | undefined): string[] {
   const said = /^([\w.[\]-]+):/.exec(message)?.[1]?.split(/[.[\]]+/) ?? []
   return (path ?? said).map(String).filter(Boolean).reverse()

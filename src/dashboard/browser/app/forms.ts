@@ -31,7 +31,6 @@ async function send(url: string, form: FormData, key: string): Promise<Answer> {
   }
 }
 
-/** A count that is not complete continues until its dialog is closed. */
 function fill(dialog: HTMLDialogElement, html: string): void {
   dialog.innerHTML = html
   const title = dialog.querySelector('h2')
@@ -80,7 +79,6 @@ function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement
   at.append(told)
 }
 
-/** Selects the text if the browser refuses access to the clipboard. */
 async function copySecret(box: HTMLElement): Promise<string> {
   try {
     await navigator.clipboard.writeText(box.textContent!)
@@ -142,7 +140,6 @@ async function settle(answer: Answer, form: HTMLFormElement, pressed: HTMLElemen
   else tell('look')
 }
 
-/** Does an act by its fields, without a form on the page: to undo one. */
 async function act(url: string, fields: Record<string, string>): Promise<void> {
   const form = new FormData()
   for (const [name, value] of Object.entries(fields)) form.set(name, value)
@@ -190,7 +187,6 @@ export function startForms(): void {
   hear('say', (detail) => toast(detail as Parameters<typeof toast>[0]))
 }
 
-/** A line of the log as it is read, with the whole moment. */
 function lineOf(button: HTMLElement): string | undefined {
   const line = button.closest('.log li')
   if (!line) return undefined

@@ -21,7 +21,6 @@ const box = (): HTMLElement | null => document.getElementById('further')
 const older = (): HTMLElement | null => document.querySelector('[data-older]')
 const rowsIn = (root: ParentNode): Element[] => [...root.querySelectorAll('[data-found] > *')]
 
-/** Shows rows and progress that were found since the page was drawn. */
 function show(): void {
   const [at, into] = [box(), older()]
   if (!state || !into) return
@@ -73,7 +72,6 @@ async function run(wanted: number): Promise<void> {
   if (state !== own) begin()
 }
 
-/** The list as it was drawn; another list begins from its own end. */
 function begin(): void {
   const at = box()
   if (state?.for === listOf()) {

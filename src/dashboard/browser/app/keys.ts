@@ -131,7 +131,6 @@ function show(): void {
   dialog.showModal()
 }
 
-/** A button of the page that has this key printed on it. */
 function press(key: string): boolean {
   const found = [...document.querySelectorAll<HTMLElement>('[data-hotkey]')].find(
     ({ dataset, offsetParent }) => dataset.hotkey === key && offsetParent !== null,
@@ -146,7 +145,6 @@ const isPressing = (key: string, target: EventTarget | null): boolean =>
   ((key === 'Enter' && target.closest('a, button, summary') !== null) ||
     (key === ' ' && target.closest('button, summary, input') !== null))
 
-/** Follows `g` and a letter to a page. */
 function goes(key: string): boolean {
   const isChord = chord
   chord = false
@@ -159,7 +157,6 @@ function goes(key: string): boolean {
   return true
 }
 
-/** Performs the act of a key; false if the page has none for it. */
 function handle(key: string, event: KeyboardEvent): boolean {
   if (goes(key) || (key.toLowerCase() === 'x' && select(event.shiftKey)) || press(key)) return true
   if (!Object.hasOwn(acts, key) || (key === ' ' && !current())) return false

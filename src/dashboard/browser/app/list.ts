@@ -29,7 +29,6 @@ export function showHeld(n: number): void {
 
 type From = { to: string; ids: string[] }
 
-/** The list is remembered as it is shown, so that the page of a job can lead on in it. */
 function remember(): void {
   const ids = allRows().map(({ dataset }) => dataset.row!)
   if (ids.length === 0) return

@@ -17,7 +17,6 @@ export const isHearing = (): boolean => source?.readyState === EventSource.OPEN
 
 type Entry = { job?: number; read?: { job: number }[]; write?: { job: number }[] } | null
 
-/** A page may limit the log entries that it listens to, to some jobs. */
 function isMeant(data: string): boolean {
   const { channel, message } = JSON.parse(data) as { channel: string; message: Entry }
   if (of === undefined || channel !== '/sidejob/log') return true

@@ -11,7 +11,6 @@ const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 const [HEARING, AT_MOST_EVERY] = [30_000, 1_000]
 /** A page that draws data by script is loaded whole after this many milliseconds. */
 const WHOLE = 30_000
-/** After an answer that did not come. */
 const retries = [1_000, 2_000, 5_000, 10_000]
 
 type State = {
@@ -22,10 +21,8 @@ type State = {
   isPaused: boolean
   moved: number
   since: number
-  /** When it was looked at last, and when all of it. */
   looked: number
   whole: number
-  /** Set once the page has shown that its job ended. */
   told?: string
   /** When it has to be looked at again, because something was heard: also while a look is under way. */
   due?: number
@@ -38,7 +35,6 @@ const state: State = {
 
 const pageOf = (): string => location.pathname + location.search
 
-/** The page whose parts are shown. */
 let shown = pageOf()
 
 const dot = (): HTMLElement | null => document.getElementById('live')
@@ -53,7 +49,6 @@ function sign(kind: 'live' | 'slower' | 'paused' | 'cut', text: string): void {
   live.querySelector('.news')!.textContent = kind === 'live' && !isHearing() ? `· every ${about(state.every)}` : ''
 }
 
-/** Milliseconds until the next refresh. Longer without input. */
 function pause(): number {
   if (state.failures > 0) return retries[Math.min(state.failures, retries.length) - 1]!
   const idle = Date.now() - state.moved
@@ -94,7 +89,6 @@ function showLine(textContent: string): HTMLElement {
   return line
 }
 
-/** The subject of the page was removed: keeps the page, with a line above. */
 function showGone(): void {
   clearTimeout(state.timer)
   state.every = 0
@@ -102,10 +96,8 @@ function showGone(): void {
   sign('paused', 'Gone')
 }
 
-/** The job that the page is about: how it is, and when it ended, if it has. */
 const headOf = (): DOMStringMap => ({ ...document.querySelector<HTMLElement>('.jobhead')?.dataset })
 
-/** The job of the page ended: adds a line above until its status changes or the page is left. */
 function showEnded(was: DOMStringMap): void {
   const { job, status, ended } = headOf()
   if (job !== was.job || !ended) state.told = undefined
@@ -115,7 +107,6 @@ function showEnded(was: DOMStringMap): void {
   else if (line?.textContent !== state.told) showLine(state.told)
 }
 
-/** The server did not answer: keeps the page, grey, with a button that retries. */
 function showCut(why: string): void {
   const line = showLine(`${why}. Shown is ${timeOf(state.since)}. `)
   const retry = Object.assign(document.createElement('button'), { className: 'btn small', textContent: 'Retry' })
@@ -123,7 +114,6 @@ function showCut(why: string): void {
   line.append(retry)
 }
 
-/** The message of an error page, with its code. */
 async function reasonOf(answer: Response): Promise<string> {
   const said = new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector('.page-error p')
   const message = said?.firstChild?.textContent?.trim()
@@ -135,7 +125,6 @@ const briefOf = (): string | undefined => document.querySelector<HTMLElement>('[
 /** A refresh as data: the script of the page draws `data`, the server drew `parts`. */
 type Told = { as: string; now: number; data: unknown; parts: Record<string, string> }
 
-/** Shows an answer. If the answer is for another page, loads that page whole. */
 async function show(answer: Response, force: boolean): Promise<void> {
   if (!answer.headers.get('content-type')?.startsWith('application/json')) {
     state.whole = Date.now()
@@ -189,7 +178,6 @@ async function go(url: string): Promise<void> {
   await look(true)
 }
 
-/** Refreshes soon after an event, at most once a second. */
 function lookSoon(): void {
   if (state.every === 0) return
   state.due ??= Math.max(Date.now(), state.looked + AT_MOST_EVERY)

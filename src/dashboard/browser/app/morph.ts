@@ -5,7 +5,6 @@ import { watchRows } from './changed.ts'
 import { holdBack, showHeld } from './list.ts'
 import { isWriting } from './page.ts'
 
-/** Keeps what the user opened or ticked. */
 const keepsOwn = (name: string, node: Node): boolean =>
   !(name === 'open' && node instanceof HTMLDetailsElement) && !(name === 'checked' && node instanceof HTMLInputElement)
 
@@ -21,7 +20,6 @@ const keepsTime = (old: Node, fresh: Node): boolean =>
   !isWritten(old) &&
   !(old instanceof HTMLInputElement && fresh instanceof HTMLInputElement && old.type === 'checkbox')
 
-/** Keeps error messages of forms and lines above the page. */
 const keepsSaid = (node: Node): boolean => !(node instanceof Element && node.matches('#fault, .gone'))
 
 const callbacks = {
@@ -54,7 +52,6 @@ export async function take(html: string, whole = true): Promise<void> {
   document.dispatchEvent(new CustomEvent('drawn'))
 }
 
-/** Brings parts of the page up to date, by their ids. */
 export function takeParts(parts: Record<string, string>): void {
   for (const [id, html] of Object.entries(parts)) {
     const old = document.getElementById(id)

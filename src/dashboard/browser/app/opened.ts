@@ -9,7 +9,6 @@ function focusIn(form: Element | null | undefined): void {
   field.focus({ preventScroll: true })
 }
 
-/** Focuses the form at the anchor of the address, or else the form that the page shows opened. */
 function focusOpened(): void {
   const name = decodeURIComponent(location.hash.slice(1))
   const anchor = name ? document.getElementById(name) : null

@@ -20,7 +20,6 @@ export const readCookie = (name: string): string | undefined =>
     .find((part) => part.startsWith(`${name}=`))
     ?.slice(name.length + 1)
 
-/** The zone in which moments are shown. */
 export const readZone = (): string => decodeURIComponent(readCookie('zone') ?? 'UTC')
 
 /** Parts of the page tell each other what happened by events of the document. */

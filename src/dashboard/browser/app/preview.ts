@@ -4,7 +4,6 @@ import { base } from './page.ts'
 
 const PAUSE = 300
 
-/** Cancels the preview of older input. */
 let asking: AbortController | undefined
 
 async function show(form: HTMLFormElement): Promise<void> {

@@ -38,7 +38,7 @@ export function selectTo(box: HTMLInputElement, isRange: boolean): void {
   remember()
 }
 
-/** `isFit`: those, too, that fit and are not shown, for who may do that. */
+/** `isFit`: also selects the matching jobs that the page does not show. */
 export function selectAll(checked: boolean, isFit = false): void {
   for (const box of boxes()) box.checked = checked
   const fit = document.querySelector<HTMLInputElement>('.bulk [name="fit"]')

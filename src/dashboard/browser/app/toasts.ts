@@ -18,7 +18,6 @@ const STAY = 10_000
 /** Pixels: width of a toast next to a button, space around it, and the width below which it goes to the corner. */
 const [WIDE, FREE, PHONE] = [340, 8, 760]
 
-/** Puts a toast below a button. When the page scrolls, it goes to the corner. */
 function putBeside(made: HTMLElement, at: Element): void {
   const { left, bottom, width } = at.getBoundingClientRect()
   made.classList.add('at')
@@ -34,7 +33,6 @@ function putBeside(made: HTMLElement, at: Element): void {
   else for (const moved of ['scroll', 'resize']) addEventListener(moved, back, { once: true, capture: true })
 }
 
-/** @example toast({ say: 'Queue mail is paused', undo: () => … }) */
 export function toast({ say, link, isError, undo, copy, at }: Told): void {
   const made = document.createElement('p')
   made.className = isError ? 'toast bad' : 'toast'

@@ -1,8 +1,7 @@
-// The three ways to try a class. The address keeps the fields; the browser keeps the last input that was sent.
+// The address keeps the fields of the form; the browser keeps the last input that was sent.
 
 import { hear, tell } from './page.ts'
 
-/** Hidden fields of every form of a job. */
 const ours = new Set(['csrf', 'act', 'queue', 'class', 'stay'])
 /** Longer addresses are not taken everywhere. */
 const LONGEST = 6_000
@@ -16,7 +15,6 @@ const typedIn = (form: HTMLFormElement): [string, string][] =>
     ours.has(name) || typeof value !== 'string' || value === '' ? [] : [[name, value]],
   )
 
-/** Opens another tab of the card and keeps the input. */
 function carry(event: MouseEvent): void {
   const link = (event.target as Element).closest<HTMLAnchorElement>('[data-ways] a')
   const form = link && formOf(link.closest('.card')!)
@@ -29,7 +27,6 @@ function carry(event: MouseEvent): void {
   else tell('say', { say: 'The input is too long for the address', isError: true })
 }
 
-/** Puts values into the fields of a form that have these names. */
 function fill(form: HTMLFormElement, values: readonly [string, string][]): void {
   for (const [name, value] of values) {
     const field = form.elements.namedItem(name)

@@ -10,7 +10,6 @@ const partOf = (chart: Element, { clientX }: PointerEvent): number => {
   return Math.max(0, Math.min(1, (clientX - left) / Math.max(1, width)))
 }
 
-/** The address of the page with a part of what a chart shows. */
 function addressOf({ dataset }: SVGSVGElement, parts: readonly [from: number, to: number]): string {
   const [from, to] = [Number(dataset.from), Number(dataset.to)]
   const url = new URL(location.href)
@@ -45,7 +44,6 @@ export function startZoom(): void {
     if (!begun) return
     const parts = spanTo(begun, event)
     begun.mark.remove()
-    // The chart itself says by that name where its time ends.
     const to = (event.target as Element).closest<SVGElement>('.hit[data-to]')?.dataset.to
     if (parts[1] - parts[0] >= LEAST) tell('go', addressOf(begun.chart, parts))
     else if (to) location.assign(base + to)

@@ -13,7 +13,6 @@ export type Change = {
   unfit?: { wire: string; values: number; of: number; why: string }[]
 }
 
-/** Moves values between ends of wires. Returns their number, or the reason for a refusal. */
 export async function moveValues(
   job: number,
   wire: string,

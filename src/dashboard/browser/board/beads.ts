@@ -23,7 +23,6 @@ function between(points: readonly Point[], part: number): Point {
 
 export type Beads = ReturnType<typeof createBeads>
 
-/** Nothing is drawn, and no frame asked for, while no bead moves. */
 export function createBeads(svg: SVGSVGElement) {
   const canvas = document.createElement('canvas')
   canvas.className = 'beads'
@@ -88,7 +87,6 @@ export function createBeads(svg: SVGSVGElement) {
       if (!isMoving) requestAnimationFrame(draw)
       isMoving = true
     },
-    /** The drawing is another one. */
     clear(): void {
       ways.clear()
       known.clear()

@@ -5,14 +5,11 @@ import type { LimitRoom } from '../../words/flow.ts'
 
 export type BoardData = {
   job: number
-  /** Hash of the current graph. */
   hash?: string
   nodes: FlowNodeView[]
   wires: WireView[]
   limits: Record<string, LimitRoom>
-  /** When classes were deployed. */
   deploys: number[]
-  /** Which node or wire is open. */
   node?: string
   wire?: string
 }

@@ -33,7 +33,6 @@ const said: Record<Exclude<NodeChange, ''>, (was: Node | undefined, is: Node | u
 const nodeIn = ({ nodes }: Graph, name: string): Node | undefined =>
   Object.hasOwn(nodes, name) ? nodes[name] : undefined
 
-/** Values that stay unread after a wire is cut. */
 const leftAt = ({ from, to }: GraphWire, change?: Change): number =>
   (change?.orphaned ?? [])
     .filter(({ node, port }) => [from, to].some((end) => end.node === node && end.port === port))
@@ -111,7 +110,6 @@ export function createDraftDrawing(
       Object.keys(draft.now.nodes).flatMap((name) =>
         (drawn?.laid.nodes.get(name)?.[dir] ?? []).map((port) => `${name}.${port}`),
       ),
-    /** Goes to where an arrow leads; false where it leads nowhere. */
     step(key: string, node: string): boolean {
       const to = drawn && stepFrom(key, node, drawn.laid, union(draft).wires)
       if (to !== undefined) drawn!.drawing.nodeAt(to)?.focus()

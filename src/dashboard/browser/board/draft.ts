@@ -21,7 +21,6 @@ export const withNode = (graph: Graph, name: string, node: Node): Graph => ({
   nodes: { ...graph.nodes, [name]: { ...graph.nodes[name], ...node } },
 })
 
-/** A node goes with its wires. */
 export const withoutNode = (graph: Graph, name: string): Graph => ({
   ...graph,
   nodes: without(graph.nodes, (one) => one === name),
@@ -30,7 +29,6 @@ export const withoutNode = (graph: Graph, name: string): Graph => ({
   outports: without(graph.outports, (_, { node }) => node === name),
 })
 
-/** A wire from an input of the flow or a node's output to a node's input or an output of the flow. */
 export function withWire(graph: Graph, from: End, to: End): Graph {
   if (from.node === null && to.node === null) return graph
   if (from.node === null)

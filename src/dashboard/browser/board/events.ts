@@ -15,7 +15,6 @@ type RawEvent = Omit<FlowEvent, 'at' | 'moves'> & {
   moves: (Omit<FlowEvent['moves'][number], 'run'> & { run: RawRun | null })[]
 }
 
-/** A graph that was in force from a moment on. */
 export type Version = { at: number; by: string | null; graph: BoardNow['graph'] }
 
 async function get<Answer>(path: string): Promise<Answer> {
@@ -33,7 +32,6 @@ const eventOf = ({ at, moves, ...rest }: RawEvent): FlowEvent => ({
   moves: moves.map((move) => ({ ...move, run: runOf(move.run) })),
 })
 
-/** The graphs of a flow, the newest first. */
 export async function versionsOf(job: number): Promise<Version[]> {
   const { versions } = await get<{ versions: { at: string | null; by: string | null; graph: Version['graph'] }[] }>(
     `${job}/history`,

@@ -89,7 +89,6 @@ export function createLanes(box: HTMLElement) {
     at(at: number): void {
       set(line, { d: `M${xOf(range, at)} 0V10000` })
     },
-    /** The moment below the pointer. */
     momentAt({ clientX }: MouseEvent): number {
       const { left, width } = svg.getBoundingClientRect()
       return range.from + Math.max(0, Math.min(1, (clientX - left) / Math.max(1, width))) * (range.to - range.from)

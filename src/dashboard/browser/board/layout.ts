@@ -5,19 +5,16 @@ import type { End, GraphWire } from '../../../core/wires.ts'
 
 export type Box = { x: number; y: number; width: number; height: number }
 
-/** A node as it is drawn, its ports in the order in which they are named. */
 export type Placed = { name: string; box: Box; ins: string[]; outs: string[] }
 export type Route = { path: string; middle: { x: number; y: number } }
 export type Layout = {
   nodes: Map<string, Placed>
-  /** The flow's own ports: inputs at the left, outputs at the right. */
   ports: Map<string, { port: string; box: Box }>
   wires: Map<string, Route>
   box: Box
 }
 
 const [WIDTH, HEIGHT, ROW, PILL] = [156, 76, 22, 30] as const
-/** Room for the label of a wire. */
 export const LABEL = { width: 96, height: 22 }
 /** With more nodes than this, a wire has a label only when it backs up or is pointed at, and the board has a map. */
 export const LARGE = 60
@@ -46,7 +43,6 @@ type Point = { x: number; y: number }
 type Bent = { points?: Point[]; x?: number; y?: number }
 const round = (n: number): number => Math.round(n * 10) / 10
 
-/** One curve after the other, level at each end. */
 function curve(points: readonly Point[]): string {
   const [first, ...rest] = points as [Point, ...Point[]]
   let [text, at] = [`M${round(first.x)} ${round(first.y)}`, first]

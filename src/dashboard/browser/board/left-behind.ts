@@ -9,7 +9,6 @@ import type { Draft, Editing } from './working.ts'
 
 type Left = Change['orphaned'][number]
 
-/** The button that moves values left behind by a cut wire, if another wire can take them. */
 export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, port }: Left): (() => void) | undefined {
   const from = wires.find(({ to, size }) => to.node === node && to.port === port && size > 0)
   const left = new Set(wiresOf(draft.now).map(({ id }) => id))

@@ -4,10 +4,9 @@ import type { Layout } from './layout.ts'
 import { make, set } from './svg.ts'
 import type { createView } from './view.ts'
 
-/** As wide and as high as it may be, in pixels. */
+/** Pixels, at most. */
 const [WIDE, HIGH] = [180, 120] as const
 
-/** Puts the map into the corner of a board; a press on it goes there. */
 export function createMap(board: Element, view: ReturnType<typeof createView>) {
   const frame = make('rect', { class: 'seen' })
   const nodes = new Map<string, SVGElement>()
@@ -26,7 +25,6 @@ export function createMap(board: Element, view: ReturnType<typeof createView>) {
   svg.addEventListener('pointermove', (event) => event.buttons > 0 && go(event))
 
   return {
-    /** The graph is another one. */
     lay({ nodes: placed, box }: Layout): void {
       const scale = Math.min(WIDE / box.width, HIGH / box.height)
       set(svg, {

@@ -1,6 +1,5 @@
 // Draws some parts in each frame: all texts of a large board take longer than a frame.
 
-/** Maximum of nodes or wires drawn in a frame. */
 const MOST = 40
 
 /** Draws parts in the next frames. Newer parts replace parts that are not drawn yet. */

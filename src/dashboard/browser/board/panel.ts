@@ -88,7 +88,6 @@ export type Shown = {
   checks: readonly string[]
   error?: string
   waits: boolean
-  /** Moves what would be left behind; nothing where it can go nowhere. */
   moves: (left: Change['orphaned'][number]) => (() => void) | undefined
 }
 
@@ -157,7 +156,6 @@ export function showPanel(panel: HTMLElement, shown: Shown): void {
   panel.querySelector('.would')!.replaceChildren(...told, ...rows)
 }
 
-/** The change as text, a line each. */
 export function showLines(box: HTMLElement, lines: readonly { sign: '+' | '-'; line: string }[]): void {
   const shown = lines.map(({ sign, line }) =>
     element('span', `dl ${sign === '+' ? 'plus' : 'minus'}`, `${sign}  ${line}`),

@@ -211,7 +211,6 @@ export function createReplay(
   listen()
   void ask()
   return {
-    /** The page was looked at again. */
     look(): void {
       const isElsewhere = zone !== readZone()
       zone = readZone()

@@ -10,7 +10,6 @@ const next: Record<string, (wires: readonly GraphWire[], name: string) => string
     wires.find(({ from, to }) => to.node === name && from.node !== null)?.from.node ?? undefined,
 }
 
-/** The nearest node of about the same layer, above or below. */
 function beside({ nodes }: Layout, name: string, by: 1 | -1): string | undefined {
   const { box } = nodes.get(name)!
   const others = [...nodes.values()].filter((one) => (one.box.y - box.y) * by > 0)

@@ -1,10 +1,9 @@
-// Elements of the drawing, changed only where something is otherwise than it was.
+// Elements of the drawing. Only changed attributes are written.
 
 const SVG = 'http://www.w3.org/2000/svg'
 
 export type Attributes = Record<string, string | number | undefined>
 
-/** @example set(circle, { cx: 4, cy: 7 }) */
 export function set(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined) element.removeAttribute(name)

@@ -78,13 +78,11 @@ export function createView(svg: SVGSVGElement) {
   return {
     at,
     centre,
-    /** Hears which part is seen, each time that it is another one. */
     onShow: (tell: (seen: Box) => void): void => void told.push(tell),
     reveal({ x, y, width, height }: Box): void {
       const isIn = x >= seen.x && y >= seen.y && x + width <= seen.x + seen.width && y + height <= seen.y + seen.height
       if (!isIn) centre({ x: x + width / 2, y: y + height / 2 })
     },
-    /** The drawing has other bounds: all of it is shown. */
     bound(box: Box): void {
       all = box
       showAll()

@@ -10,7 +10,6 @@ export type Editing = {
   job: number
   hash: string | null
   graph: string
-  /** Moment of the last change of the graph, and the zone for times. */
   changedAt: number | null
   zone: string
   wires: WireView[]
@@ -51,7 +50,6 @@ export function createDraft({ job, hash, graph }: Editing) {
 
 export type Draft = ReturnType<typeof createDraft>
 
-/** Everything that is or will be there. */
 export function union({ base, now }: Draft): { nodes: string[]; wires: GraphWire[] } {
   const wires = new Map([...wiresOf(base), ...wiresOf(now)].map((wire) => [wire.id, wire]))
   return { nodes: [...new Set([...Object.keys(base.nodes), ...Object.keys(now.nodes)])], wires: [...wires.values()] }

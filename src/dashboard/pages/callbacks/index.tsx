@@ -36,7 +36,6 @@ const states: readonly State[] = ['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED
 const MOST = 50
 const COUNTED = 10_000
 const AGAIN = 50
-/** Pages that are searched for them. */
 const PAGES = 20
 
 const again = (of: number | string, { call }: ActAsked) => call('POST', `/v1/callbacks/${of}/resend`, {})

@@ -29,7 +29,6 @@ export const said = (state: State): string => title(state.toLowerCase().replace(
 
 export const StateOf = ({ state }: { state: State }) => <span class={`st ${kinds[state]}`}>{said(state)}</span>
 
-/** When it is tried next, while it is. */
 export function NextTry({ callback: { state, nextAt } }: { callback: CallbackView }) {
   if (nextAt !== null) return <Ago at={nextAt} />
   if (state === 'PENDING') return 'as soon as a slot is free'

@@ -93,7 +93,6 @@ export function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }
   ]
 }
 
-/** The nodes that are in one graph only. */
 function nodesSaid(from: GraphVersion, to: GraphVersion): string[] {
   const [is, was] = [from, to].map(({ graph }) => Object.keys(graph.nodes)) as [string[], string[]]
   const [added, removed] = [was.filter((name) => !is.includes(name)), is.filter((name) => !was.includes(name))]

@@ -1,6 +1,5 @@
 // The element in which the browser draws a board.
 
-/** @example <Drawing label="The graph that is being changed" /> */
 export function Drawing({ label }: { label: string }) {
   return (
     <svg data-board viewBox="0 0 800 400" preserveAspectRatio="xMidYMid meet" role="application" aria-label={label} />

@@ -19,7 +19,6 @@ import { Tools } from './tools.tsx'
 type Class = { queue: string; class: string } & WorkerDefinition
 type EditData = { view: FlowView; classes: Class[]; limits: Record<string, LimitRoom> }
 
-/** Maximum of suggested classes. */
 const CLASSES = 500
 /** Milliseconds for which classes are shared, and between refreshes. */
 const [FRESH, EVERY] = [60_000, 10_000]

@@ -2,7 +2,6 @@
 
 import type { Child } from 'hono/jsx'
 
-/** @example <Legend lines={[['hot', 'moves']]} /> */
 export function Legend({ lines, children }: { lines: readonly [kind: string, word: string][]; children?: Child }) {
   return (
     <div class="tools tl wide" aria-hidden="true">

@@ -58,7 +58,6 @@ function FlowTable({ flows }: { flows: FlowRow[] }) {
   )
 }
 
-/** Graphs that are stored under a name: a flow is made of each by one press. */
 function Stored({ stored: { graphs, cursor }, search }: { stored: Graphs; search: string }) {
   if (graphs.length === 0) return null
   return (

@@ -12,14 +12,12 @@ const VALUES = 5
 export type Near = {
   job?: JobView
   why?: Why
-  /** The first values of the port that the wire ends at. */
   port?: PortView & { values: Item[] }
 }
 
 export type FlowData = {
   view: FlowView
   limits: Record<string, LimitRoom>
-  /** When classes were deployed, where what happens is recorded. */
   deploys: number[]
   chosen?: Chosen
   near: Near

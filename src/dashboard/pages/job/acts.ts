@@ -9,9 +9,8 @@ import { given, jsonText, linesIn, maybe } from '../../words/form.ts'
 import { count, many } from '../../words/number.ts'
 import { typedFor } from '../../words/value-form.ts'
 
-/** For how long "Lock" holds a job: seconds. */
+/** Seconds for which the Lock button locks a job. */
 const LOCK = 600
-/** The smallest priority. */
 const FIRST = -2_147_483_648
 
 const of = ({ params }: ActAsked): string => `/v1/jobs/${encodeURIComponent(params.job!)}`
@@ -23,7 +22,6 @@ const sideOf = (form: FormData, name: string): 'in' | 'out' => (given(form, name
 const portOf = (asked: ActAsked): string =>
   `${of(asked)}/${sideOf(asked.form, 'dir')}/${encodeURIComponent(given(asked.form, 'port'))}`
 
-/** The port as it is now; `schemas`: with the schema that its worker says. */
 async function portNow(
   { engine, params, form }: ActAsked,
   options: { schemas?: boolean } = {},
@@ -43,7 +41,6 @@ function asItWas({ form }: ActAsked, was: PortView | undefined): Record<string, 
 
 type Tree = { status: string; children: Record<string, unknown> }
 
-/** Statuses below a job; `more`: there are further ones. */
 async function below(engine: Engine, job: string): Promise<{ statuses: string[]; more: boolean }> {
   const { more = false, ...root } = await engine.jobs.tree(job)
   const left = Object.values((root as Tree).children) as Tree[]

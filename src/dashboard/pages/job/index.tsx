@@ -18,14 +18,12 @@ import { isTab, type Tab, type TabData, Tabs, tabAtFirst } from './tabs.tsx'
 import { Timeline } from './timeline.tsx'
 import { Why } from './why.tsx'
 
-/** Rows of the timeline, at most. Other children are counted. */
 const CHILDREN = 20
 const STEPS = 20
 /** Maximum of ports, of ports with values, and of values: of a closed port, and of the open one. */
 const PORTS = 40
 const LOOKED = 8
 const [VALUES, OPENED] = [5, 50]
-/** Jobs that are followed to find why this one does not run. */
 const DEEP = 3
 /** The chain behind this job is read again after this many milliseconds, or when the reasons of the job change. */
 const CHAIN_FRESH = 10_000
@@ -38,11 +36,9 @@ export type JobData = {
   runs: PastRun[]
   steps: Steps
   ports: PortRow[]
-  /** Ports that are not shown. */
   morePorts: number
   tab: TabData
   folded: boolean
-  /** The moment that is looked at. */
   at?: number
 }
 
@@ -113,7 +109,6 @@ const childrenOf = async (engine: Engine, { id, children }: JobView): Promise<Jo
 const leadsOn = ({ code, job, data }: WhyView['reasons'][number]): boolean =>
   code === 'LIMITED' || job !== undefined || data.jobs !== undefined
 
-/** Its reasons as they are now, with the jobs and the limit behind them. */
 async function whyOf({ engine, cache }: Asked, job: string): Promise<WhyView> {
   const why = await engine.jobs.why(job)
   const causes = why.reasons.filter(leadsOn)

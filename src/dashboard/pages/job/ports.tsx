@@ -48,7 +48,6 @@ function Values({ job, row }: { job: JobView; row: PortRow }) {
 /** Another port may have the same name on the other side, so the label names the side. */
 const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${name}, ${dir}`
 
-/** Maximum of characters of a default in a field. */
 const FIELD = 4_000
 
 /** The default that a port has, as its fields have it; nothing where not all of it may be seen. */
@@ -169,7 +168,6 @@ function Acts({ row }: { row: PortRow }) {
   )
 }
 
-/** Closes the port that is open. */
 function Close() {
   const { base } = useLook()
   const way = useWay()
@@ -202,7 +200,6 @@ function Opened({ job, row }: { job: JobView; row: PortRow }) {
   )
 }
 
-/** Opens a port, or closes it: which one is open is in the address. */
 function Name({ row: { dir, name, isOpen } }: { row: PortRow }) {
   const { base } = useLook()
   const way = useWay()

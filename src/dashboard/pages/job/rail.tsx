@@ -15,7 +15,6 @@ import type { Family as Known } from '../../words/timeline.ts'
 
 type RailProps = { job: JobView; known: Known }
 
-/** Maximum of listed children. More are counted by status. */
 const CHILDREN = 100
 
 function Counts({ job: { id, children, moreChildren = 0 } }: { job: JobView }) {
@@ -85,7 +84,6 @@ const triesOf = ({ retry, attempt }: JobView): string => {
   return `${count(attempt)}${most}${base === undefined ? '' : `, ${span(base)} × ${retry?.backoff?.factor ?? 2}`}`
 }
 
-/** Cost of its runs. */
 function costOf({ cost }: JobView): string | false {
   if (!cost || cost.runs === 0) return false
   const { runs, took, commits, price, whole } = cost
@@ -115,7 +113,6 @@ const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
   </span>
 )
 
-/** A fact without a value is not shown. */
 function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
   const { queue, class: of, group, limits, callback, timeout, tag, unique, lockedUntil, run } = job
   return [

@@ -27,7 +27,6 @@ const tabs = ['log', 'state', 'args', 'result', 'errors', 'runs', 'steps'] as co
 export type Tab = (typeof tabs)[number]
 const hotkeys: Partial<Record<Tab, string>> = { log: 'l', state: 's', args: 'v', errors: 'f' }
 
-/** The tab that opens without a choice: a failed job shows its error first. */
 export const tabAtFirst = ({ status }: Pick<JobView, 'status'>): Tab => (status === 'failed' ? 'errors' : 'log')
 export const isTab = (name: string): name is Tab => (tabs as readonly string[]).includes(name)
 
@@ -188,7 +187,6 @@ function Body(props: Props) {
   )
 }
 
-/** The log is read back from the moment that is looked at. */
 function Until({ at }: { at: number }) {
   const { base, zone } = useLook()
   const way = useWay()
@@ -202,7 +200,6 @@ function Until({ at }: { at: number }) {
   )
 }
 
-/** Steps that are done. Later runs get the value that a step keeps. */
 function Steps({ job, found: { steps, cursor } }: { job: JobView; found: KeptSteps }) {
   const change = codeChangeIn(job.error)
   const reported = change && <p class="note body bad">{change.message}</p>

@@ -40,7 +40,6 @@ function chosenOf(form: FormData): string[] {
 
 const actions = { retry: 'retry', run: 'requeue', terminate: 'terminate', delete: 'delete' } as const
 
-/** Filter of the page, as a bulk job takes it. */
 async function filterOf(asked: ActAsked): Promise<NonNullable<BulkInput['filter']>> {
   const { cursor: _, sort: __, text, args, longer, alias, status, ...filter } = await filterFor(asked)
   const lacking = text !== undefined ? 'text' : args !== undefined ? 'args' : alias !== undefined ? 'alias' : undefined

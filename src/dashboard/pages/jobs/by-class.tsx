@@ -17,7 +17,6 @@ const SHARED = 2_000
 export const dayIn = (query: URLSearchParams): 'today' | 'yesterday' =>
   query.get('day') === 'yesterday' ? 'yesterday' : 'today'
 
-/** @example await byClass(asked, { queue: 'media' }) */
 export async function byClass(
   { engine, cache }: Asked,
   { class: name, ...of }: Parameters<Engine['stats']['classes']>[0] & { class?: string } = {},
@@ -29,7 +28,6 @@ export async function byClass(
   return name ? { ...found, classes: found.classes.filter((row) => row.class === name) } : found
 }
 
-/** The switch of the page: jobs, kinds of errors, classes. */
 export function Switch({ query }: { query: URLSearchParams }) {
   const search = query.toString()
   const isByClass = query.get('by') === 'class'
@@ -59,7 +57,6 @@ function Span({ of, head }: { of: ClassRow['took']; head: string }) {
   )
 }
 
-/** Runs in each hour of a day; known for today. */
 function Hours({ hours }: { hours: NonNullable<ClassRow['hours']> }) {
   const runs = Array.from({ length: 24 }, () => 0)
   for (const { at, runs: n } of hours) runs[new Date(at).getUTCHours()] = n

@@ -20,7 +20,6 @@ export async function filterFor(asked: Asked): Promise<JobFilter> {
   return queue === undefined ? filter : { ...filter, queue }
 }
 
-/** For this long the classes of all queues are taken as they were. */
 const FRESH = 60_000
 
 /** The queue of a class that is in one queue only: a queue has indexes, which classes lack. */

@@ -22,7 +22,6 @@ import { muteActs } from './mutes.tsx'
 import { Rows } from './rows.tsx'
 import { type View as ListView, Views, viewActs, wayToView } from './views.tsx'
 
-/** Rows of a page. */
 const ROWS = 50
 const SHARED = 60_000
 
@@ -37,14 +36,11 @@ export type JobsData = {
   counts: Counted
   paused: ReadonlySet<string>
   kinds?: KindsData
-  /** Views that all share. */
   views: ListView[]
   classes?: ByClassData
-  /** The job that does something to many, whose progress is shown. */
   bulk?: JobView
 }
 
-/** Views that all share. */
 const viewsOf = ({ engine, cache }: Asked) => cache.get('views', SHARED, () => engine.views.list())
 
 async function named(asked: Asked): Promise<void> {
@@ -132,7 +128,6 @@ export const nameOf = (query: URLSearchParams): string => {
   return tokens.length === 0 ? 'All' : title(cut(tokens.map(({ value }) => value).join(', '), 60))
 }
 
-/** The number of matches, as far as it is known. */
 function noteOf({ jobs, classes, cursor }: JobsData, matches: number | undefined, status: string | null): string {
   if (classes) return `${count(classes.classes.length)} classes`
   const kind = status && !status.includes(',') ? `${status} job` : 'job'
@@ -140,7 +135,6 @@ function noteOf({ jobs, classes, cursor }: JobsData, matches: number | undefined
   return cursor === null ? many(jobs.length, kind) : `${count(jobs.length)} so far`
 }
 
-/** Which rows are selected, and the rest of the address, which leads on without them. */
 function selectedIn(given: URLSearchParams): { selected: ReadonlySet<string>; query: URLSearchParams } {
   const query = new URLSearchParams(given)
   query.delete('sel')

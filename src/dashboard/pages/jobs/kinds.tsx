@@ -34,7 +34,6 @@ export type KindsData = {
 
 type Deployments = Awaited<ReturnType<Engine['workers']['deployments']>>['deployments']
 
-/** When the classes of a deployment changed last, of all of them. */
 export const lastDeploy = (deployments: Deployments): number | undefined =>
   deployments.length === 0 ? undefined : Math.max(...deployments.map(({ at }) => at))
 

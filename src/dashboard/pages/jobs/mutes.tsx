@@ -33,7 +33,6 @@ const way = (error: string): string => `/v1/errors/${encodeURIComponent(error)}`
 
 const momentOf = (at: number | string): number => new Date(at).getTime()
 
-/** Asks for it, and has it seen at once; answers how it was. */
 async function change(asked: ActAsked, error: string, wanted: object): Promise<ErrorMute | null> {
   const { muted, was } = (await asked.call('PATCH', way(error), wanted)) as MutedKind
   const mute = muted && { ...muted, at: momentOf(muted.at), until: muted.until && momentOf(muted.until) }

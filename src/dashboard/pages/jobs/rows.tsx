@@ -114,13 +114,10 @@ type RowsProps = {
   jobs: JobRow[]
   cursor: string | null
   newest?: number
-  /** Rows that fill a page. */
   limit: number
-  /** True if the deployment has any job. */
   hasJobs: boolean
   query: URLSearchParams
   selected: ReadonlySet<string>
-  /** Queues that are paused. */
   paused: ReadonlySet<string>
 }
 

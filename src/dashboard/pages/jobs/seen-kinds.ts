@@ -5,7 +5,6 @@ import type { Engine } from '../../../engine/index.ts'
 import type { Cache } from '../../cache.ts'
 import type { SeenKinds } from '../../words/failed.ts'
 
-/** Under which name the kinds of errors of these jobs are shared. */
 export const kindsName = ({ queue = '', class: name = '' }: { queue?: string; class?: string } = {}): string =>
   `errors ${queue}\n${name}`
 
@@ -18,11 +17,7 @@ export async function seenKinds({ last }: Cache): Promise<SeenKinds | undefined>
   return { at: found.at, looked: found.looked, silent, isAll: found.cursor === null }
 }
 
-/**
- * Mutes or unmutes a kind in the last known kinds, so that the user sees it without another read.
- *
- * @example await noteMute(cache, '0123456789abcdef', { by: 'ana', at: look.now, until: null })
- */
+/** Changes the last known kinds, so that the user sees the mute without another read. */
 export async function noteMute({ last }: Cache, error: string, mute: ErrorMute | null): Promise<void> {
   const seen = await last<Errors>(kindsName())
   if (!seen) return

@@ -15,7 +15,6 @@ export type View = { name: string; query: string }
 
 const SINCE = 'since=deploy'
 
-/** Named query strings. */
 const shipped: (View & { counts?: Status })[] = [
   { name: 'All', query: '' },
   { name: 'Failed', query: 'status=failed', counts: 'failed' },
@@ -30,7 +29,6 @@ const shipped: (View & { counts?: Status })[] = [
   { name: 'Longer than a minute', query: 'status=running&longer=1m' },
 ]
 
-/** Members of the address that do not belong to a view. */
 const PASSING = ['cursor', 'bulk', 'q', 'sel']
 
 export function viewOf(query: URLSearchParams): string {

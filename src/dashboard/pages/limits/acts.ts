@@ -8,7 +8,6 @@ import { many } from '../../words/number.ts'
 
 const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
 
-/** A limit as it was, as fields of the form that makes it so again. */
 const fieldsOf = ({ key, concurrency, rate }: LimitView): Record<string, string> => ({
   ...{ act: 'set', key },
   ...(concurrency === null ? {} : { concurrency: String(concurrency) }),

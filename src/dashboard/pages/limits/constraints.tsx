@@ -16,11 +16,9 @@ import { count, many } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 import { FormCard } from './form-card.tsx'
 
-/** Open jobs on which a constraint is tried, and matches that are named. */
 const LOOKED_AT = 500
 const NAMED = 8
 
-/** Which open jobs a constraint would be about; or why it is none. */
 export type Tried =
   | { fault: string }
   | { looked: number; more: boolean; fits: number; limits: number; named: { id: number; class: string }[] }

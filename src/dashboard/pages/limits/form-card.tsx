@@ -13,7 +13,6 @@ type FormCardProps = {
   children?: Child
 }
 
-/** @example <FormCard title="New limit" act="set" press="Create limit">…</FormCard> */
 export function FormCard({ title, act, press, preview, foot, children }: FormCardProps) {
   return (
     <Card

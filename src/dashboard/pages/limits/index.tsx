@@ -28,9 +28,7 @@ type LimitsData = {
   wanted: string
   near?: Near
   change?: string
-  /** The group whose limit is set. */
   group?: string
-  /** The constraint that is made or changed. */
   drafted?: Drafted
   preview?: LimitPreview
 }
@@ -39,7 +37,6 @@ const SHOWN = 60
 const HOLDERS = 60
 const WAITING = 18
 
-/** Full limits first, then used ones, then by name. */
 const byNeed = (a: LimitRow, b: LimitRow): number =>
   Number(isFull(b)) - Number(isFull(a)) || b.waiting - a.waiting || b.running - a.running || (a.key < b.key ? -1 : 1)
 

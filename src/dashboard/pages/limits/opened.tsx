@@ -76,7 +76,6 @@ export function Holders({ near: { holders }, colours, open = false }: Coloured &
   )
 }
 
-/** Colour of each group that holds a slot of a limit or waits for one. */
 export const coloursNear = ({ holders, waiting }: Pick<Near, 'holders' | 'waiting'>): Map<string | null, string> =>
   coloursOf([...holders, ...waiting].map(({ group }) => group))
 

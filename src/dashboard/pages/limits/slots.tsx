@@ -62,7 +62,6 @@ const nowOf = (
 type SlotsProps = {
   limit: Partial<LimitRow> & Pick<LimitRow, 'concurrency' | 'running'>
   holders?: readonly Holder[]
-  /** Colour of each group, the same everywhere on the page. */
   colours?: ReadonlyMap<string | null, string>
   small?: boolean
 }

@@ -13,7 +13,6 @@ import { dayOf, hourOf } from '../../words/time.ts'
 const [LINE, HEIGHT, WIDTH] = [168.5, 225, 1000]
 const GAP = 0.14
 const LABELS = 6
-/** Minimum of columns in a zoom. */
 const FEW = 6
 
 const round = (n: number): number => Math.round(n * 100) / 100
@@ -114,7 +113,6 @@ function Deploy({ at, points }: { at: number; points: Point[] }) {
   )
 }
 
-/** The same in numbers, each of which leads to its jobs. */
 function Numbers({ points, said, to }: { points: Point[]; said: string; to: (point: Point, status: Ended) => string }) {
   const { zone } = useLook()
   const cell = (point: Point, status: Ended) => (
@@ -189,7 +187,6 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
   )
 }
 
-/** @example <Ends points={points} range={range} deploys={[]} queue="media" /> */
 export function Ends({ points, range, deploys, queue }: EndsProps) {
   const { zone } = useLook()
   const jobs = (point: Point, status: Ended) => jobsIn(point, range, status, queue)

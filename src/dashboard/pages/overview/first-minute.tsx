@@ -15,7 +15,6 @@ import { GROUP } from './acts.ts'
 
 export type FirstMinuteData = {
   job?: JobView
-  /** The job that the first command made. */
   own?: JobView
   runs: PastRun[]
   demo: { open: number; all: number }
@@ -29,7 +28,6 @@ export type FirstMinuteData = {
 /** Alias of the job that the first command makes. The second command reads from it. */
 const OWN = 'first-job'
 
-/** Numbers of the deployment, the last job and the job of the first command. */
 export async function firstMinuteOf(
   { engine, query, deps }: Asked,
   health: Health,
@@ -58,7 +56,6 @@ export async function firstMinuteOf(
   }
 }
 
-/** A command or a program, with a button that copies it. */
 function Snippet({ title, text, note, out }: { title: string; text: string; note?: string; out?: Child }) {
   return (
     <section class="card snip">
@@ -120,7 +117,6 @@ function Commands({ data: { url, own } }: { data: FirstMinuteData }) {
 
 type Moment = { text: string; at: number; kind: string }
 
-/** The moments in the life of a job: made, claimed, committed, ended. */
 function momentsOf(job: JobView, runs: readonly PastRun[]): Moment[] {
   const run = runs[0]
   return [

@@ -31,7 +31,6 @@ export type OverviewData = {
   longest: RunUnderWay[]
   processes: ProcessView[]
   kinds: KindsData
-  /** When classes changed, within the range. */
   deploys: number[]
   stats: Pick<Stats, 'waits'>
 }

@@ -49,7 +49,6 @@ function Line({ need: { kind, icon, name, text, more, since, buttons } }: { need
   )
 }
 
-/** Lines that are shown; the rest opens. */
 const SHOWN = 6
 
 export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {

@@ -103,7 +103,6 @@ export function Where({ queues, limited }: { queues: QueueView[]; limited: numbe
 
 export type Ends = { of: Readonly<Record<string, Point[]>>; range: Range }
 
-/** Maximum of bars in a row. */
 const BARS = 24
 
 function EndsCell({ name, ends: { of, range } }: { name: string; ends: Ends }) {
@@ -181,7 +180,6 @@ function QueueRow({ queue, ends }: { queue: QueueView; ends?: Ends }) {
 
 const heads = ['Ready', 'Oldest', 'At limits', 'Running', 'Later', 'Failed']
 
-/** The table of queues, here and on its own page. */
 export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends }) {
   return (
     <table class="tbl lined">

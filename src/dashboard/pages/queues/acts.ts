@@ -8,7 +8,6 @@ const way = (name: string): string => `/v1/queues/${encodeURIComponent(name)}`
 
 const nameIn = ({ form, params }: Parameters<Act['does']>[0]): string => params.queue ?? given(form, 'queue')
 
-/** Pausing and resuming take each other back. */
 const pausing = (paused: boolean): Act => ({
   scope: 'admin',
   async does(asked) {

@@ -36,7 +36,6 @@ const Until = ({ at }: { at: number }) => (
   </>
 )
 
-/** Open lanes, pull workers, and claims that wait. */
 export function Serves({ queue, processes }: { queue: QueueDetail; processes: ProcessView[] }) {
   const { open, claims, batch, runs } = queue
   const programs = processes.flatMap((one) => (one.kind === 'pull' && one.queues.includes(queue.name) ? [one] : []))

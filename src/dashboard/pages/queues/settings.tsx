@@ -8,7 +8,6 @@ import { count, many } from '../../words/number.ts'
 import { readyIn } from '../../words/queue.ts'
 import { settings } from './acts.ts'
 
-/** @example nowOf(queue) // 'Open lanes: 4 of 4, with up to 100 jobs each; 12 jobs are ready. One lane more would open at once.' */
 export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ...queue }: QueueDetail): string {
   const ready = readyIn({ counts })
   const stand = `Open lanes: ${count(lanes)} of ${count(maxLanes)}, with up to ${many(batch, 'job')} each; ${many(ready, 'job')} ${ready === 1 ? 'is' : 'are'} ready.`

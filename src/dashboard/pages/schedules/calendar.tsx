@@ -28,7 +28,6 @@ export function isCron(repeat: Encoded): boolean {
   return typeof cron === 'string' && Object.keys(more).length === 0
 }
 
-/** When it runs, in a few words. */
 export function whenOf(repeat: Encoded): string {
   const rule = decodeValue(repeat) as Rule
   const zone = rule.tz && rule.tz !== 'UTC' ? ` in ${rule.tz}` : ''

@@ -18,7 +18,6 @@ type SchedulesData = {
   schedules: ScheduleView[]
   more: boolean
   shown: Shown
-  /** The runs that are known, by their job. */
   runs: ReadonlyMap<number, readonly PastRun[]>
   preview?: Preview
   was?: Record<string, string>
@@ -33,7 +32,6 @@ const zonesOf = (schedules: readonly ScheduleView[]): string[] => [
   ...new Set(schedules.flatMap(({ repeat }) => zoneOf(repeat) ?? [])),
 ]
 
-/** The stretch before, this moment, the stretch after; a link shows the same stretch again. */
 function Moves({ shown }: { shown: Shown }) {
   const { zone } = useLook()
   const at = (moment: number): string => `${dayOf(moment, zone)}, ${hourOf(moment, zone)}`

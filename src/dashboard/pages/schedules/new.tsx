@@ -12,7 +12,6 @@ import { moment } from '../../words/time.ts'
 
 const NEXT = 5
 
-/** A pattern as it is understood, or why it is none. */
 export type Preview = {
   cron: string
   tz: string
@@ -23,7 +22,6 @@ export type Preview = {
   fault?: string
 }
 
-/** @example previewOf('30 2 * * *', 'UTC', Date.now()).words // 'At 02:30' */
 export function previewOf(cron: string, tz: string, now: number): Preview {
   const words = cronWords(cron)
   try {
@@ -64,7 +62,6 @@ function Said({ preview: { tz, words, next, moved, fault } }: { preview: Preview
   )
 }
 
-/** `was`: a schedule that is changed, as fields of the form. */
 export function NewSchedule({ preview, was = {} }: { preview?: Preview; was?: Record<string, string> }) {
   return (
     <Card title={was.alias ? `Change ${cut(was.alias, 40)}` : 'New schedule'} id="new">

@@ -26,7 +26,6 @@ async function countedIn(asked: Asked): Promise<Counted> {
   return new Map(classes.map((row) => [nameOf(row.queue, row.class), row]))
 }
 
-/** The class whose name is typed. */
 const named = (workers: readonly Worker[], query: URLSearchParams): Worker | undefined =>
   workers.find(({ queue, class: name }) => queue === query.get('queue')?.trim() && name === query.get('class')?.trim())
 

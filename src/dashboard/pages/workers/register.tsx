@@ -54,7 +54,6 @@ type ValuesProps = { values?: Partial<WorkerTexts> }
 const TextAreas = ({ of, values = {} }: ValuesProps & { of: typeof texts }) =>
   of.map((area) => <TextArea {...area} rows={2} value={values[area.name]} />)
 
-/** Fields of a class, to register or to change it. */
 export function WorkerFields({ values = {} }: ValuesProps) {
   return (
     <>

@@ -15,7 +15,6 @@ export function Close({ flow }: { flow: number }) {
   )
 }
 
-/** Why the job of a node does not run, in sentences. */
 export function WhySaid({ near }: { near: Near }) {
   const { now, zone } = useLook()
   if (!near.why) return <p class="note">Nothing has reached it yet: it has no job.</p>

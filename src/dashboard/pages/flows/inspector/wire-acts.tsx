@@ -12,7 +12,6 @@ import type { FlowData, Near } from '../load.ts'
 
 const TARGETS = 500
 
-/** A button that opens a form; without a script it opens as well. */
 function Opens(props: {
   act: string
   flow: number

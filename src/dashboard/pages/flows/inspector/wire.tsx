@@ -41,7 +41,6 @@ function Stats({ wire }: { wire: WireView }) {
 
 const watches = (here: string): boolean => new URLSearchParams(here.slice(here.indexOf('?'))).has('watch')
 
-/** Refreshes the page when values of the flow come or go. */
 function Watch({ data }: { data: FlowData }) {
   const { here } = useLook()
   const { flow, nodes } = data.view
