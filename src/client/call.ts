@@ -1,7 +1,7 @@
 // One call over HTTP: its request, its attempts, and what its answer says.
 
 import type { RetryKey } from '../core/idempotency.ts'
-import { isInQuery } from './table.ts'
+import { inQuery } from './table.generated.ts'
 
 export type CallOptions = {
   signal?: AbortSignal
@@ -52,9 +52,9 @@ export const call = async (client: ClientOptions, address: string, args: unknown
   const rest = [...args]
   const path = pattern.replace(/:(\w+)/g, (_, name: string) => encoded(name, String(rest.shift())))
   const [input, options = {}] = rest as [object?, CallOptions?]
-  const inQuery = isInQuery(address)
+  const isQuery = inQuery.has(address)
   const request = (): Request =>
-    new Request(`${client.url}${path}${queryOf({ ...(inQuery ? input : {}), ...options.query })}`, {
+    new Request(`${client.url}${path}${queryOf({ ...(isQuery ? input : {}), ...options.query })}`, {
       method,
       headers: {
         ...headers,
@@ -62,7 +62,7 @@ export const call = async (client: ClientOptions, address: string, args: unknown
         'idempotency-key': key,
         ...(options.ifMatch === undefined ? {} : { 'if-match': `"${options.ifMatch}"` }),
       },
-      body: inQuery ? undefined : JSON.stringify(input ?? {}),
+      body: isQuery ? undefined : JSON.stringify(input ?? {}),
       signal: options.signal,
     })
   // Every call has a key, a GET too: taking a result is one.

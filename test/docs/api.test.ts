@@ -2,7 +2,7 @@
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
-import { table as client } from '../../src/client/table.ts'
+import { table as client } from '../../src/client/table.generated.ts'
 import { facades } from '../../src/facades/index.ts'
 import { describer } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-types.ts'

@@ -26,7 +26,7 @@ test('every reason that `why` can tell is in the table', () => {
 test('every route that the page names is there', () => {
   const page = read('docs/troubleshooting.md')
   const named = [...page.matchAll(/`(GET|POST|PATCH) (\/[\w/:]+)/g)].map(([, method, path]) => `${method} ${path}`)
-  const table = read('src/client/table.ts').replaceAll(':dir/:port', 'in/:port')
+  const table = read('src/client/table.generated.ts').replaceAll(':dir/:port', 'in/:port')
   expect(named.length).toBeGreaterThan(10)
-  expect(named.filter((route) => !table.includes(`'${route}'`))).toEqual([])
+  expect(named.filter((route) => !table.includes(`"${route}"`))).toEqual([])
 })

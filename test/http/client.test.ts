@@ -2,7 +2,7 @@
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { ApiError, createClient } from '../../src/client/index.ts'
-import { onlyQueries } from '../../src/client/table.ts'
+import { inQuery, table } from '../../src/client/table.generated.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import type { Status } from '../../src/core/job.ts'
 import { downloader } from '../../src/facades/downloader/index.ts'
@@ -52,11 +52,21 @@ describe('the input of a call is sent where its route reads it', () => {
     expect(calls).toContainEqual(expect.objectContaining({ verb: 'doctor.repair', args: ['7'] }))
   })
 
-  const reads = (route: Route) => route.query && !route.body && !/^(GET|DELETE)$/.test(route.method)
+  const reads = ({ query, body, method }: Route) => /^(GET|DELETE)$/.test(method) || (query && !body)
+  const addressesOf = (routes: typeof list) => routes.map(({ method, path }) => `${method} ${path}`).sort()
 
   test('each route that has a query and no body gets its input in the query', () => {
-    const addresses = list.filter((route) => reads(route as Route)).map(({ method, path }) => `${method} ${path}`)
-    expect(Object.keys(onlyQueries).sort()).toEqual(addresses.sort())
+    const served = list.filter(({ scope }) => scope !== 'signed')
+    expect([...inQuery].sort()).toEqual(addressesOf(served.filter(reads)))
+  })
+
+  test('the client has each route that QStash alone may not call', () => {
+    const served = list.filter(({ scope }) => scope !== 'signed')
+    expect(
+      Object.values(table)
+        .flatMap((verbs) => Object.values(verbs))
+        .sort(),
+    ).toEqual(addressesOf(served))
   })
 })
 

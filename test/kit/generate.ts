@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export default function setup(): void {
   const root = join(import.meta.dirname, '../..')
-  for (const build of ['infra/lua-build/index.ts', 'infra/build-dashboard.ts']) {
+  for (const build of ['infra/lua-build/index.ts', 'infra/build-dashboard.ts', 'infra/build-client.ts']) {
     execFileSync(process.execPath, [build], { cwd: root, stdio: 'inherit' })
   }
 }

@@ -1,0 +1,28 @@
+// Builds src/client/table.generated.ts: the typed client has the addresses of all routes, but none of their code.
+
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { downloader } from '../src/facades/downloader/index.ts'
+import type { Route } from '../src/http/route.ts'
+import { list, listed } from '../src/http/routes.ts'
+
+const all = [...list, ...listed('downloader', downloader as unknown as Record<string, Route>)]
+const served = all.filter(({ scope }) => scope !== 'signed')
+const addressOf = ({ method, path }: Route): string => `${method} ${path}`
+
+const table: Record<string, Record<string, string>> = {}
+for (const route of served) table[route.resource] = { ...table[route.resource], [route.verb]: addressOf(route) }
+
+const inQuery = served.filter(({ method, query, body }) => /GET|DELETE/.test(method) || (query && !body)).map(addressOf)
+
+writeFileSync(
+  join(import.meta.dirname, '../src/client/table.generated.ts'),
+  `// Built by infra/build-client.ts.
+
+/** Method and path of each verb of the client. */
+export const table = ${JSON.stringify(table, null, 2)} as const
+
+/** Addresses of the calls whose input is their query instead of their body. */
+export const inQuery: ReadonlySet<string> = new Set(${JSON.stringify(inQuery, null, 2)})
+`,
+)
