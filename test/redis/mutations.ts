@@ -2725,7 +2725,7 @@ const handed: Mutation[] = [
     'a renewed lease is stored in two places',
   ]),
   ...of(93, 'lib/runtime/tally.lua', [
-    '  local members = tally.beside(q, place)\n',
+    '  local members = tally.in_document(q, place)\n',
     '  local members = {}\n',
     'a look shows half of the runs',
   ]),
@@ -3145,7 +3145,7 @@ const keptInputs: Mutation[] = [
     'lib/run/did.lua',
     ["kept['token'] == run.token and kept or", 'kept or', 'inputs taken by an earlier run are reported for this one'],
     ['doc.inputs_kept and doc.next_commit and', 'false and', 'a checkpoint is forgotten'],
-    ['kept.bytes = kept.bytes + BESIDE * n\n', '', 'any number of small values is kept'],
+    ['kept.bytes = kept.bytes + PER_VALUE * n\n', '', 'any number of small values is kept'],
     ['      kept.bytes = kept.bytes + #item\n', '', 'large values are kept'],
     ['if kept.bytes > MOST_INPUTS then kept.of = {} end', '', 'part of an oversized value is kept'],
   ),

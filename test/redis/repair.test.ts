@@ -289,14 +289,14 @@ const damages: Record<string, [Damage, RegExp]> = {
       const id = await answered(world)
       return (redis, key) => redis.persist(key(`result:${id}`))
     },
-    /its result is kept for ever/,
+    /its result never expires/,
   ],
   'a result kept forever, and past its expiry': [
     async (world) => {
       const id = await answered(world)
       return (redis, key) => redis.set(key(`result:${id}`), 'success\n1000 2000\n42')
     },
-    /its result is kept for ever/,
+    /its result never expires/,
   ],
   'more runs kept than counted': [
     async (world) => {
@@ -712,7 +712,7 @@ test('a result goes when it said, after a repair, and until then can be had', as
   const result = async () => (await world.store.change('', [['result', String(id), '1', '0']])).answer
   const [before] = await result()
   await world.client.ask((redis) => redis.persist(key))
-  expect(await repairAll(world)).toEqual({ repaired: [`${id} its result is kept for ever`], left: [] })
+  expect(await repairAll(world)).toEqual({ repaired: [`${id} its result never expires`], left: [] })
   const left = await world.client.ask((redis) => redis.pttl(key))
   expect(left).toBeGreaterThan(30_000)
   expect(left).toBeLessThanOrEqual(60_000)

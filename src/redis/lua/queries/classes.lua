@@ -1,4 +1,4 @@
--- classes: Returns the saved counters by class, of one queue or of the first queues by name. Read only.
+-- classes: Returns the counters by class, of one queue or of the first queues by name. Read only.
 --
 -- keys: none
 -- by: API, dashboard
@@ -6,9 +6,7 @@
 -- writes: none
 -- args: ns, clock, seed, queue_name, most_queues:int, most_bytes:int
 -- returns: classes
--- most_bytes: 0 for no hours; else so many bytes at most of what was written down at hours, of the first queues that
--- have
---          room in it
+-- most_bytes: maximum bytes of hourly counters, of the first queues that fit; 0: none
 
 local queues = require 'look/queues'
 local class_counts = require 'queue/class_counts'

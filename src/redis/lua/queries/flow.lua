@@ -1,4 +1,4 @@
--- flow: Returns flows: for each its job, its children and the values at their ports. Read only and bounded.
+-- flow: Returns flows, each with its job, its children and the values at their ports. Read only and bounded.
 --
 -- keys: none
 -- by: API, dashboard
@@ -6,7 +6,7 @@
 -- writes: none
 -- args: ns, clock, seed, most:int, ...
 -- returns: flows
---          rest: how many, and an id or alias each
+-- rest: their number, and an id or alias each
 
 local aliases = require 'job/aliases'
 local snapshot = require 'run/snapshot'
@@ -49,7 +49,6 @@ for i, job in ipairs(asked) do
   found[i] = ok and id
   families[i] = ok and snapshot.flat_children(id, cache.find(id)) or id
   total = total + (ok and #families[i] / 2 or 0)
-  -- The first is always complete.
   if ok and (total <= most or i == 1) then
     for at = 2, #families[i], 2 do all[#all + 1] = (families[i][at]:match('^%d+')) end
   elseif ok then

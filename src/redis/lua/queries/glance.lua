@@ -1,7 +1,7 @@
 -- glance: Returns an overview: the queues with their counters, the limits at which jobs wait, and the worker processes.
 -- Read only.
 --
--- keys: texts that are answered as they are
+-- keys: texts that are returned unchanged
 -- by: API, dashboard
 -- reads: counts, job, jobs, limit, limits, muted, processes, queue, queues, repeats
 -- writes: queue
@@ -28,8 +28,7 @@ cache.fetch(keys)
 local ids, more = {}, ''
 if kind ~= '' then ids, more = at_work.ids(names, most_runs) end
 
--- If no queue has jobs at limits, no limit is read. Otherwise the queues name limits with a time; paused ones are
--- searched only if those do not account for all waiting jobs.
+-- Queues name limits with a time. Other limits are read only if those do not account for all waiting jobs.
 local waiting, named = 0, {}
 for _, name in ipairs(names) do
   waiting = waiting + (cache.queue(name).at_limits or 0)
@@ -41,14 +40,12 @@ local function keys_of(list)
   return limit_keys
 end
 
--- Read with the running jobs, in one command.
 local looked_at = waiting > 0 and tables.slice(named, 1, most_limits) or {}
 local asked = keys_of(looked_at)
 for _, id in ipairs(ids) do asked[#asked + 1] = redis_keys.key_of(id) end
 cache.fetch(asked)
 cache.fetch_jobs(ids)
 
--- Numbers of waiting and running jobs are in the settings of limits, or counted.
 local rows, seen = {}, {}
 local function add_limits(list)
   for _, key in ipairs(list) do
@@ -78,8 +75,7 @@ for i, name in ipairs(names) do
 end
 for i, name in ipairs(counted) do points[i] = series.row(name, kind) end
 for i, key in ipairs(KEYS) do texts[i] = cache.raw[key] or '' end
--- Two questions in one EXISTS, which counts a key as often as it is named: 1 for repeats, 2 for mutes. Without
--- failures mutes alone are not asked for.
+-- EXISTS counts a key as often as it is named: 1 for repeats, 2 for mutes.
 local there = (kind ~= '' or has_failed) and redis.call('EXISTS', ns .. 'repeats', ns .. 'muted', ns .. 'muted') or 0
 return reply.glance {
   texts = texts,

@@ -1,4 +1,4 @@
--- inspect: one job as people want to see it. Read only.
+-- inspect: Returns one job for the API and the dashboard. Read only.
 --
 -- keys: the hints
 -- by: API, dashboard, dispatcher
@@ -30,7 +30,7 @@ local ok, id = journal.attempt(function()
 end)
 if not ok then return reply.refused { code = id.code, message = id.message } end
 
--- Number of jobs before it. Few pieces are counted one by one; otherwise each counts as the average.
+-- Few pieces are counted one by one; otherwise each counts as the average.
 local COUNTED = 100
 local function jobs_ahead(id, doc)
   local index, member, own = places.index_of(doc), places.member_of(id, doc), 0

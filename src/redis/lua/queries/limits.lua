@@ -1,6 +1,4 @@
--- limits: Returns all limits, or one limit, with the used capacity and the waiting jobs.
--- With `starts` > 0 it also returns the time since which the first job waits, and up to `starts` of the newest start
--- times within the period of a rate. Read only.
+-- limits: Returns all limits, or one limit, with the used capacity and the waiting jobs. Read only.
 --
 -- keys: none
 -- by: API, dashboard
@@ -8,6 +6,8 @@
 -- writes: none
 -- args: ns, clock, seed, key, cursor, most:int, most_starts:int
 -- returns: limits
+-- most_starts: maximum number of newest starts in the period of a rate; above 0, the result also has the time since
+--   which the first job waits
 
 local limits = require 'limit/limits'
 local limit_rows = require 'look/limits'
@@ -16,7 +16,6 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- A member is the sequence, which contains the time, and the job.
 local function first_since(name, waiting)
   local first = most_starts > 0 and waiting > 0 and redis.call('ZRANGE', redis_keys.limit_key(name, 'waiting'), 0, 0)[1]
   return first and numbers.int(time.moment_of_sequence(first:sub(1, 13))) or ''

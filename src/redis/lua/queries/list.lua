@@ -1,4 +1,4 @@
--- list: jobs that fit a filter, newest first. Read only and bounded.
+-- list: Returns jobs that match a filter, newest first. Read only and bounded.
 --
 -- keys: none
 -- by: API, dashboard
@@ -7,12 +7,11 @@
 -- args: ns, clock, seed, mode, name, queue_name, status, class, group, tag, callback, since:int, till:int,
 --   longer:int, awaits, before, most:int, scan:int
 -- returns: jobs | refused
--- status: one, or several with commas; since, till: made from and before (0: any time); longer: whose run takes, or
--- took, longer
---          awaits: '' | 'limit' (room at a limit) | 'retry' (until it is tried again)
--- mode: 'all' (by id, down from the newest) | 'ended' (by their ends, the newest first: moment.id.window) |
--- 'children' (parent = name; a page may be short or empty, and not the last) | 'alias' | 'ids' (name = ids with
--- commas, the largest first) | 'repeats' (by their next slot)
+-- status: one, or several with commas; since, till: bounds of the creation time (0: none); longer: minimum run time
+-- awaits: '' | 'limit' (a slot of a limit) | 'retry'
+-- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of the job name; a page may be
+--   short or empty before the last one) | 'alias' | 'ids' (name has ids with commas, the largest first) |
+--   'repeats' (by next slot)
 
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
@@ -32,7 +31,7 @@ local time = require 'runtime/time'
 
 local jobs, cursor = {}, ''
 
-local wanted = {} -- the statuses that are asked for; none: any
+local wanted = {} -- requested statuses; none: any
 for one in status:gmatch('[^,]+') do wanted[one] = true end
 
 local function made_at(doc) return tonumber(doc.created_at) or time.moment_of_sequence(doc.sequence) end
@@ -54,7 +53,7 @@ local waiting_for = {
   end,
 }
 
-local parent -- whose children are wanted, where they are looked for among all jobs
+local parent -- set if its children are searched among all jobs
 local function fits(doc)
   return (not parent or doc.parent == parent)
     and (status == '' or wanted[states.of(doc)])
@@ -69,10 +68,9 @@ local function fits(doc)
     and (awaits == '' or waiting_for[awaits](doc))
 end
 
--- Bytes per page. It ends early with large jobs, but holds at least one.
+-- A page ends early with large jobs, but holds at least one.
 local MAX_PAGE, bytes = 4194304, 0
 
--- Adds a job to the page, if there is room.
 local function show(id)
   local doc = cache.find(id)
   if not doc or not fits(doc) then return true end
@@ -84,10 +82,8 @@ local function show(id)
   return true
 end
 
--- Bytes read per page. Jobs are read in chunks.
 local MAX_READ, CHUNK, read_bytes = 1048576, 64, 0
 
--- Returns whether another job may be read; notes its size.
 local function admit_read(id)
   if read_bytes > MAX_READ then return false end
   cache.find(id)
@@ -95,7 +91,7 @@ local function admit_read(id)
   return true
 end
 
--- Reads jobs of a list and returns the first one that was too much.
+-- Returns the jobs read, and the first job beyond the maximum.
 local function read(ids, from, to)
   local some, shown = tables.slice(ids, from, to), {}
   cache.fetch_jobs(some)
@@ -112,7 +108,7 @@ local function read(ids, from, to)
   return some, stopped
 end
 
--- Adds matching jobs of a list of ids, newest first. Returns whether it reached the end.
+-- Returns whether it reached the end.
 local function show_all(ids)
   for from = 1, #ids, CHUNK do
     local some, stopped = read(ids, from, from + CHUNK - 1)
@@ -121,7 +117,7 @@ local function show_all(ids)
         cursor = numbers.int(tonumber(id) + 1)
         return false
       end
-      -- Ids grow with time, so all others are older. A minute is allowed for clocks that step back.
+      -- Ids grow with time, so all further jobs are older. A minute is allowed for clocks that step back.
       local doc = since > 0 and cache.find(id)
       if doc and made_at(doc) < since - 60000 then return false end
     end
@@ -150,10 +146,8 @@ local places = {
 
 -- Indexes have another order: this many members are sorted at once; more are found faster by id.
 local SORTED = 10000
--- Maximum number of indexes per call.
 local MOST_INDEXES = 120
 
--- Indexes of a queue with the requested statuses, without known empty ones.
 local function wanted_places(name)
   local list, seen = {}, {}
   for one in pairs(wanted) do
@@ -165,7 +159,7 @@ local function wanted_places(name)
   return list
 end
 
--- Total, if an index holds exactly the requested jobs.
+-- Known only if an index holds exactly the requested jobs.
 local total = ''
 local function tell_total(n)
   local is_exact = class == '' and group == '' and tag == '' and callback == '' and since == 0 and till == 0
@@ -174,7 +168,6 @@ local function tell_total(n)
   if is_exact then total = numbers.int(n) end
 end
 
--- One queue, or all queues.
 local function asked_queues()
   local names, keys = queue_name ~= '' and { queue_name } or queues.names(), {}
   for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
@@ -185,7 +178,7 @@ end
 -- A page covers all ids of a small namespace.
 local function is_small() return tonumber(cache.text_at(ns .. 'jobs:last_id') or 0) <= scan end
 
--- True if indexes hold all matching jobs. Jobs that wait at limits are in none of a queue's indexes.
+-- Jobs that wait at limits are in none of a queue's indexes.
 local function has_indexes(names)
   for one in pairs(status == '' and places or {}) do wanted[one] = true end
   for _, name in ipairs(names) do
@@ -194,7 +187,7 @@ local function has_indexes(names)
   return true
 end
 
--- Ids of the indexes of the statuses, newest first; nil if no index has them or they are too many to sort.
+-- Nil if no index has them or they are too many to sort.
 local function indexed()
   if status == '' and (queue_name == '' or is_small()) then return nil end
   local names, n, ids, from = asked_queues(), 0, {}, {}
@@ -223,12 +216,8 @@ local function all()
   if show_all(page) and #ids > #page then cursor = numbers.int(tonumber(page[#page])) end
 end
 
--- Newest end first. No index is in that order: those of what has ended are in the order in which it goes, which is
--- the same
--- as long as all of an index are kept for as long. So many entries of all of them together, those that are kept
--- longest, are read
--- and sorted by their ends: a window, which is smaller where jobs are large. The next one follows when a page has
--- come to its end.
+-- Indexes of ended jobs are in the order of removal, which is the order of ends if all jobs are kept equally long. So
+-- the entries that are kept longest are sorted by their ends, a window at a time.
 local WINDOW = 2400
 
 local function ended_indexes()
@@ -244,7 +233,7 @@ local function ended_indexes()
   return from
 end
 
--- End of a job or piece from its text; values cannot contain such a field.
+-- Values cannot contain such a field.
 local function ended_at(member)
   local number = pieces.number_in(member)
   local text = cache.text_at(number and redis_keys.piece_key(number) or redis_keys.key_of(member)) or ''
@@ -252,7 +241,7 @@ local function ended_at(member)
   return at and tonumber((text:match('^%d+', at + 1))) or 0, text
 end
 
--- Members of a window by their end, the ends, newest first, and the start of the next window; nil at the end.
+-- Returns members by end, the ends, newest first, and the start of the next window; nil at the end.
 local function window_at(start, from)
   local by_moment, moments, share = {}, {}, math.floor(WINDOW / math.max(1, #from))
   local lists, longest = {}, 0
@@ -349,6 +338,5 @@ local modes = {
 
 local ok, why = journal.attempt(modes[mode])
 if not ok then return reply.refused { code = why.code, message = why.message } end
--- The cursor and the newest id show the progress of a search.
 local newest = cursor:match('^%d+$') and mode ~= 'repeats' and cache.text_at(ns .. 'jobs:last_id') or ''
 return reply.jobs { jobs = jobs, cursor = cursor, total = total, newest = newest }

@@ -1,4 +1,4 @@
--- overview: every queue with its counts and settings, or one.
+-- overview: Returns every queue, or one, with its counts and settings.
 --
 -- keys: none
 -- by: API, dashboard
@@ -19,7 +19,7 @@ local keys, rows = {}, {}
 for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
 cache.fetch(keys)
 
--- Each call recounts a part of one queue, to correct differences between index and count.
+-- Corrects differences between index and count, a part of one queue per call.
 local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' },
   { 'completed', 'failed', 'terminated' } }
 local function look_again(q, part)

@@ -1,4 +1,4 @@
--- peek: the waiting values of many ports, behind so many of them, without taking them. Read only.
+-- peek: Returns the waiting values of many ports, after the first `skip`, without taking them. Read only.
 --
 -- keys: none
 -- by: dispatcher
@@ -6,7 +6,7 @@
 -- writes: none
 -- args: ns, clock, seed, skip:int, most:int, ...
 -- returns: ports
---          rest: id, dir, port each
+-- rest: id, dir, port each
 
 local values = require 'job/values'
 local ports = require 'port/ports'

@@ -1,4 +1,4 @@
--- queue: one queue from near: its lanes and runs, the claims that wait, and who is next. Read only.
+-- queue: Returns one queue with its lanes, runs, waiting claims and next jobs. Read only.
 --
 -- keys: none
 -- by: API, dashboard
@@ -24,7 +24,6 @@ for lane, till in pairs(queue_record.lanes) do
   end
 end
 
--- In the order of claims: priority, with ageing and time.
 local line = {}
 for _, place in ipairs({ 'ready', 'ready:pull' }) do
   for i, id in ipairs(entries.ids_of(redis.call('ZRANGE', redis_keys.queue_key(queue_name, place), 0, most - 1),

@@ -1,4 +1,4 @@
--- room: one limit from near: who holds its slots, who waits for them in order, and when there is room again. Read only.
+-- room: Returns one limit with its holders, its waiting jobs in order, and the time of the next free slot. Read only.
 --
 -- keys: none
 -- by: API, dashboard

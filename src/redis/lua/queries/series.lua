@@ -1,5 +1,4 @@
--- series: what queues have counted, as it was written down minute by minute or hour by hour, and as it is now. Read
--- only.
+-- series: Returns the counters of queues by minute or by hour, and the current ones. Read only.
 --
 -- keys: none
 -- by: API, dashboard

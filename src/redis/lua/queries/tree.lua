@@ -1,4 +1,4 @@
--- tree: a job and all below it, nearest first. Read only and bounded.
+-- tree: Returns a job and its descendants, nearest first. Read only and bounded.
 --
 -- keys: none
 -- by: API, dashboard

@@ -1,5 +1,4 @@
--- verify: the invariants of a slice of jobs, queues, limits, channels or names. Read only; finds nothing on a healthy
--- system.
+-- verify: Checks the invariants of a slice of jobs, queues, limits, channels or names. Read only.
 --
 -- keys: none
 -- by: doctor
@@ -8,9 +7,8 @@
 -- writes: none
 -- args: ns, clock, seed, phase:int, from:int, size:int
 -- returns: verified
--- phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 7 all keys (from a cursor of a
--- scan),
---          6 ids, hints, constraints and the list of records that could not be read
+-- phases: 0 jobs (from an id), 1 queues, 2 limits, 3 channels, 4 aliases, 5 schedules, 6 ids, hints, constraints and
+--   unreadable records, 7 all keys (from a cursor of a scan)
 
 local kin = require 'family/kin'
 local places = require 'job/places'
@@ -39,21 +37,20 @@ local time = require 'runtime/time'
 local faults, seen = {}, 0
 local kind = 'job'
 local remedies = {
-  ['place'] = 'it is put where its document says, and nowhere else',
-  lease = 'its run is given up, and it is queued again',
-  look = 'the queue is told when to look',
-  count = 'it is counted anew',
+  ['place'] = 'it is put into the place of its document, and removed from other places',
+  lease = 'its run ends without effect, and it is queued again',
+  look = 'the queue gets the time of its next check',
+  count = 'it is counted again',
   listen = 'it is written into the channel',
-  tie = 'what the family knows of it is written anew',
-  circle = 'its parent lets it go',
+  tie = 'the records of its family are written again',
+  circle = 'it is detached from its parent',
   ['gone'] = 'the entry is removed',
   lost = 'nothing brings the value back: the field is removed, and a job that has lost its args fails',
-  name = 'the alias is given to it where it is free, and taken off it where it is not',
-  result = 'it goes when it said that it would, or now if that is over',
-  unkept = 'nothing brings it back: who asks is told that there is none',
-  slot = 'the slots are those of the runs that there are',
-  record = 'it is completed from other records where these say enough, and set aside where not: '
-    .. 'delete it with force then',
+  name = 'a free alias is assigned to it; the alias of another job is removed from it',
+  result = 'it expires at its stored time, or now if that has passed',
+  unkept = 'it cannot be restored: its readers get none',
+  slot = 'the slots are assigned again from current runs',
+  record = 'it is completed from other records if possible; otherwise delete it with force',
   piece = 'each of its jobs gets a record of its own; jobs without readable args fail',
   field = 'the field is removed',
   settings = 'nothing brings the former settings back: set them again; the note is removed',
@@ -67,7 +64,6 @@ local function fault(who, what, remedy, of)
   faults[#faults + 1] = row_of.found { kind = of or kind, who = who, what = what, remedy = remedies[remedy] }
 end
 
--- Reports a check that fails as a fault.
 local function look(check, who, ...)
   local ok, why = pcall(check, who, ...)
   if not ok then
@@ -86,7 +82,7 @@ end
 
 local every_place = { false, 'p', 't', 'l', 's', 'c', 'f', 'T' }
 
--- Position in its index, unless its queue or limit is about to change it.
+-- Skips jobs whose queue or limit is about to change the score.
 local function check_score(id, doc, score)
   if cache.queue(doc.queue).reordering
     or (doc.waiting_limit and limits.at(doc.waiting_limit).settings
@@ -125,7 +121,6 @@ local function check_limit(key)
   end
 end
 
--- Each group has as many waiting jobs as it stores.
 local function check_turns(key)
   local waiting, found = redis.call('ZRANGE', redis_keys.limit_key(key, 'waiting'), 0, size), {}
   if #waiting > size then return end
@@ -163,7 +158,6 @@ local function check_slots(key)
   end
 end
 
--- A piece has args and values for each job.
 local checked = {}
 local function check_lengths(number)
   checked[number] = true
@@ -178,14 +172,12 @@ local function check_lengths(number)
   end
 end
 
--- A job of a piece is where the piece is.
 local function check_piece(id)
   local number = pieces.place_of(id)
   if not checked[number] then check_lengths(number) end
   for _, wrong in ipairs(whereabouts.faults_of(id)) do fault(id, wrong, 'place') end
 end
 
--- It is in exactly the place that the document names.
 local function check_place(id, doc)
   if cache.loose[id] then return check_piece(id) end
   if whereabouts.is_twice(id) then fault(id, 'has a document, and is in a piece besides', 'place') end
@@ -212,10 +204,10 @@ end
 local function check_lease(id, doc)
   if (doc.place == PLACE.leased) ~= (doc.token ~= nil) then fault(id, 'token and place disagree', 'lease') end
   if doc.place == PLACE.leased and not cache.queue(doc.queue).next_lease then
-    fault(id, 'is leased, and nobody will look when the lease ends', 'look')
+    fault(id, 'is leased, and no check is set for the end of the lease', 'look')
   end
   if doc.place == PLACE.timers and not cache.queue(doc.queue).next_timer then
-    fault(id, 'waits for a time, and nobody will look', 'look')
+    fault(id, 'waits for a time, and no check is set', 'look')
   end
 end
 
@@ -278,7 +270,7 @@ local function check_channel(channel)
   end
 end
 
--- No job is above itself. Parts that are known to reach a root are not walked again.
+-- Parts that are known to reach a root are not walked again.
 local rooted = {}
 local function check_circle(id)
   local way, seen, above = {}, {}, id
@@ -334,7 +326,6 @@ local function check_waiting(id, doc)
   end
 end
 
--- The counts of a following job match its children, and its place matches the counts.
 local function check_following(id, doc)
   if not doc.followed then return end
   local n = { b = 0, s = 0, c = 0, x = 0 }
@@ -357,7 +348,6 @@ local function check_following(id, doc)
   end
 end
 
--- A port with wires holds no values.
 local function check_wires(id, doc)
   for field in pairs(doc) do
     local dir, port = field:match('^w([io]):(.+)$')
@@ -372,7 +362,6 @@ local function check_wires(id, doc)
   end
 end
 
--- Fields of a current run.
 local function check_run(id, doc)
   if doc.place ~= PLACE.leased or not doc.lease_until then return end
   local score = not cache.loose[id] and tally.score(doc.queue, 'leases', id)
@@ -414,10 +403,9 @@ end
 -- Maximum difference between the clocks of Redis and the script.
 local SOON = 1000
 
--- A result expires when its job says; a taken one leaves nothing.
 local function check_result(id, doc)
   local left = redis.call('PTTL', ns .. 'result:' .. id)
-  if left == -1 then fault(id, 'its result is kept for ever', 'result') end
+  if left == -1 then fault(id, 'its result never expires', 'result') end
   if left == -2 and tonumber(doc.result_until or 0) > time.now + SOON then
     fault(id, 'its result is gone before its time', 'unkept')
   end
@@ -479,7 +467,6 @@ local function check_classes(q)
   end
 end
 
--- Waiting jobs have a lane on its way, and no index begins with a deleted job.
 local function check_queue(q)
   local queue_record = cache.queue(q)
   local text = cache.text_at(redis_keys.queue_key(q))
@@ -582,7 +569,6 @@ local function scan(command, key, step, check)
   return page[1]
 end
 
--- The larger of both copies.
 local function check_ids()
   local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
   if not last then return fault('jobs:last_id', 'is not a number', 'ids') end
@@ -619,7 +605,6 @@ local function check_constraints()
   if not is_sound then fault('constraints', 'cannot be read', 'constraints') end
 end
 
--- Records replaced by another.
 local replaced = { ['queue'] = 'queue', limit = 'limit', job = 'job' }
 local function check_listed_unreadable()
   for line in (cache.text_at(ns .. 'unreadable') or ''):gmatch('[^\n]+') do
@@ -646,7 +631,6 @@ local function check_data()
   return '0'
 end
 
--- Jobs beyond the counter of ids, and parts of deleted jobs.
 local is_there = {}
 local function exists(id)
   if is_there[id] == nil then
@@ -692,7 +676,6 @@ local phases = {
   { 'data', check_keys },
 }
 
--- Small parts are checked together.
 repeat
   kind = phases[phase][1]
   local ok, next_from = pcall(phases[phase][2])

@@ -1,7 +1,6 @@
--- breaker: Decides if a host may be called.
--- The breaker is closed until the host has failed `threshold` times in a row. Then it is open for a time that grows
--- with each failure. After that time, one caller may try: the probe. Other callers ask again after a short time,
--- because most probes are short.
+-- breaker: Decides if a host may be called. The breaker opens after `threshold` failures in a row, for a time that
+-- grows with each failure. Then one caller may try: the probe. Other callers ask again after a short time, because most
+-- probes are short.
 --
 -- keys: the record of the host
 -- by: callbacks, dispatcher
@@ -9,7 +8,7 @@
 -- writes: breaker, breakers
 -- args: ns, clock, seed, host, word, threshold:int, base:int, cap:int, floor:int, probing:int
 -- returns: breaker
---          word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. Sent twice, it may count a failure twice: no harm.
+-- word: 'ask' | 'failed' | 'probe failed' | 'succeeded'. A repeated request may count a failure twice.
 
 local backoff = require 'run/backoff'
 local numbers = require 'runtime/numbers'

@@ -1,6 +1,6 @@
--- change: what people and other systems do to one job, or to channels: the verbs of lib/ops, all or none of them.
+-- change: Carries out verbs of lib/run/ops on one job, or on channels: all of them or none.
 --
--- keys: what is read anyway: the idempotency key, the hints, queues and jobs that are likely to be changed
+-- keys: the idempotency key, the hints, queues and jobs of the verbs
 -- by: API, dashboard, dispatcher
 -- reads: audience, channel, constraints, days, hints, job, jobs, lane, limit, listened, message, messages, once,
 --   queue, quota, result, schema, unique, wake, workers
@@ -24,7 +24,6 @@ local cache = require 'runtime/cache'
 local idempotency = require 'runtime/idempotency'
 local journal = require 'runtime/journal'
 
--- Listeners are read together with everything else.
 local first, channel = ARGV[at + 2], ARGV[at + 3]
 if first == 'publish' or first == 'keep' then audience.foresee(channel, KEYS) end
 if first == 'keep' then KEYS[#KEYS + 1] = kept.key(channel) end
@@ -56,7 +55,7 @@ if not ok then return reply.refused { code = why.code, message = why.message, wa
 
 bells.ring_ready()
 bells.ring_timers()
--- A caller that got nothing asks again with the same key.
+-- A caller without a result asks again with the same key.
 if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for), '') end
 work.flush()
 if me.warning then return reply.refused { code = me.warning[1], message = me.warning[2] } end

@@ -1,15 +1,11 @@
--- commit: apply what a lane's runs did, each on its own, then lend the lane its next jobs. A claim is a commit of
--- nothing; a commit by token alone has no lane.
+-- commit: Commits the runs of a lane, each on its own, then leases the next jobs to the lane. A claim is a commit
+-- without runs; a commit by token alone has no lane.
 --
--- Built twice. Most runs complete and do nothing else, most claims take what comes, and mostly nobody listens to what
--- jobs
--- become: `commit` is for those, and has two thirds of the text. All else is for `commit_verbs`, which has
--- everything. Who
--- calls knows which it is, but for who listens, what a queue is changing, and runs that were lost or met a fault:
--- `commit` answers
--- `verbs` then, and has done nothing.
+-- The build makes two scripts of this file. `commit` has what most calls need: runs that only complete, claims of any
+-- job, no listeners. `commit_verbs` has everything. If `commit` lacks something, it changes nothing and answers
+-- `verbs`, and the caller sends the request to `commit_verbs`.
 --
--- keys: what is read anyway: the queue, the lane, the jobs, the hints
+-- keys: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue,
 --   quota, result, schema, unique, wake, workers
@@ -55,7 +51,6 @@ local lane_key = ns .. 'lane:' .. lane
 local patterns, tags, has_heard = args.take_list(), args.take_list(), args.take_list()
 local runs, count, keys = {}, args.take_int(), {}
 
--- A claim of the head of a queue reads it first, so that its jobs are read with everything else.
 local head
 if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and skip == 0 then
   head = redis.call('ZRANGE', redis_keys.queue_key(queue_name, place == 'p' and 'ready:pull' or 'ready'), 0,
@@ -73,7 +68,7 @@ if LIGHT and (changing or hints.hears_anything()) then return reply.committed { 
 local function next_due()
   if queue_name == '' or cache.queue(queue_name).paused then return '' end
   local moment = math.min(cache.queue(queue_name).next_timer or numbers.never, lanes.next_room(queue_name))
-  -- Also relative, because the caller's clock may differ.
+  -- The caller's clock may differ, so the delay is returned too.
   return moment < numbers.never and numbers.int(moment) .. ' ' .. numbers.int(math.max(0, moment - time.now)) or ''
 end
 
@@ -95,7 +90,7 @@ end
 if lane ~= '' then
   local text = cache.text_at(lane_key)
   local last = text and tonumber(text:sub(1, (text:find(' ', 1, true) or 1) - 1))
-  -- A repeated request gets the same answer: stored answers, and runs that are still valid.
+  -- A repeated request gets the stored answers, and runs that are still valid.
   if last and last == seq then
     local lane_record = readable.decode(text:match('{.*') or '', lane_key)
       or { word = 'stale', answers = {}, tokens = {} }
@@ -106,8 +101,7 @@ if lane ~= '' then
   if last and (last > seq or place == 'p') then return reply.committed { word = 'stale' } end
 end
 
--- Results of the runs; `apart`: number of runs that did not end with their piece. These come first, because they take
--- jobs out of pieces.
+-- `apart`: number of runs that did not end with their piece. These come first, because they take jobs out of pieces.
 local function commit_all()
   local answers, ended, parents, whole = {}, {}, {}, {}
   for i = 1, #runs do
@@ -143,7 +137,7 @@ local function commit_all()
   return answers
 end
 local answers = commit_all()
--- Refused or lost runs, and a past day, are left to the other script: nothing was written so far.
+-- Nothing was written so far.
 for i = 1, LIGHT and #runs or 0 do
   if answers[i] == nil or counts.is_left then return reply.committed { word = 'verbs' } end
 end
@@ -165,11 +159,11 @@ do
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
   work.conclude()
-  -- A lane with runs to commit trusts the counts; one without has come to look.
+  -- A lane with runs to commit trusts the counts.
   if claims and laned and not head and claim.finds_nothing(queue_name) then
     head = {}
   elseif runs.apart + moved > 0 and claim.is_overtaken() then
-    -- A claim reads nothing of pieces that ended together.
+    -- Pieces that ended together change nothing that a claim reads.
     work.flush(true)
     head = nil
   end
@@ -235,7 +229,7 @@ if laned then
 end
 bells.ring_ready()
 bells.ring_timers()
--- A pull worker that got nothing asks again with the same key; one that was refused entry stores nothing.
+-- A pull worker without jobs asks again with the same key; a lane without a place stores nothing.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })
   if not laned or word == 'empty' or word == 'full' then

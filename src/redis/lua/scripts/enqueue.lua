@@ -1,6 +1,6 @@
--- enqueue: make jobs, all or none of them, or find what their keys stand for.
+-- enqueue: Creates jobs, all or none of them, or returns the holders of their unique keys.
 --
--- keys: what is read anyway: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the
+-- keys: the idempotency key and its shelf, the lane, the queues, the limits, the id counter, the
 --   hints
 -- by: API
 -- reads: again, audience, channel, constraints, days, epoch, hints, job, jobs, lane, limit, listened, once, queue,
@@ -10,9 +10,8 @@
 -- args: ns, clock, seed, once, once_for, fingerprint, shelf, tagged, lane, batch:int, lease:int, begun:int, seen:int,
 --   allowance, ...
 -- returns: made | again | refused | outdated
--- rest: of each call that goes with the first, one job each, its key, for how long, for what and on which shelf; then
--- for all of them
---          what jobs have in common, how many they are, the args of each; as often as the first number says
+-- rest: for each call sent with the first one: key, period, fingerprint and shelf; then for all calls, repeated for
+--   each group of jobs: common options of jobs, number of jobs, args of each
 
 local create = require 'job/create'
 local ids = require 'job/ids'
@@ -58,7 +57,7 @@ end
 
 ids.must_have_given(seen)
 local quota_of = allowance == '' and '' or quota.allow(allowance, once_for)
--- One by one: large numbers are only created without unique keys.
+-- Large numbers are only created without unique keys.
 local function made_alone(spec, n)
   if spec.queue == internal.BULK then cache.makes_room = true end
   local first, first_status, is_known

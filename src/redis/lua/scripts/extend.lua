@@ -1,4 +1,4 @@
--- extend: renew the leases of runs that go on, and of the lane that holds them.
+-- extend: Renews the leases of current runs, and of their lane.
 --
 -- keys: the queue and the jobs
 -- by: API, dispatcher
@@ -25,7 +25,6 @@ local answers, tokens, told = {}, args.take_list(), ''
 local ids = {}
 for i, token in ipairs(tokens) do ids[i] = token:match('^[1-9]%d*') or '0' end
 cache.fetch_jobs(ids)
--- A lane continues with a whole piece.
 local renewed = {}
 local function renew_piece(token)
   local id, under = token:match('^([1-9]%d*)%.(.*)$')

@@ -6,9 +6,8 @@
 -- writes: counts, days, job, jobs, lane, limit, limits, queue, quota, schema, wake
 -- args: ns, clock, seed, key, act, concurrency, rate, period, paused, till
 -- returns: set | refused
--- act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same, if there is such a limit) | 'shut' (until
--- `till`,
---          or no longer; nothing, if there is no such limit) | 'remove'
+-- act: 'set' (an empty setting stays, '-' removes it) | 'change' (the same for an existing limit) | 'shut' (until
+--   `till`, or no longer; ignores a missing limit) | 'remove'
 
 local limits = require 'limit/limits'
 local bells = require 'queue/bells'

@@ -1,5 +1,4 @@
--- register: the worker classes of a queue as they are to be known; jobs that wait go to where their class is now
--- served.
+-- register: Registers the worker classes of a queue. Moves waiting jobs to the side that serves their class.
 --
 -- keys: the registry and the queue
 -- by: API, tick
@@ -7,9 +6,8 @@
 -- writes: job, jobs, lane, limit, limits, live, queue, queues, quota, schema, wake, workers
 -- args: ns, clock, seed, queue_name, whole, ...
 -- returns: registered | overtaken
--- rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', how many at once ('': any number), the
--- definition that is to be replaced ('': any, '*': any but a function's) each; with `whole` the classes are all there
--- are
+-- rest: class, definition ('' removes), 'pull' | 'call' | 'push' | '', concurrency ('': unlimited), replaced definition
+--   ('': any, '*': any except a function's) each; with `whole` other classes are removed
 
 local limits = require 'limit/limits'
 local hints = require 'port/hints'
@@ -35,7 +33,7 @@ local function note_called(class, calls)
   recalled = true
 end
 
--- Concurrency of a class. A value set on the limit itself stays until the class changes it.
+-- A value set on the limit itself stays until the class changes it.
 local function bound(class, concurrency, anew)
   local own = sides.worker_limit(queue_name, class)
   if not concurrency and not bounded[class] then return end

@@ -1,5 +1,5 @@
--- repair: Repairs the faults that `verify` finds.
--- Documents count as correct: indexes, counts and ties are written again from them.
+-- repair: Repairs the faults that `verify` finds. Documents count as correct: indexes, counts and ties are written
+-- again from them.
 --
 -- keys: none
 -- by: doctor
@@ -9,7 +9,7 @@
 --   log, queue, queues, quota, repeats, result, schema, unique, unreadable, wake, workers
 -- args: ns, clock, seed, ...
 -- returns: repaired
---          rest: how many, then kind and name of each
+-- rest: how many, then kind and name of each
 
 local follow = require 'family/follow'
 local kin = require 'family/kin'
@@ -61,7 +61,7 @@ function mend.values(id, doc)
   ending.finish(id, doc, 'f', error)
 end
 
--- Existing values count, in the order of their writing from both places.
+-- The values of both places count, in the order of their writing.
 function mend.port(id, doc, dir, port)
   local field, key = dir .. ':' .. port, redis_keys.list_key(id, dir, port)
   local type_of = redis.call('TYPE', key).ok
@@ -106,7 +106,7 @@ function mend.names(id, doc)
   cache.change(id, doc, fields.aliases, kept[1] and cjson.encode(kept) or nil)
 end
 
--- Members of the channel by the documents: counted, and listed if they are few.
+-- Documents tell the members.
 function mend.channel(channel)
   local key = ns .. 'channel:' .. channel
   for _, member in ipairs(redis.call('ZRANGE', key, 0, 999)) do
@@ -132,7 +132,6 @@ function mend.listening(id, doc)
   end
 end
 
--- Forwards values that stay at a port with wires.
 function mend.wires(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
@@ -179,7 +178,6 @@ function mend.following(id, doc)
   if doc.place == PLACE.suspended or doc.place == PLACE.completed then follow.keep_up(id, doc) end
 end
 
--- A job above itself is detached from its parent.
 function mend.circle(id, doc)
   local seen, above = {}, doc.parent
   while above and above ~= id and not seen[above] do
@@ -190,7 +188,7 @@ function mend.circle(id, doc)
   if above == id then kin.unlink(id, doc) end
 end
 
--- A child is one by its own document; a deleted parent has none.
+-- The documents of children decide; a deleted parent has none.
 function mend.family(id, doc)
   mend.circle(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
@@ -217,7 +215,6 @@ function mend.family(id, doc)
   mend.following(doc.parent, parent)
 end
 
--- A run needs a token and a lease; otherwise the job is queued again.
 function mend.run(id, doc)
   local is_run = doc.token and doc.lease_until
   if (doc.place == PLACE.leased) == (is_run and true or false) then
@@ -261,7 +258,7 @@ end
 
 local MAX_LANE = 86400000
 
--- Deletes unreadable definitions: their classes register again.
+-- The classes register again.
 local function drop_definitions(q)
   local definitions = redis.call('HGETALL', ns .. 'workers:' .. q)
   for i = 1, #definitions, 2 do
@@ -280,7 +277,6 @@ local function mend_limit_record(key)
   journal.put(limits.touched, key, true)
 end
 
--- Sets the first times from the indexes.
 function mend.queue(q)
   drop_definitions(q)
   for place in pairs(redis_keys.letters) do
@@ -302,7 +298,7 @@ function mend.queue(q)
       if not number then is_there = id and cache.find(id) end
       if not is_there then redis.call('ZREM', key, member) elseif piece then packed = packed + piece.n - 1 end
     end
-    for _, id in ipairs(tally.beside(q, states.indexes[place])) do
+    for _, id in ipairs(tally.in_document(q, states.indexes[place])) do
       local doc = cache.find(id)
       if not doc or doc.place ~= place then cache.zset(key, id, false) end
     end
@@ -351,7 +347,7 @@ function mend.schedule(id)
   if not doc or not doc.repeats then cache.zset(ns .. 'repeats', id, false) end
 end
 
--- Repairs jobs of an unreadable piece one by one; jobs with lost args are marked and fail.
+-- Jobs with lost args are marked and fail.
 function mend.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   local piece = text and pieces.read(text)
@@ -420,7 +416,6 @@ mend_data.constraints = function()
   hints.set(system, till, version)
 end
 
--- Deletes keys of deleted jobs and unique keys without a job, and raises the counter of ids.
 function mend.data(name)
   if mend_data[name] then return mend_data[name](name) end
   if name:find('^job:%d+:') or name:find('^unique:') then redis.call('DEL', ns .. name) end
@@ -428,10 +423,8 @@ end
 
 function mend.unreadable(name) salvage.forget(name) end
 
--- Deletes an unreadable job.
 function mend.erase(job) salvage.erase(aliases.resolve(job)) end
 
--- A result stores its own expiry.
 function mend.result(id, doc)
   local key = ns .. 'result:' .. id
   local left = redis.call('PTTL', key)
@@ -441,7 +434,7 @@ function mend.result(id, doc)
   redis.call('PEXPIRE', key, numbers.int(math.max(1, (kept_until or time.now) - time.now)))
 end
 
--- Completes the document from other records. If that fails, the job leaves the indexes and waits for an operator.
+-- A job without enough data leaves the indexes and waits for an operator.
 local function mend_record(id)
   local text = cache.text_at(redis_keys.key_of(id))
   if not text then return end
@@ -465,7 +458,6 @@ end
 local side_types = { children = 'hash', ['waiting'] = 'set', steps = 'hash', runs = 'list', inputs = 'string',
   record = 'stream', log = 'stream' }
 
--- Deletes parts of a job that have the wrong type.
 local function drop_strangers(id)
   for name, wanted in pairs(side_types) do
     local is = redis.call('TYPE', redis_keys.side_key(id, name)).ok

@@ -1,4 +1,5 @@
--- settings: Sets the settings of a queue: lanes, batch, paused, mode, and the classes that fail instead of being lent.
+-- settings: Sets the settings of a queue: lanes, batch, paused, mode, ageing, and the classes that fail instead of
+-- running.
 --
 -- keys: the queue
 -- by: API, dashboard
@@ -6,7 +7,7 @@
 -- writes: lane, live, queue, queues, quota, wake
 -- args: ns, clock, seed, queue_name, lanes, batch, paused, mode, ageing, unban, ...
 -- returns: settled
---          lanes, batch, ageing: 0 as usual; rest: globs of classes to ban
+-- lanes, batch, ageing: 0 restores the default; rest: globs of classes to ban
 
 local places = require 'job/places'
 local anew = require 'queue/anew'
@@ -24,7 +25,6 @@ local was_lanes, was_batch, was_ageing = numbers.int(queue_record.most_lanes or 
   numbers.int(queue_record.batch or 0), numbers.int(queue_record.ageing or 0)
 local was_paused, was_mode = queue_record.paused and '1' or '', queue_record.mode or 'push'
 
--- 0 removes it.
 local function set_number(field, text)
   if text ~= '' then cache.change_queue(queue_name, field, tonumber(text) > 0 and tonumber(text) or nil) end
 end

@@ -1,4 +1,5 @@
--- signal: tell a process to take no new jobs, to stop, or to go on. It hears with its next claim or heartbeat.
+-- signal: Tells a worker process to claim no new jobs, to stop, or to resume. The next claim or heartbeat returns the
+-- signal.
 --
 -- keys: none
 -- by: API

@@ -1,4 +1,4 @@
--- tick: look at every queue whose moment has come: dead lanes, lost runs, due timers, what is past its retention.
+-- tick: Checks every queue that is due: ended lanes, lost runs, due timers, expired jobs.
 --
 -- keys: the index of moments
 -- by: tick

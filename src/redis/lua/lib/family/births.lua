@@ -6,8 +6,7 @@ local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 
--- Bounds existing descendants and depth. A detached or adopted job still counts where it was created, so a change of
--- parent does not evade the bound.
+-- A detached or adopted job still counts below its first root, so a change of parent does not evade the bound.
 function births.count(id, doc, parent, parent_doc)
   local MAX_BORN, MAX_LEVELS = 100000, 1000
   local root, level = (parent_doc.root_and_level or ''):match('^(%d+),(%d+)$')
@@ -26,7 +25,6 @@ function births.count(id, doc, parent, parent_doc)
   cache.change(id, doc, fields.root_and_level, root .. ',' .. numbers.int(level + 1))
 end
 
--- A deleted job makes room below its original root, if that still exists.
 function births.uncount(doc)
   local root = doc.root_and_level:match('^%d+')
   local root_doc = cache.find(root)

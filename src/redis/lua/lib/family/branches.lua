@@ -1,5 +1,4 @@
--- Families that are too large for one script: an internal job walks them, one slice per run. A slice and its position
--- are one commit, so a lost run has done nothing.
+-- Families that are too large for one script: an internal job walks them, one slice per run.
 
 local branches = {}
 
@@ -16,10 +15,9 @@ local lists = require 'runtime/lists'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- Jobs per run, children of one job per page, and changes after which a run stops.
 local BRANCHES, PAGE, MOST_PUTS = 500, 100, 12000
 
--- Returns ids of some stored children, the next cursor, and the number read.
+-- Returns some stored children, the next cursor, and the number read.
 local function page(parent, cursor)
   local scanned, ids, there = redis.call('HSCAN', kin.children_key(parent), cursor, 'COUNT', PAGE), {}, {}
   for i = 2, #scanned[2], 2 do ids[#ids + 1] = scanned[2][i]:match('^%d+') end
@@ -31,8 +29,8 @@ local function page(parent, cursor)
   return there, scanned[1], #ids
 end
 
--- Puts a job into the line of jobs whose children come next. Each names the previous one, so that the line can be
--- walked backwards, deepest first. A job that is met twice, as in a circle, is in it once.
+-- Appends a job to the line of jobs whose children come next. Each names the previous one, so that the line can be
+-- walked backwards, deepest first.
 local function stand(id, doc, other, other_doc)
   local mark = id .. ':' .. (doc.family_round or '0') .. ','
   if (other_doc.family_before or ''):sub(1, #mark) == mark then return end
@@ -50,8 +48,7 @@ local function begin(id, doc)
   if top_doc then stand(id, doc, doc.family_top, top_doc) end
 end
 
--- Acts on each child of the jobs in line, and appends children that have children: the next script reads them when
--- changes of this batch are in Redis. Returns the number of jobs read.
+-- Children that have children join the line: the next script reads them when the changes of this batch are in Redis.
 local function go_through(id, doc, act)
   local pushed, taken = ports.counts(doc, 'i', 'in')
   local line = lists.items(lists.of(id, doc, 'i', 'in', pushed - taken), math.min(pushed - taken, BRANCHES))
@@ -73,8 +70,8 @@ local function go_through(id, doc, act)
   return looked
 end
 
--- Deletes children without children. Returns the number, the next cursor ('0' at the end), whether some have to end
--- first, whether one has children again, and the number read.
+-- Deletes children without children. Returns the number, the next cursor, whether some have to end first, whether one
+-- has children again, and the number read.
 local function prune(here, cursor, force)
   local children, next_page, seen = page(here, cursor)
   local erased, waits = 0, false
@@ -101,8 +98,7 @@ local function strip(id, doc, here, here_doc)
   cache.change(id, doc, fields.family_before, before ~= '' and before or nil)
 end
 
--- Deletes everything below the top, deepest first, then the top. Returns the number, whether anything is left, and
--- whether runs have to end first.
+-- Returns the number, whether anything is left, and whether runs have to end first.
 local function erase_below(id, doc, force)
   local looked, done = 0, 0
   while doc.family_before and looked < BRANCHES and journal.puts < MOST_PUTS do
@@ -135,13 +131,11 @@ local acts = {
   ['delete terminated'] = ending.check_terminated,
 }
 
--- One slice. Its runs do not count for the runaway guard.
 function branches.run(me)
   local doc = cache.need(me.id)
   local top_doc, action = cache.find(doc.family_top),
     values.get_value(me.id, doc, fields.args):match('"action":"([%a ]+)"')
   local deletes, waits, erased = action ~= 'terminate', false, 0
-  -- Another call may have decided to keep it.
   local wanted = top_doc and (not deletes or top_doc.delete_requested == 'f')
   if wanted and not doc.family_round then begin(me.id, doc) end
   local looked = wanted and go_through(me.id, doc, acts[action]) or 0

@@ -35,7 +35,6 @@ end
 local sides_of = { has_children = 'children', has_steps = 'steps', waits_for = 'waiting', history_kept = 'runs',
   inputs_kept = 'inputs', recorded = 'record', history = 'log' }
 
--- Deletes what is beside the document: lists, channels and values.
 local function forget_attached(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local dir, port = field:match('^([io]):(.+)$')
@@ -53,7 +52,7 @@ local function forget_attached(id, doc)
   end
 end
 
--- Deletes everything of a job. Its children must be gone or detached.
+-- The children of the job must be gone or detached.
 function erase.job(id, doc, status)
   local parent = doc.parent
   kin.unlink(id, doc)

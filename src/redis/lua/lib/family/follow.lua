@@ -12,7 +12,6 @@ local states = require 'job/states'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 
--- Counts every child and remembers its state.
 function follow.begin(id, doc)
   if doc.followed then return end
   cache.change(id, doc, fields.followed, '0,0,0')
@@ -33,7 +32,6 @@ local function resume(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
--- All children are completed, so the parent is too, unless it waits for something else.
 local function complete(id, doc)
   if not doc.not_before and not doc.next_slot then return ending.finish(id, doc, 'c', 'null') end
   results.keep(id, doc, 'c', 'null')
@@ -41,7 +39,6 @@ local function complete(id, doc)
   queueing.wake_parent(id, doc, doc.repeats)
 end
 
--- Moves a following parent to match its children.
 function follow.keep_up(id, doc)
   if doc.followed == '0,0,0' then
     if doc.place ~= PLACE.completed then complete(id, doc) end

@@ -22,7 +22,6 @@ function kin.status(id, name)
   return entry and entry:match('^%d+,(%a+),')
 end
 
--- Returns each child as { name, id, status, class }.
 function kin.children_of(id, doc)
   local list = {}
   if not doc.has_children then return list end
@@ -92,7 +91,6 @@ function kin.missed(parent)
   if doc and doc.awaited_children and doc.place ~= PLACE.leased then queueing.wake(parent, doc, 'child') end
 end
 
--- An ended child that will run again is awaited again.
 function kin.rejoin(id, doc)
   local parent_doc = doc.parent and cache.find(doc.parent)
   if not parent_doc or parent_doc.waits_for ~= '*' then return end

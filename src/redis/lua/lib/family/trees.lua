@@ -8,7 +8,6 @@ local journal = require 'runtime/journal'
 
 trees.MAX_DEPTH = 1000
 
--- Returns the root of a job. Cached until a parent changes.
 function trees.root(id)
   local roots = journal.within(kin.memo, 'roots')
   if roots[id] then return roots[id] end
@@ -34,8 +33,8 @@ function trees.adopt(id, doc, orphan, name)
     end
     if levels > trees.MAX_DEPTH then
       journal.refuse('LIMITED',
-        'job ' .. id .. ' has more than ' .. trees.MAX_DEPTH
-        .. ' jobs above it: expected no more where a job is adopted')
+        'job ' .. id .. ' has more than ' .. trees.MAX_DEPTH .. ' ancestors: expected at most ' .. trees.MAX_DEPTH
+        .. ' to adopt a job')
     end
     local above_doc = cache.find(above)
     above = above_doc and above_doc.parent
@@ -46,8 +45,7 @@ function trees.adopt(id, doc, orphan, name)
   kin.link(id, doc, name, orphan, orphan_doc)
 end
 
--- Returns ids of the children, or nil if there are many more than wanted. Asks for more than that, because a page may
--- end early.
+-- Returns nil if there are many more than wanted. Asks for more than that, because a page may end early.
 local function few_children(id, doc, most)
   if not doc.has_children then return {} end
   local key, ids = kin.children_key(id), {}

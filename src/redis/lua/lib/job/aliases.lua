@@ -20,7 +20,6 @@ function aliases.of(id, doc)
   return doc.aliases and readable.decode(doc.aliases, redis_keys.key_of(id) .. ' ' .. fields.aliases) or {}
 end
 
--- Adds missing aliases; encodes the list once for all of them.
 function aliases.add(id, doc, names)
   cache.hfetch(ns .. 'jobs:aliases', names)
   local list

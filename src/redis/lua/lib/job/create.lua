@@ -1,4 +1,4 @@
--- Creates one job, or finds the one that holds its unique key.
+-- Creates one job, or finds the holder of its unique key.
 
 local create = {}
 
@@ -38,8 +38,8 @@ local function postpone(id, doc, spec, args)
   if moment > time.now or doc.place == PLACE.timers then queueing.enqueue(id, doc) end
 end
 
--- Letters: d = held until deleted, s = until started; p = a hit must have the same parent or none; c = creates a job
--- in any case and holds the key only if it is free.
+-- d = held until deleted, s = until started; p = a hit must have the same parent or none; c = creates a job in any
+-- case and holds the key only if it is free.
 local function unique_is(spec, letter) return spec.unique_how:find(letter, 1, true) ~= nil end
 
 local function claim_unique(spec, id, doc)

@@ -1,4 +1,4 @@
--- Ends and deletes jobs with their descendants. Ending one job may end and delete others, so this is one module.
+-- Ends and deletes jobs with their descendants. The end of a job may end and delete more jobs, so this is one module.
 -- Within itself at most 20 calls deep: a held child has not run and holds no children, and a job that must be deleted
 -- is already ending.
 
@@ -32,7 +32,7 @@ local function has_inputs(id, doc)
   return false
 end
 
--- Returns whether others may write to it without knowing it: by a channel, or because its class allows it.
+-- Returns whether a writer can reach the job without its id: by a channel, or because its class allows it.
 local function listens(id, doc)
   for _, field in ipairs(cache.attached_to(id, doc)) do
     local port = field:match('^i:(.+)$')
@@ -63,7 +63,7 @@ function ending.clear_steps(id, doc)
   cache.change(id, doc, fields.has_steps, nil)
 end
 
--- It had ended before it was terminated: that end was reported and has a result.
+-- A job that had ended before it was terminated: that end was reported and has a result.
 local function leave_word(id, doc, place, value)
   local is_known = doc.end_was_told or (place == PLACE.terminated and states.ends[states.resting[doc.place]])
   if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
@@ -72,7 +72,6 @@ local function leave_word(id, doc, place, value)
   if doc.callback then internal.call_back(id, doc, place, value) end
 end
 
--- Releases a held job.
 function ending.free(id, doc)
   if not doc.held then return end
   cache.change(id, doc, fields.held, nil)
@@ -101,7 +100,6 @@ function ending.let_children_go(id, doc, cancelled)
   end
 end
 
--- Ends a job: completed (with a result), failed or terminated (with an error).
 function ending.finish(id, doc, place, value)
   cache.change(id, doc, fields.ended_at, time.now_text)
   if doc.unanswered then cache.change(id, doc, fields.unanswered, nil) end
@@ -123,7 +121,6 @@ function ending.finish(id, doc, place, value)
   if doc.delete_requested then ending.delete_marked(id, doc) end
 end
 
--- Its shutdown run is over, or it has none.
 function ending.be_terminated(id, doc, error)
   cache.change(id, doc, fields.terminating, nil)
   ending.finish(id, doc, 'T', error or '{"message":"terminated","reason":"other"}')
@@ -144,7 +141,6 @@ function ending.terminate_now(id, doc)
   ending.be_terminated(id, doc)
 end
 
--- Ends one job now, after a shutdown run, or after its current run.
 function ending.terminate_one(id, doc)
   if doc.place == PLACE.terminated or doc.terminating then return end
   if doc.place == PLACE.leased then
@@ -159,7 +155,7 @@ end
 -- Maximum number of jobs of families that one script changes. The rest goes to an internal job.
 local budget = { left = 500 }
 
--- Returns the job and its descendants if this script may change that many, otherwise nil.
+-- Returns nil if the family exceeds the budget.
 local function whole(id)
   local tree, more = trees.of(id, math.max(budget.left, 2))
   if more or (#tree > budget.left and #tree > 1) then return nil end
@@ -178,7 +174,6 @@ function ending.terminate(id, doc, recursive)
   return not tree and internal.hand_on(id, 'terminate') or nil
 end
 
--- Without force only terminated jobs can be deleted.
 function ending.check_terminated(id, doc, force)
   if force or doc.place == PLACE.terminated then return end
   journal.refuse('WRONG_STATUS',
@@ -195,7 +190,7 @@ local function delete_large(id, doc, force)
   return 'ending'
 end
 
--- Deletes a terminated tree, children first. Returns 'gone', or 'ending' if runs have to end first.
+-- Returns 'gone', or 'ending' if runs have to end first.
 function ending.delete(id, doc, force)
   local tree = whole(id)
   if not tree then return delete_large(id, doc, force) end
@@ -222,7 +217,6 @@ function ending.delete(id, doc, force)
   return 'gone'
 end
 
--- Deletes completed and terminated children whose descendants have all ended.
 function ending.forget(id, doc)
   local left = 0
   for _, child in ipairs(kin.children_of(id, doc)) do

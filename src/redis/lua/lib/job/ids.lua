@@ -1,4 +1,3 @@
--- Ids of jobs. Refused jobs use up theirs too.
 
 local ids = {}
 
@@ -18,7 +17,7 @@ local function keep(id)
   cache.set_text(copy_key, text)
 end
 
--- An id above all given ones if both copies are lost: each created job has used up at most a hundred.
+-- Each created job has used up at most a hundred ids.
 local function beyond_all()
   local keys, made = {}, 0
   for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = redis_keys.queue_key(q) end
@@ -55,8 +54,8 @@ end
 
 function ids.next_id() return string.format('%.0f', ids.next_ids(1)) end
 
--- The caller has seen this id. If Redis has not given one as high, it has returned to older data: lost ids are
--- skipped, and recorded with the time for all to read.
+-- If Redis has not given an id that the caller has seen, it was restored from older data: lost ids are skipped, and
+-- recorded with the time.
 function ids.must_have_given(id)
   local last = given()
   if id <= last then return end

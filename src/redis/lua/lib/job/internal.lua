@@ -13,10 +13,8 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- Queue of bulk jobs, which delete or end other jobs.
 internal.BULK = 'sidejob.bulk'
 
--- Status of the reported job when its callback has ended.
 local told_as = { c = 'DELIVERED', f = 'FAILED', T = 'FAILED' }
 
 local function note_told(id, doc, place)
@@ -34,8 +32,7 @@ local function join_destination(id, doc, host)
   assign.add(id, doc, 'group:' .. doc.group, 'first', AT_DESTINATION, '', '')
 end
 
--- Creates the job that reports an end, in the same script, so that each end is reported once. It holds all it needs,
--- because the ended job may be deleted by then.
+-- The callback job holds all it needs, because the ended job may be deleted by then.
 function internal.call_back(id, doc, place, value)
   if doc.callback_of then return note_told(id, doc, place) end
   local told, n = ids.next_id(), numbers.int((tonumber(doc.ends_told) or 0) + 1)
@@ -57,7 +54,6 @@ function internal.call_back(id, doc, place, value)
   queueing.enqueue(told, new)
 end
 
--- Creates the internal job that walks a large family (lib/family/branches.lua).
 function internal.hand_on(top, act)
   local id = ids.next_id()
   local doc = { queue = internal.BULK, class = 'family', place = PLACE.new, created_at = time.now_text,

@@ -37,8 +37,7 @@ end
 -- Of jobs that follow their children: follower → 'turned' if one broke or was mended, else 'moved'.
 places.moved = {}
 
--- Counts a child of a following parent again; `is` is nil if it leaves the family. The child stores how it is
--- counted.
+-- `is` is nil if the child leaves the family.
 function places.count_child(id, doc, parent, is)
   local was, above_doc = doc.followed_as, cache.find(parent)
   if was == is or not above_doc or not above_doc.followed then return end
@@ -58,7 +57,6 @@ function places.tell_parent(id, doc, status)
   cache.hset(redis_keys.side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
 end
 
--- Calls a caller that waits for the end, once.
 function places.call_watchers(id, doc, is)
   if not doc.waited_until or not states.ends[is] then return end
   if tonumber(doc.waited_until) > time.now then journal.push(cache.writes.messages, { ns .. 'ended:' .. id, is }) end
@@ -95,8 +93,8 @@ function places.leave(id, doc, is_let_through)
   if doc.reserved_limit and (not doc.place or doc.place == PLACE.pull) then limits.drop_baton(id, doc) end
 end
 
--- Updates the indexes. `moment` orders time indexes; `key` is the limit that the job waits at, which keeps its
--- sequence; `since` is when it became due.
+-- `moment` orders time indexes; `key` is the limit that the job waits at; `keeps` keeps its sequence; `since` is when
+-- it became due.
 function places.move(id, doc, place, moment, key, keeps, since)
   local was = cache.docs[id] and doc.place ~= PLACE.new and states.of(doc)
   local rested, rests = not was or states.resting[doc.place] ~= nil, states.resting[place] ~= nil
@@ -125,8 +123,7 @@ function places.move(id, doc, place, moment, key, keeps, since)
   places.announce(id, doc, was)
 end
 
--- Adds jobs that left their pieces and went nowhere else to the indexes. A concurrent check for ended leases has
--- missed them, so another check is scheduled.
+-- A concurrent check for ended leases has missed jobs that left their pieces, so another check is scheduled.
 function places.settle(removal)
   for id in pairs(cache.loose) do
     local doc = cache.docs[id]

@@ -42,7 +42,6 @@ function queueing.enqueue(id, doc, early, since)
   places.move(id, doc, place, nil, nil, nil, place and (moment > 0 and moment or since))
 end
 
--- Its next run receives the results of its children.
 function queueing.stop_waiting(id, doc)
   if not doc.waits_for then return end
   cache.change(id, doc, fields.wait_over, '1')
@@ -52,8 +51,8 @@ function queueing.stop_waiting(id, doc)
   cache.del(redis_keys.side_key(id, 'waiting'))
 end
 
--- Wakes without force. 'own' is input or a request; 'child' is news from a child, which neither a job that waits for
--- the end of its children nor a held child wants. Returns whether the job will run.
+-- 'own' is input or a request; 'child' is news from a child, which neither a job that waits for the end of its
+-- children nor a held child wants. Returns whether the job will run.
 function queueing.wake(id, doc, why)
   if doc.terminating or doc.held or doc.place == PLACE.failed or doc.place == PLACE.terminated then return false end
   if doc.place == PLACE.leased then
@@ -88,7 +87,6 @@ function queueing.wake_parent(id, doc, has_ended)
   queueing.wake(doc.parent, parent_doc, 'child')
 end
 
--- Returns which children are in the set, including additions of this script.
 local function waited_for(key, children)
   local among, new = {}, cache.writes.sets[key] or {}
   for from = 1, #children, 2400 do
@@ -99,7 +97,6 @@ local function waited_for(key, children)
   return among
 end
 
--- Removes ended children from the sets of waiting parents, and wakes parents that wait for none.
 function queueing.call_waiting_parents()
   for parent, children in pairs(queueing.settled) do
     local doc = cache.find(parent)

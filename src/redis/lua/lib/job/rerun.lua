@@ -12,14 +12,12 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- The earliest requested time counts.
 function rerun.run_at(id, doc, moment)
   if moment > time.now and (tonumber(doc.not_before) or numbers.never) > moment then
     cache.change(id, doc, fields.not_before, numbers.int(moment))
   end
 end
 
--- Cancels a termination or deletion.
 function rerun.spare(id, doc)
   cache.change(id, doc, fields.delete_requested, nil)
   if not doc.terminating then return end
@@ -29,7 +27,6 @@ function rerun.spare(id, doc)
   hints.tell_status(id, doc, states.of(doc))
 end
 
--- Clears everything about its last end.
 function rerun.wake_up(id, doc, force)
   rerun.spare(id, doc)
   cache.change(id, doc, fields.ended_at, nil)
@@ -45,7 +42,7 @@ function rerun.retry(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
--- Puts it back into the queue from any state. A current run is taken from its holder without effect.
+-- A current run loses its lease without effect.
 function rerun.requeue(id, doc, forgiven)
   local rested = states.ends[states.of(doc)]
   if doc.place == PLACE.leased then

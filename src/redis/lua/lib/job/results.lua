@@ -1,4 +1,3 @@
--- Stored results.
 
 local results = {}
 
@@ -13,8 +12,7 @@ local how_ended = { c = 'success', f = 'failure', T = 'failure' }
 
 local DAY = 86400000
 
--- Returns how long to keep a result: as the job says (0: not at all), otherwise as long as the job, for a day at
--- most.
+-- A result lasts as long as its `keep_result` (0: not at all), otherwise as long as the job, but at most a day.
 local function kept_for(doc, place, value)
   if doc.keep_result then return tonumber(doc.keep_result) end
   return place == PLACE.completed and value ~= 'null' and math.min(DAY, tonumber(doc.retain) or DAY) or 0
@@ -32,7 +30,6 @@ function results.keep(id, doc, place, value)
   cache.set_expiring(ns .. 'result:' .. id, how_ended[place] .. '\n' .. times .. '\n' .. value, ms)
 end
 
--- The result was taken or will not be read.
 function results.drop(id, doc)
   cache.del(ns .. 'result:' .. id)
   if doc and doc.result_until then cache.change(id, doc, fields.result_until, nil) end

@@ -21,7 +21,7 @@ local time = require 'runtime/time'
 
 local RETRY_IN = 600000
 
--- Returns a family that has ended and cannot be woken; otherwise whether it is too large for one script.
+-- Returns a family that has ended and cannot be woken, otherwise nil and whether it is too large for one script.
 local MAX_TREE = 1000
 
 local function all_ended(id)
@@ -43,7 +43,7 @@ local function all_ended(id)
   return tree, nil
 end
 
--- A job whose callback was not delivered may be asked for, or sent again.
+-- Its callback may be sent again.
 local function untold(doc)
   return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)
 end
@@ -51,9 +51,8 @@ end
 -- Without 'follow': a following parent keeps its children.
 local committed = { completed = true, suspended = true, again = true }
 
--- Returns whether the parent's last committed run has seen the child's end. One script may end the child and claim
--- the parent
--- in one millisecond; a parent at rest that waits for nothing has seen earlier ends.
+-- One script may end the child and claim the parent in one millisecond; a parent at rest that waits for nothing has
+-- seen earlier ends.
 local function has_seen(parent_doc, doc)
   local started, outcome = (parent_doc.last_run or ''):match('^(%d+),%d+,(%a+)')
   local ended = tonumber(doc.ended_at) or 0
@@ -62,7 +61,6 @@ local function has_seen(parent_doc, doc)
     or (tonumber(started) == ended and parent_doc.place == PLACE.suspended and not parent_doc.waits_for)
 end
 
--- A large family is deleted branch by branch, when all branches of a job have ended.
 local function open_branches(id, doc)
   for _, child in ipairs(kin.children_of(id, doc)) do
     if not states.ends[child.status] then return end
@@ -112,10 +110,8 @@ local function remove_piece(key, member)
   end
 end
 
--- Maximum number of members and of changes per sweep, because families may be large.
 local SWEEP, MAX_SWEPT = 200, 5000
 
--- Sweeps one slice of a queue. Returns whether more is due.
 function retention.sweep(q)
   local queue_record = cache.queue(q)
   if not queue_record.next_removal or queue_record.next_removal > time.now then return false end

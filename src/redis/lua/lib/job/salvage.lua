@@ -15,7 +15,6 @@ local function as_text(value)
   return (type(value) == 'string' and value) or (type(value) == 'boolean' and tostring(value)) or nil
 end
 
--- Returns the readable fields of a text, and whether all of it could be decoded.
 function salvage.fields_in(text)
   local ok, found = pcall(cjson.decode, text)
   local doc, is_whole = {}, ok and type(found) == 'table'
@@ -29,7 +28,6 @@ function salvage.fields_in(text)
   return doc, is_whole
 end
 
--- Finds the queue whose indexes contain a job.
 local function queue_of(id, sequence)
   for _, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do
     for place in pairs(redis_keys.letters) do
@@ -48,7 +46,6 @@ local function class_of(doc)
   return entry and entry:match('^%d+,%a+,(.*)$') or nil
 end
 
--- Completes a document from other records. Returns false if too little is left.
 function salvage.document(id, text)
   local doc, is_whole = salvage.fields_in(text)
   doc.queue = doc.queue or queue_of(id, doc.sequence)
@@ -57,7 +54,6 @@ function salvage.document(id, text)
   return is_whole and doc.queue and doc.class and doc or false
 end
 
--- Removes a job from every possible index.
 function salvage.leave_indexes(id, doc)
   local names = doc.queue and { doc.queue } or redis.call('SMEMBERS', ns .. 'queues')
   for _, q in ipairs(names) do
@@ -88,7 +84,7 @@ function salvage.forget(name)
   journal.put(readable.damaged, ns .. name, nil)
 end
 
--- Deletes one job of an unreadable piece. If the lines of the piece are lost, this deletes the piece.
+-- If the lines of the piece are lost, this deletes the piece.
 local function erase_packed(id)
   local number, at = pieces.place_of(id)
   local text = number and cache.text_at(redis_keys.piece_key(number))
@@ -107,7 +103,6 @@ end
 
 local sides = { 'children', 'waiting', 'steps', 'runs', 'inputs', 'record', 'log' }
 
--- Deletes an unreadable job, and every entry that names it.
 function salvage.erase(id)
   local text = cache.text_at(redis_keys.key_of(id))
   if not text then return erase_packed(id) end

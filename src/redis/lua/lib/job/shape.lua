@@ -39,7 +39,6 @@ local function fault_of(field, value)
   if field == fields.waits_for and value ~= '*' and not is_json(value) then return 'is not JSON' end
 end
 
--- Returns the faulty fields of a document, each with its fault.
 function shape.faults_of(doc)
   local found = {}
   for field, value in pairs(doc) do found[field] = field ~= 'gone' and fault_of(field, value) or nil end

@@ -1,4 +1,3 @@
--- Specs of new jobs, from callers or runs.
 
 local specs = {}
 
@@ -14,7 +13,7 @@ function specs.check_registered(q, class, known)
   end
 end
 
--- Options beside the document. Each reads its own arguments.
+-- Options that are not in the document. Each reads its own arguments.
 local options = {
   ['parent'] = function(spec) spec.parent, spec.name = args.take(), args.take() end,
   unique = function(spec) spec.unique, spec.unique_for, spec.unique_how = args.take(), args.take(), args.take() end,
@@ -33,8 +32,7 @@ local options = {
   end,
 }
 
--- Reads what jobs share that differ only in args. `tail` is the document as the caller knows it, with its opening
--- brace; at is absolute, wait is relative.
+-- `tail` is the document as the caller knows it, with its opening brace; `at` is absolute, `wait` is relative.
 function specs.take()
   local spec = { queue = args.take(), class = args.take(), known = args.take(), at = args.take(), wait = args.take(),
     priority = args.take_int(), tail = args.take() }

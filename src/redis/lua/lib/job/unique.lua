@@ -1,4 +1,3 @@
--- Unique keys and their holders.
 
 local unique = {}
 
@@ -33,7 +32,6 @@ function unique.let_go(id, doc)
   cache.change(id, doc, fields.unique_scope, nil)
 end
 
--- Returns whether a job waits and has never begun. A job that must end does not count.
 function unique.waits(doc)
   return not doc.terminating
     and (not doc.place or doc.place == PLACE.pull or doc.place == PLACE.timers or doc.place == PLACE.limited)

@@ -1,6 +1,6 @@
 -- Values of a job and their total size: args, state, defaults, port values, steps and the rest.
 --
--- The document holds the size of what is beside it. Additions are counted without a read. A removal of unknown size
+-- The document holds the size of values with own keys. Additions are counted without a read. A removal of unknown size
 -- marks the sum with `~`: an upper bound. Only an upper bound that is too high is counted again.
 
 local values = {}
@@ -29,7 +29,6 @@ function values.add(id, doc, bytes)
   set_size(id, doc, n + bytes, rough)
 end
 
--- Removes something of unknown size.
 function values.lose(id, doc)
   local n = values.of(doc)
   if n > 0 then set_size(id, doc, n, true) end
@@ -37,7 +36,7 @@ end
 
 function values.note(id, bytes) journal.put(values.added, id, (values.added[id] or 0) + bytes) end
 
--- Values above 512 bytes are beside the document; the field then holds `^`, with which no value begins.
+-- Values above 512 bytes have their own key; the field then holds `^`, with which no value begins.
 function values.get_value(id, doc, field)
   local value = doc[field]
   if value == '^' then return cache.text_at(redis_keys.side_key(id, 'f:' .. field)) end
@@ -70,7 +69,6 @@ function values.set_value(id, doc, field, value)
   cache.change(id, doc, field, value)
 end
 
--- Returns the bytes of a list, without unwritten ones.
 local function of_list(id, doc, field)
   local dir, port = field:match('^([io]):(.+)$')
   local pushed, taken = doc[field]:match('^(%d+),(%d+)')
@@ -83,7 +81,6 @@ local function of_list(id, doc, field)
   return bytes
 end
 
--- Reads and counts what is beside a document: values, lists, steps.
 local function count(id, doc)
   local keys, bytes = {}, 0
   for _, field in ipairs(cache.attached_to(id, doc)) do
@@ -106,7 +103,6 @@ local function total(id, doc)
   return (values.of(doc)) + (values.added[id] or 0) + #(cache.raw[redis_keys.key_of(id)] or '')
 end
 
--- Returns whether a job may hold that many more bytes.
 function values.has_room(id, doc, more)
   if total(id, doc) + more <= MOST_BYTES then return true end
   local _, rough = values.of(doc)

@@ -1,4 +1,3 @@
--- Limits of a job.
 
 local assign = {}
 
@@ -10,7 +9,7 @@ local sides = require 'queue/sides'
 local cache = require 'runtime/cache'
 local tables = require 'runtime/tables'
 
--- how: first (a group: the first job sets it), set, or '' (set elsewhere).
+-- `how`: first (a group: the first job sets it), set, or '' (set by another call).
 function assign.add(id, doc, key, how, concurrency, rate, period)
   if how ~= '' then
     limits.define(key, { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period),
@@ -20,7 +19,7 @@ function assign.add(id, doc, key, how, concurrency, rate, period)
   cache.change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)
 end
 
--- Replaces the limits of a job. They apply from its next run on.
+-- New limits apply from the next run on.
 function assign.anew(id, doc, version, assigned, group)
   local was = doc.group
   cache.change(id, doc, fields.limits, nil)

@@ -1,5 +1,4 @@
--- Limits: maximum number of concurrent runs, and of starts in a period, of all jobs with a key. Counts used and
--- reserved slots.
+-- Limits: maximum number of concurrent runs, and of starts in a period, of all jobs with a key.
 
 local limits = {}
 
@@ -19,7 +18,6 @@ limits.touched = {} -- limits where room may have come free
 -- starts of two periods do not arrive in one. 3 % of the period cost at most 3 % of the rate.
 local function margin(settings, late) return late + math.max(math.min(settings.period * 0.03, 100), 3 * late) end
 
--- Numbers of held slots and of starts in the period, counted on demand.
 local counts_of = {
   taken = function(state)
     return redis.call('ZCOUNT', redis_keys.limit_key(state.key, 'held'), '(' .. numbers.int(time.now), '+inf')
@@ -42,7 +40,7 @@ end
 local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.period, limit_fields.shut,
   limit_fields.promised, limit_fields.jobs, limit_fields.waiting }
 
--- Returns the settings, or false, as for a missing limit, if they cannot be read.
+-- An unreadable limit counts as missing.
 local function settings_in(key, text)
   local settings = readable.decode(text, redis_keys.limit_key(key))
   if not settings then return false end
@@ -52,7 +50,6 @@ local function settings_in(key, text)
   return (not settings.rate or settings.period) and settings or readable.note(redis_keys.limit_key(key), text)
 end
 
--- Returns settings, held slots, and starts in the period.
 function limits.at(key)
   local state = limits.known[key]
   if state then return state end
@@ -68,8 +65,7 @@ function limits.save(key, field, value)
   cache.set_text(redis_keys.limit_key(key), cjson.encode(state.settings))
 end
 
--- The number of waiting jobs is stored in the queue and in each limit's settings, so that an overview needs no
--- command per limit. With it is stored since when a job waits. Settings of an older version get it when no job waits.
+-- Stored in the queue and in each limit's settings, so that an overview needs no command per limit.
 function limits.count_waiting(q, key, n)
   local settings = limits.at(key).settings
   cache.change_queue(q, queue_fields.at_limits, (cache.queue(q).at_limits or 0) + n)
@@ -81,7 +77,6 @@ function limits.count_waiting(q, key, n)
   limits.save(key, limit_fields.waiting, waiting)
 end
 
--- Returns the number of free slots.
 function limits.room_at(key)
   local state = limits.at(key)
   local settings = state.settings
@@ -92,7 +87,7 @@ function limits.room_at(key)
     (settings.rate or numbers.never) - state.started - promised)
 end
 
--- Returns the first limit without room for this job. Its own reservation counts as room.
+-- Its own reservation counts as room.
 function limits.first_full(doc)
   for _, key in ipairs(sides.limits_of(doc)) do
     if limits.room_at(key) + (doc.reserved_limit == key and 1 or 0) < 1 then return key end
@@ -117,7 +112,7 @@ function limits.take_slots(id, doc)
   if #taken > 0 then cache.change(id, doc, fields.held_limits, table.concat(taken, '\n')) end
 end
 
--- An ended run has reached its target; it began `late` ms after the claim request.
+-- The run began `late` ms after the claim request.
 function limits.note_start(doc, late)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local settings = limits.at(key).settings
@@ -128,7 +123,7 @@ function limits.note_start(doc, late)
   end
 end
 
--- Frees the slots of an ended run. Slots of ended leases are already free.
+-- Slots of ended leases are already free.
 function limits.release_slots(id, doc)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     local state = limits.at(key)
@@ -139,7 +134,6 @@ function limits.release_slots(id, doc)
   cache.change(id, doc, fields.held_limits, nil)
 end
 
--- If the slot will be free sooner, waiting jobs are checked sooner.
 function limits.renew_slots(id, doc, sooner)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
@@ -155,7 +149,7 @@ function limits.drop_baton(id, doc)
   journal.put(limits.touched, key, true)
 end
 
--- how: 'first' sets it if it is missing; 'set' every time.
+-- `how`: 'first' sets a missing limit; 'set' every limit.
 function limits.define(key, settings, how)
   local state = limits.at(key)
   if not state.settings then
@@ -182,10 +176,8 @@ function limits.count_in_group(doc, n)
   journal.put(limits.touched, key, true)
 end
 
--- Marks a limit that may have room.
 function limits.touch(key) journal.put(limits.touched, key, true) end
 
--- Returns the number of the queue's limits that are due.
 function limits.due(q)
   local waits, n = cache.queue(q).limit_moments, 0
   for key, moment in pairs(waits or {}) do
@@ -199,7 +191,6 @@ function limits.due(q)
   return n
 end
 
--- Returns when room comes by time: the first lease that ends, or the first start that leaves the period.
 function limits.next_room(key)
   local settings = limits.at(key).settings
   if not settings or settings.paused then return numbers.never end

@@ -1,4 +1,4 @@
--- Quotas of API keys: jobs that have not ended, and bytes. `quota:<key>` is `jobs,bytes,most jobs,most bytes`; each job
+-- Quotas of API keys. `quota:<key>` is `jobs,bytes,most jobs,most bytes` of jobs that have not ended; each job
 -- records with how many bytes besides its document it counts. `quota:<key>:kept` is the bytes of jobs at rest and
 -- stored graphs, then a quarter of a day, and the bytes of texts that expire, written in that quarter and in the four
 -- before. In the namespace of a tenant, `quota:tenant` counts for all keys together.
@@ -32,7 +32,6 @@ local function read_quota(by)
   return tonumber(jobs), tonumber(bytes), allowed[1], allowed[2]
 end
 
--- What counts for a key: itself, and its tenant.
 local function accounts(by) return { by, ns:match('t:[a-z0-9-]+:$') and TENANT } end
 
 function quota.add(key, jobs, bytes)
@@ -45,12 +44,10 @@ function quota.add(key, jobs, bytes)
   end
 end
 
--- Counts a job that begins (1) or ends (-1) to use its quota.
 function quota.count(doc, n) quota.add(doc.api_key, n, n * tonumber(doc.quota_bytes)) end
 
--- Sets what the caller is allowed, `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. Answers its key, or
--- ''.
--- A call whose answer is kept for a day needs room, in contrast to one that is kept for retries.
+-- `key:<id> jobs,bytes,jobs,bytes`, the last two for its tenant. Returns the key, or ''. A call whose answer is
+-- stored for a day needs room, unlike one whose answer is stored for retries.
 function quota.allow(text, once_for)
   local by, jobs, bytes, tenant_jobs, tenant_bytes = text:match('^(%S+) (%d+),(%d+),(%d*),(%d*)$')
   if not by then return '' end
@@ -95,7 +92,6 @@ function quota.expire(bytes, ms, key)
   if key then quota.keep(key, math.ceil(bytes * math.min(1, ms / DAY)), EXPIRING) end
 end
 
--- A job at rest counts its document and values.
 function quota.keep_job(doc, bytes)
   local more = bytes - tonumber(doc.kept_bytes or 0)
   if more == 0 then return end
@@ -103,7 +99,6 @@ function quota.keep_job(doc, bytes)
   quota.keep(doc.api_key, more)
 end
 
--- Adjusts the bytes of a counted job to its current size.
 function quota.follow(id, doc)
   local bytes = values.of(doc)
   quota.keep_job(doc, states.resting[doc.place] and bytes + #(cache.raw[redis_keys.key_of(id)] or '') or 0)
@@ -127,7 +122,6 @@ local function title(by)
   return 'API ' .. by:gsub(':', ' ', 1)
 end
 
--- Refuses a call if a key, or its tenant, has too many jobs or bytes.
 function quota.check()
   local more = {}
   for id in pairs(cache.dirty) do

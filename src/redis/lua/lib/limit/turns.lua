@@ -1,12 +1,9 @@
--- Whose turn it is at a limit that groups share: each of them once, then each of them again, however many jobs it has.
--- Those of no group are one group more. Jobs of one group get turns one after the other, the first of them that of
--- whoever is at the front. A turn is numbered as sequences are; groups take turns within a tier, which is what the
--- limit's index
--- is ordered by: a priority, aged in whole steps.
+-- Turns at a limit that groups share: each group once, then each group again, however many jobs it has. Jobs of no
+-- group form one more group. Turns are numbered like sequences. Groups take turns within a tier, which orders the
+-- index of the limit: a priority, aged in whole steps.
 --
--- What a group was given last, and how many of its jobs wait for theirs, is kept with the group's own limit, for as
--- long
--- as the group has jobs; that of no group with the limit where they wait.
+-- The last turn of a group, and the number of its waiting jobs, are stored in the group's own limit while the group
+-- has jobs; for jobs of no group, in the limit where they wait.
 
 local turns = {}
 
@@ -28,7 +25,6 @@ local function turn_after(turn)
   return string.format('%07x%06x', high, n - high * 16777216)
 end
 
--- Returns the first turn of a tier, or nil.
 local function front_of(key, tier)
   local name = tier .. ',' .. key
   if fronts[name] == nil then
@@ -44,7 +40,6 @@ local function account(group, key, tier)
   return owner, field, last, tonumber(n or 0)
 end
 
--- Removes outdated entries if there are many.
 local function make_room(owner)
   local idle, n = {}, 0
   for field, value in pairs(limits.at(owner).settings) do
@@ -70,8 +65,7 @@ local function note_turn(key, turn, tier, group)
   end
 end
 
--- Returns the turn of a job at a limit: number, tier and group. The job keeps its turns at all limits since it became
--- ready, one per line.
+-- Returns number, tier and group. The job keeps its turns at all limits since it became ready, one per line.
 function turns.turn_at(doc, key)
   for line in (doc.turns or ''):gmatch('[^\n]+') do
     local turn, tier, size, names = line:match('^(%x+),(%-?%d+),(%d+),(.*)$')
@@ -102,7 +96,6 @@ function turns.take(id, doc, key)
   note_turn(key, turn, tier, group)
 end
 
--- A job whose tier has changed keeps its turn in the new one.
 function turns.change_tier(id, doc)
   local turn, was, group = turns.turn_at(doc, doc.waiting_limit)
   local tier = numbers.int(order.score(doc))

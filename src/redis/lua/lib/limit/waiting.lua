@@ -12,14 +12,13 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- Keeps the old order or the turn; new jobs go to the end.
 function waiting.set_aside(id, doc, key)
   if doc.place and doc.place ~= PLACE.pull and doc.place ~= PLACE.limited then places.queue_up(id, doc) end
   places.move(id, doc, PLACE.limited, nil, key)
   journal.put(limits.touched, key, true)
 end
 
--- Returns the first waiting jobs by priority and turn or age, including changes of this script.
+-- Includes changes of this script.
 local function first_waiting(key, n)
   local index = redis_keys.limit_key(key, 'waiting')
   local pending, gone = cache.writes.zsets[index] or {}, 0
@@ -37,7 +36,6 @@ end
 
 local ADMIT = 1000
 
--- Gives free slots to waiting jobs.
 local function admit(key, settings)
   local free = math.min(limits.room_at(key), ADMIT)
   local rows = first_waiting(key, math.max(free, 0) + 1)
@@ -60,8 +58,8 @@ local function admit(key, settings)
   return #rows > #ids and rows[#ids + 1][1]:sub(15)
 end
 
--- Deletes a group whose slots are held only by ended leases. After the removal of a limit, runs release their slots
--- when they end, and hold them if it is created again before.
+-- A deleted group has only slots of ended leases. After the removal of a limit, runs release their slots when they
+-- end, and hold them if it is created again before.
 local function forget_limit(key, is_removed)
   journal.put(limits.known[key], 'settings', false)
   cache.set_text(redis_keys.limit_key(key), nil)
@@ -70,7 +68,6 @@ local function forget_limit(key, is_removed)
   cache.sset(ns .. 'limits', key, false)
 end
 
--- A job still waits, so its queue and the tick must know when to check.
 local function watch(key, waiter)
   local moment, doc = limits.next_room(key), cache.find(waiter)
   if moment == numbers.never then return end
@@ -82,8 +79,7 @@ local function watch(key, waiter)
   cache.zset(ns .. 'wake', 'k:' .. key, moment)
 end
 
--- Returns waiting jobs where room may have come free. While jobs wait, the settings store the number of runs for
--- viewers.
+-- While jobs wait, the settings store the number of runs for viewers.
 function waiting.give_room()
   while next(limits.touched) do
     local keys = limits.touched

@@ -1,4 +1,3 @@
--- Lanes, named pull workers, and their runs.
 
 local at_work = {}
 
@@ -22,7 +21,7 @@ function at_work.lanes(names)
   return lanes
 end
 
--- Entries in the index of leased jobs, without those in the queue's document; nil if the document has no counts.
+-- Excludes leases in the queue's document; nil if the document has no counts.
 local function in_index(name, beside)
   local jobs, packed = cache.queue(name).jobs_at, cache.queue(name).packed or {}
   return jobs and (jobs[redis_keys.letters.leases] or 0) - (packed[redis_keys.letters.leases] or 0) - beside
@@ -30,7 +29,7 @@ end
 
 local AT_ONCE = 100
 
--- Reads all members, a hundred indexes per command.
+-- A hundred indexes per command.
 local function members_of(indexes)
   local members = {}
   for from = 1, #indexes, AT_ONCE do
@@ -42,14 +41,13 @@ local function members_of(indexes)
   return members
 end
 
--- Returns ids of leased jobs up to a maximum, and whether there are more. Queues with few are read together, so that
--- the cost does not grow with the number of queues.
+-- Queues with few leases are read together, so that the cost does not grow with the number of queues.
 function at_work.ids(names, most)
   local members, few, n = {}, {}, 0
   for _, name in ipairs(names) do
     -- A queue without leased jobs has no next lease.
     if cache.queue(name).next_lease and n <= most then
-      local beside = tally.beside(name, 'leases')
+      local beside = tally.in_document(name, 'leases')
       local held = in_index(name, #beside) or most + 1
       local found = held > most and tally.members(name, 'leases', most + 1) or beside
       if held > 0 and held <= most then few[#few + 1] = redis_keys.queue_key(name, 'leases') end
@@ -63,7 +61,6 @@ function at_work.ids(names, most)
   return ids, ''
 end
 
--- Returns runs of jobs that were read.
 function at_work.runs(ids)
   local runs = {}
   for _, id in ipairs(ids) do

@@ -1,12 +1,10 @@
--- Limits as rows.
 
 local limit_rows = {}
 
 local limits = require 'limit/limits'
 local numbers = require 'runtime/numbers'
 
--- A limit with that many waiting jobs; on request `since` when the first waits, `started` in the period, and the
--- newest `starts`. Nil without settings.
+-- `since`: when the first job waits; `started`: runs in the period; `starts`: the newest of them.
 function limit_rows.of(key, waiting, since, started, starts)
   local state = limits.at(key)
   if not state.settings or state.settings.gone then return end

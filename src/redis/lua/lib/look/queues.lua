@@ -1,4 +1,3 @@
--- Queues as rows.
 
 local queues = {}
 
@@ -14,7 +13,7 @@ function queues.names()
   return names
 end
 
--- Corrected counts. A full Redis refuses them; they are computed again by the next look then.
+-- A full Redis refuses corrected counts; the next call computes them again.
 function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue_key(name), tally.text(name)) end
 
 function queues.row(name)

@@ -1,4 +1,3 @@
--- Series of counts: stored by minute or hour, and the current ones.
 
 local series = {}
 
@@ -7,7 +6,6 @@ local cache = require 'runtime/cache'
 
 local function most_of(kind) return kind == 'm' and counts.MINUTES or counts.HOURS end
 
--- Adds the keys of a queue's counts.
 function series.add_keys(keys, name, kind)
   for place = 0, most_of(kind) - 1 do keys[#keys + 1] = counts.key(name, kind, place, most_of(kind)) end
 end

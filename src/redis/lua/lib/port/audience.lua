@@ -57,7 +57,6 @@ function audience.set_relay(channel, relay)
   audience.set(channel, n, relay, listed)
 end
 
--- Adds the keys that name the listeners of a message.
 function audience.foresee(channel, asked)
   for _, level in ipairs(audience.levels(channel)) do asked[#asked + 1] = audience_key(level) end
 end
@@ -92,7 +91,6 @@ local function set_of(list)
   return set
 end
 
--- Items of a list that a set lacks, each once.
 local function beyond(list, set)
   local found, seen = {}, {}
   for _, item in ipairs(list) do

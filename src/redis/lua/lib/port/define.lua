@@ -12,8 +12,7 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 
--- Replaces the wires of a port and forwards its values.
--- targets: ends, or 'call'; none removes them. Refusals name the nodes, as the graph does.
+-- targets: ends, or 'call'; none removes the wires. Refusals name the nodes, as the graph does.
 function define.lay(id, doc, dir, port, targets, node)
   local wire = 'wire from ' .. node .. '.' .. port
   if not wires.is_there(doc, dir, port) then
@@ -54,8 +53,7 @@ local function drop_port(id, doc, dir, port)
   cache.change(id, doc, 'w' .. dir .. ':' .. port, nil)
 end
 
--- Replaces a set of ports. Kept ports keep their values, others lose them.
--- specs: port → { default?, channels }
+-- Kept ports keep their values, others lose them. specs: port → { default?, channels }
 function define.ports(id, doc, dir, specs)
   local drop = {}
   for field in pairs(doc) do
@@ -73,7 +71,6 @@ function define.ports(id, doc, dir, specs)
   values.check(id, doc)
 end
 
--- Changes some ports, drops others with their values, and keeps the rest.
 function define.amend(id, doc, dir, specs, drop)
   for _, port in ipairs(drop) do
     if ports.counts(doc, dir, port) then drop_port(id, doc, dir, port) end

@@ -11,8 +11,8 @@ local time = require 'runtime/time'
 local hints_key = ns .. 'hints'
 local listened_key = ns .. 'listened'
 
--- Number of listeners to system channels, until when a subscriber outside listens, and the version of the constraints
--- ('' if there were none).
+-- Number of listeners to system channels, time until which a client listens, and version of the constraints ('' if
+-- there were none).
 local hints_text, hints_system, hints_till, hints_version
 
 -- Without readable hints one listener is assumed until the doctor counts them.
@@ -44,7 +44,7 @@ function hints.set(system, till, version)
   cache.set_text(hints_key, numbers.int(system) .. ',' .. numbers.int(till) .. ',' .. version)
 end
 
--- Returns whether there is a listener to everything: a port at a system channel, or a subscriber to too many channels.
+-- True for a port at a system channel, or a client with too many channels.
 function hints.wanted()
   local system, till = hints.known()
   return system > 0 or till > time.now
@@ -67,8 +67,7 @@ function hints.levels(channel)
   end
 end
 
--- Channels with subscribers outside: `till channel` per line. `jobs`: ids of jobs with a status listener; only these
--- take the general path.
+-- Channels with clients: `till channel` per line. `jobs`: ids of jobs with a status listener.
 local MOST_LISTENED = 100
 local listened = {}
 local function read_listened()
@@ -87,7 +86,6 @@ local function read_listened()
   return listened
 end
 
--- Levels of a channel with subscribers outside.
 function hints.heard_at(levels)
   local _, till = hints.known()
   if till > time.now then return levels end
@@ -98,16 +96,13 @@ function hints.heard_at(levels)
   return heard
 end
 
--- Returns whether a system channel has a subscriber.
 function hints.hears(channel)
   if hints.wanted() then return true end
   return next(read_listened().till) ~= nil and #hints.heard_at(hints.levels(channel)) > 0
 end
 
--- Returns whether any system channel has a subscriber.
 function hints.hears_anything() return hints.wanted() or next(read_listened().till) ~= nil end
 
--- Returns whether the status of every job, of one, or of one of n consecutive jobs has a subscriber.
 function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
 function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end
 function hints.hears_one_of(first, n)
@@ -118,7 +113,7 @@ function hints.hears_one_of(first, n)
   return false
 end
 
--- A subscriber listens for this long. One with too many channels, or with none, listens to all.
+-- A client with too many channels, or with none, listens to all.
 function hints.listen(ms, channels)
   local known, lines = read_listened().till, {}
   for _, channel in ipairs(channels) do known[channel] = math.max(known[channel] or 0, time.now + ms) end

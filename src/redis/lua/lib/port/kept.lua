@@ -10,7 +10,6 @@ local time = require 'runtime/time'
 -- Maximum number of channels with one. The one with the oldest message is dropped.
 local MOST = 500
 
--- Minute of the last message → its channel.
 local index = ns .. 'messages'
 
 function kept.key(channel) return ns .. 'message:' .. channel end
@@ -21,7 +20,7 @@ function kept.forget(channel)
   cache.zset(index, channel, false)
 end
 
--- Time, size, counts of the last ten minutes, and the message if it was sent.
+-- The value is time, size, counts of the last ten minutes, and the message if it was sent.
 function kept.keep(channel, size, item)
   local key, minute = kept.key(channel), math.floor(time.now / 60000)
   local text = cache.text_at(key)

@@ -11,8 +11,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- Reads and writes since the last entry: rows of { id, dir, port, values }. An oversized entry has only numbers of
--- values.
+-- Rows of { id, dir, port, values }. An oversized entry has only numbers of values.
 local MAX_ENTRY, MAX_DEFAULTS = 65536, 2048
 local unsaid = { read = {}, write = {}, bytes = 0, more = 0 }
 function log.begin() unsaid = { read = {}, write = {}, bytes = 0, more = 0 } end
@@ -26,7 +25,6 @@ local function row_of(rows, id, dir, port)
   return rows[#rows]
 end
 
--- Returns whether the class masks this place or a part of it.
 local function is_redacted(id, doc, part, name)
   local paths = values.get_value(id, doc, fields.redacts)
   if not paths then return false end
@@ -54,7 +52,7 @@ local function note_value(rows, id, dir, port, value)
   end
 end
 
--- What: 'read' or 'write'. Values written without logging are not logged when read.
+-- Values written without logging are not logged when read.
 function log.note(what, id, dir, port, items)
   if not hints.hears('/sidejob/log') then return end
   for _, item in ipairs(items) do
@@ -66,12 +64,10 @@ function log.note(what, id, dir, port, items)
   end
 end
 
--- Reads that got defaults: port → number.
 local function note_defaults(rows, id, defaults)
   for port, n in pairs(defaults) do
     local item = values.get_value(id, cache.need(id), 'di:' .. port)
     local _, _, _, value = envelope.parts(item or '=')
-    -- Above a maximum, values are only counted.
     local told = math.min(item and n or 0, MAX_DEFAULTS)
     for _ = 1, told do note_value(rows, id, 'i', port, value) end
     unsaid.more = unsaid.more + (item and n or 0) - told
@@ -94,7 +90,6 @@ local function members_of(object)
   return members and members:find('%S') and ',' .. members or ''
 end
 
--- End of the JSON text that begins here.
 local function end_of_text(json, from)
   local till = from
   repeat
@@ -105,7 +100,7 @@ local function end_of_text(json, from)
   return till
 end
 
--- Returns whether the members of an object include this name; nested members do not count.
+-- Nested members do not count.
 local function has_member(own, name)
   name = '"' .. name .. '"'
   if not own:find(name, 1, true) then return false end
@@ -124,7 +119,7 @@ local function has_member(own, name)
   return false
 end
 
--- Common members of entries, unless an entry has its own.
+-- Entries may override common members.
 local function common_members(job, own)
   local says = function(name) return has_member(own, name) end
   local moment = says('timestamp') and '' or ',"timestamp":' .. time.now_text
@@ -132,7 +127,7 @@ local function common_members(job, own)
   return moment .. whose
 end
 
--- An entry as published; non-objects stay unchanged. Readers of a sealed entry insert these members.
+-- Readers of a sealed entry insert these members.
 local function text(job, entry)
   if entry:sub(1, 2) == '~f' then return '{' .. common_members(job, ''):sub(2) .. ',"$sealed":"' .. entry .. '"}' end
   if not entry:find('^%s*{') then return entry end
@@ -140,7 +135,7 @@ local function text(job, entry)
   return '{' .. (common_members(job, own) .. own):sub(2) .. '}'
 end
 
--- Rows of one entry, and the rest: only that many values of each port of the job's own input.
+-- `reads`: the first values of each port of the job's own input.
 local function split_rows(rows, id, reads)
   if not reads then return rows, {} end
   local first, later = {}, {}
@@ -154,8 +149,7 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- Ends an entry. id: the job of the run, nil for a call; reads: port → number of own reads; defaults: the same for
--- defaults.
+-- id: the job of the run, nil for a call; reads: port → number of own reads; defaults: the same for defaults.
 function log.end_entry(id, context, reads, defaults)
   if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)
@@ -174,7 +168,7 @@ function log.end_entry(id, context, reads, defaults)
   unsaid.read, unsaid.bytes = later, #later
 end
 
--- A line of the log. A job with a history has its own log, which other jobs cannot push out.
+-- A job with a history has its own log, which other jobs cannot push out.
 function log.keep(job, level, entry, job_doc)
   journal.push(cache.writes.log, { job or '', level, entry, job_doc.class or '' })
   if tonumber(job_doc.history or 0) > 0 then
@@ -182,13 +176,11 @@ function log.keep(job, level, entry, job_doc)
   end
 end
 
--- The same, and a message to /sidejob/log.
 local MAX_LOG = 16384
 
 -- fault_doc: the entry is an error of that job's run; the job may be deleted by now.
 function log.line(job, level, entry, fault_doc)
   local message, reason, rest = (fault_doc and entry or ''):match('^{"message":(".-"),("reason":"%a+")(.*)$')
-  -- The error in SideJob's terms: `error` and `backtrace`.
   if message and is_redacted(job, fault_doc, 'error', 'message') then message, rest = '"[redacted]"', '}' end
   if message then entry = '{"error":' .. message .. ',' .. reason .. rest:gsub('^,"stack":', ',"backtrace":', 1) end
   if #entry > MAX_LOG then

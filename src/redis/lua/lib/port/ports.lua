@@ -1,4 +1,3 @@
--- Ports: values and counts.
 
 local ports = {}
 
@@ -32,7 +31,7 @@ function ports.declare(id, doc, dir, port)
   ports.set_counts(id, doc, dir, port, pushed or 0, taken or 0)
 end
 
--- Counts of a usable port: declared, or created if there is a `*`.
+-- A `*` creates ports on first use.
 function ports.open(id, doc, dir, port)
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   if pushed and not dropped and port ~= '*' then return pushed, taken end
@@ -54,13 +53,12 @@ function ports.drop_values(id, doc, dir, port)
   return pushed
 end
 
--- Counts values that leave a port at either end of a wire.
 local function note_leaving(id, doc, dir, port, n)
   local field = 'm' .. dir .. ':' .. port
   cache.change(id, doc, field, minutes.counted(doc[field], n))
 end
 
--- Takes up to n values, or the default if there are none. Returns the items and whether they are the default.
+-- Returns the items and whether they are the default.
 function ports.take(id, doc, dir, port, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if pushed == taken then
@@ -77,7 +75,7 @@ function ports.take(id, doc, dir, port, n)
   return items, false
 end
 
--- Confirms reads of a snapshot, which count only if no other reader took from the port since.
+-- Reads of a snapshot count only if no other reader took from the port since.
 function ports.consume(id, doc, dir, port, cursor, n)
   local pushed, taken = ports.open(id, doc, dir, port)
   if taken ~= cursor then

@@ -29,7 +29,6 @@ local function add(entry, ...)
   for _, word in ipairs(words) do journal.push(entry.words, word) end
 end
 
--- The change of one job since this script read it.
 local function note_job(entry, name, id, doc)
   local text = cache.raw[redis_keys.key_of(id)]
   local was_doc = text and readable.decode(text, redis_keys.key_of(id)) or {}
@@ -46,8 +45,8 @@ end
 
 local entries = {} -- id of a flow → what this script has done to it
 
--- A script that moves a node usually has its flow; otherwise the next entry records it. Of a script that writes in
--- two steps the second records both.
+-- A script that moves a node usually has its flow; otherwise the next entry records it. If a script writes in two
+-- steps, the second entry contains both.
 function record.note(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

@@ -18,7 +18,7 @@ local function together(list, n, most)
   return items
 end
 
--- One run: sends the oldest message to the next page of listeners, then the next message.
+-- Sends the oldest message to the next page of listeners, then the next message.
 function relay.run(id, doc)
   local most = math.min(write.MAX_DIRECT, write.budget)
   local pushed, taken = ports.counts(doc, 'i', 'in')

@@ -1,5 +1,5 @@
--- Wires. A port with wires keeps no values: they are forwarded in the same script. Wires are `id:dir:port`, one after
--- the other; `!` calls the parent, or for an input the job itself.
+-- Wires forward values in the same script, so a wired port keeps none. Format: `id:dir:port`, separated by spaces;
+-- `!` calls the parent, or for an input the job itself.
 
 local wires = {}
 
@@ -8,7 +8,7 @@ local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
--- Down to a child, across to a sibling, up to the parent: never in a circle, even after adoptions.
+-- A wire leads to a child, a sibling or the parent: never in a circle, even after adoptions.
 function wires.reaches(id, doc, dir, to_id, to_doc, to_dir)
   if dir == 'i' then return to_dir == 'i' and to_doc.parent == id end
   return doc.parent ~= nil and (to_dir == 'i' and to_doc.parent == doc.parent or to_dir == 'o' and to_id == doc.parent)
@@ -19,7 +19,7 @@ function wires.is_there(doc, dir, port)
   return pushed and not dropped or doc[dir .. ':*']
 end
 
--- Ends of a port's wires; nil if there are none or one is missing.
+-- Nil if there are none or one is missing.
 function wires.ends_of(id, doc, dir, port)
   local ends = {}
   for to_id, to_dir, to_port in doc['w' .. dir .. ':' .. port]:gmatch('(%d+):([io]):([%w_]+)') do
@@ -31,7 +31,6 @@ function wires.ends_of(id, doc, dir, port)
   return #ends > 0 and ends or nil
 end
 
--- Adds the targets of its outputs to a list, to read them together.
 function wires.wired_to(doc, ids)
   for field, wires in pairs(doc) do
     if field:sub(1, 3) == 'wo:' then
@@ -40,7 +39,6 @@ function wires.wired_to(doc, ids)
   end
 end
 
--- Starts counting values that leave this port.
 function wires.watch(id, doc, dir, port)
   local field = 'm' .. dir .. ':' .. port
   if not doc[field] then cache.change(id, doc, field, numbers.int(math.floor(time.now / 60000)) .. ':0') end

@@ -35,7 +35,7 @@ end
 write.heard = {}
 
 -- Messages (values × channels) and channel names of one call or run. Counted with or without listeners, so that no
--- listener makes it fail. Runs beyond it wait for the next script.
+-- listener makes it fail.
 write.said = { messages = 0, names = 0 }
 local MAX_PUBLISHED, MAX_NAMES = 10000, 10000
 
@@ -92,7 +92,7 @@ local function check_copies(id, dir, port, what, bytes, n)
   end
 end
 
--- Number of values that may go to that many targets at once, because each is copied.
+-- Each target gets a copy.
 local function copied_at_once(id, doc, dir, port, waiting, n)
   local most, bytes = math.min(waiting, math.max(1, math.floor(MAX_MOVE / n))), 0
   for i, item in ipairs(lists.items(lists.of(id, doc, dir, port, waiting), most)) do
@@ -103,7 +103,6 @@ local function copied_at_once(id, doc, dir, port, waiting, n)
   return most
 end
 
--- Moves values and copies the default of a port to every target, up to a maximum at once.
 function write.connect(id, doc, dir, port, targets, options)
   local pushed, taken = ports.open(id, doc, dir, port)
   local items, n = {}, #targets
@@ -130,7 +129,7 @@ function write.connect(id, doc, dir, port, targets, options)
   return #items
 end
 
--- Forwards the values of a wired port. The rest stays, and the owner of the wire is called.
+-- Values beyond the maximum stay, and the owner of the wire is called.
 local function send_on(id, doc, dir, port, options)
   local ends = wires.ends_of(id, doc, dir, port)
   if ends then
@@ -146,8 +145,8 @@ local function send_on(id, doc, dir, port, options)
   if owner_doc then queueing.wake(owner, owner_doc, 'own') end
 end
 
--- Hop by hop, nearest first, without recursion: that would take three calls per hop, and some Lua engines allow fewer
--- than a way of 80 hops needs. A port in line is served once; `line` is nil in between.
+-- Hop by hop, nearest first, without recursion: some Lua engines allow fewer calls than a way of 80 hops needs. A
+-- port in line is served once.
 local passing = {}
 
 function write.pass(id, doc, dir, port, options)
@@ -171,14 +170,13 @@ function write.pass(id, doc, dir, port, options)
   journal.put(passing, 'line', nil)
 end
 
--- A new default goes on over the wires, or wakes the reader.
 function write.set_off(id, doc, dir, port)
   if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, {}) end
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 
 -- A message to more ports goes through the channel's relay, which delivers page by page, and so do all later messages
--- while the relay has any, to keep the order. `budget`: remaining deliveries and bytes of this script.
+-- while the relay has any, to keep the order. `budget`: remaining deliveries of this script.
 write.MAX_DIRECT = 500
 write.budget = 1000
 write.bytes_left = 8388608
@@ -192,13 +190,11 @@ local function deliver(channel, member, items)
     audience.member_change(channel, member, false)
     return 0
   end
-  -- A port that is not read misses later messages.
   if pushed - taken + #items > MAX_WAITING or not values.has_room(id, doc, tables.bytes(items)) then return 0 end
   write.items(id, doc, 'i', port, items, {})
   return #items
 end
 
--- Listening ports in the order of their names, after one of them.
 function write.listeners(channel, behind, most)
   return redis.call('ZRANGEBYLEX', ns .. 'channel:' .. channel, behind and '(' .. behind or '-', '+', 'LIMIT', 0, most)
 end
@@ -213,7 +209,7 @@ function write.deliver_all(channel, members, items)
   return reached
 end
 
--- All listeners, with additions of this script. They are listed again when they are few.
+-- Includes additions of this script. Few listeners are listed again.
 local function everyone(channel)
   local n, relay, listed = audience.of(channel)
   if listed then return listed end
@@ -235,7 +231,6 @@ local function has_left(relay)
   return pushed and pushed > taken
 end
 
--- Maximum number of messages of one script to subscribers outside; the rest is dropped.
 local MAX_LIVE = 5000
 
 local function tell_live(channel, item, all)
@@ -246,8 +241,7 @@ local function tell_live(channel, item, all)
   for _, level in ipairs(all) do journal.push(cache.writes.messages, { ns .. 'live:' .. level, text }) end
 end
 
--- Sends messages to every input port at the channel or one above it, and to subscribers outside. A subscriber that
--- cannot take one is dropped and never harms the publisher.
+-- A subscriber that cannot take a message misses it and never harms the publisher.
 function write.publish(channel, items)
   local all, reached, marked = audience.levels(channel), 0, nil
   local asked = {}
@@ -288,7 +282,6 @@ end
 
 local stopped_by = { fields.failures, fields.lost_in_a_row, fields.backoff_until, fields.ended_at, fields.terminating }
 
--- A channel keeps its relay while it is used; any next message makes the relay run again.
 function write.hand_over(channel, id, items)
   local doc = id and cache.find(id)
   if doc then

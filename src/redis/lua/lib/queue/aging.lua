@@ -1,9 +1,8 @@
--- When the ageing of a queue has changed, those who wait get the scores that they would have now: a slice of them at a
--- time, with claims and ticks. Until then they are lent and let through as ever, only not yet in the new order.
+-- After a change of ageing, waiting jobs get new scores, slice by slice, with claims and ticks. Until then claims use
+-- the old order.
 --
--- A queue keeps how far that is: the place (r and p are its two sides, w its limits) and where its scan goes on; a
--- limit,
--- where that of its own does.
+-- The queue stores the progress: the place (r and p are its two sides, w its limits) and a scan cursor; each limit
+-- stores its own.
 
 local aging = {}
 
@@ -67,7 +66,7 @@ local slices = {
 
 local what_follows = { r = 'p:0', p = 'w:0' }
 
--- One slice of a queue. Returns whether there was work.
+-- Returns whether there was work.
 function aging.go_on(q)
   local place, cursor = (cache.queue(q).reordering or ''):match('^(%a):(%d+)$')
   if not place then return 0 end
@@ -76,7 +75,7 @@ function aging.go_on(q)
   return 1
 end
 
--- One slice of a limit. Jobs keep their turns, which have the numbers of their time.
+-- Jobs keep their turns, which have the numbers of their time.
 function aging.go_on_at(key)
   local index = redis_keys.limit_key(key, 'waiting')
   local further, members, ids = next_slice(index, limits.at(key).settings.reordering)

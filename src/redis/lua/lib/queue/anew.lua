@@ -1,4 +1,4 @@
--- Applies changed settings to waiting jobs: the first slices now, others with claims and ticks.
+-- Applies changed settings to waiting jobs: the first slices now, the rest with claims and ticks.
 
 local anew = {}
 
@@ -15,7 +15,6 @@ function anew.order(q)
   end
 end
 
--- Starts moving waiting jobs: the first slices now, others with claims and ticks.
 function anew.serve(q)
   cache.change_queue(q, queue_fields.moving, 'r:0:0')
   for _ = 1, 4 do

@@ -11,7 +11,7 @@ local numbers = require 'runtime/numbers'
 local time = require 'runtime/time'
 
 local rung = 0
-bells.rings = {} -- what the caller must ring: { queue, bell, at }
+bells.rings = {} -- { queue, bell, at }
 
 local function new_bell()
   rung = rung + 1
@@ -24,7 +24,6 @@ local function bells_of(queue_record)
   return n
 end
 
--- Rings as many bells as the ready jobs need, within the maximum number of lanes.
 local function ring(q, ready)
   local queue_record = cache.queue(q)
   if queue_record.paused then return end
@@ -47,14 +46,13 @@ function bells.ring_ready()
   places.to_ring = {}
 end
 
--- When a lane must come: a timer is due, or a limit has room and no lane waits for it.
 local function next_call(q, queue_record)
   local room = lanes.next_room(q)
   if lanes.count(q) > 0 or room <= (lanes.waits_until[q] or 0) then room = numbers.never end
   return math.min(queue_record.next_timer or numbers.never, room)
 end
 
--- Something due within the next minute gets a bell for that time, unless an earlier one is on its way.
+-- A bell is rung within the minute before the time, unless an earlier one is on its way.
 function bells.ring_timers()
   for q, queue_record in pairs(cache.queues) do
     local moment = queue_record.paused and numbers.never or next_call(q, queue_record)

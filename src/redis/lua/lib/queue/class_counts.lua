@@ -1,12 +1,9 @@
--- What is counted by class, in one text for each queue and day: how often each of its events happened, how long its
--- runs had
--- been ready, and how long they took. Commits and calls that make jobs read the text with everything else, and write
--- it with
--- the queue's document. Whoever has not read it counts beside it, in that document, until somebody has.
+-- Counts per class, in one text per queue and day: events, how long runs had been ready, and how long they took. A
+-- script that has read the text updates it with the queue's document. Other scripts count in that document until the
+-- text is read.
 --
--- At the first count of an hour the text is written down as it was, in one of 24 places that come again: so what
--- happened in an
--- hour is the difference of two. Only who has not read it then reads it: once an hour at most.
+-- The first count of an hour stores a copy of the text in one of 24 rotating keys, so the events of an hour are the
+-- difference of two copies.
 
 local class_counts = {}
 
@@ -17,19 +14,15 @@ local time = require 'runtime/time'
 
 class_counts.noted = {} -- queue → class → what was counted since the last flush
 
--- Runs that ended since then, as three values: since when they had been ready, when they began, and of how many jobs
--- each is. They
--- are counted at the flush: here each number of theirs would be a change that may be taken back.
+-- Ended runs: sequence of the job, start, and number of jobs. They are counted at the flush, to keep the journal
+-- short.
 local ended = {} -- queue → class → list
 
--- The texts of a day: its number, and a line for each class. The first hundred of a day have lines of their own; all
--- others
--- share the one without a name. So a text stays below 80 KB, whatever classes are called.
+-- A text is the number of the day, and a line for each class. Classes after the first hundred share the line without
+-- a name, so a text stays below 80 KB.
 local MOST, MOST_BESIDE = 100, 20
 
--- What stands where in a line: events, then of all runs together how long they had been ready and how long they took,
--- each as
--- milliseconds and as how many were in which bucket.
+-- Positions in a line: events, then waiting times and run times, each as a sum of milliseconds and a histogram.
 local events = { made = 1, runs = 2, errors = 3, completed = 4, failed = 5, terminated = 6, lost = 7, skipped = 8 }
 local WAITED, TOOK = 9, 22
 local ENDS = { 10, 30, 100, 300, 1000, 3000, 10000, 30000, 100000, 600000, 3600000 }
@@ -38,7 +31,7 @@ local today = numbers.int(math.floor(time.now / 86400000))
 local hour = math.floor(time.now / 3600000)
 class_counts.HOURS = 24
 
--- Keys of counts: `c` the last day with counts, `b` the day before, `k` and a number at the first count of an hour.
+-- `c` the last day with counts, `b` the day before, `k` and a number at the first count of an hour.
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
 function class_counts.add(q, class, event, n)
@@ -46,7 +39,7 @@ function class_counts.add(q, class, event, n)
   journal.put(of, at, (of[at] or 0) + (n or 1))
 end
 
-local bucket = 1 -- that of the last one: those of a batch took as long as each other, and had waited so
+local bucket = 1 -- the bucket of the last run, because runs of a batch have similar times
 
 local function measure(of, at, ms, n)
   while bucket > 1 and ms <= ENDS[bucket - 1] do bucket = bucket - 1 end
@@ -56,7 +49,7 @@ local function measure(of, at, ms, n)
   of[at] = (of[at] or 0) + n
 end
 
--- Notes n runs that end now. `since` is the sequence of the job, `began` the start of the run.
+-- `since` is the sequence of the job, `began` the start of the run.
 function class_counts.ran(q, class, since, began, n)
   journal.push(journal.within(journal.within(ended, q), class), { since, tonumber(began) or time.now, n or 1 })
 end
@@ -68,7 +61,7 @@ local function count_ended(of, runs)
   end
 end
 
--- Adds to a line. Reads only up to the last number that grows. Missing commas are added.
+-- Reads only up to the last number that grows. Missing commas are added.
 local function grown(line, more)
   local words, last, from, kept = {}, 0, 1, 1
   line = line .. ','
@@ -102,8 +95,7 @@ local function size_of(text)
   return lines - 1
 end
 
--- Adds to the lines of classes. Counts lines once instead of per class: long class names in a call of hundreds would
--- hold Redis.
+-- Counts lines once instead of per class: long class names in a call of hundreds would hold Redis.
 local function with(text, of)
   local lines
   for class, more in pairs(of) do
@@ -126,7 +118,7 @@ local function with(text, of)
   return text
 end
 
--- Today's text with the counts beside it, which are of the same day; an older text becomes that of the day before.
+-- Adds the counts of the queue's document, which have the same day. An older text moves to the key of the day before.
 local function text_of_today(q, beside)
   local text = cache.text_at(class_counts.key(q, 'c')) or beside and beside:match('^%d+\n')
   if beside then
@@ -139,7 +131,6 @@ local function text_of_today(q, beside)
   return is_of_today and text or today .. '\n'
 end
 
--- Writes the counts of this script.
 function class_counts.settle()
   for q, classes in pairs(ended) do
     for class, runs in pairs(classes) do

@@ -1,11 +1,8 @@
--- What is counted, per queue: made, runs, errors, completed, failed, terminated, lost, skipped, and what jobs count
--- themselves.
+-- Counts per queue: made, runs, errors, completed, failed, terminated, lost, skipped, and counters of jobs.
 --
--- The queue's document has the counts of the day, and those of all days before. At the first count of a minute, and
--- of an
--- hour, all of them are written down as they were: so a point of a series is the difference of two. These are texts
--- beside
--- the document, written with the same MSET, in places that come again: no command, and no more room after four hours.
+-- The queue's document has the counts of the day, and the sums of all days before. The first count of a minute or an
+-- hour stores a copy in rotating keys, so a point of a series is the difference of two copies. The copies are written
+-- with the same MSET, and cost no command.
 
 local counts = {}
 
@@ -25,7 +22,6 @@ local DAYS = 1826
 
 local series = { 'made', 'runs', 'errors', 'completed', 'failed', 'terminated', 'lost', 'skipped' }
 
--- Maximum number of names, and of queues of a day by name.
 local MOST_NAMES, MOST_QUEUES_KEPT = 100, 100
 
 local function size_of(map)
@@ -34,7 +30,6 @@ local function size_of(map)
   return n
 end
 
--- Adds two maps of counts, up to the maximum number of names.
 local function add_counts(before, more)
   local sum, left = {}, MOST_NAMES
   for what, n in pairs(before) do
@@ -48,7 +43,7 @@ local function add_counts(before, more)
   return sum
 end
 
--- Bounds of waiting times: number of runs that waited up to so many milliseconds, and longer.
+-- Upper bounds of waiting times in milliseconds.
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
 
 local function no_waits()
@@ -57,12 +52,11 @@ local function no_waits()
   return list
 end
 
-counts.is_left = false -- whether a day that is over has been left as it is
+counts.is_left = false -- true if a past day was not stored
 
 -- Returns whether this script can store a past day. Another one counts to that day and leaves it to the next.
 local function closes_days() return true end
 
--- Stores the past day and deletes days older than five years.
 local function keep_day(q, queue_record)
   local key, field = ns .. 'days', numbers.int(queue_record.day)
   local text = cache.hget(key, field)
@@ -78,13 +72,12 @@ local function keep_day(q, queue_record)
   cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))
 end
 
--- All counts of a queue at a time.
 function counts.written_down(queue_record, moment, waited)
   local words = { numbers.int(moment), numbers.int(waited or 0) }
   for i, what in ipairs(series) do
     words[i + 2] = numbers.int(((queue_record.earlier_counts or {})[what] or 0) + (queue_record.counts[what] or 0))
   end
-  -- Adds the numbers of ready, running and waiting jobs and the first sequence, from before this script.
+  -- Numbers of ready, running and waiting jobs and the first sequence are from before this script.
   local at = queue_record.jobs_at or {}
   for _, n in ipairs({ (at.r or 0) + (at.p or 0), at.l or 0, queue_record.at_limits or 0 }) do
     words[#words + 1] = numbers.int(n)
@@ -93,7 +86,6 @@ function counts.written_down(queue_record, moment, waited)
   return table.concat(words, ',')
 end
 
--- Key of the counts of a minute or hour.
 function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' .. kind .. numbers.int(moment % most) end
 
 local function turn(q, queue_record)
@@ -119,7 +111,6 @@ local function turn(q, queue_record)
   cache.change_queue(q, queue_fields.day_waits, nil)
 end
 
--- By class if one is named. Counts of jobs themselves have none.
 function counts.add(q, class, what, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end
@@ -128,13 +119,12 @@ function counts.add(q, class, what, n)
   if not cache.queue_dirty[q] then journal.put(cache.queue_dirty, q, true) end
 end
 
--- Ended runs of a class, as in its document; a piece does not store their start.
 function counts.ran(doc, began, n)
   counts.add(doc.queue, doc.class, 'runs', n)
   class_counts.ran(doc.queue, doc.class, doc.sequence, began or doc.ran_at, n)
 end
 
--- Notes how long the first claimed run had been ready; all others waited up to as long.
+-- All other claimed runs waited up to as long as the first.
 function counts.waited(q, ms, n)
   local queue_record = cache.queue(q)
   if queue_record.minute ~= minute then turn(q, queue_record) end

@@ -15,10 +15,8 @@ local time = require 'runtime/time'
 
 due.SLICE = 1000
 
--- Number of ended leases of jobs or pieces.
 due.lost = 0
 
--- Returns due members of a time index, and the next time.
 local function members_due(q, index, field)
   local moment = cache.queue(q)[field]
   if not moment or moment > time.now then return {}, nil end
@@ -59,7 +57,6 @@ function due.timers(q)
   return #ids
 end
 
--- Loses each job of a piece whose lease has ended. Returns the number.
 local function take_back_piece(key, member)
   local number = pieces.number_in(member)
   local piece = cache.piece(number)

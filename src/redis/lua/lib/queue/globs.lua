@@ -37,8 +37,8 @@ local function set_of(glob, g)
   end
 end
 
--- Converts the parts between stars to Lua patterns without choices, so that each takes at most its length times that
--- of the text; false if it matches nothing.
+-- Converts the parts between stars to Lua patterns without choices, so that each takes at most its length times
+-- the length of the text; false if it matches nothing.
 local function parts(glob)
   local parts, part, g = {}, '', 1
   while g <= #glob do
@@ -63,8 +63,7 @@ local function parts(glob)
   return parts
 end
 
--- `*` is any text, `?` any character, `[a-z]` one of a set. Each part is searched after the previous one, the last at
--- the end.
+-- `*` is any text, `?` any character, `[a-z]` one of a set.
 local function is_like(text, glob)
   if read[glob] == nil then read[glob] = parts(glob) end
   local parts, from = read[glob], 1
@@ -78,7 +77,7 @@ local function is_like(text, glob)
   return true
 end
 
--- Returns the first matching glob. The caller keeps `known`, which stores results per class.
+-- The caller keeps `known`, which stores results per class.
 function globs.first(class, list, known)
   if known[class] == nil then
     known[class] = false

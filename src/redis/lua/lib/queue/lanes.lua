@@ -8,7 +8,6 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- Queue → until when a lane that found nothing waits.
 lanes.waits_until = {}
 
 lanes.BELL = 20000
@@ -42,13 +41,11 @@ function lanes.count(q)
   return n
 end
 
--- Maximum number of lanes, and whether another may come.
 function lanes.most(queue_record)
   return queue_record.most_lanes or (queue_record.called_classes and CALLING_LANES or MAX_LANES)
 end
 function lanes.has_room(q) return lanes.count(q) < lanes.most(cache.queue(q)) end
 
--- When a limit with waiting jobs may have room.
 function lanes.next_room(q)
   local moment = numbers.never
   for _, at_moment in pairs(cache.queue(q).limit_moments or {}) do moment = math.min(moment, at_moment) end

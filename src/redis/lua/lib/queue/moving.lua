@@ -11,7 +11,6 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 
--- Moves the jobs of a member. Returns their number.
 local function move_all(q, place, member)
   local number = pieces.number_in(member)
   local piece = number and cache.piece(number)

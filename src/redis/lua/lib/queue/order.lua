@@ -5,8 +5,8 @@ local order = {}
 local cache = require 'runtime/cache'
 local time = require 'runtime/time'
 
--- Score: the priority; with ageing, priority and waiting time in one number. All jobs age alike, so it never changes.
--- It is exact: 2^31 hours are less than 2^53 ms.
+-- With ageing, priority and waiting time are one number. All jobs age alike, so it never changes. It is exact: 2^31
+-- hours are less than 2^53 ms.
 function order.rank(q, priority, moment)
   local ageing = cache.queue(q).ageing
   return ageing and priority * ageing + moment or priority

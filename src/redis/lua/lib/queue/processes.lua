@@ -1,5 +1,4 @@
--- Named pull workers: since when, last request, signal, and queues. One field of a hash each: since,heard,signal,
--- then queues, one per line.
+-- Named pull workers. One field of a hash each: start,last request,signal, then queues, one per line.
 
 local processes = {}
 
@@ -8,7 +7,7 @@ local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 
--- A request is recorded at most every five seconds. After ten minutes without one, a worker is forgotten if room is
+-- Requests are recorded at most every five seconds. A worker without requests for ten minutes is forgotten if room is
 -- needed.
 local BEAT, FORGOTTEN, MOST, MOST_QUEUES = 5000, 600000, 1000, 20
 processes.key = ns .. 'processes'
@@ -23,7 +22,6 @@ function processes.write(name, known)
   cache.hset(processes.key, name, head .. '\n' .. table.concat(known.queues, '\n'))
 end
 
--- Returns whether there is room for another; old ones are forgotten first.
 local function has_place()
   if redis.call('HLEN', processes.key) < MOST then return true end
   local flat, gone = redis.call('HGETALL', processes.key), false
@@ -36,7 +34,7 @@ local function has_place()
   return gone
 end
 
--- Records a request or heartbeat. Returns the signal: 'quiet', 'stop' or ''.
+-- Returns the signal: 'quiet', 'stop' or ''.
 function processes.heard(name, q)
   local text = cache.hget(processes.key, name)
   local known = text and processes.read(text)

@@ -12,7 +12,7 @@ function sides.of(q, class, tag)
     and 'p' or nil
 end
 
--- The concurrency of the class limits all its jobs, even older ones. The queue stores which classes have one.
+-- The concurrency of the class limits all its jobs, even older ones.
 function sides.worker_limit(q, class) return 'worker:' .. q .. '/' .. class end
 
 function sides.own_limit(doc)
@@ -44,7 +44,7 @@ function sides.fetch_limits_of(ids)
   cache.fetch(keys)
 end
 
--- No worker serves its class any more. Pull workers need no registration.
+-- Pull workers need no registration.
 local serving = {}
 
 function sides.is_gone(doc)

@@ -1,5 +1,5 @@
--- A lane without work waits for a call instead of a bell. If nothing was ready before, new jobs go to it with the
--- call.
+-- A lane without work waits for a call instead of a bell. If nothing was ready before, the call leases new jobs to
+-- it.
 
 local standby = {}
 
@@ -10,15 +10,14 @@ local numbers = require 'runtime/numbers'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 
--- Returns the waiting lane.
 local function warm_lane(q)
   local lane, till = (cache.queue(q).warm or ''):match('^(%S+) (%d+)$')
   if not lane or tonumber(till) <= time.now then return nil end
   return lane
 end
 
--- A lane without work waits if work is frequent: the queue was last empty no longer ago than it would wait. One lane
--- per queue does.
+-- A lane waits if work is frequent: the queue was last empty no longer ago than it would wait. At most one lane per
+-- queue waits.
 function standby.stay_warm(q, lane, period)
   local emptied = cache.queue(q).emptied or 0
   cache.change_queue(q, queue_fields.emptied, time.now)
@@ -28,8 +27,7 @@ function standby.stay_warm(q, lane, period)
   return true
 end
 
--- Maximum number of jobs given to a lane with calls that it has not confirmed, and the milliseconds after which it
--- may have missed one.
+-- Maximum number of unconfirmed jobs, and milliseconds after which the lane may have missed one.
 local MOST_HANDED, UNHEARD = 16, 2000
 
 local function handed_to(q, lane)
@@ -40,7 +38,6 @@ local function handed_to(q, lane)
   return tokens, tonumber(since)
 end
 
--- Returns the lane that can take n jobs with a call.
 function standby.lane_for(q, n)
   local lane = warm_lane(q)
   if not lane or cache.queue(q).paused then return nil end
@@ -48,7 +45,6 @@ function standby.lane_for(q, n)
   return #tokens + n <= MOST_HANDED and time.now - since <= UNHEARD and lane or nil
 end
 
--- Notes the jobs that it received, and counts on it as on a bell.
 function standby.hand(q, lane, tokens)
   local before, since = handed_to(q, lane)
   if not before[1] then lanes.set(q, lane, time.now + lanes.BELL) end
@@ -56,8 +52,7 @@ function standby.hand(q, lane, tokens)
     lane .. ' ' .. numbers.int(since) .. ' ' .. table.concat(before, ' ') .. ' ' .. table.concat(tokens, ' '))
 end
 
--- When the lane asks, it learns of unconfirmed jobs. If it comes with runs, jobs of a moment ago are still on their
--- way.
+-- A lane that asks learns of unconfirmed jobs. If it comes with runs, jobs of the last second are still on their way.
 local ON_ITS_WAY = 1000
 
 function standby.unheard(q, lane, heard, asks)
@@ -74,12 +69,11 @@ function standby.unheard(q, lane, heard, asks)
   return waits and {} or left
 end
 
--- It no longer waits, because it works or leaves.
 function standby.cool_down(q, lane)
   if (cache.queue(q).warm or ''):sub(1, #lane + 1) == lane .. ' ' then cache.change_queue(q, queue_fields.warm, nil) end
 end
 
--- Calls the waiting lane and counts on it as on a bell. Returns the number of calls.
+-- Returns the number of calls.
 function standby.call_lane(q)
   local lane = warm_lane(q)
   if not lane then return 0 end

@@ -13,8 +13,7 @@ local time = require 'runtime/time'
 
 local MAX_CALLS = 100
 
--- A waiting claim is in `waiters` with its name and patterns. One that got jobs or has no time leaves; a called one
--- stands for all that could come.
+-- A claim that got jobs or has no time leaves.
 function waiters.stand(q, waiter, patterns, till)
   cache.zset(redis_keys.queue_key(q, 'waiters'), waiter .. '\n' .. table.concat(patterns, '\n'), till > time.now
     and till)
@@ -28,7 +27,6 @@ function waiters.waiter_of(member)
   return table.remove(words, 1), words
 end
 
--- Each ready job calls one claim that wants its class.
 local function call_waiters(q, classes)
   local key = redis_keys.queue_key(q, 'waiters')
   local waiting = redis.call('ZRANGEBYSCORE', key, '(' .. numbers.int(time.now), '+inf', 'LIMIT', 0, MAX_CALLS)

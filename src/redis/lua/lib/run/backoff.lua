@@ -5,14 +5,12 @@ local backoff = {}
 
 local time = require 'runtime/time'
 
--- The first wait, twice that, and so on.
 function backoff.doubling(first, n, cap) return math.min(cap, first * 2 ^ (n - 1)) end
 
--- After a lost run: 1 s, up to 1 h.
 function backoff.lost(n) return backoff.doubling(1000, n, 3600000) end
 
--- After a conflict: the first three at once, then 100 ms, up to 1 min, and up to a fifth later, so that conflicting
--- runs do not return together.
+-- The first three conflicts retry at once. Later delays vary by a fifth, so that conflicting runs do not return
+-- together.
 local AT_ONCE = 3
 function backoff.conflict(n)
   if n <= AT_ONCE then return nil end

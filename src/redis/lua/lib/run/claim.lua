@@ -1,4 +1,3 @@
--- Claims: which jobs, and their tokens.
 
 local claim = {}
 
@@ -27,7 +26,7 @@ local time = require 'runtime/time'
 
 local RUNS_A_MINUTE = 600
 
--- Counts a run. Returns false if the job ran too often this minute. Made-up slots do not count.
+-- Returns false if the job ran too often this minute. Made-up slots do not count.
 local function guard(id, doc)
   if doc.catch_up_at and (tonumber(doc.next_slot) or numbers.never) <= time.now then return true end
   local at_minute, n
@@ -78,7 +77,6 @@ local function wanted(doc, want)
     and (want.tier == '' or tonumber(doc.priority or 0) == tonumber(want.tier))
 end
 
--- Returns why a job fails instead of being claimed: too many unanswered deliveries, or its class is banned.
 local function given_up(doc, want)
   if doc.max_deliveries and (tonumber(doc.deliveries) or 0) >= tonumber(doc.max_deliveries) then
     return 'lent ' .. doc.deliveries .. ' times, and nobody answered'
@@ -131,11 +129,9 @@ local function members_for(want, jobs)
   return math.min(jobs, math.ceil(jobs * (ready - packed) / ready) + 1)
 end
 
--- The first of these members, which stand for as many jobs as there is room for, or more: a piece is taken for a
--- whole one.
--- `wide`: how many there may be where they are in pieces. Answers their keys; of each its piece, or false; and the
--- ids of the
--- others. Lists, for a table with names takes some Luas more than all else that is done to a member here.
+-- Stops when the members hold `room` jobs; `wide` is the room for pieces. Returns keys; for
+-- each the number of its piece, or false; and the ids of the other members. Lists, because tables with names are slow
+-- in some Lua engines.
 function claim.first_of(members, most, room, wide)
   local keys, numbers, ids, n = {}, {}, {}, 0
   for i = 1, math.min(most, #members) do
@@ -155,12 +151,11 @@ function claim.first_of(members, most, room, wide)
   return keys, numbers, ids
 end
 
--- Beyond this only whole pieces are added.
 local function has_all(want, got) return got.n + got.failed >= want.max end
 
 local function is_stale(doc, want) return not doc.terminating and (doc.constraints_version or '') ~= want.version end
 
--- What cannot be measured cannot be shown either, which is found then.
+-- A job that cannot be measured cannot be shown, and fails there.
 local function weight_of(id, doc)
   if not cache.attached_to(id, doc)[1] then return #(cache.raw[redis_keys.key_of(id)] or '') end
   local weighed, weight = pcall(snapshot.weigh, id, doc)
@@ -177,7 +172,7 @@ end
 -- Maximum number of suspects that a claim skips to find other jobs.
 local MAX_PASSED = 200
 
--- Suspects and other jobs do not share a claim. 'stop' if the claim ends before this job, 'pass' if it skips the job.
+-- Suspects and other jobs do not share a claim. 'stop' ends the claim before this job, 'pass' skips the job.
 local function keeps_apart(id, doc, want, got)
   if not doc.lost_in_a_row then return got.room and 'stop' end
   if got.fresh_first or (got.n > 0 and not got.room) then
@@ -187,7 +182,7 @@ local function keeps_apart(id, doc, want, got)
   return got.n >= math.min(got.room or numbers.never, suspects_for(doc, want)) and 'stop'
 end
 
--- Claims one job or does what is needed instead. Returns 'later' or 'stop' if the claim ends before it.
+-- Returns 'later' or 'stop' if the claim ends before this job.
 local function consider(id, doc, want, got)
   if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end
   if is_stale(doc, want) then
@@ -231,14 +226,13 @@ local function consider_job(member, id, want, got)
   return consider(id, doc, want, got)
 end
 
--- Maximum number of jobs of a piece that is claimed as a whole: up to `max` all begin at once.
+-- Up to `max` jobs of a whole piece all begin at once.
 local function room_of(want, got)
   local room = want.max - got.n - got.failed
   if got.n < want.begun then room = math.min(room, want.begun - got.n) end
   return math.max(room, want.wide - got.n - got.failed)
 end
 
--- Claims a piece, or as many of its jobs as are wanted.
 local function consider_piece(member, number, want, got)
   local piece = cache.piece(number)
   if not piece or pieces.entry(number, piece) ~= member then return cache.zset(got.key, member, false) end
@@ -264,12 +258,10 @@ end
 
 local function plainly(consider, ...) return consider(...) end
 
--- For a claim that failed: what cannot be claimed leaves the queue.
 local function carefully(consider, member, at, want, got)
   return alone.act(got.key, member, consider, member, at, want, got)
 end
 
--- Claimed jobs whose tokens are still valid.
 function claim.still_lent(list)
   local ids = {}
   for _, token in ipairs(list) do
@@ -281,7 +273,6 @@ function claim.still_lent(list)
   return ids
 end
 
--- Adds the valid ones to a claim.
 function claim.add_lent(ids, list)
   for _, id in ipairs(claim.still_lent(list)) do
     local doc = cache.find(id)
@@ -290,7 +281,6 @@ function claim.add_lent(ids, list)
   end
 end
 
--- Returns whether a queue has no ready job, by its counts and changes of this script.
 function claim.finds_nothing(q)
   for _, score in pairs(cache.writes.zsets[redis_keys.queue_key(q, 'ready')] or {}) do
     if score then return false end
@@ -298,9 +288,7 @@ function claim.finds_nothing(q)
   return tally.is_empty(q, 'ready')
 end
 
--- Returns whether this script changed what a claim reads from Redis: ready jobs, room at limits, port values. Ended
--- jobs do
--- not matter.
+-- A claim reads from Redis: ready jobs, room at limits, port values.
 function claim.is_overtaken()
   if next(cache.loose) or next(cache.writes.lists) then return true end
   for key in pairs(cache.writes.zsets) do
@@ -310,15 +298,14 @@ function claim.is_overtaken()
   return false
 end
 
--- True if this claim has removed a member from its index. Redis removes it when the script ends.
+-- Redis removes the member when the script ends.
 local function is_removed(key, member)
   local written = cache.writes.zsets[key]
   return written and written[member] == false
 end
 
--- Looks at ready jobs in their order. Returns whether unseen jobs are left, how many members the next claim may skip,
--- and how many
--- this claim has removed.
+-- Returns whether unseen jobs are left, how many members the next claim may skip, and how many this claim has
+-- removed.
 local function go_through(want, head, got)
   local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == PLACE.pull
   local each = want.careful and carefully or plainly
@@ -351,16 +338,14 @@ local function go_through(want, head, got)
   return true, from - removed, removed
 end
 
--- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither waits for all of the
--- other. Returns the
--- ids (of a piece `p` and its number), the number of jobs, whether unseen jobs are left, how many members the next
--- claim may skip
--- (nil if it would find no more than this one), and the number of jobs that failed instead.
--- want: { queue, lane, place ('' or 'p'), max, wide (how many where they are in pieces, if that is more), lease,
--- begun (how many start at once), patterns, tags, tier ('' or a priority), skip (how many members to pass over),
--- process (nil or
---   its name), only ('' or an id), calls (how many of classes that call others, -1: any) }
--- head: the first members, where they have been read already.
+-- Leases up to `max` jobs by priority and age. Suspects and other jobs take turns, so neither waits for the end of the
+-- other. Returns ids (of a piece `p` and its number), number of jobs, whether unseen jobs are left, the number of
+-- members that the next claim may skip (nil if it would find no more than this one), and the number of jobs that
+-- failed.
+-- want: { queue, lane, place ('' or 'p'), max, wide (maximum in pieces), lease, begun (how many start at once),
+-- patterns, tags, tier ('' or a priority), skip (members to pass over), process (nil or its name), only ('' or an
+-- id), calls (maximum of classes that call others, -1: any) }
+-- head: the first members, if they have been read already.
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
   local q, served = want.queue, cache.queue(want.queue).suspects_served
@@ -378,7 +363,6 @@ function claim.jobs(want, head)
   end
   local serves = got.room and 1 or nil
   if got.n > 0 and served ~= serves then cache.change_queue(q, queue_fields.suspects_served, serves) end
-  -- The next claim reads the skipped suspects again.
   if passed[1] then more, seen = true, want.skip end
   return got.ids, got.n, more, more and (seen > want.skip or removed > 0) and seen or nil, got.failed
 end

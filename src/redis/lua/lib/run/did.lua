@@ -1,5 +1,4 @@
--- What a run did, for jobs with a history: read and written ports, channels, created jobs; and the last inputs, to
--- repeat the job.
+-- Actions of a run, for jobs with a history: ports, channels, created jobs; and the last inputs, to repeat the job.
 
 local did = {}
 
@@ -12,22 +11,20 @@ local redis_keys = require 'runtime/redis_keys'
 -- Bytes per run. Beyond it only numbers are kept.
 local MOST = 4096
 
--- Bytes of inputs. Larger ones are not kept at all. Each value counts this much extra.
-local MOST_INPUTS, BESIDE = 65536, 32
+-- Larger inputs are not kept at all. Each value counts 32 bytes more.
+local MOST_INPUTS, PER_VALUE = 65536, 32
 
--- Inputs of the run before its last checkpoint.
 local function taken_before(run, doc)
   local key = redis_keys.side_key(run.id, 'inputs')
   local kept = doc.inputs_kept and doc.next_commit and readable.decode(cache.text_at(key) or '{}', key)
   return kept and kept['token'] == run.token and kept or { ['token'] = run.token, bytes = 0, of = {} }
 end
 
--- Called before the values are taken.
 local function keep_taken(run, doc, port, n)
   local kept = run.inputs or taken_before(run, doc)
   local pushed, taken = ports.counts(doc, 'i', port)
   run.inputs = kept
-  kept.bytes = kept.bytes + BESIDE * n
+  kept.bytes = kept.bytes + PER_VALUE * n
   if kept.bytes <= MOST_INPUTS and pushed then
     kept.of[port] = kept.of[port] or {}
     for _, item in ipairs(lists.items(lists.of(run.id, doc, 'i', port, pushed - taken), n)) do
@@ -38,7 +35,7 @@ local function keep_taken(run, doc, port, n)
   if kept.bytes > MOST_INPUTS then kept.of = {} end
 end
 
--- Verbs tell `run.note` what they did and how often: a letter for the kind, then the name.
+-- Verbs call `run.note` with their kind (a letter) and name, and a number.
 function did.begin(run)
   local doc = cache.need(run.id)
   if tonumber(doc.history or 0) == 0 then return end
@@ -58,7 +55,6 @@ function did.begin(run)
   end
 end
 
--- At a checkpoint, what the run did so far has an effect.
 function did.keep(run)
   if run.did then cache.change(run.id, cache.need(run.id), fields.run_did, cjson.encode(run.did)) end
 end

@@ -21,7 +21,6 @@ local time = require 'runtime/time'
 local function key_of_lane(lane) return ns .. 'lane:' .. lane end
 local function in_order(a, b) return a[2] < b[2] or (a[2] == b[2] and a[1] < b[1]) end
 
--- What this script writes to an index.
 local function written_to(index)
   local rows, members = {}, {}
   for member, score in pairs(cache.writes.zsets[index] or {}) do
@@ -32,14 +31,12 @@ local function written_to(index)
   return members
 end
 
--- Claims jobs of this script, if nothing was ready before.
 local function lend_new(q, want)
   local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
   want.queue, want.place, want.only, want.tier, want.skip, want.wide, want.patterns, want.tags, want.stale = q, '', '',
     '', 0, 0, {}, {}, {}
   local ids, n = claim.jobs(want, members)
-  -- Removed members were never in it.
   for _, member in ipairs(members) do
     if not cache.writes.zsets[index][member] then journal.put(cache.writes.zsets[index], member, nil) end
   end
@@ -56,8 +53,7 @@ local function only_queue(lane)
   return tally.is_empty(q, 'ready') and q or nil
 end
 
--- Claims the first jobs for a lane: { name, version (of the constraints), batch, lease, begun (number that starts at
--- once) }. Returns their ids.
+-- lane: { name, version (of the constraints), batch, lease, begun (number that starts at once) }
 function eager.begin_lane(lane)
   local q = only_queue(lane)
   if not q then return {} end
@@ -72,7 +68,7 @@ end
 
 local called = {} -- lane → what was lent to it
 
--- Gives all of them to the waiting lane. They have not begun, and return as soon as a lost bell is found.
+-- The jobs have not begun, and return as soon as a lost bell is found.
 local function hand_over(q, version)
   local index = redis_keys.queue_key(q, 'ready')
   local members = written_to(index)
@@ -97,10 +93,9 @@ function eager.hand_over(version)
   for _, q in ipairs(names) do hand_over(q, version) end
 end
 
--- Maximum bytes that go with the call.
 local MOST_TOLD = 32768
 
--- What a lane needs to begin, after everything was written; 'ready' if it has to ask.
+-- Called after everything was written; 'ready' tells the lane to ask.
 local function told(ids)
   local words, bytes = { 'lent' }, 0
   for i, row in ipairs(snapshot.of(ids)) do
@@ -115,7 +110,6 @@ function eager.call_lanes()
   for lane, ids in pairs(called) do redis.call('PUBLISH', ns .. 'call:' .. lane, told(ids)) end
 end
 
--- Jobs that the same request claimed before, if they are still valid.
 function eager.lent_before(lane)
   local text = lane ~= '' and cache.text_at(key_of_lane(lane))
   local lane_record = text and readable.decode(text:match('{.*') or '', key_of_lane(lane))

@@ -30,7 +30,7 @@ local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- Reads the arguments of a run; those of the next one follow.
+-- Reads the arguments of one run.
 function finish.take_run(from)
   local words = ARGV
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
@@ -45,7 +45,6 @@ function finish.take_run(from)
   return run
 end
 
--- Applies the ops of the run.
 local function apply(run)
   kin.memo.roots, write.said.messages, write.said.names = nil, 0, 0
   did.begin(run)
@@ -67,7 +66,6 @@ local function answered(run, doc, answer)
   return answer
 end
 
--- Unfinished children among those the run wants to wait for.
 local function fill_waiting(id, doc, run)
   local key, n, wanted = redis_keys.side_key(id, 'waiting'), 0, {}
   for _, name in ipairs(run.names) do wanted[name] = true end
@@ -92,7 +90,7 @@ local function clear_failures(id, doc)
   end
 end
 
--- Places a job after a run that did not fail. What arrived meanwhile wins over everything but a forced end.
+-- Input that arrived during the run wins over everything but a forced end.
 local function come_to_rest(id, doc, run)
   local own, child = doc.input_during_run, doc.child_during_run and not run.deaf
     and (doc.child_during_run == '1' or run.ending ~= 'follow')
@@ -186,8 +184,8 @@ end
 -- Maximum number of changes of one script; further runs are committed with the next one.
 local MAX_PUTS = 40000
 
--- Returns the result of the run in one word: the job's new status, 'lost', 'conflict', 'refused:CODE why' or 'later';
--- nil if it was refused and another script decides.
+-- Returns the job's new status, 'lost', 'conflict', 'refused:CODE why' or 'later'; nil if it was refused and another
+-- script decides.
 function finish.commit(run, lane)
   if journal.puts > MAX_PUTS then return 'later' end
   local doc = cache.find(run.id)
@@ -219,8 +217,8 @@ function finish.commit(run, lane)
   return status
 end
 
--- Commits the runs of a piece one by one, except those that ended together. Returns their answers as one text. Port
--- changes are sent once for all; if they cannot be applied, such runs are sent again one by one.
+-- Returns the answers as one text. Port changes are sent once for all; if they cannot be applied, such runs are sent
+-- again one by one.
 function finish.each(run, lane, ended_together)
   local list, answers = pieces.ids(run.piece, run), {}
   cache.fetch_jobs(list)
@@ -233,7 +231,7 @@ function finish.each(run, lane, ended_together)
   return table.concat(answers, ',')
 end
 
--- Runs that continue after a checkpoint get the state of their jobs; nil if there is none.
+-- Runs that continue after a checkpoint get the state of their jobs.
 function finish.going_on(runs, answers)
   local ids = {}
   for i, run in ipairs(runs) do

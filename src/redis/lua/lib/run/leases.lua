@@ -33,17 +33,14 @@ function leases.uncount(id, doc)
   if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
 end
 
--- The last run is in the document. A job with a history also has a list, with details: { by: who performed it; again:
--- whether it is retried; error }.
+-- A job with a history also has a list of runs. more: { by: process; again: whether it is retried; error }
 local MAX_KEPT_ERROR = 8192
 
--- Number of failed or lost runs kept by default. A successful job pays nothing.
+-- A successful job pays nothing.
 local FAILURES_KEPT = 10
 
--- How many runs a job may keep.
 function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 
--- Details of a run with history: its number, since when it was ready, its commits, and what it did.
 local function told(id, doc, did)
   cache.change(id, doc, fields.runs_noted, numbers.int((tonumber(doc.runs_noted) or 0) + 1))
   return '\n+' .. doc.runs_noted .. ',' .. numbers.int(time.moment_of_sequence(doc.sequence)) .. ','
@@ -68,7 +65,6 @@ function leases.note_run(id, doc, outcome, more)
   if n >= most then lists.pop(kept, 1) else cache.change(id, doc, fields.history_kept, numbers.int(n + 1)) end
 end
 
--- Keeps the job and its slots for a run until then.
 function leases.hold(id, doc, till)
   local was = tonumber(doc.lease_until)
   cache.change(id, doc, fields.lease_until, numbers.int(till))

@@ -1,5 +1,5 @@
--- Jobs in pieces (see lib/runtime/pieces.lua): created, claimed and ended a hundred at a time, by joining text.
--- Anything else takes a job out of its piece first, which `find` does.
+-- Jobs in pieces (see lib/runtime/pieces.lua): created, claimed and ended a hundred at a time, by joining text. Any
+-- other use takes a job out of its piece first.
 
 local packed = {}
 
@@ -24,13 +24,12 @@ local time = require 'runtime/time'
 
 local WHOLE = string.rep('1', pieces.SIZE)
 
--- Returns whether new jobs can wait in pieces: ready at once, for lanes, without listeners.
+-- A job in a piece is ready at once, for lanes, without listeners.
 function packed.suits_new(spec)
   return spec.packed and not specs.moment_of(spec) and not sides.of(spec.queue, spec.class)
     and not hints.hears_all_jobs()
 end
 
--- Reads the args of n jobs one by one, and the values of their ports.
 function packed.taken_apart(spec, n)
   local list, inputs = {}, {}
   for _ = 1, n, pieces.SIZE do
@@ -48,7 +47,7 @@ function packed.taken_apart(spec, n)
   return list, inputs
 end
 
--- Creates n of them; args come a piece at a time. Returns the first id; others follow.
+-- Each element of args is for one piece. Returns the first id of consecutive ids.
 function packed.create(spec, n, quota_of)
   specs.check_registered(spec.queue, spec.class, spec.known)
   local q, first = spec.queue, ids.next_hundred(n)
@@ -74,14 +73,11 @@ function packed.create(spec, n, quota_of)
   return numbers.int(first)
 end
 
--- Returns whether the status of one of them has a subscriber.
 function packed.is_heard(number)
   return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
 end
 
--- Returns whether a piece may be claimed as a whole: the lane takes every class and tag, no status has a subscriber,
--- and
--- there is room.
+-- The lane takes every class and tag, and no status has a subscriber.
 function packed.suits(want, number, piece, room)
   local doc = cache.common_of(piece)
   if want.place ~= '' or want.lane == '' or piece.n > room or (doc.constraints_version or '') ~= want.version then
@@ -104,20 +100,19 @@ local function move(number, piece, state, moment)
   places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
 end
 
--- The state of a piece that a lane has just leased. Its text precedes the common fields.
+-- The text precedes the common fields.
 local function lent_state(token, till, begun)
   return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"'
     .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'
 end
 
--- Claims all jobs of a piece with tokens that differ only in ids. `begun`: some start at once.
+-- Tokens differ only in ids. `begun`: some start at once.
 function packed.lend(number, piece, want, begun)
   local till = time.now + want.lease
   local token = tokens.next('p' .. number, '1', '')
   move(number, piece, lent_state('@' .. token:sub((token:find('.', 1, true))), numbers.int(till), begun), till)
 end
 
--- The piece, if it is leased under this token, and until when.
 function packed.lent(number, token)
   local piece = number and cache.piece(number)
   if not piece or piece.n == 0 then return nil end
@@ -130,7 +125,6 @@ function packed.lent(number, token)
   return piece, tonumber(state:sub(stop + 8, state:find('"', stop + 8, true) - 1))
 end
 
--- Start of the runs of a leased piece, and the rest of its state.
 local function ran_at(piece)
   local from = piece.state:find('"l":"', 1, true) + 5
   local to = piece.state:find('"', from, true)
@@ -151,14 +145,12 @@ local function is_within(mask, other)
   return true
 end
 
--- The state of a completed piece.
 local function completed_state(token, n, ran, rest)
   return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text
     .. ',completed,1","cm":"' .. token .. '|' .. numbers.int(n) .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
--- Common fields after runs that read all port values and wrote to others: each text and its replacement. Nil if a
--- field is missing or more values wait than were read.
+-- Returns nil if a field is missing or more values wait than were read.
 local function after_ports(piece, run)
   local common, back, found = piece.common, at, 1
   at = run.from + 1
@@ -172,8 +164,7 @@ local function after_ports(piece, run)
   return common, own ~= '' and own or nil
 end
 
--- Applies the port changes of all runs of a piece. There are no listeners and no wires, so only the waiting values
--- differ, as the lane sent them. Returns whether it could.
+-- Without listeners and wires only the waiting values differ, as the lane sent them.
 function packed.use_ports(piece, run)
   if hints.hears('/sidejob/log') then return false end
   local common, own = after_ports(piece, run)
@@ -183,8 +174,7 @@ function packed.use_ports(piece, run)
   return true
 end
 
--- Ends the jobs of a piece whose runs only completed or did the same to their ports, if they are all jobs left in it.
--- Returns a mask of the ended ones, or nil.
+-- Ends a piece if all its jobs are in the mask of the run. Returns a mask of the ended ones, or nil.
 function packed.finish(run, lane)
   local piece, till = packed.lent(run.piece, run.token)
   if not piece or till <= time.now or lane == '' or packed.is_heard(run.piece) then return nil end

@@ -1,29 +1,21 @@
--- What becomes of a job whose run did not succeed. A run either commits or has had no effect, so whatever happened to
--- it, its
--- input still waits and it may be tried again. A job comes here in one of six ways:
+-- Outcomes of a run that did not succeed. A run either commits or has no effect, so its input still waits and the run
+-- can be repeated:
 --
--- 1. fail      The function threw, took too long, or a push worker answered with an error. The failure is counted.
--- What
---                was asked for with the commit says after how long it is tried again; nothing said, the job has failed:
--- its error is kept, and its parent and its callback hear of it. One that repeats goes on to its next slot.
--- 2. refused   The run did something that a rule forbids. That is a failure too, tried again only where another time
--- may
---                be a better one: a name that is taken, a target that is gone, a fault of ours.
--- 3. lose      Its lease ended and nobody committed: whoever had it is gone. No failure is counted, for it may never
--- have
---                run. It waits longer each time, is claimed apart from others, and fails after ten in a row,
---                or as many as its class says. A run that had not begun costs nothing.
---   4. redeliver The same, of a job that says itself when it goes to somebody else: at once, as often as it says.
--- 5. conflict  Somebody took what the run had read. It comes again at once with what is there now, and from the
--- fourth
---                time in a row on later each time.
--- 6. release   It was given back unperformed: the deployment does not know its class, or its host is down. It comes
--- again
---                when whoever gave it back says, and nothing is counted.
+--   1. fail       The function threw or timed out, or a push worker returned an error. The failure counts. The commit
+--                 names the delay of the retry; without one, the job fails. A job that repeats continues with its
+--                 next slot.
+--   2. refused    The run broke a rule. It fails too, and is retried only if that can help: a taken name, a missing
+--                 target, an internal fault.
+--   3. lose       The lease ended without a commit. No failure counts, because the run may never have begun. The job
+--                 waits longer each time, is claimed alone, and fails after ten losses in a row, or
+--                 `max_lost` of them.
+--   4. redeliver  The same, for a job with its own redelivery time: at once, `max_deliveries` times.
+--   5. conflict   Another reader took what the run had read. The job runs again at once, later from the fourth time.
+--   6. release    The deployment lacks the class, or its host is down. The job returns at the requested time. Nothing
+--                 counts.
 --
--- In all of them the lease ends, what is told of the run stands in `last_run`, and a job that is to terminate does so
--- instead.
--- Waiting stands in `backoff_until`, which nothing shortens but force. How long: run/backoff.lua and src/core/retry.ts.
+-- In all cases the lease ends, `last_run` records the outcome, and a job that must terminate does so instead. Only
+-- force shortens `backoff_until`. Delays: run/backoff.lua and src/core/retry.ts.
 
 local retry = {}
 
@@ -53,7 +45,6 @@ local function redeliver(id, doc, since)
   queueing.enqueue(id, doc, true, since)
 end
 
--- Returns whether a lost run is retried: by the job's own setting, or the default.
 local function has_tries(doc)
   if doc.redeliver_after then
     return not doc.max_deliveries or (tonumber(doc.deliveries) or 0) < tonumber(doc.max_deliveries)
@@ -87,7 +78,7 @@ function retry.lose(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
--- Fails for good. A job that repeats continues with its next slot, unless it must stop.
+-- A job that repeats continues with its next slot, unless it must stop.
 local function fail_for_good(id, doc, run, error)
   cache.change(id, doc, fields.failures, numbers.int((tonumber(doc.failures) or 0) + 1))
   cache.change(id, doc, fields.input_during_run, nil)

@@ -1,4 +1,3 @@
--- Slots of jobs that repeat.
 
 local slots = {}
 
@@ -26,7 +25,7 @@ function slots.set_times(id, doc, run)
   if run.passed then cache.change(id, doc, fields.passed_slots, run.passed) end
 end
 
--- A run for a skipped slot: as if it had never been claimed, except for what arrived meanwhile.
+-- As if the job had never been claimed, except for input that arrived during the run.
 function slots.pass(run)
   local id, doc = run.id, cache.need(run.id)
   counts.add(doc.queue, doc.class, 'skipped')

@@ -18,14 +18,12 @@ local time = require 'runtime/time'
 
 local MAX_VALUES, MAX_BYTES, FIRST_VALUES = 1000, 1048576, 10
 
--- Maximum bytes of all port values, and of values beside the document. The rest is fetched on demand.
+-- Maximum bytes of all port values, and of values with own keys. The rest is fetched on demand.
 local MAX_INPUTS, MAX_SIDE = 2097152, 2097152
 
--- Waiting values from the front, after `skip`, within the bounds of a snapshot.
 function snapshot.first_values(id, doc, dir, port, n, skip)
   local items, bytes, step = {}, 0, FIRST_VALUES
   n = math.min(n, MAX_VALUES)
-  -- A few first, then as many as fit if they are of that size.
   while #items < n do
     local more = lists.now(id, doc, dir, port, math.min(step, n - #items), (skip or 0) + #items)
     for _, item in ipairs(more) do
@@ -60,7 +58,7 @@ local function flat_inputs(id, doc)
   return inputs_of[id]
 end
 
--- Reads values beside these documents in one command, up to the maximum of one job.
+-- Reads values with own keys in one command, up to the maximum of one job.
 function snapshot.fetch_side_values(ids)
   local keys, bytes = {}, 0
   for _, id in ipairs(ids) do
@@ -94,14 +92,12 @@ function snapshot.flat_side_values(id, doc)
   return flat
 end
 
--- Bytes of a snapshot without its family.
 function snapshot.weigh(id, doc)
   local bytes = #(cache.raw[redis_keys.key_of(id)] or '')
   for _, text in ipairs(snapshot.flat_side_values(id, doc)) do bytes = bytes + #text end
   return bytes + flat_inputs(id, doc).bytes
 end
 
--- Text and last error of the callback job, or nothing.
 function snapshot.callback_of(doc)
   local callback = doc.callback_job and cache.find(doc.callback_job)
   if not callback then return {} end
@@ -109,7 +105,7 @@ function snapshot.callback_of(doc)
     error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
--- How long a claimed job, or the first of a piece, had been ready.
+-- For a piece, of its first job.
 function snapshot.waited(id)
   local number = pieces.number_in(id)
   local doc = number and cache.common_of(cache.piece(number)) or cache.find(id)
@@ -127,7 +123,6 @@ function snapshot.flat_children(id, doc)
   return total > MAX_CHILDREN and scanned[2] or redis.call('HGETALL', key), total
 end
 
--- How a child ended, and its result or error.
 local function legacy(id, doc)
   local kept = doc.keep_result and doc.keep_result ~= '0' and results.of(id)
   if doc.place == PLACE.completed then return 'finished', kept and kept:match('^[^\n]*\n[^\n]*\n(.*)$') or '' end
@@ -137,8 +132,7 @@ end
 
 local MAX_FAMILY = 8388608
 
--- Ended children for a waiting parent: name, id, class, how, args, result or error. A parent that waits for some gets
--- those.
+-- A parent that waits for certain children gets only those.
 local function flat_family(parent, doc, children)
   if not doc.wait_over and not doc.awaited_children then return {} end
   local names, ids = {}, {}
@@ -166,7 +160,7 @@ local function flat_family(parent, doc, children)
       bytes = bytes + #left + #(values.get_value(id, child_doc, fields.args) or '')
       if bytes > MAX_FAMILY then
         journal.refuse('TOO_LARGE',
-          'what the children of job ' .. parent .. ' were given and left is more than 8 MiB together')
+          'args and results of the children of job ' .. parent .. ': expected at most 8 MiB')
       end
       rows[#rows + 1] = row_of.heir { name = names[id], id = id, class = child_doc.class, how = how,
         args = values.get_value(id, child_doc, fields.args) or '', left = left }
@@ -189,9 +183,8 @@ local function flat_port(id, doc, name, field, closely)
     or '' }
 end
 
--- The wires of a follower and what waits at them: its own ports with wires, and the ports of its children with wires,
--- values or a default: child ('' for its own), side, port, size, '1' with a default, where the wires go. Closely: also
--- its own ports with values, the oldest value of each, and what went over its wires.
+-- Own ports with wires, and ports of children with wires, values or a default. Closely: also own ports with values,
+-- the oldest value of each, and counts of moved values.
 function snapshot.flat_wires(id, doc, children, closely)
   local rows, ids = {}, {}
   local function add(name, of_id, of)
@@ -221,7 +214,6 @@ local function flat_steps(id, doc)
   return flat, ''
 end
 
--- Everything beside the document, after all writes.
 local function all_of(id, doc)
   local steps, more_steps = flat_steps(id, doc)
   local children, total = snapshot.flat_children(id, doc)
@@ -231,12 +223,12 @@ local function all_of(id, doc)
     more_steps = more_steps }
 end
 
--- Data of each run. An unreadable one is a fault of this run only: its document and the reason.
+-- An unreadable job is a fault of its own run only.
 function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)
-    -- A document that is not loaded was claimed as text, because nothing is beside it.
+    -- A document that is not loaded was claimed as text, because no other key belongs to it.
     local doc = not number and cache.docs[id]
     if number then
       list[i] = row_of.lent { document = cache.raw[redis_keys.piece_key(number)], piece = number }
@@ -251,7 +243,6 @@ function snapshot.of(ids)
   return list
 end
 
--- Returns whether there is only the document.
 function snapshot.is_plain(row)
   for i = 2, #row do
     if type(row[i]) == 'table' and #row[i] > 0 or type(row[i]) ~= 'table' and row[i] ~= ''

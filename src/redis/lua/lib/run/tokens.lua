@@ -1,8 +1,7 @@
--- Tokens of runs.
 
 local tokens = {}
 
--- The nonce begins with the lane's name; that of other callers is in the seed.
+-- The nonce begins with the lane's name; other callers have the nonce of the seed.
 local mark = seed
 function tokens.of_lane(lane) mark = lane:sub(1, 6) .. seed:sub(-6) end
 
@@ -16,10 +15,8 @@ function tokens.next(id, run, repeats)
   return tokens.begun[id]
 end
 
--- Adds a run that was claimed before.
 function tokens.keep(id, token) tokens.begun[id] = token end
 
--- Tokens of jobs claimed by this script.
 function tokens.of(ids)
   local list = {}
   for i, id in ipairs(ids) do list[i] = tokens.begun[id] end

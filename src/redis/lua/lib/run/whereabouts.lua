@@ -1,4 +1,3 @@
--- Positions of pieces and their faults, for the doctor.
 
 local whereabouts = {}
 
@@ -8,7 +7,7 @@ local numbers = require 'runtime/numbers'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 
--- A piece from Redis, because reading its jobs has taken them out of the cached one.
+-- Read from Redis, because reading its jobs has taken them out of the cached one.
 function whereabouts.piece(number)
   local text = cache.text_at(redis_keys.piece_key(number))
   return text and pieces.read(text)
@@ -36,7 +35,6 @@ local function look(number)
   return wrong
 end
 
--- Faults of the piece of a job, checked once.
 local known = {}
 function whereabouts.faults_of(id)
   local number = pieces.place_of(id)
@@ -44,7 +42,6 @@ function whereabouts.faults_of(id)
   return known[number]
 end
 
--- Reads the texts of jobs and of all pieces they may be in.
 function whereabouts.fetch(ids)
   local keys = {}
   for _, id in ipairs(ids) do
@@ -55,14 +52,13 @@ function whereabouts.fetch(ids)
   cache.fetch(keys)
 end
 
--- Returns whether a job with a document is also in a piece.
 function whereabouts.is_twice(id)
   local number, at = pieces.place_of(id)
   local piece = number and whereabouts.piece(number)
   return piece and pieces.has(piece, at)
 end
 
--- Number of jobs of an index beyond its entries, if it is small enough to read.
+-- Nil if the index is too large to read.
 local MOST_READ = 100
 function whereabouts.packed_in(q, place)
   if redis.call('ZCARD', redis_keys.queue_key(q, place)) > MOST_READ then return nil end

@@ -1,4 +1,3 @@
--- Unit of work: consequences of a script, and the one place that writes everything.
 
 local work = {}
 
@@ -20,7 +19,7 @@ local waiters = require 'queue/waiters'
 local waiting = require 'limit/waiting'
 local write = require 'port/write'
 
--- Wakes jobs and notifies listeners until nothing changes. Bells can only be rung after this.
+-- Bells can only be rung after this.
 function work.conclude()
   repeat
     local more = false
@@ -40,10 +39,10 @@ function work.conclude()
   until not more
 end
 
-local written = 0 -- how much had been done when everything was written
+local written = 0 -- changes at the last flush
 
--- Writes everything. With `more_to_come` the queues' documents wait for the second flush. Unused parts are not
--- loaded, because creating their functions is most of the work of a short script.
+-- With `more_to_come` the queues' documents wait for the second flush. Unused parts are not loaded, because creating
+-- their functions is most of the work of a short script.
 function work.flush(more_to_come)
   if journal.puts == written then return end
   work.conclude()

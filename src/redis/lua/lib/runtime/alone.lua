@@ -8,8 +8,7 @@ local pieces = require 'runtime/pieces'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 
--- Calls `act`. If that fails, everything that it changed is undone, the member leaves its index, and its record is
--- listed as unreadable.
+-- On failure all changes are undone, the member leaves its index, and its record is listed as unreadable.
 function alone.act(index, member, act, ...)
   local ok, answer = journal.isolate(member, act, ...)
   if ok then return answer end

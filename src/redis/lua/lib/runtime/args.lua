@@ -1,4 +1,3 @@
--- Reads arguments after the named ones.
 
 local args = {}
 

@@ -6,7 +6,6 @@ local cache = require 'runtime/cache'
 local readable = require 'runtime/readable'
 local time = require 'runtime/time'
 
--- Maximum number of lines, and bytes of a text.
 local MAX_LISTED, MAX_KEPT = 100, 65536
 
 -- Only documents of jobs and pieces stay in their keys. Another record is replaced by the same script.

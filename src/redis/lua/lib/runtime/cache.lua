@@ -20,9 +20,8 @@ cache.writes = { strings = {}, expiring = {}, expires = {}, trims = {}, dels = {
 -- Set by scripts that delete, end or repair jobs: these may write although Redis is full.
 cache.makes_room = false
 
--- The schema that this version writes, and the oldest that it reads. A version that raises SCHEMA keeps OLDEST, so
--- that it
--- serves the data of the previous version while both are deployed.
+-- A version that raises SCHEMA keeps OLDEST, so that it serves the data of the previous version while both are
+-- deployed.
 cache.SCHEMA = 2
 local OLDEST = 2
 cache.schema_key = ns .. 'schema'
@@ -60,7 +59,7 @@ function cache.text_at(key)
   return cache.raw[key]
 end
 
--- Reads documents of jobs, and pieces of jobs without one. Takes ids or members of indexes.
+-- Takes ids or members of indexes.
 function cache.fetch_jobs(ids)
   local keys, others = {}, {}
   for i, id in ipairs(ids) do
@@ -81,7 +80,7 @@ local nothing_attached = {}
 
 cache.pieces = {} -- number → piece as it is now, false where there is none
 cache.changed_pieces = {}
-cache.loose = {} -- jobs that this script has taken out of their pieces, and that stand in no index yet
+cache.loose = {} -- jobs that this script has taken out of their pieces, in no index yet
 
 function cache.piece(number)
   if cache.pieces[number] == nil then
@@ -98,7 +97,7 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
--- Counts jobs of an index beyond its entries: a piece is one entry.
+-- An index has one entry for a piece.
 function cache.count_packed(q, place, n)
   local queue_record, letter = cache.queue(q), redis_keys.letters[place]
   local packed = journal.within(queue_record, queue_fields.packed)
@@ -114,7 +113,7 @@ local function is_document(doc)
     and type(doc.class) == 'string'
 end
 
--- The common fields of the jobs of a piece, as a document; false if they are damaged.
+-- Returns false if they are damaged.
 function cache.common_of(piece)
   if piece.fields == nil then
     local ok, doc = pcall(cjson.decode, '{"n":"' .. piece.first .. '",' .. piece.common .. '}')
@@ -123,13 +122,11 @@ function cache.common_of(piece)
   return piece.fields
 end
 
--- Queue and index of a piece.
 function cache.where(piece)
   local doc = cache.common_of(piece)
   return doc.queue, piece.state == '' and 'ready' or piece.state:sub(1, 7) == '"z":"l"' and 'leases' or 'completed'
 end
 
--- Takes a job out of its piece. Returns its document and text, or false and ''.
 function cache.leave_piece(id)
   local number, at = pieces.place_of(id)
   local piece = number and cache.piece(number)
@@ -150,8 +147,7 @@ function cache.leave_piece(id)
   return doc, text
 end
 
--- Returns the document of a job, or false. Any use except a lane's whole commit takes a job out of its piece and
--- gives it a document.
+-- Any use except a lane's whole commit takes a job out of its piece and gives it a document.
 function cache.find(id)
   local doc = cache.docs[id]
   if doc == nil then
@@ -177,13 +173,13 @@ function cache.find(id)
   return doc
 end
 
--- Texts of users are always in the document, and may equal the mark of values beside it.
+-- Texts of users are always in the document, and may equal the mark `^`.
 local chosen = { queue = 1, class = 1, created_by = 1, tag = 1, child_name = 1, group = 1, limits = 1, held_limits = 1,
   reserved_limit = 1, waiting_limit = 1 }
 
 function cache.is_beside(field, value) return value == '^' and not chosen[field] end
 
--- Fields with data beside them: ports (`i:<port>`, `o:<port>`) and values (`^`). Most jobs have none, which the text
+-- Ports (`i:<port>`, `o:<port>`) and values (`^`) have data in other keys. Most jobs have none, which the text
 -- shows quickly. A removed field may still be named.
 function cache.attached_to(id, doc)
   if not cache.attached[id] then
@@ -197,7 +193,6 @@ function cache.attached_to(id, doc)
   return cache.attached[id]
 end
 
--- Refuses a call for a job that does not exist or is damaged.
 function cache.miss(id)
   local number = pieces.place_of(id)
   if readable.damaged[redis_keys.key_of(id)] or (number and readable.damaged[redis_keys.piece_key(number)]) then
@@ -222,14 +217,12 @@ function cache.change(id, doc, field, value)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
 end
 
--- Removes these fields if the document has them.
 function cache.clear(id, doc, names)
   for i = 1, #names do
     if doc[names[i]] then cache.change(id, doc, names[i], nil) end
   end
 end
 
--- Number of jobs of a queue that must terminate and have not ended.
 function cache.note_ending(q, n)
   cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
 end
@@ -237,7 +230,7 @@ end
 -- A queue's document begins with a space while its jobs are counted; an older version removes it.
 cache.COUNTED = ' '
 
--- The first letters of the types of the fields that scripts compute with.
+-- The first letters of types.
 local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't',
   day_waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't',
   banned = 't', next_lease = 'n', next_timer = 'n', next_removal = 'n', wake_at = 'n', timer_bell = 'n',
@@ -254,8 +247,7 @@ end
 local looked_at_by = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
--- Rebuilds the damaged record of a queue: its mode from its classes, its moments from its indexes, `paused` and
--- leases from its text.
+-- The mode comes from the classes, times from the indexes, `paused` and leases from the text.
 function cache.rebuilt_queue(q, text)
   local queue_record = { lanes = {}, counts = {}, paused = text:find('"paused":true', 1, true) and true or nil }
   local function soonest(field, moment)
@@ -329,21 +321,20 @@ end
 
 function cache.del(key) journal.put(cache.writes.dels, key, true) end
 
--- Replaces a text; false deletes it.
+-- `false` deletes the text.
 function cache.replace_text(key, text)
   cache.set_text(key, text or nil)
   journal.put(cache.writes.dels, key, not text or nil)
   if not text then journal.put(cache.raw, key, false) end
 end
 
--- Earliest unwritten time that this script put into an index.
 function cache.pending_moment(key)
   local moment = numbers.never
   for _, score in pairs(cache.writes.zsets[key] or {}) do moment = math.min(moment, score or numbers.never) end
   return moment
 end
 
--- A hash with pending changes: field → value.
+-- Includes pending changes.
 function cache.hash(key)
   local flat = redis.call('HGETALL', key)
   local map = {}
@@ -357,7 +348,6 @@ cache.fields_read = {} -- key → field → value as read, false when absent
 local empty = { __index = function() return false end }
 function cache.hash_is_empty(key) cache.fields_read[key] = setmetatable({}, empty) end
 
--- Reads fields in advance, in few commands.
 function cache.hfetch(key, names)
   local known, ask = cache.fields_read[key] or {}, {}
   cache.fields_read[key] = known

@@ -6,7 +6,7 @@ local cache = require 'runtime/cache'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 
--- Ids of the jobs of members, up to about that many.
+-- Returns up to about `most` ids.
 function entries.ids_of(members, most)
   local ids, keys = {}, {}
   for i = 1, math.min(#members, most) do

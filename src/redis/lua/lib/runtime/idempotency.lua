@@ -1,6 +1,5 @@
--- Answers stored under callers' keys, so that a repeat is safe: the answer, its request, and its end. Answers for
--- minutes share a text, a line each: such a shelf is written with everything else, while a text that expires would
--- cost a command.
+-- Answers stored under callers' keys, so that a repeat is safe. Answers for minutes share a text, a line each: such a
+-- shelf is written with everything else, while a text that expires costs a command.
 
 local idempotency = {}
 
@@ -22,7 +21,6 @@ local function line_on(shelf, key)
   end
 end
 
--- The shelf from the first valid answer on.
 local function without_old(text)
   local from = 1
   while true do
@@ -32,7 +30,7 @@ local function without_old(text)
   end
 end
 
--- Returns the stored answer or nothing; 'taken' if the key was used for another body. `shelf` is its place, or ''.
+-- Returns 'taken' if the key was used for another body.
 function idempotency.recall(key, fingerprint, shelf)
   if key == '' then return end
   local text = line_on(shelf, key) or cache.text_at(key)

@@ -2,11 +2,10 @@
 
 local journal = {}
 
--- Every change of the cache goes through `put`. Lists are reused, because a table for each of about 30 changes took a
--- fifth of a run's time.
-local noted -- how many changes could be taken back; nil where none are
+-- Every change of the cache goes through `put`. Lists are reused, because a table for each change took a fifth of a
+-- run's time.
+local noted -- number of changes that can be undone; nil if none can
 
--- Number of changes of this script, and its faults: { job, what }.
 journal.puts = 0
 journal.faults = {}
 local was_in = {}
@@ -30,7 +29,7 @@ local function rollback()
   for i = noted, 1, -1 do was_in[i][was_key[i]] = was_value[i] end
 end
 
--- Number of active handlers. A refusal that none catches would crash Redis 7.0, which expects a text.
+-- A refusal without a handler would crash Redis 7.0, which expects a text.
 local catching = 0
 
 local function caught(f, ...)
@@ -40,20 +39,20 @@ local function caught(f, ...)
   return ok, answer
 end
 
--- Stops the run or call with a code of core/errors.ts. Nothing of it was written.
+-- Codes are in core/errors.ts.
 function journal.refuse(code, message, field, wait)
   if catching == 0 then error(code .. ' ' .. message, 0) end
   error({ code = code, message = message, field = field, wait = wait }, 0)
 end
 
--- Runs `f`. A refusal is returned as code and message; any other error is thrown.
+-- A refusal is returned as code and message; any other error is thrown.
 function journal.try(f, ...)
   local ok, answer = caught(f, ...)
   if not ok and (type(answer) ~= 'table' or not answer.code) then error(answer, 0) end
   return ok, answer
 end
 
--- The same, but every error is a refusal of this caller, with its text for operators.
+-- Every error is a refusal of this caller, with its text for operators.
 function journal.isolate(who, f, ...)
   noted = 0
   local ok, answer = caught(f, ...)
@@ -65,7 +64,7 @@ function journal.isolate(who, f, ...)
   return false, { code = 'INTERNAL', message = 'this cannot be carried out: the fault is on our side' }
 end
 
--- The same, and undoes everything, for callers that continue.
+-- Undoes everything on failure, for callers that continue.
 function journal.attempt(f, ...)
   noted = 0
   local ok, answer = journal.try(f, ...)

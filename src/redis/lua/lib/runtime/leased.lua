@@ -1,5 +1,5 @@
--- Leases of few runs are in the queue's document, which is read and written anyway, so they need no entry of the
--- index. Runs that arrive together are kept together.
+-- Few leases are in the queue's document, which is read and written anyway, so they need no entry of the index. Runs
+-- that arrive together are kept together.
 
 local leased = {}
 
@@ -11,7 +11,6 @@ leased.MOST = 16
 leased.newly_lent = {} -- id → whether it was not lent before this script
 local newly_lent = leased.newly_lent
 
--- Moves leases from the index to the document.
 function leased.keep(q, members)
   local queue_record = cache.queue(q)
   local held, n = queue_record.leased or {}, 0

@@ -20,7 +20,7 @@ function lists.at(key, had)
   return list
 end
 
--- Values at a port; `own` are old values in the document.
+-- `own` are old values in the document.
 function lists.of(id, doc, dir, port, had)
   local list = lists.at(redis_keys.list_key(id, dir, port), had)
   if not list.field then
@@ -51,7 +51,7 @@ function lists.pop(list, n)
   end
 end
 
--- Many as one change: single changes took half of the time of 10,000 values.
+-- Single changes took half of the time of 10,000 values.
 local MANY = 100
 
 function lists.push(list, items)
@@ -65,13 +65,11 @@ function lists.push(list, items)
   journal.puts = journal.puts + #items
 end
 
--- Deletes the list and its pending changes.
 function lists.forget(list)
   if list.had > 0 and not list.own then cache.del(list.key) end
   journal.put(cache.writes.lists, list.key, nil)
 end
 
--- Stored values of a port: at most n, after `skip`.
 function lists.now(id, doc, dir, port, n, skip)
   local from, own = skip or 0, doc['v' .. dir .. ':' .. port]
   if not own then
@@ -81,7 +79,6 @@ function lists.now(id, doc, dir, port, n, skip)
   return tables.slice(items, from + 1, from + n)
 end
 
--- Joins values if there are any and they are small.
 local function small(items)
   local size = 0
   for _, item in ipairs(items) do
@@ -91,7 +88,6 @@ local function small(items)
   return #items > 0 and cjson.encode(items) or nil
 end
 
--- If Redis has no list or it is used up, the document takes the rest.
 local function keep_in_document(list)
   local left = {}
   for i = list.pop + 1, list.own and list.had or 0 do left[#left + 1] = list.own[i] end

@@ -7,7 +7,6 @@ local time = require 'runtime/time'
 
 local MINUTES = 10
 
--- Adds n to the counts.
 function minutes.counted(text, n)
   local minute_now = math.floor(time.now / 60000)
   local was_minute, rest = (text or ''):match('^(%d+):([%d:]*)$')

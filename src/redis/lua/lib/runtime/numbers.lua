@@ -2,8 +2,8 @@
 
 local numbers = {}
 
--- Cached, because the same few recur. The index is 0 - n: some Lua engines create a list of length n for an index n,
--- which took seconds and 1.8 GB for a time in minutes. No list begins below zero.
+-- The index is 0 - n: some Lua engines create a list of length n for an index n, which took seconds and 1.8 GB for a
+-- time in minutes.
 local numerals = {}
 
 function numbers.int(n)

@@ -1,27 +1,21 @@
--- Pieces: up to a hundred jobs that are alike but for their args and what waits at their ports, in one text. Which
--- piece a job
--- is in follows from its id: that of job 712 is `jobs:7`, and its place there is 12. A piece is ready, lent or
--- completed as a
--- whole; its text has five lines, or six:
+-- Pieces: up to a hundred jobs in one text that differ only in args and port values. The id tells the piece: job 712
+-- is at place 12 of `jobs:7`. All jobs of a piece are ready, leased or completed together. The text has five or six
+-- lines:
 --
---   which of them are in it, a digit for each: 1, or 0 for one that has left or was never there
---   the sequence of the first; each of the others has the next one
---   the fields that say how it stands, as in a document; `@` is the id of each
---   the fields that they have in common
---   their args, a list of texts
--- what else each has of its own: fields, each with a list of texts; there is no such line where nothing waits at
--- ports
---
--- What one of them is to everybody else is a document: that is put together here, from its piece.
+--   mask: 1 for each job in it, 0 for a job that has left or never existed
+--   sequence of the first; each other job has the next one
+--   fields of the state, as in a document; `@` is the id of each
+--   common fields
+--   args, a list of texts
+--   other own fields, each a list of texts; missing if no port has values
 
 local pieces = {}
 
 local time = require 'runtime/time'
 
--- Maximum number of jobs in a piece: as many as two digits of an id distinguish.
+-- Two digits of an id are the place in a piece.
 pieces.SIZE = 100
 
--- Number of a job's piece and its place in it; nil for ids that are none or before all pieces.
 function pieces.place_of(id)
   local number, at = id:match('^([1-9]%d*)(%d%d)$')
   if not number then return nil, nil end
@@ -55,7 +49,6 @@ end
 
 function pieces.has(piece, place) return piece.mask:sub(place, place) == '1' end
 
--- Ids of its jobs.
 function pieces.ids(number, piece)
   local list = {}
   for place = 1, #piece.mask do
@@ -78,7 +71,6 @@ function pieces.text_with(piece, id, place, args)
   return text .. '}'
 end
 
--- An error if args or values cannot be read.
 local function put_together(piece, id, place)
   piece.list = piece.list or cjson.decode(piece.args)
   local text = pieces.text_with(piece, id, place, piece.list[place]):sub(1, -2)
@@ -93,13 +85,11 @@ function pieces.document(piece, id, place)
   return ok and text or nil
 end
 
--- Its entry in an index.
 function pieces.entry(number, piece)
   return (piece.state == '' and piece.first .. ':' or '') .. 'p' .. number
 end
 
--- Number of the piece of an entry; nil for a job's entry, which has only hexadecimal letters. Without a pattern,
--- which some Lua engines parse each time.
+-- A job's entry has only hexadecimal letters. Without a pattern, which some Lua engines parse each time.
 function pieces.number_in(member)
   local mark = member:find('p', 1, true)
   return mark and member:sub(mark + 1)

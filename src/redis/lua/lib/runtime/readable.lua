@@ -6,13 +6,12 @@ local journal = require 'runtime/journal'
 
 readable.damaged = {} -- key, or key and field → its text
 
--- Notes a record that cannot be read; store.write lists it under `~unreadable`. Returns false.
+-- store.write lists these records under `~unreadable`. Returns false.
 function readable.note(key, text)
   if readable.damaged[key] == nil then journal.put(readable.damaged, key, text) end
   return false
 end
 
--- The table that a text holds, or false.
 function readable.decode(text, key)
   local ok, value = pcall(cjson.decode, text)
   if ok and type(value) == 'table' then return value end

@@ -13,9 +13,8 @@ local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 
--- A full Redis refuses a script's first write if that command may need memory. It accepts every command that follows
--- a DEL. A script
--- that makes room therefore deletes a key that does not exist, if its first write is refused.
+-- A full Redis refuses a script's first write if it may need memory, but accepts every command that follows a DEL. A
+-- script that makes room therefore deletes a key that does not exist.
 local function call(...)
   if not cache.makes_room then return redis.call(...) end
   cache.makes_room = false
@@ -25,8 +24,8 @@ local function call(...)
   return redis.call(...)
 end
 
--- Splits long argument lists: unpack fails near 8,000 in Redis' Lua, near 5,000 in others. Returns the sum of numeric
--- answers.
+-- Splits long argument lists: unpack fails near 8,000 in Redis' Lua, near 5,000 in gopher-lua. Returns the sum
+-- of numeric answers.
 local function call_in_pieces(command, key, args)
   local sum, answer = 0, nil
   for from = 1, #args, 2400 do
@@ -41,14 +40,13 @@ local function call_in_pieces(command, key, args)
   return sum
 end
 
--- The first write of a namespace records the schema of its data.
 local function record_schema()
   if cache.raw[cache.schema_key] ~= false then return end
   cache.raw[cache.schema_key] = numbers.int(cache.SCHEMA)
   cache.set_text(cache.schema_key, cache.raw[cache.schema_key])
 end
 
--- Returns whether members are added to an index, hash or set that is deleted as a whole, before anything is removed.
+-- Returns whether members are added to a key that is deleted as a whole.
 local function grows_anew(key)
   local is_anew = false
   for _, kind in ipairs({ 'zsets', 'hashes', 'sets' }) do
@@ -60,7 +58,7 @@ local function grows_anew(key)
   return is_anew
 end
 
--- Keys deleted as a whole; a rewritten one must be deleted first.
+-- A rewritten key must be deleted first.
 local function keys_to_delete()
   local dels, first, zsets, hashes, sets = {}, {}, cache.writes.zsets, cache.writes.hashes, cache.writes.sets
   for key in pairs(cache.writes.dels) do
@@ -76,7 +74,6 @@ local function keys_to_delete()
   return dels
 end
 
--- Splits members into members that leave the index, and scores and members that stay.
 local function grow_index(key, members, leaving)
   local of, gone, kept = redis_keys.counted[key], {}, {}
   if of and of[2] == 'leases' then leased.keep(of[1], members) end
@@ -93,7 +90,7 @@ local function grow_index(key, members, leaving)
   if of then tally.note(key, gone, kept, added) end
 end
 
--- The times come last: a queue whose index is refused is checked again.
+-- Times come last: a queue whose index is refused is checked again.
 local function grow_indexes(leaving)
   local wake_key = ns .. 'wake'
   for key, members in pairs(cache.writes.zsets) do
@@ -126,8 +123,7 @@ local function grow_sets(leaving)
   end
 end
 
--- Values are found by their number, so one too many would be taken for another. Pushed values are removed if the
--- documents that count them cannot be written.
+-- Values are found by their number, so pushed values are removed if the documents that count them cannot be written.
 local pushed = {}
 
 local function undo_pushes(why)
@@ -207,10 +203,9 @@ local function shrink(more_to_come, leaving, dels)
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end
 
--- A record holds 100 MB at the vendor: an entry trims the log to as many of its own size as fill 20 MB, at most 10,000.
--- Whatever order sizes come in, the k-th largest of those that stay is below 20 MB / k, and none is above 16 KB: 61
--- MB, 77 as Redis keeps them.
--- The record of a flow is held in the same way, and so is the log of a job that keeps its history.
+-- A record holds 100 MB at the vendor: an entry trims the log to 20 MB divided by its own size. In
+-- any order of sizes, the k-th largest entry is below 20 MB / k, and none is above 16 KB: 61 MB, 77 as Redis stores
+-- them. The same holds for records of flows and logs of jobs.
 local LOG_LENGTH, LOG_BYTES = 10000, 20971520
 local RECORD_LENGTH, RECORD_BYTES = 20000, 8388608
 
@@ -222,7 +217,6 @@ local function flush_messages()
       numbers.int(time.now), 'job', e[1], 'level', e[2], 'class', e[4], 'entry', e[3])
   end
   for _, e in ipairs(cache.writes.records) do
-    -- The job and its log may have been deleted.
     if not cache.writes.dels[e[1]] then
       redis.call('XADD', e[1], 'MAXLEN', '~', most_like(e[2], RECORD_LENGTH, RECORD_BYTES), '*', 'at',
         numbers.int(time.now), 'did', e[2], 'more', numbers.int(e[3]))
@@ -231,8 +225,7 @@ local function flush_messages()
   for _, m in ipairs(cache.writes.messages) do redis.call('PUBLISH', m[1], m[2]) end
 end
 
--- In a script that makes room, the documents of erased jobs go first: whatever Redis refuses after that, their memory
--- is free.
+-- The documents of erased jobs go first: whatever Redis refuses after that, their memory is free.
 local function erase_documents(dels)
   for id in pairs(cache.dirty) do
     local key = redis_keys.key_of(id)
@@ -249,14 +242,10 @@ local function empty(map)
   for key in pairs(map) do map[key] = nil end
 end
 
--- Writes everything, in as few commands as there are kinds of keys; what was read stays known. With `more_to_come`
--- the queues' documents wait for the second flush.
+-- With `more_to_come` the queues' documents wait for the second flush.
 --
--- The order is one in which a refusal in the middle does no harm. First comes what makes records larger, which the
--- vendor
--- may refuse: an entry too many is passed over, and taken out, by whoever meets it in an index. Then the documents,
--- which
--- say what is true, and at last what takes away.
+-- A refusal in the middle does no harm. Records grow first, which the vendor may refuse: readers of an index skip and
+-- remove extra entries. Documents follow, then removals.
 function store.write(more_to_come)
   for id in pairs(cache.dirty) do
     local doc = cache.docs[id]

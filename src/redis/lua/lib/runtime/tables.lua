@@ -1,4 +1,3 @@
--- Helpers for lists.
 
 local tables = {}
 
@@ -17,14 +16,13 @@ function tables.without(list, item)
   return rest
 end
 
--- A slice, without unpack, which fails for many items.
+-- unpack fails for many items.
 function tables.slice(list, from, to)
   local piece = {}
   for i = from, math.min(to, #list) do piece[#piece + 1] = list[i] end
   return piece
 end
 
--- Lines of a text.
 function tables.lines(text)
   local lines = {}
   for line in (text or ''):gmatch('[^\n]+') do lines[#lines + 1] = line end

@@ -9,27 +9,24 @@ local time = require 'runtime/time'
 
 tally.heads = {} -- the same key → its first members, where a claim has read them
 
--- The document of a queue counts the jobs in each index, so that one MGET reads all queues. A document without counts,
--- for example after a repair, is counted when it is next written.
+-- A document without counts, for example after a repair, is counted when it is next written.
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
--- Number of jobs in an index: all jobs of its pieces.
+-- All jobs of a piece count.
 function tally.count(q, place)
   local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
   return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0)
-    or 0) + #tally.beside(q, place)
+    or 0) + #tally.in_document(q, place)
 end
 
--- Members in the queue's document instead.
-function tally.beside(q, place)
+function tally.in_document(q, place)
   local ids = {}
   for id in pairs(place == 'leases' and cache.queue(q).leased or {}) do ids[#ids + 1] = id end
   return ids
 end
 
--- First members of an index, and those in the document.
 function tally.members(q, place, most)
-  local members = tally.beside(q, place)
+  local members = tally.in_document(q, place)
   for _, member in ipairs(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, most - 1)) do
     members[#members + 1] = member
   end
@@ -41,7 +38,7 @@ function tally.score(q, place, member)
   return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
 end
 
--- Returns whether an index is known to be empty without a read, except for additions of this script.
+-- Additions of this script do not count.
 function tally.is_empty(q, place)
   local counted, packed = cache.queue(q).jobs_at, cache.queue(q).packed or {}
   return counted ~= nil and (counted[redis_keys.letters[place]] or 0) == (packed[redis_keys.letters[place]] or 0)
@@ -59,7 +56,6 @@ function tally.look_at_all(q, queue_record)
   for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
 end
 
--- The document as it is written; uncounted ones stay unmarked.
 function tally.text(q)
   return (cache.queues[q][queue_fields.jobs_at] and cache.COUNTED or '') .. cjson.encode(cache.queues[q])
 end
@@ -71,7 +67,7 @@ function tally.add(queue_record, place, n)
   return sum
 end
 
--- Sequence of the first job left in an index: from those that a claim read, or from Redis.
+-- Reads Redis only if a claim has not read the first members.
 local function first_left(key, gone)
   local is_gone = {}
   for i = 1, #gone do is_gone[gone[i]] = true end
@@ -83,7 +79,6 @@ local function first_left(key, gone)
   end
 end
 
--- Sequence of the first of n jobs.
 local function front_of(front, n, packed, key, gone, kept)
   for i = 1, front and #gone or 0 do
     if front == gone[i]:sub(1, 13) then front = nil break end
@@ -96,8 +91,8 @@ local function front_of(front, n, packed, key, gone, kept)
   return front
 end
 
--- A record holds 100 MB at the vendor, and an entry takes 104 bytes, so a queue keeps this many entries per kind of
--- end. The tick removes those early that expire next.
+-- A record holds 100 MB at the vendor, and an entry takes 104 bytes. The tick removes ended jobs beyond this number
+-- in the order of their expiry.
 local MOST_KEPT = 500000
 local ended = { ['completed'] = true, ['failed'] = true, ['terminated'] = true }
 function tally.over(queue_record, place)
@@ -105,7 +100,6 @@ function tally.over(queue_record, place)
   return (jobs[redis_keys.letters[place]] or 0) - (packed[redis_keys.letters[place]] or 0) - MOST_KEPT
 end
 
--- Notes additions to and removals from an index of a queue.
 function tally.note(key, gone, kept, added)
   local q, place = redis_keys.counted[key][1], redis_keys.counted[key][2]
   local queue_record, field = cache.queue(q), fronts[place]

@@ -1,4 +1,3 @@
--- One clock for all, and sequences, which grow with it.
 
 local time = {}
 
@@ -30,7 +29,7 @@ end
 
 function time.sequence() return time.digits(time.next_ticks(1) + 1) end
 
--- Position of a job by its due time, whenever it was checked; the id orders equal ones.
+-- The id orders equal times, whenever they were checked.
 function time.sequence_of(moment, id) return time.digits(moment * 1000 + tonumber(id) % 1000) end
 time.this_minute = numbers.int(math.floor(time.now / 60000))
 

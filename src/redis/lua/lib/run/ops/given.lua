@@ -1,4 +1,4 @@
--- Readers of arguments, one for each kind of src/redis/ops.ts. The build inserts their calls into the verbs.
+-- One function for each kind of src/redis/ops.ts. The build inserts their calls into the verbs.
 
 local given = {}
 
@@ -61,14 +61,12 @@ function given.counts()
   return counts
 end
 
--- Key, how it is set, and values of each limit.
 function given.limits()
   local limits = {}
   for i = 1, args.take_int() do limits[i] = { args.take(), args.take(), args.take(), args.take(), args.take() } end
   return limits
 end
 
--- New value of a field; '' clears it.
 function given.fields()
   local list = {}
   for i = 1, args.take_int() do list[i] = { args.take(), args.take() } end

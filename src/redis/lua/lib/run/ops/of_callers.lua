@@ -1,4 +1,3 @@
--- Verbs of callers only.
 
 local of_callers = {}
 
@@ -24,7 +23,6 @@ local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local verbs = {}
 
--- A job that has not begun is terminated and marked as cancelled; a running one must end.
 function verbs.cancel(me, id, doc)
   if doc.place == PLACE.completed or doc.place == PLACE.terminated then
     journal.refuse('WRONG_STATUS', 'job ' .. id .. ' is ' .. states.of(doc) .. ': there is nothing to cancel')
@@ -69,7 +67,6 @@ function verbs.requeue(me, id, doc, forgiven)
   me.answer = { id, states.of(doc) }
 end
 
--- Requeues jobs of one queue and skips others.
 function verbs.requeue_all(me, queue_name, forgiven, jobs)
   cache.fetch_jobs(jobs)
   for _, id in ipairs(jobs) do
@@ -78,8 +75,7 @@ function verbs.requeue_all(me, queue_name, forgiven, jobs)
   end
 end
 
--- Returns the result or the status in one script, so that a job cannot end in between. A waiting caller is called
--- when the job ends.
+-- One script, so that a job cannot end in between. A waiting caller is called when the job ends.
 function verbs.result(me, job, look, wait)
   local id = aliases.resolve(job)
   local text = results.of(id)
@@ -93,7 +89,6 @@ function verbs.result(me, job, look, wait)
   me.answer = { text or '', status, id }
 end
 
--- Extends the current run.
 function verbs.deadline(me, token, till)
   local doc = cache.need(me.id)
   if doc.token ~= token then journal.refuse('LOST', 'job ' .. me.id .. ' is not in this run') end
@@ -132,10 +127,9 @@ function verbs.unlock(me, token)
   if doc.place == PLACE.timers then queueing.enqueue(me.id, doc) end
 end
 
--- Returns whether the call's key was used: does nothing and stores nothing.
+-- Returns whether the call's key was used.
 function verbs.look(me) me.nothing = true end
 
--- Continues only if the job has one of these statuses.
 function verbs.expect(me, statuses)
   local is = states.of(cache.need(me.id))
   if not tables.has(statuses, is) then
@@ -143,7 +137,7 @@ function verbs.expect(me, statuses)
   end
 end
 
--- Continues only if a field still is one of the texts that its value may be stored as.
+-- The value may be stored as one of several texts.
 function verbs.was(me, field, texts)
   local doc = cache.need(me.id)
   if not tables.has(texts, values.get_value(me.id, doc, field) or '') then
@@ -157,7 +151,7 @@ function verbs.take(me, from, most)
   for i, item in ipairs(items) do me.answer[i + 1] = item end
 end
 
--- Moves values without the default.
+-- Defaults stay.
 function verbs.shift(me, from, to, most)
   local pushed, taken = ports.open(from.id, from.doc, from.dir, from.port)
   local items = pushed > taken and ports.take(from.id, from.doc, from.dir, from.port, most) or {}
@@ -165,13 +159,11 @@ function verbs.shift(me, from, to, most)
   me.answer = { numbers.int(#items) }
 end
 
--- A subscriber outside listens for this long: to these channels and below, or to all if none is named.
 function verbs.listen(_, ms, channels)
   hints.listen(ms, channels)
 end
 
--- The next published message becomes the channel's kept one: its size, and the item unless it is too long. Size 0
--- deletes it.
+-- The next published message becomes the channel's kept one. `item` is empty if it is too long. Size 0 deletes it.
 function verbs.keep(_, channel, size, item)
   if size > 0 then kept.keep(channel, size, item) else kept.forget(channel) end
 end
@@ -182,15 +174,14 @@ function verbs.tag(_, id, doc, version, limits, group, seen)
   assign.anew(id, doc, version, limits, group)
 end
 
--- Stores an API key under its id, with its hash. A change requires that the key exists, so that a removed key stays
--- removed.
+-- A change requires that the key exists, so that a removed key stays removed.
 function verbs.apikey(me, id, about, known, chance)
   if known ~= '' and not cache.hget(ns .. 'keys', id) then journal.refuse('NOT_FOUND', 'there is no API key ' .. id) end
   cache.hset(ns .. 'keys', id, about)
   me.answer = { id, chance }
 end
 
--- Stores a graph, or removes it if there is no text. It counts for the API key that stored it.
+-- A graph counts for the API key that stored it. No text removes it.
 local MOST_GRAPHS = 1000
 function verbs.graph(me, name, text, by)
   local flows, owners = ns .. 'flows', ns .. 'flows:by'
@@ -208,7 +199,6 @@ function verbs.graph(me, name, text, by)
   me.answer = { was and '1' or '' }
 end
 
--- Removes a bell that could not be published.
 function verbs.unring(_, name, bell)
   if cache.queue(name).lanes[bell] then lanes.set(name, bell, nil) end
 end

@@ -1,4 +1,3 @@
--- Verbs of families.
 
 local on_families = {}
 
@@ -44,7 +43,6 @@ function verbs.inherit(me, child)
   results.drop(id, doc)
 end
 
--- One slice. Its runs do not count for the runaway guard.
 function verbs.family(me) branches.run(me) end
 
 function on_families.named(word) return verbs[word] end

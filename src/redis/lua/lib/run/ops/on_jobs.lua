@@ -1,4 +1,3 @@
--- Verbs that run, end or delete jobs.
 
 local on_jobs = {}
 
@@ -60,7 +59,7 @@ end
 -- Changes that one slice of a bulk job makes before it stops. The next slice continues after the last job.
 local MOST_PUTS = 12000
 
--- One slice of a bulk job: acts on jobs in falling order of ids. Counts changed and skipped ones.
+-- Acts on jobs in falling order of ids. Counts changed and skipped ones.
 function verbs.bulk(me, act, jobs)
   -- Each returns whether there was something to do.
   local acts = {

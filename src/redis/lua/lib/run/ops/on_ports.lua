@@ -1,4 +1,3 @@
--- Verbs of ports, wires and channels.
 
 local on_ports = {}
 
@@ -15,7 +14,6 @@ local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
 local verbs = {}
 
--- A read of a run from its snapshot.
 function verbs.consume(me, from, cursor, count)
   if me.keep and count > 0 and from.id == me.id and from.dir == 'i' then me.keep(from.port, count) end
   ports.consume(from.id, from.doc, from.dir, from.port, cursor, count)
@@ -71,14 +69,13 @@ function verbs.publish(me, channel, item)
   if me.note then me.note('p' .. channel, 1) end
 end
 
--- A relay with messages left runs again; its runs do not count for the runaway guard.
+-- The runs of a relay do not count for the runaway guard.
 function verbs.relay(me)
   local doc = cache.need(me.id)
   if relay.run(me.id, doc) then cache.change(me.id, doc, fields.input_during_run, '1') end
   leases.uncount_run(me.id, doc)
 end
 
--- Ends a log entry that includes this many reads of the run.
 function verbs.entry(me, context, reads, defaults)
   log.end_entry(me.id, context, reads, defaults)
 end

@@ -1,4 +1,3 @@
--- Verbs of state, steps, names and options.
 
 local on_records = {}
 
@@ -19,10 +18,9 @@ local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 local verbs = {}
 
--- No version of the constraints: the next claim works out the limits of the job again.
+-- The next claim works out the limits of the job again.
 local OUTDATED = '-'
 
--- Continues only if a state field still is one of these texts; otherwise the run is repeated.
 function verbs.expect_state(me, field, texts)
   if not tables.has(texts, values.get_value(me.id, cache.need(me.id), 's:' .. field) or '') then
     journal.refuse('CONFLICT', 'state ' .. field .. ' of job ' .. me.id .. ' has changed')
@@ -38,7 +36,6 @@ end
 
 function verbs.unset(me, field) values.set_value(me.id, cache.need(me.id), 's:' .. field, nil) end
 
--- Changes the class, for queues whose pull workers choose by it.
 function verbs.rename(me, class)
   local id, doc = me.id, cache.need(me.id)
   local key = doc.unique_scope and doc.unique_scope:match('\n([^\n]*)$')
@@ -67,19 +64,17 @@ function verbs.step(me, name, value, took)
   values.check(me.id, doc)
 end
 
--- Deletes steps that no run will ask for.
 function verbs.unstep(me, name)
   cache.hset(redis_keys.side_key(me.id, 'steps'), name, false)
   values.lose(me.id, cache.need(me.id))
 end
 
--- A schedule that ends between two slots has no reason for another run.
 local function has_no_run_left(doc)
   return not (doc.not_before or doc.next_slot or doc.sleep_until or doc.backoff_until or doc.wanted_early
     or doc.terminating)
 end
 
--- Fields that a caller may change; an empty value clears.
+-- An empty value clears a field.
 function verbs.patch(me, patched)
   local doc, postponed, moved, ended = cache.need(me.id), false, false, false
   for _, e in ipairs(patched) do
@@ -108,7 +103,7 @@ function verbs.patch(me, patched)
   if doc.place == PLACE.limited then places.move(me.id, doc, PLACE.limited, nil, doc.waiting_limit) end
 end
 
--- Records the events of a flow for this long; without a time it stops and deletes them.
+-- No time stops recording and deletes the events.
 function verbs.record(me, keep)
   cache.change(me.id, cache.need(me.id), fields.recorded, keep and numbers.int(keep))
   if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end

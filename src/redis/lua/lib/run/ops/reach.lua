@@ -1,11 +1,9 @@
--- Jobs that a run may change.
 
 local reach = {}
 
 local trees = require 'family/trees'
 local journal = require 'runtime/journal'
 
--- Its own tree; 'all' if its class or the key of its commit allows it.
 function reach.check(me, id)
   if me.token and me.reach ~= 'all' and trees.root(id) ~= trees.root(me.id) then
     journal.refuse('FORBIDDEN',

@@ -1,4 +1,3 @@
--- Ops about the run itself.
 
 local sayings = {}
 
@@ -20,7 +19,6 @@ function says.slot(run, moment, from) run.slot, run.slot_from = moment, from end
 -- Its next slot has passed and is made up for.
 function says.catchup(run) run.catches_up = true end
 
--- Passed slots.
 function says.passed(run, slots) run.passed = slots end
 
 function says.result(run, value) run.result = value end
@@ -33,22 +31,16 @@ function says.waitfor(run, how, names) run.wait_for, run.names = how, names end
 
 function says.lease(run, ms) run.lease = ms end
 
--- The run is over, its function continues at that time or when a child has ended.
 function says.pause(run, till, names) run.paused, run.till, run.awaits = true, till, names end
 
--- End of the run by the worker's own clock.
 function says.said(run, moment) run.said = moment end
 
--- Jobs that its ops may change: its own tree, or all.
 function says.reach(run, reach) run.reach = reach end
 
--- Who performed it, for jobs with a history.
 function says.by(run, process) run.by = process end
 
--- Given back because the deployment lacks the class.
 function says.unknown(run) run.unknown = true end
 
--- News of children during the run do not make it run again.
 function says.deaf(run) run.deaf = true end
 
 function sayings.named(word) return says[word] end
