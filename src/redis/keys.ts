@@ -329,6 +329,7 @@ export const limitFields = {
   open: ['open', 'every job starts'],
   auto: ['auto', 'a group that is deleted when its last job has ended'],
   gone: ['gone', 'removed, but kept for its waiting jobs'],
+  fixed: ['f', 'numbers set through the API: jobs do not change them'],
   promised: ['a', 'slots reserved for ready jobs'],
   jobs: ['j', 'jobs of the group that are not at rest'],
   reordering: ['so', 'cursor of the new order of its waiting jobs'],

@@ -73,6 +73,21 @@ describe('a limit with a key for each customer', () => {
     }
   })
 
+  test('whose rate is changed through the API keeps it when more jobs of the customer are created', async () => {
+    const rate = { limit: 5, period: 10_000 }
+    await kit.engine.limits.set('customer:c:eu', { rate })
+    await make('c', 'c', 'c', 'd', 'd')
+    await kit.until(() => ran.length === 4)
+    expect(ran.toSorted()).toEqual(['c', 'c', 'c', 'd'])
+    expect(await kit.engine.limits.get('customer:c:eu')).toMatchObject({ rate })
+    await kit.engine.limits.remove('customer:c:eu')
+    await make('c')
+    await kit.until(() => ran.length === 5)
+    expect(await kit.engine.limits.get('customer:c:eu')).toMatchObject({ rate: { limit: 1, period: 10_000 } })
+    await kit.advance(10_100)
+    await kit.until(() => ran.length === 6)
+  })
+
   test('shows among the limits, with its rate', async () => {
     expect(await kit.engine.limits.get('customer:b:eu')).toMatchObject({ rate: { limit: 1, period: 10_000 } })
     expect(await kit.engine.limits.get('mails')).toMatchObject({ concurrency: 100 })

@@ -1253,6 +1253,16 @@ const limited: Mutation[] = [
     'a job that runs again has the turn that it has had',
   ]),
   ...of(27, 'lib/limit/assign.lua', [
+    ' and not was.fixed',
+    '',
+    'the next job resets a limit that was set through the API',
+  ]),
+  ...of(27, 'lib/limit/assign.lua', [
+    'gone = was.gone and false',
+    'gone = nil',
+    'a limit that was removed while runs held its slots stays removed',
+  ]),
+  ...of(27, 'lib/limit/assign.lua', [
     '  if doc.reserved_limit and not tables.has(sides.limits_of(doc), doc.reserved_limit) then limits.drop_baton(id, doc) end\n',
     '',
     'room is kept for a job that does not count against the limit any more',

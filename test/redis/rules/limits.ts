@@ -487,6 +487,22 @@ const rule27: Facts = {
     expect(await world.faults()).toEqual([])
     expect(await world.claim({ queue: 'other' })).toHaveLength(1)
   },
+  async 'numbers set through the API hold for later jobs, until the limit is removed'(world) {
+    await world.make(limits(1))
+    await world.store.limit(KEY, 'set', { concurrency: 3 })
+    await makeAll(world, 3, limits(1))
+    expect((await of(world)).concurrency).toBe(3)
+    expect(await world.claim()).toHaveLength(3)
+    await world.store.limit(KEY, 'remove')
+    await world.make(limits(1))
+    expect(await world.store.limits(KEY)).toMatchObject([{ concurrency: 1 }])
+  },
+  async 'a pause does not fix the numbers of a limit'(world) {
+    await world.make(limits(1))
+    await world.store.limit(KEY, 'set', { paused: true })
+    await world.make(limits(2))
+    expect((await of(world)).concurrency).toBe(2)
+  },
   async 'a limit that is removed lets all through'(world) {
     await crowded(world, 3)
     await world.store.limit(KEY, 'remove')

@@ -33,10 +33,12 @@ if paused ~= '' then settings.paused = paused == '1' and 1 or false end
 if act == 'shut' then
   limits.define(key, { shut = tonumber(till) or false }, 'set')
 elseif act == 'remove' then
-  limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, gone = 1 },
-    'set')
+  limits.define(key, { concurrency = false, rate = false, period = false, paused = false, auto = false, fixed = false,
+    gone = 1 }, 'set')
 else
   settings.gone = false
+  -- The numbers of a constraint's limit are changed with the constraint.
+  if act == 'set' and (concurrency ~= '' or rate ~= '') and not key:find('^constraint:') then settings.fixed = 1 end
   limits.define(key, settings, 'set')
 end
 bells.ring_ready()

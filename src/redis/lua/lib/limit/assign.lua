@@ -11,9 +11,10 @@ local tables = require 'runtime/tables'
 
 -- `how`: first (a group: the first job sets it), set, or '' (set by another call).
 function assign.add(id, doc, key, how, concurrency, rate, period)
-  if how ~= '' then
+  local was = limits.at(key).settings or {}
+  if how ~= '' and not was.fixed then
     limits.define(key, { concurrency = tonumber(concurrency), rate = tonumber(rate), period = tonumber(period),
-      auto = how == 'first' and 1 or nil }, how)
+      auto = how == 'first' and 1 or nil, gone = was.gone and false }, how)
   end
   if how == 'first' then cache.change(id, doc, fields.group_concurrency, concurrency ~= '' and concurrency or nil) end
   cache.change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)
