@@ -73,7 +73,7 @@ describe('a limit with a key for each customer', () => {
     }
   })
 
-  test('whose rate is changed through the API keeps it when more jobs of the customer are created', async () => {
+  test('keeps a rate that was set through the API when more jobs of the customer are created', async () => {
     const rate = { limit: 5, period: 10_000 }
     await kit.engine.limits.set('customer:c:eu', { rate })
     await make('c', 'c', 'c', 'd', 'd')
