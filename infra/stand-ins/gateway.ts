@@ -15,7 +15,6 @@ import {
 } from './gateway-commands.ts'
 import { createFaults } from './gateway-faults.ts'
 import { type Encoding, manyResults, oneResult } from './gateway-json.ts'
-import { createScripts } from './gateway-scripts.ts'
 import { refusedHost } from './local-host.ts'
 import {
   type Address,
@@ -48,7 +47,6 @@ export type Gateway = Awaited<ReturnType<typeof startGateway>>
  */
 export async function startGateway({ redis, token, readOnlyToken, port = 0, host = '127.0.0.1' }: GatewayOptions) {
   const link = createLink(redis)
-  const scripts = createScripts()
   const faults = createFaults()
   /** `bytes` counts bodies in both directions, without streams. */
   const counters = { requests: 0, commands: 0, bytes: 0 }
@@ -112,29 +110,19 @@ export async function startGateway({ redis, token, readOnlyToken, port = 0, host
 
   /** Every item has an answer, including refusals by the gateway. */
   async function pipeline(parsed: Parsed[]): Promise<Buffer[]> {
-    const rewritten = parsed.map(rewrite)
-    const replies = await link.batch(rewritten.filter((one) => Array.isArray(one)))
+    const replies = await link.batch(parsed.filter((one) => Array.isArray(one)))
     let next = 0
-    return rewritten.map((one, i) => {
-      if ('error' in one) return Buffer.from(`-${one.error}\r\n`)
-      const reply = replies[next++]!
-      return one === parsed[i] ? reply : scripts.restore(reply)
-    })
+    return parsed.map((one) => ('error' in one ? Buffer.from(`-${one.error}\r\n`) : replies[next++]!))
   }
 
   /** All or nothing: one refused item discards all and is the only answer. */
   async function transaction(parsed: Parsed[]): Promise<Buffer[] | Refused> {
-    const rewritten = parsed.map(rewrite)
-    const refused = rewritten.find((one) => 'error' in one)
+    const refused = parsed.find((one) => 'error' in one)
     if (refused) return refused
-    const replies = await link.batch([['MULTI'], ...(rewritten as Command[]), ['EXEC']])
+    const replies = await link.batch([['MULTI'], ...(parsed as Command[]), ['EXEC']])
     const rejected = replies.find((reply) => reply[0] === MINUS)
     if (rejected) return { error: lineOf(rejected) }
-    return elements(replies.at(-1)!).map((reply, i) => (rewritten[i] === parsed[i] ? reply : scripts.restore(reply)))
-  }
-
-  function rewrite(parsed: Parsed): Parsed {
-    return 'error' in parsed ? parsed : scripts.rewrite(parsed)
+    return elements(replies.at(-1)!)
   }
 
   /** Sends server-sent events until the client disconnects. */

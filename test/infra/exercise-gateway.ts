@@ -1,6 +1,6 @@
 // Documented behaviour of the vendor's REST API, asked of the gateway: one suite for every Redis.
 //
-// Each name begins with its source: restapi, key-locking, readyourwrites, scripting, billing are pages of
+// Each name begins with its source: restapi, readyourwrites, scripting, billing are pages of
 // upstash.com/docs/redis; sdk is the behaviour of @upstash/redis 1.39; gateway covers needs of the tests.
 
 import { createHash } from 'node:crypto'
@@ -8,8 +8,6 @@ import { Redis } from '@upstash/redis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../../infra/stand-ins/gateway.ts'
 import type { RunningRedis } from '../../infra/stand-ins/redis.ts'
-
-export const LOCKING = '#!lua flags=allow-key-locking\n'
 
 type World = {
   gateway: Gateway
@@ -345,9 +343,9 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'scripting: SCRIPT LOAD, EXISTS and FLUSH know a flagged script by the sha of the sent text',
+    'scripting: SCRIPT LOAD, EXISTS and FLUSH know a script by the sha of its text',
     async ({ plain }) => {
-      const script = `${LOCKING}return ARGV[1]`
+      const script = 'return ARGV[1]'
       expect(await plain.scriptLoad(script)).toBe(sha1(script))
       expect(await plain.scriptExists(sha1(script), sha1('other'))).toEqual([1, 0])
       expect(await plain.evalsha(sha1(script), [], ['here'])).toBe('here')
@@ -359,78 +357,11 @@ const rows: [behaviour: string, check: (world: World) => Promise<void>][] = [
     },
   ],
   [
-    'scripting: a flagged script runs in a pipeline and in a transaction',
+    'scripting: a script runs in a pipeline and in a transaction',
     async ({ plain }) => {
-      const script = `${LOCKING}return redis.call('INCR', KEYS[1])`
+      const script = "return redis.call('INCR', KEYS[1])"
       expect(await plain.pipeline().eval(script, ['n'], []).get('n').exec()).toEqual([1, '1'])
       expect(await plain.multi().evalsha(sha1(script), ['n'], []).get('n').exec()).toEqual([2, '2'])
-    },
-  ],
-  [
-    'key-locking: a script that locks its keys may use no other, in any command',
-    async ({ plain }) => {
-      const denied = (key: string) =>
-        `ERR Dynamic keys are not allowed in Lua scripts when 'allow-key-locking' flag is set. Key was: ${key}`
-      const calls = [
-        ["'GET', 'other'", 'other'],
-        ["'del', KEYS[1], 'other'", 'other'],
-        ["'Mset', KEYS[1], 1, 'other', 2", 'other'],
-        ["'RENAME', KEYS[1], 'other'", 'other'],
-        ["'ZUNIONSTORE', KEYS[1], 2, KEYS[2], 'other'", 'other'],
-        ["'ZUNIONSTORE', 'other', 1, KEYS[1]", 'other'],
-        ["'ZINTER', 2, KEYS[1], 'other'", 'other'],
-        ["'XREAD', 'COUNT', 1, 'STREAMS', KEYS[1], 'other', 0, 0", 'other'],
-        ["'GET', 7", '7'],
-      ]
-      for (const [call, key] of calls) {
-        await expect(plain.eval(`${LOCKING}return redis.call(${call})`, ['a', 'b'], []), call).rejects.toThrow(
-          denied(key!),
-        )
-      }
-      const caught = await plain.eval(`${LOCKING}return redis.pcall('GET', 'other').err`, [], [])
-      expect(caught).toBe(denied('other'))
-      await expect(plain.eval(`${LOCKING}return redis.call('FLUSHALL')`, ['a'], [])).rejects.toThrow(
-        /^ERR FLUSHALL is not allowed/,
-      )
-    },
-  ],
-  [
-    'key-locking: a script that keeps to its keys is not disturbed',
-    async ({ plain }) => {
-      const script = `${LOCKING}
-        redis.call('MSET', KEYS[1], '1', KEYS[2], '2')
-        redis.call('ZADD', KEYS[3], 1, 'a')
-        redis.call('ZUNIONSTORE', KEYS[4], 2, KEYS[3], KEYS[3], 'WEIGHTS', 1, 2)
-        redis.call('PUBLISH', 'channel', 'message')
-        redis.call('XADD', KEYS[5], '*', 'f', 'v')
-        local read = redis.call('XREAD', 'COUNT', 1, 'STREAMS', KEYS[5], '0')
-        local time = redis.call('TIME')
-        return {redis.call('MGET', unpack(KEYS, 1, 2)), redis.call('ZSCORE', KEYS[4], 'a'), #read, #time, redis.sha1hex('')}`
-      const answer = await plain.eval(script, ['a', 'b', 'c', 'd', 'e'], [])
-      expect(answer).toEqual([['1', '2'], '3', 1, 2, sha1('')])
-    },
-  ],
-  [
-    'key-locking: an error names the line and the sha of the script that was sent',
-    async ({ plain }) => {
-      const script = `${LOCKING}local key = KEYS[1]\n\nlocal value = redis.call('INCR', key)\nreturn value`
-      await plain.set('word', 'x')
-      await expect(plain.eval(script, ['word'], [])).rejects.toThrow(
-        `ERR value is not an integer or out of range script: ${sha1(script)}, on @user_script:4.`,
-      )
-    },
-  ],
-  [
-    'key-locking: a no-writes script may not write; an unknown flag is refused',
-    async ({ plain }) => {
-      const body = "return redis.call('SET', KEYS[1], 1)"
-      await expect(plain.eval(`#!lua flags=no-writes,allow-key-locking\n${body}`, ['k'], [])).rejects.toThrow(
-        /Write commands are not allowed/,
-      )
-      await expect(plain.eval(`#!lua flags=no-locks\n${body}`, ['k'], [])).rejects.toThrow(
-        /^ERR Unexpected flag in script shebang: no-locks/,
-      )
-      expect(await plain.evalRo(`${LOCKING}return 'read'`, [], [])).toBe('read')
     },
   ],
   [

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { startGateway } from '../../infra/stand-ins/gateway.ts'
 import { findServer, startRedis } from '../../infra/stand-ins/redis.ts'
 import { connect } from '../../infra/stand-ins/resp.ts'
-import { clients, exercise, LOCKING, sha1 } from './exercise-gateway.ts'
+import { clients, exercise, sha1 } from './exercise-gateway.ts'
 
 exercise('embedded', () => startRedis({ force: 'embedded', persist: false }))
 
@@ -15,7 +15,7 @@ describe.skipIf(!findServer())('with a server of this machine', () => {
     const first = await startRedis({ force: 'server', persist: false })
     const gateway = await startGateway({ redis: first, token: 'secret' })
     const { plain, ask } = clients(gateway)
-    const script = `${LOCKING}return 'here'`
+    const script = "return 'here'"
     expect(await plain.eval(script, [], [])).toBe('here')
     await first.close()
     expect(await ask('/ping')).toMatchObject({ status: 503, body: { error: expect.stringContaining(`${first.port}`) } })
