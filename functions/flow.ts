@@ -54,7 +54,9 @@ async function factsOf(job: Job, graph: Graph, before?: Graph): Promise<FlowFact
     adoptions(graph, before).map(async (one) => [one.job, await job.look(one.job)] as const),
   )
   return {
-    ...{ id: job.id, children: job.children, wires: job.wires },
+    id: job.id,
+    children: job.children,
+    wires: job.wires,
     inputs: Object.fromEntries(
       inputs.map((name) => [name, { size: job.size(name), default: job.default(name) !== undefined }]),
     ),

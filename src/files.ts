@@ -80,7 +80,10 @@ export const r2Bucket = (r2: R2): Bucket => ({
   async list(page) {
     const { objects, truncated, cursor } = await r2.list({ ...page, include: ['httpMetadata'] })
     const kept = objects.map(({ key, size, uploaded, httpMetadata }) => ({
-      ...{ key, size, storedAt: Number(uploaded), type: httpMetadata?.contentType },
+      key,
+      size,
+      storedAt: Number(uploaded),
+      type: httpMetadata?.contentType,
     }))
     return { objects: kept, ...(truncated ? { cursor } : {}) }
   },

@@ -136,7 +136,11 @@ export async function buildSite(folder: string): Promise<string[]> {
   await build({
     entryPoints: [join(import.meta.dirname, 'browser.ts')],
     outfile: join(folder, 'search.js'),
-    ...{ bundle: true, minify: true, format: 'iife', target: 'es2022', logLevel: 'error' },
+    bundle: true,
+    minify: true,
+    format: 'iife',
+    target: 'es2022',
+    logLevel: 'error',
   })
   return [...there]
 }

@@ -179,8 +179,15 @@ const READ = 'args_of.take()'
 
 /** The expression that reads each kind; run/ops/given.lua has a function for every other kind. */
 const readers: Partial<Record<Kind, string>> = {
-  ...{ text: READ, value: READ, side: READ, writing: READ, field: READ, flag: `${READ} == '1'` },
-  ...{ number: 'args_of.take_int()', list: 'args_of.take_list()', values: 'args_of.take_list()' },
+  text: READ,
+  value: READ,
+  side: READ,
+  writing: READ,
+  field: READ,
+  flag: `${READ} == '1'`,
+  number: 'args_of.take_int()',
+  list: 'args_of.take_list()',
+  values: 'args_of.take_list()',
 }
 
 /** Kinds that are several values, or have another name in Lua. */

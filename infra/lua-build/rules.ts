@@ -158,17 +158,15 @@ function choiceOfItself(node: Node): string | undefined {
 
 type Rule = (node: Node, known: Scope, text: string) => string | undefined
 const rules: Rule[] = [
-  ...[
-    concatInChoice,
-    choiceOfItself,
-    bareMatch,
-    bigIndex,
-    cacheByNumber,
-    severalValues,
-    boundless,
-    octal,
-    unequalReturns,
-  ],
+  concatInChoice,
+  choiceOfItself,
+  bareMatch,
+  bigIndex,
+  cacheByNumber,
+  severalValues,
+  boundless,
+  octal,
+  unequalReturns,
   ...([callsItself, tooManyLocals] as Rule[]),
 ]
 

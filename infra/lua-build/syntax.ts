@@ -69,7 +69,12 @@ function placesOf(statements: readonly Node[]): Place[] {
   const places: Place[] = []
   const note = ({ name, range: [start, end], loc }: Identifier, scope: Scope, isTarget: boolean, field?: Identifier) =>
     places.push({
-      ...{ name, start, end, line: loc.start.line, isTarget, binding: scope.names.get(name) },
+      name,
+      start,
+      end,
+      line: loc.start.line,
+      isTarget,
+      binding: scope.names.get(name),
       ...(field && { field: { name: field.name, end: field.range[1] } }),
     })
   const declare = (nodes: readonly (Node | null)[], scope: Scope): Scope => {

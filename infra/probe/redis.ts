@@ -42,7 +42,11 @@ const short = (text: string): string =>
 function askedAt({ url, token, namespace, record, silence = SILENCE_MS }: RedisPlace) {
   // As in the product: one command per request, without pipelining.
   const redis = new Redis({
-    ...{ url, token, retry: false, automaticDeserialization: false, enableTelemetry: false },
+    url,
+    token,
+    retry: false,
+    automaticDeserialization: false,
+    enableTelemetry: false,
     enableAutoPipelining: false,
   })
   const run = (text: string, keys: string[] = [], words: string[] = []) => redis.eval(text, keys, words)

@@ -82,7 +82,8 @@ const classRow = ({ queue, class: name, counts, waited, took }: ClassCount) => (
   queue,
   class: name ?? 'all others',
   ...counts,
-  ...{ waited: waited && `${waited.p50}–${waited.p95} ms`, took: took && `${took.p50}–${took.p95} ms` },
+  waited: waited && `${waited.p50}–${waited.p95} ms`,
+  took: took && `${took.p50}–${took.p95} ms`,
 })
 const CLASS_COLUMNS = ['queue', 'class', 'made', 'runs', 'completed', 'failed', 'waited', 'took']
 

@@ -5,7 +5,17 @@ import { waitBelow } from './waits.ts'
 
 /** The upper ends of the buckets, in milliseconds; the last has none. lib/queue/class_counts.lua counts by the same. */
 export const classEnds = [
-  ...[10, 30, 100, 300, 1_000, 3_000, 10_000, 30_000, 100_000, 600_000, 3_600_000],
+  10,
+  30,
+  100,
+  300,
+  1_000,
+  3_000,
+  10_000,
+  30_000,
+  100_000,
+  600_000,
+  3_600_000,
   Number.POSITIVE_INFINITY,
 ] as const
 

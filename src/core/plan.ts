@@ -56,7 +56,10 @@ const initsOf = (ports: Record<string, GraphPort> = {}): Record<string, Encoded[
 export function spawnOf(graph: Graph, name: string, inputs: Record<string, Encoded[]> = {}): Op {
   const { queue, class: className, args, inports, outports } = graph.nodes[name]!
   return {
-    ...{ op: 'spawn', name, queue, class: className },
+    op: 'spawn',
+    name,
+    queue,
+    class: className,
     ...(args === undefined ? {} : { args }),
     ...(inports ? { inports: specsOf(inports) } : {}),
     ...(outports ? { outports: specsOf(outports) } : {}),
@@ -121,7 +124,14 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
   const adopted = adoptions(graph, before)
   const kept = children.filter(({ node }) => own(graph.nodes, node) && !isReplaced(node))
   return {
-    ...{ graph, before, facts, wasNode, isReplaced, gone, replaced, adopted },
+    graph,
+    before,
+    facts,
+    wasNode,
+    isReplaced,
+    gone,
+    replaced,
+    adopted,
     /** The nodes whose jobs are there already. */
     running: new Set([...kept, ...adopted].map(({ node }) => node)),
     wires: wiresOf(graph),

@@ -62,10 +62,14 @@ export function namedPorts(graph: Wired, before?: Wired): NamedPort[] {
 
 const portText = ({ node, dir, port }: NamedPort): string => `${node} ${dir} ${port}`
 const inPort = ({ node, inport }: Target, path: NamedPort['path']): NamedPort => ({
-  ...{ node, dir: 'in', port: inport },
+  node,
+  dir: 'in',
+  port: inport,
   path: [...path, 'inport'],
 })
 const outPort = ({ node, outport }: Source, path: NamedPort['path']): NamedPort => ({
-  ...{ node, dir: 'out', port: outport },
+  node,
+  dir: 'out',
+  port: outport,
   path: [...path, 'outport'],
 })

@@ -56,7 +56,12 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
     const params = c.req.param() as Record<string, string>
     const { engine } = place
     return {
-      ...{ engine, deps, params, query: searchParams, look, call: callerOf(ask, c) },
+      engine,
+      deps,
+      params,
+      query: searchParams,
+      look,
+      call: callerOf(ask, c),
       cache: createCache(answers.of(engine), engine),
     }
   }

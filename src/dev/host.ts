@@ -49,8 +49,14 @@ async function serve(options: HostOptions) {
   }
   const bundled = (settings: ProjectSettings) =>
     bundle({
-      ...{ esbuild: libraries.esbuild, dir, root: dirname(config), entry: entry ?? settings.entry },
-      ...{ isWatching, isAlone: options.alone, onBuild: serveNext, onBroken },
+      esbuild: libraries.esbuild,
+      dir,
+      root: dirname(config),
+      entry: entry ?? settings.entry,
+      isWatching,
+      isAlone: options.alone,
+      onBuild: serveNext,
+      onBroken,
       define: { ...settings.define, __SIDEJOB_BUILD__: JSON.stringify(build) },
     })
 

@@ -169,7 +169,13 @@ async function started(options: StackOptions, running: Running) {
   await running.add('note', keepNote(folder, note, options.say))
 
   return {
-    ...{ url, apiKey, webhookSecret, redis, gateway, note, worker },
+    url,
+    apiKey,
+    webhookSecret,
+    redis,
+    gateway,
+    note,
+    worker,
     /** Absent with your own QStash. */
     qstash: standIn,
     /** A single-use login link to the dashboard; undefined if the Worker has none. */
@@ -254,7 +260,11 @@ function hostOf({ plan = planOf(), bounds = {}, loopAfter, say = () => {}, ...op
   const { config, entry, isWatching, alone } = options
   const { invocation, cpu, memory } = plans[plan].workers
   return {
-    ...{ config, entry, isWatching, alone, say },
+    config,
+    entry,
+    isWatching,
+    alone,
+    say,
     cpu: loopAfter ?? cpu,
     memory,
     bounds: plan === 'off' ? undefined : { ...invocation, ...bounds },
@@ -290,7 +300,9 @@ const varsOf = (
 function noteFor(url: string, apiKey: string, { redis, gateway, qstash }: Services): StackNote {
   const { kind, host, port, username, password, db } = redis
   return {
-    ...{ url, apiKey, pid: process.pid },
+    url,
+    apiKey,
+    pid: process.pid,
     redis: { kind, host, port, username, password, db },
     gateway: { url: gateway.url, token: gateway.token },
     qstash: { url: qstash.url, token: qstash.token },

@@ -156,7 +156,13 @@ function assemble(options: EngineOptions) {
   registry.serve(FAMILY, { inner: goThroughFamily, longest: slice })
   const { lease, budget, requests } = { ...laneDefaults, ...options.lane }
   const executor = createExecutor({
-    ...{ store, registry, random, now, ring, lease, push: outgoing },
+    store,
+    registry,
+    random,
+    now,
+    ring,
+    lease,
+    push: outgoing,
     isolate: options.isolate,
     env: options.env,
     hook: options.hook,
@@ -164,7 +170,11 @@ function assemble(options: EngineOptions) {
   })
   const constraints = createConstraints(store, registry)
   const dispatcher = createDispatcher({
-    ...{ store, executor, constraints, ring, lane: options.lane },
+    store,
+    executor,
+    constraints,
+    ring,
+    lane: options.lane,
     listen: (lane, signal) => client.listen(store.keys.calls(lane), signal),
   })
 

@@ -153,7 +153,11 @@ const channelsOf = ({ query }: { query: Waiting }): string[] =>
 
 const insideOf = (deps: Deps, { engine, publicUrl, downloads }: Place): Deps => ({
   ...deps,
-  ...{ engine, publicUrl, downloads, clock: undefined, tenants: undefined },
+  engine,
+  publicUrl,
+  downloads,
+  clock: undefined,
+  tenants: undefined,
 })
 
 /** Changes that need the scope admin are recorded before they happen. */

@@ -7,13 +7,17 @@ import { count, done, duration, flag, jobId, moment } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 const listedFile = z.object({
-  ...{ id: z.string(), size: z.int(), storedAt: moment, type: z.string().nullable() },
+  id: z.string(),
+  size: z.int(),
+  storedAt: moment,
+  type: z.string().nullable(),
   job: jobId.nullable().meta({ description: 'job that stored it' }),
 })
 type ListedFile = { id: string; size: number; storedAt: number; type: string | null; job: number | null }
 
 const filesTotal = z.object({
-  ...{ files: z.int(), bytes: z.int() },
+  files: z.int(),
+  bytes: z.int(),
   more: z.boolean().meta({ description: 'true if there are more than the 10,000 counted files' }),
 })
 export type FilesTotal = z.output<typeof filesTotal>
@@ -76,7 +80,8 @@ export const files = {
       summary: 'List files',
       description: 'Ordered by id.',
       query: z.strictObject({
-        ...{ limit: count(1, 1_000).optional(), cursor: z.string().max(2_000).optional() },
+        limit: count(1, 1_000).optional(),
+        cursor: z.string().max(2_000).optional(),
         total: flag.optional().meta({ description: 'also how many files there are in all, and their bytes' }),
       }),
       answers: {

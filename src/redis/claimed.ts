@@ -15,13 +15,11 @@ export function lentOf(
   const document = decodeRecord(text, side, open)
   const id = Number(document.token!.slice(0, document.token!.indexOf('.')))
   return {
-    ...{
-      id,
-      document,
-      ...lent,
-      steps: steps.map((word, i) => (i % 2 === 0 ? word : open.value(word, 'step'))),
-      family: family.map((heir) => heirOf(heir, vault)),
-    },
+    id,
+    document,
+    ...lent,
+    steps: steps.map((word, i) => (i % 2 === 0 ? word : open.value(word, 'step'))),
+    family: family.map((heir) => heirOf(heir, vault)),
     inputs: {
       ...ownInputsOf(document),
       ...Object.fromEntries(inputs.map(({ port, items }) => [port, items.map(open.item)])),
@@ -121,8 +119,17 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
 export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
   lentOrFault(
     {
-      ...{ document, inputs: [], side: [], children: [], steps: [], childCount: 0, family: [], wires: [] },
-      ...{ moreSteps: false, fault: '', piece: undefined },
+      document,
+      inputs: [],
+      side: [],
+      children: [],
+      steps: [],
+      childCount: 0,
+      family: [],
+      wires: [],
+      moreSteps: false,
+      fault: '',
+      piece: undefined,
     },
     vault,
   )
@@ -134,7 +141,10 @@ export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJo
 }
 
 const heirOf = ({ id, name, class: className, how, args, left }: Row<'heir'>, { open }: Vault): EndedChild => ({
-  ...{ id, name, class: className, how: how as EndedChild['how'] },
+  id,
+  name,
+  class: className,
+  how: how as EndedChild['how'],
   args: args === undefined ? null : open.value(args, 'args'),
   left: left === undefined ? null : how === 'failed' ? open.error(left) : open.value(left, 'result'),
 })

@@ -95,8 +95,13 @@ const isBlamed = (error: unknown): error is SidejobError => error instanceof Sid
 
 /** The answer for a run that cannot even be committed as failed: its lease ends and it is lost. */
 const uncommitted: CommitAnswer = {
-  ...{ word: 'ok', answers: ['lost'], version: '', failed: 0 },
-  ...{ lent: [], rings: [], stale: [] },
+  word: 'ok',
+  answers: ['lost'],
+  version: '',
+  failed: 0,
+  lent: [],
+  rings: [],
+  stale: [],
 }
 
 const errorLog = (entry: string): Words => ops.log({ level: 'error', entry: entry as Sealed })

@@ -42,7 +42,9 @@ export function lastMessageOf(text: string, show: (item: string) => string): Las
   const item = text.slice(end + 1)
   const { data, context } = itemOf(show(item))
   return {
-    ...{ at: Number(at), size: Number(size), counted },
+    at: Number(at),
+    size: Number(size),
+    counted,
     ...(item === '' ? {} : { message: data }),
     ...(context === undefined ? {} : { context }),
   }

@@ -204,8 +204,15 @@ function partsOf(job: NewJob, vault: Vault): Parts {
 
 /** The form that lib/job/create.lua takes. */
 const specWords = (job: NewJob, { fields, options, count }: Parts): string[] => [
-  ...[job.queue, job.class, job.known ? '1' : '', text(job.at), text(job.wait), String(job.priority ?? 0)],
-  ...[JSON.stringify(fields), String(count), ...options],
+  job.queue,
+  job.class,
+  job.known ? '1' : '',
+  text(job.at),
+  text(job.wait),
+  String(job.priority ?? 0),
+  JSON.stringify(fields),
+  String(count),
+  ...options,
 ]
 
 /** Seals args once; '' if there are none. */

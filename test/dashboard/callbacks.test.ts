@@ -37,7 +37,8 @@ test('shows the headers and the body of every try, without what is secret, and h
     response.writeHead(heard.length === 1 ? 503 : 200).end()
   })
   const callback = {
-    ...{ url: `${receiver.url}/hook?token=${SECRET}`, retry: [10] },
+    url: `${receiver.url}/hook?token=${SECRET}`,
+    retry: [10],
     headers: { 'X-Tenant': 'acme', Authorization: `Bearer ${SECRET}` },
   }
   const id = await pages.make('pays', { callback })

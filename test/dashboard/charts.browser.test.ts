@@ -10,7 +10,8 @@ import { visit } from './visit.ts'
 
 const pay = (queue: string) =>
   defineWorker({
-    ...{ class: 'pay', queue },
+    class: 'pay',
+    queue,
     retry: { max: 0 },
     perform(job: Job) {
       if (job.args !== null) throw new Error('the card was declined')

@@ -138,7 +138,11 @@ test('a class is registered by a form to the digit', async () => {
   expect(await classOf('typed')).toMatchObject({
     in: { n: { schema: '{"maximum":12345678901234567890}' } },
     out: { o: {} },
-    ...{ args: '{"minimum":1.50}', concurrency: 2, retain: 7 * 86_400_000, history: 3, limits: [{ concurrency: 2 }] },
+    args: '{"minimum":1.50}',
+    concurrency: 2,
+    retain: 7 * 86_400_000,
+    history: 3,
+    limits: [{ concurrency: 2 }],
     retry: { max: 2, backoff: { delays: [5_000, 60_000] } },
   })
 })

@@ -77,7 +77,13 @@ test('of a group; where there is no limit nobody waits, and a group that there i
   expect(asked).toMatchObject({ id: 'mail', concurrency: 2, preview: { wouldStart: 1, first: [{ job: ids[1] }] } })
   expect(await pages.engine.groups.get('mail')).toMatchObject({ concurrency: 1 })
   expect(await pages.engine.limits.set('new', { concurrency: 2 }, { preview: true })).toEqual({
-    ...{ key: 'new', concurrency: 2, rate: null, paused: false, shutUntil: null, running: 0, waiting: 0 },
+    key: 'new',
+    concurrency: 2,
+    rate: null,
+    paused: false,
+    shutUntil: null,
+    running: 0,
+    waiting: 0,
     preview: { wouldStart: 0, first: [] },
   })
   await expect(pages.engine.limits.get('new')).rejects.toMatchObject({ code: 'NOT_FOUND' })

@@ -87,7 +87,12 @@ counted('the log of a job that has ended is read where its entries can be, whate
   for (let i = 0; i < 1_000; i++)
     await rawCommand(
       ...([port, 'XADD', pages.store.keys.log, `${later}-${i + 1}`, 'at', String(later)] as const),
-      ...['job', '', 'level', 'info', 'entry', '{"message":"later"}'],
+      'job',
+      '',
+      'level',
+      'info',
+      'entry',
+      '{"message":"later"}',
     )
   let found: unknown[] = []
   const cost = await costOf(pages, async () => {

@@ -89,7 +89,9 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('link', { name: 'JSON' }).click()
       const body = page.getByRole('textbox', { name: /^Body/ })
       expect(JSON.parse(await body.inputValue())).toEqual({
-        ...{ queue: 'media', class: 'resize', priority: 3 },
+        queue: 'media',
+        class: 'resize',
+        priority: 3,
         inputs: { url: ['https://cdn.example/881.heic'], sizes: [[640]], format: ['avif'] },
       })
       await page.getByRole('link', { name: 'curl' }).click()

@@ -24,15 +24,33 @@ const quiet: needs.Known = {
 }
 
 const point = (ago: number, counts: object) => ({
-  ...{ made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0, longestWait: 0 },
-  ...{ ready: 0, running: 0, limited: 0, oldestReady: null },
+  made: 0,
+  runs: 0,
+  errors: 0,
+  completed: 0,
+  failed: 0,
+  terminated: 0,
+  lost: 0,
+  skipped: 0,
+  longestWait: 0,
+  ready: 0,
+  running: 0,
+  limited: 0,
+  oldestReady: null,
   ...counts,
   at: NOW - ago,
 })
 
 const queue = (about: object): QueueView =>
   ({
-    ...{ name: 'mail', paused: false, mode: 'push', lanes: 0, maxLanes: 4, ageing: null, batch: 10, oldestReady: null },
+    name: 'mail',
+    paused: false,
+    mode: 'push',
+    lanes: 0,
+    maxLanes: 4,
+    ageing: null,
+    batch: 10,
+    oldestReady: null,
     counts: {
       queued: 0,
       running: 0,
@@ -60,13 +78,19 @@ const limit = {
 }
 
 const schedule = (about: object) => ({
-  ...{ job: 7, class: 'report', aliases: ['nightly'], status: 'queued', failing: true },
+  job: 7,
+  class: 'report',
+  aliases: ['nightly'],
+  status: 'queued',
+  failing: true,
   lastRun: { startedAt: NOW - MINUTE, endedAt: NOW, outcome: 'failed', attempt: 1 },
   ...about,
 })
 
 const found = (faults: object) => ({
-  ...{ at: NOW, whole: true, faults },
+  at: NOW,
+  whole: true,
+  faults,
   ...(Object.keys(faults).length > 0 ? { since: NOW - HOUR, cursor: '5010' } : { since: null, cursor: null }),
 })
 
@@ -134,14 +158,25 @@ test('a schedule is told with how often in a row it failed, since its last run, 
 })
 
 const kindOf15 = (about: { class?: string; error?: string; n: number; ago?: number }) => ({
-  ...{ error: about.error ?? 'e1', class: about.class ?? 'resize', queues: ['media'] },
-  ...{ message: 'no answer within #', example: 'no answer within 30 s', frame: null, count: 412 },
-  ...{ firstAt: NOW - 48 * MINUTE, lastAt: NOW, jobs: [1] },
+  error: about.error ?? 'e1',
+  class: about.class ?? 'resize',
+  queues: ['media'],
+  message: 'no answer within #',
+  example: 'no answer within 30 s',
+  frame: null,
+  count: 412,
+  firstAt: NOW - 48 * MINUTE,
+  lastAt: NOW,
+  jobs: [1],
   minutes: [{ at: NOW - (about.ago ?? 2 * MINUTE), count: about.n }],
 })
 
 const hoursOf = (name: string, completed: number, queue = 'media') => ({
-  ...{ queue, class: name, counts: {}, waited: null, took: null },
+  queue,
+  class: name,
+  counts: {},
+  waited: null,
+  took: null,
   hours: [{ at: Math.floor(NOW / HOUR) * HOUR, completed, failed: 0, lost: 0 }],
 })
 
@@ -210,7 +245,9 @@ test('a pull class without a pull worker is named, not its lanes', () => {
   const queues = [queue({ name: 'core', oldestReady: NOW - 10 * MINUTE, lanes: 1, counts: { queued: 3 } })]
   const [need] = needs.needsOf({ ...quiet, queues, unclaimed: new Map([['core', ['render']]]) })
   expect(need).toMatchObject({
-    ...{ rule: 'unclaimed', name: 'render', more: '3 jobs in the queue' },
+    rule: 'unclaimed',
+    name: 'render',
+    more: '3 jobs in the queue',
     text: 'No pull worker takes {} from queue core: a job has been ready for 10 min.',
     buttons: [{ to: '/jobs?status=queued&queue=core&class=render', text: 'See the jobs' }],
   })
@@ -218,15 +255,13 @@ test('a pull class without a pull worker is named, not its lanes', () => {
 
 test('what is muted needs no look: what failed is told without it, also where more has failed than was looked at', () => {
   const kind = (n: number) => ({
-    ...{
-      error: 'e1',
-      class: 'resize',
-      message: 'no answer',
-      example: 'no answer',
-      count: n,
-      firstAt: NOW,
-      lastAt: NOW,
-    },
+    error: 'e1',
+    class: 'resize',
+    message: 'no answer',
+    example: 'no answer',
+    count: n,
+    firstAt: NOW,
+    lastAt: NOW,
     minutes: [{ at: NOW - 2 * MINUTE, count: n }],
   })
   const told = (failed: number, known: object) => {
@@ -295,7 +330,11 @@ test('series have a column for every moment', () => {
 })
 
 const drawn = {
-  ...{ nextAt: null, lastRun: null, paused: false, missed: null, moved: null },
+  nextAt: null,
+  lastRun: null,
+  paused: false,
+  missed: null,
+  moved: null,
   repeat: encodeValue({ cron: '0 * * * *' })!,
 }
 
@@ -339,7 +378,9 @@ test('a calendar has dots for slots, and a band where they are too many', () => 
 test('another day or week of the calendar is in the address, with what ran in it and its slots', () => {
   const at = (search: string) => shownIn(new URLSearchParams(search), NOW)
   expect(at('view=week&from=2027-01-10T00:00Z')).toMatchObject({
-    ...{ from: Date.parse('2027-01-10'), to: Date.parse('2027-01-17'), isNow: false },
+    from: Date.parse('2027-01-10'),
+    to: Date.parse('2027-01-17'),
+    isNow: false,
   })
   const today = at('')
   expect([today.to - today.from, today.isNow]).toEqual([24 * HOUR, true])

@@ -12,10 +12,17 @@ const graph = {
   outports: { y: { node: 'b', outport: 'out' } },
 }
 const run = (from: number, to: number, outcome = 'completed', attempt = 1) => ({
-  ...{ startedAt: T + from, endedAt: T + to, outcome, attempt },
+  startedAt: T + from,
+  endedAt: T + to,
+  outcome,
+  attempt,
 })
 const event = (at: number, of: Partial<FlowEvent>): FlowEvent => ({
-  ...{ id: `${at}-0`, at: T + at, moves: [], counts: [], more: 0 },
+  id: `${at}-0`,
+  at: T + at,
+  moves: [],
+  counts: [],
+  more: 0,
   ...of,
 })
 
@@ -41,8 +48,16 @@ const events = [
 ]
 
 const node = (name: string, status: FlowNodeView['status']): FlowNodeView => ({
-  ...{ name, queue: 'default', class: 'pass', job: 2, status, ranAt: null, lastRun: null, limit: null },
-  ...{ leaseUntil: null, until: null },
+  name,
+  queue: 'default',
+  class: 'pass',
+  job: 2,
+  status,
+  ranAt: null,
+  lastRun: null,
+  limit: null,
+  leaseUntil: null,
+  until: null,
 })
 const live = { graph, nodes: [node('a', 'completed'), node('b', 'queued')], wires: [] }
 const at = (ms: number) => momentOf(timelineOf(events), live, T + ms)

@@ -73,13 +73,11 @@ const paths = (name: string) => [
     .map(({ path }) =>
       path.replace(':job', '1').replace(':queue', 'default').replace(':class', `class-${name}`).replace(':id', 'x'),
     ),
-  ...[
-    '/jobs?status=failed',
-    `/limits?open=limit-${name}`,
-    '/find?q=class',
-    '/callbacks?state=FAILED',
-    '/jobs/1?tab=errors',
-  ],
+  '/jobs?status=failed',
+  `/limits?open=limit-${name}`,
+  '/find?q=class',
+  '/callbacks?state=FAILED',
+  '/jobs/1?tab=errors',
 ]
 
 describe.each([...names, HOME])('%s', (name) => {

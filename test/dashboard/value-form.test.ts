@@ -25,8 +25,13 @@ describe('what was typed', () => {
 
   test('is read by members, each by its own schema, and what was left empty is left out', () => {
     const typed = {
-      ...{ 'v/id': '12345678901234567890', 'v/gift': 'true', 'v/speed': 'fast', 'v/tags/-': ' a\n\nb"c ' },
-      ...{ 'v/to/city': 'Łódź', [memberOf('v/to', 'a/b')]: '1.50', 'v/rest': 'null' },
+      'v/id': '12345678901234567890',
+      'v/gift': 'true',
+      'v/speed': 'fast',
+      'v/tags/-': ' a\n\nb"c ',
+      'v/to/city': 'Łódź',
+      [memberOf('v/to', 'a/b')]: '1.50',
+      'v/rest': 'null',
     }
     expect(read(typed)).toBe(
       '{"id":12345678901234567890,"gift":true,"speed":"fast","tags":["a","b\\"c"],"to":{"city":"Łódź","a/b":1.50},"rest":null}',
@@ -58,7 +63,8 @@ describe('the ports of a job', () => {
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
     const ports = { in: { order: { schema: order }, odd: { schema: { type: ['string', 'null'] } } }, out: { sum: {} } }
     const made = await pages.ask('/v1/workers/shop/packs', {
-      ...{ method: 'PUT', headers },
+      method: 'PUT',
+      headers,
       body: JSON.stringify({ pull: true, ...ports }),
     })
     expect(made.status).toBe(200)

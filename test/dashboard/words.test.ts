@@ -181,8 +181,13 @@ test('the filter is the query string', () => {
   const all =
     'status=failed,terminated,x&since=6h&until=2026-01-01T00:00:00Z&longer=1m&waits=retry&callback=FAILED&tag=gpu'
   expect(filterOf(new URLSearchParams(all), moments)).toEqual({
-    ...{ status: ['failed', 'terminated'], since: NOW - 6 * 3_600_000, until: Date.UTC(2026, 0), longer: 60_000 },
-    ...{ waits: 'retry', callback: 'FAILED', tag: 'gpu' },
+    status: ['failed', 'terminated'],
+    since: NOW - 6 * 3_600_000,
+    until: Date.UTC(2026, 0),
+    longer: 60_000,
+    waits: 'retry',
+    callback: 'FAILED',
+    tag: 'gpu',
   })
   const order = (query: string) => filterOf(new URLSearchParams(query), moments)
   expect(order('sort=ended&status=failed&cursor=9.1.0')).toEqual({ status: 'failed', sort: 'ended', cursor: '9.1.0' })
@@ -191,7 +196,9 @@ test('the filter is the query string', () => {
   expect(filterOf(new URLSearchParams('since=deploy'), moments)).toEqual({ since: NOW - 5_000 })
   expect(filterOf(new URLSearchParams('since=deploy&status=x&longer=long&waits=tea'), { now: NOW })).toEqual({})
   expect(typed('failed,terminated since:6h waits:limit')).toEqual({
-    ...{ status: 'failed,terminated', since: '6h', waits: 'limit' },
+    status: 'failed,terminated',
+    since: '6h',
+    waits: 'limit',
   })
   expect(typed('failed queue:media resize')).toEqual({ status: 'failed', queue: 'media', class: 'resize' })
   expect(typed('#48231')).toEqual({ job: '48231' })
@@ -199,13 +206,33 @@ test('the filter is the query string', () => {
 
 describe('what happened to a job', () => {
   const reason = (code: string, data: Reason['data'] = {}, more: Partial<Reason> = {}): Reason => ({
-    ...{ code, message: 'in other words', data, since: NOW },
+    code,
+    message: 'in other words',
+    data,
+    since: NOW,
     ...more,
   })
   const job: JobRow = {
-    ...{ id: 7, queue: 'mail', class: 'send', status: 'queued', name: null, parent: null, aliases: [], priority: 0 },
-    ...{ group: null, tag: null, attempt: 0, createdAt: NOW, ranAt: null, endedAt: null, runAt: null, progress: null },
-    ...{ run: null, message: null, callback: null, reason: reason('QUEUED', { queue: 'mail' }) },
+    id: 7,
+    queue: 'mail',
+    class: 'send',
+    status: 'queued',
+    name: null,
+    parent: null,
+    aliases: [],
+    priority: 0,
+    group: null,
+    tag: null,
+    attempt: 0,
+    createdAt: NOW,
+    ranAt: null,
+    endedAt: null,
+    runAt: null,
+    progress: null,
+    run: null,
+    message: null,
+    callback: null,
+    reason: reason('QUEUED', { queue: 'mail' }),
   }
   const until = NOW + 5
   const at = { of: 'until', moment: until } as const

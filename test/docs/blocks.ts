@@ -12,7 +12,9 @@ const readmesIn = (folder: string): string[] =>
     .filter((file) => pagesIn(join(root, folder)).includes(file.slice(folder.length + 1)))
 
 export const pages = [
-  ...['README.md', 'CONTRIBUTING.md', 'src/README.md'],
+  'README.md',
+  'CONTRIBUTING.md',
+  'src/README.md',
   ...pagesIn(join(root, 'docs')).map((page) => `docs/${page}`),
   ...readmesIn('examples'),
   ...readmesIn('templates'),

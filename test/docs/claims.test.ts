@@ -31,8 +31,11 @@ test.each(claims.map((claim) => [claim.page, claim.starts, claim] as const))(
     try {
       await claim.before?.(site)
       Object.assign(globalThis, {
-        ...{ client: site.client, url: site.url, key: KEY },
-        ...{ createInvoice: async () => ({ id: 'inv_1' }), mail: async () => undefined },
+        client: site.client,
+        url: site.url,
+        key: KEY,
+        createInvoice: async () => ({ id: 'inv_1' }),
+        mail: async () => undefined,
       })
       const block = blockAt(page, starts)
       const text = Object.entries(claim.stands?.(site) ?? {}).reduce(

@@ -36,7 +36,8 @@ const doubles: Claim['after'] = async (_site, { double }) => {
 export const claims: Claim[] = [
   { page: 'README.md', starts: 'import { defineWorker, port }', after: doubles },
   {
-    ...{ page: 'README.md', starts: 'import { createClient }' },
+    page: 'README.md',
+    starts: 'import { createClient }',
     stands: ({ url }) => ({
       'http://127.0.0.1:8787': url,
       'dev_…': KEY,
@@ -45,7 +46,9 @@ export const claims: Claim[] = [
     after: async (_site, exported) => expect(exported.shown).toEqual([2, 4, 6]),
   },
   {
-    ...{ page: 'docs/callbacks.md', starts: 'await client.jobs.enqueue', classes: ['report'] },
+    page: 'docs/callbacks.md',
+    starts: 'await client.jobs.enqueue',
+    classes: ['report'],
     async after({ client, reaches }) {
       await reaches(1, 'completed')
       const callback = (await client.jobs.list({ queue: 'sidejob' })).jobs
@@ -53,16 +56,20 @@ export const claims: Claim[] = [
     },
   },
   {
-    ...{ page: 'docs/client.md', starts: 'import { createClient }' },
+    page: 'docs/client.md',
+    starts: 'import { createClient }',
     stands: ({ url }) => ({ 'http://127.0.0.1:8787': url, 'dev_…': KEY }),
     after: async ({ client }) => expect((await client.ports.look(2, 'out', 'doubled')).size).toBe(3),
   },
   {
-    ...{ page: 'docs/concurrency.md', starts: 'await client.jobs.enqueue', classes: ['sync'] },
+    page: 'docs/concurrency.md',
+    starts: 'await client.jobs.enqueue',
+    classes: ['sync'],
     after: async ({ client }) => expect(await client.jobs.get(1)).toMatchObject({ group: 'customer-7' }),
   },
   {
-    ...{ page: 'docs/flows.md', starts: 'const { graph, hash }' },
+    page: 'docs/flows.md',
+    starts: 'const { graph, hash }',
     async before({ client, from }) {
       await from(7)
       await client.jobs.enqueue({ queue: 'core', class: 'flow', args: { graph: { nodes: {}, name: 'before' } } })
@@ -72,25 +79,30 @@ export const claims: Claim[] = [
     after: async ({ client }) => expect((await client.flows.get(7)).graph).toMatchObject({ name: 'catalog' }),
   },
   {
-    ...{ page: 'docs/job.md', starts: 'import { defineWorker' },
+    page: 'docs/job.md',
+    starts: 'import { defineWorker',
     async after(_site, { pair }) {
       const { out, unread } = await call(pair as never, { left: [1, 2], right: ['a'] } as never)
       expect({ out, unread }).toEqual({ out: { pair: [[1, 'a']] }, unread: { left: [2], right: [] } })
     },
   },
   {
-    ...{ page: 'docs/jobs.md', starts: 'const { id, status }', classes: ['resize'] },
+    page: 'docs/jobs.md',
+    starts: 'const { id, status }',
+    classes: ['resize'],
     after: async ({ client }) => expect(await client.jobs.get(1)).toMatchObject({ status: 'queued', priority: 10 }),
   },
   {
-    ...{ page: 'docs/ports.md', starts: 'import { defineWorker' },
+    page: 'docs/ports.md',
+    starts: 'import { defineWorker',
     async after(_site, { greet }) {
       const { out } = await call(greet as never, { name: ['Ann'] } as never)
       expect(out).toEqual({ text: ['Hello, Ann!'] })
     },
   },
   {
-    ...{ page: 'docs/ports.md', starts: 'await client.ports.write(7' },
+    page: 'docs/ports.md',
+    starts: 'await client.ports.write(7',
     stands: () => ({ 'const { values }': 'export const { values }' }),
     async before({ client, from }) {
       await from(7)
@@ -100,22 +112,27 @@ export const claims: Claim[] = [
       expect((values as never as { data: string }[]).map(({ data }) => data)).toContain('Hello, Eve!'),
   },
   {
-    ...{ page: 'docs/schedules.md', starts: 'await client.jobs.enqueue', classes: ['report', 'sync', 'clean'] },
+    page: 'docs/schedules.md',
+    starts: 'await client.jobs.enqueue',
+    classes: ['report', 'sync', 'clean'],
     after: async (site) => expect((await jobsOf(site)).map(({ status }) => status)).toContain('queued'),
   },
   {
-    ...{ page: 'docs/schedules.md', starts: 'import { defineWorker }' },
+    page: 'docs/schedules.md',
+    starts: 'import { defineWorker }',
     after: async (_site, { report }) => expect(report!.cron).toMatchObject({ missed: 'skip' }),
   },
   {
-    ...{ page: 'docs/schemas.md', starts: 'import { defineWorker' },
+    page: 'docs/schemas.md',
+    starts: 'import { defineWorker',
     async after(_site, { double }) {
       const { out, result } = await call(double as never, { n: [1, 2] } as never, { args: {} } as never)
       expect({ out, result }).toEqual({ out: { doubled: [2, 4] }, result: { count: 2 } })
     },
   },
   {
-    ...{ page: 'docs/start.md', starts: '// src/jobs/hello.ts' },
+    page: 'docs/start.md',
+    starts: '// src/jobs/hello.ts',
     async after(_site, { hello }) {
       expect((await call(hello as never, {} as never, { args: { name: 'Ann' } } as never)).result).toBe('Hello, Ann!')
     },
@@ -123,14 +140,16 @@ export const claims: Claim[] = [
   { page: 'docs/testing.md', starts: "import { call } from 'sidejob/testing'" },
   { page: 'docs/testing.md', starts: "import { sandbox } from 'sidejob/testing'" },
   {
-    ...{ page: 'docs/testing.md', starts: "import { createSidejob } from 'sidejob'" },
+    page: 'docs/testing.md',
+    starts: "import { createSidejob } from 'sidejob'",
     stands: ({ redis, qstash }) => ({
       "'http://127.0.0.1:8079', token: 'local'": `'${redis.url}', token: '${redis.token}'`,
       "'http://127.0.0.1:8080', token: 'local'": `'${qstash.url}', token: '${qstash.token}'`,
     }),
   },
   {
-    ...{ page: 'docs/waits.md', starts: 'import { defineWorker' },
+    page: 'docs/waits.md',
+    starts: 'import { defineWorker',
     async after(_site, { order }) {
       const job = sandbox(order as never, { args: { id: '7' } } as never)
       expect((await job.settle())?.end).toBe('suspended')

@@ -46,7 +46,11 @@ test('docs/start.md shows the lines of sidejob dev', () => {
   const said = [
     { sidejob: 'run', job: 458, class: 'double', outcome: 'completed', ms: 3 },
     {
-      ...{ sidejob: 'run', job: 459, class: 'double', outcome: 'failed', ms: 12 },
+      sidejob: 'run',
+      job: 459,
+      class: 'double',
+      outcome: 'failed',
+      ms: 12,
       error: { message: 'I do not like x', stack: 'Error: I do not like x\n    at perform (worker.js:7:9)' },
     },
     { sidejob: 'console', job: 460, class: 'double', level: 'log', text: 'the output of the function' },

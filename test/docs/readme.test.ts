@@ -50,7 +50,8 @@ test('a worker in ten lines, a job in three', async () => {
 test('a run with more output than a call returns reports it, and its values stay in place', async () => {
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
   const client = createClient({
-    ...{ url: 'http://127.0.0.1', key: 'dev' },
+    url: 'http://127.0.0.1',
+    key: 'dev',
     fetch: (...args) => Promise.resolve(app.request(...args)),
   })
   const running = client.run(double, { n: Array.from({ length: 1_001 }, (_, n) => n) })

@@ -28,7 +28,10 @@ export async function startSite(functions: Worker[]) {
     const body = ['GET', 'HEAD'].includes(incoming.method!) ? undefined : (Readable.toWeb(incoming) as ReadableStream)
     const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [name, String(value)])
     const request = new Request(`${url}${incoming.url}`, {
-      ...{ method: incoming.method, headers, body, duplex: 'half' },
+      method: incoming.method,
+      headers,
+      body,
+      duplex: 'half',
     } as RequestInit)
     const answer = await worker.fetch(request, env, { waitUntil: keep })
     outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
@@ -41,8 +44,12 @@ export async function startSite(functions: Worker[]) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const env = {
-    ...{ UPSTASH_REDIS_REST_URL: state.options.url, UPSTASH_REDIS_REST_TOKEN: state.options.token },
-    ...{ QSTASH_URL: qstash.url, QSTASH_TOKEN: qstash.token, PUBLIC_URL: url, SIDEJOB_API_KEY: KEY },
+    UPSTASH_REDIS_REST_URL: state.options.url,
+    UPSTASH_REDIS_REST_TOKEN: state.options.token,
+    QSTASH_URL: qstash.url,
+    QSTASH_TOKEN: qstash.token,
+    PUBLIC_URL: url,
+    SIDEJOB_API_KEY: KEY,
     QSTASH_CURRENT_SIGNING_KEY: development.currentSigningKey,
     QSTASH_NEXT_SIGNING_KEY: development.nextSigningKey,
     SIDEJOB_WEBHOOK_SECRET: 'whsec_dGhlIHNlY3JldCBvZiB0aGUgdGVzdHM=',
@@ -55,7 +62,10 @@ export async function startSite(functions: Worker[]) {
   const client = createClient({ url, key: KEY })
 
   return {
-    ...{ url, client, redis: state.options, qstash },
+    url,
+    client,
+    redis: state.options,
+    qstash,
     /** Makes jobs that are of no interest until the next one has this id. */
     async from(id: number) {
       await client.workers.register('before', 'before', { pull: true })

@@ -46,9 +46,14 @@ beforeAll(async () => {
   kit = await startKit({ hold: true })
   const { url, token } = kit.options
   env = {
-    ...{ UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_API_KEY: 'key' },
-    ...{ QSTASH_URL: kit.qstash.url, QSTASH_TOKEN: kit.qstash.token, PUBLIC_URL: 'http://127.0.0.1:1' },
-    ...{ QSTASH_CURRENT_SIGNING_KEY: 'a', QSTASH_NEXT_SIGNING_KEY: 'b' },
+    UPSTASH_REDIS_REST_URL: url,
+    UPSTASH_REDIS_REST_TOKEN: token,
+    SIDEJOB_API_KEY: 'key',
+    QSTASH_URL: kit.qstash.url,
+    QSTASH_TOKEN: kit.qstash.token,
+    PUBLIC_URL: 'http://127.0.0.1:1',
+    QSTASH_CURRENT_SIGNING_KEY: 'a',
+    QSTASH_NEXT_SIGNING_KEY: 'b',
     ...secrets,
   }
 })
@@ -239,8 +244,13 @@ test('an entry of the audit is also a line of the log, and strangers see the mou
   await jobs.client(env).keys.add({ name: 'logged', scopes: ['read'] })
   print.mockRestore()
   expect(lines.map((line) => JSON.parse(line))).toContainEqual({
-    ...{ sidejob: 'audit', by: expect.stringMatching(/^key:/), name: 'deployment', verb: 'keys.add', method: 'POST' },
-    ...{ path: '/v1/keys', url: 'http://127.0.0.1:1/_jobs' },
+    sidejob: 'audit',
+    by: expect.stringMatching(/^key:/),
+    name: 'deployment',
+    verb: 'keys.add',
+    method: 'POST',
+    path: '/v1/keys',
+    url: 'http://127.0.0.1:1/_jobs',
   })
   const own = jobs.with({ fetch: () => new Response('own') })
   const answer = await own.fetch(new Request('http://127.0.0.1/.well-known/sidejob'), env, { waitUntil: () => {} })

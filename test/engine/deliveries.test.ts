@@ -106,7 +106,11 @@ test('a waiting parent receives the outcome of its children, until it commits', 
   const parent = await make('parent')
   const run = await one('parent')
   const spawned = ['good', 'bad', 'unwanted'].map((name) => ({
-    ...{ op: 'spawn' as const, name, queue: 'q', class: name, args: `"${name}"` },
+    op: 'spawn' as const,
+    name,
+    queue: 'q',
+    class: name,
+    args: `"${name}"`,
     keepResult: true,
   }))
   await engine.runs.commit(run.run.token, { end: 'suspended', waitFor: 'children', ops: spawned })

@@ -219,7 +219,9 @@ describe('a key is missing', () => {
 test('a reader without the key sees everything else, and copies no sealed value', async () => {
   const { jobs } = await kit.engine.jobs.enqueue([
     {
-      ...{ queue: 'default', class: 'echo', args: JSON.stringify(mark('x')) },
+      queue: 'default',
+      class: 'echo',
+      args: JSON.stringify(mark('x')),
       callback: { url: 'http://127.0.0.1:9/hook' },
     } as never,
   ])

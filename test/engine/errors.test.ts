@@ -102,7 +102,9 @@ describe('errors', () => {
     // The jobs themselves are unchanged.
     expect((await kit.engine.jobs.list({ error })).jobs).toHaveLength(3)
     expect(await kit.engine.errors.mute(error, { muted: false, by: 'ann' })).toEqual({
-      ...{ kind: error, muted: null, was: muted },
+      kind: error,
+      muted: null,
+      was: muted,
     })
     expect(await kit.engine.errors.list({})).toMatchObject({ errors: [{ error }, { error: other }], muted: [] })
   })

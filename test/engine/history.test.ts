@@ -179,7 +179,13 @@ test('one run is shown in full: ready time, end, reads, writes, new jobs and log
   await ended(id)
   const run = await kit.engine.jobs.pastRun(String(id), 1)
   expect(run).toMatchObject({
-    ...{ n: 1, outcome: 'completed', attempt: 1, retried: false, by: 'function', commits: 2, more: 0 },
+    n: 1,
+    outcome: 'completed',
+    attempt: 1,
+    retried: false,
+    by: 'function',
+    commits: 2,
+    more: 0,
     reads: [{ job: id, dir: 'in', port: 'n', values: 3 }],
     writes: [{ job: id, dir: 'out', port: 'sum', values: 1 }],
     made: [{ name: 'child' }],

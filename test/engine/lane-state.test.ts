@@ -11,15 +11,23 @@ const events = (leaves: boolean, idle: boolean) =>
 
 test('a lane with time left serves as long as Redis has jobs for it', () => {
   expect(events(false, true)).toEqual({
-    ...{ ok: 'jobs', more: 'jobs', warm: 'quiet' },
-    ...{ empty: 'done', full: 'done', stale: 'done' },
+    ok: 'jobs',
+    more: 'jobs',
+    warm: 'quiet',
+    empty: 'done',
+    full: 'done',
+    stale: 'done',
   })
 })
 
 test('a lane that may not claim waits for its runs, then leaves', () => {
   expect(events(false, false)).toEqual({
-    ...{ ok: 'jobs', more: 'jobs', warm: 'quiet' },
-    ...{ empty: 'closed', full: 'closed', stale: 'closed' },
+    ok: 'jobs',
+    more: 'jobs',
+    warm: 'quiet',
+    empty: 'closed',
+    full: 'closed',
+    stale: 'closed',
   })
 })
 

@@ -508,7 +508,10 @@ describe('a process that asks under a name', () => {
     const id = await kit.make('work', { queue, history: 5 })
     const [run] = await kit.engine.runs.claim(queue, { process: 'host:1' })
     expect(await processOf('host:1')).toMatchObject({
-      ...{ kind: 'pull', queues: [queue], live: true, signal: null },
+      kind: 'pull',
+      queues: [queue],
+      live: true,
+      signal: null,
       runs: [{ job: id, queue, class: 'work', by: 'pull', leaseUntil: run!.run.leaseUntil }],
     })
     await commit(run!.run.token, { end: 'completed' })

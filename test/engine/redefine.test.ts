@@ -39,7 +39,8 @@ test('given members replace old ones, the rest stays, and null restores the defa
     retry: { max: 9, backoff: { base: 1_000 } },
     concurrency: 4,
     in: { url: { schema: text }, size: { default: '12345678901234567890' }, more: {} },
-    ...{ out: {}, redact: ['args.card'] },
+    out: {},
+    redact: ['args.card'],
   })
   expect(await kept()).toMatchObject(definition)
   // And holds at once: four may run.

@@ -73,7 +73,16 @@ describe('all commands', () => {
   scenario('QueryJob shows ten keys, in their order, and no parent', async (client) => {
     const { C1 } = await family(client)
     expect(Object.keys(await client.query(C1))).toEqual([
-      ...['created', 'data', 'jobID', 'lastRun', 'name', 'nextRun', 'priority', 'repeat', 'retryAfter', 'state'],
+      'created',
+      'data',
+      'jobID',
+      'lastRun',
+      'name',
+      'nextRun',
+      'priority',
+      'repeat',
+      'retryAfter',
+      'state',
     ])
   })
 })
@@ -248,12 +257,33 @@ describe('CreateJob', () => {
   })
 
   const malformed = [
-    ...['blabla', 'FINISHED', 'FINISHED,', '+1 HOUR', 'EVERY, +1 DAY', 'CREATED, +1 DAY', 'MONTHLY', 'HOURLY '],
-    ...['FINISHED; +1 DAY', 'FINISHED , +1 HOUR', 'FINISHED, +1 HOUR , START OF DAY', 'FINISHED, 1 HOUR'],
-    ...['FINISHED, + 1 HOUR', 'FINISHED, +1  HOUR', 'FINISHED, +1.5 HOURS', 'FINISHED, +1 WEEK'],
-    ...['FINISHED, +1 FORTNIGHT', 'FINISHED, +1 HOURSS', 'FINISHED, +1000 HOURS', 'FINISHED, +999999999 SECONDS'],
-    ...['FINISHED, WEEKDAY 7', 'FINISHED, WEEKDAY  1', 'FINISHED, START OF WEEK', 'FINISHED, START  OF DAY'],
-    ...['FINISHED, +01:00', 'FINISHED, localtime', 'FINISHED, unixepoch'],
+    'blabla',
+    'FINISHED',
+    'FINISHED,',
+    '+1 HOUR',
+    'EVERY, +1 DAY',
+    'CREATED, +1 DAY',
+    'MONTHLY',
+    'HOURLY ',
+    'FINISHED; +1 DAY',
+    'FINISHED , +1 HOUR',
+    'FINISHED, +1 HOUR , START OF DAY',
+    'FINISHED, 1 HOUR',
+    'FINISHED, + 1 HOUR',
+    'FINISHED, +1  HOUR',
+    'FINISHED, +1.5 HOURS',
+    'FINISHED, +1 WEEK',
+    'FINISHED, +1 FORTNIGHT',
+    'FINISHED, +1 HOURSS',
+    'FINISHED, +1000 HOURS',
+    'FINISHED, +999999999 SECONDS',
+    'FINISHED, WEEKDAY 7',
+    'FINISHED, WEEKDAY  1',
+    'FINISHED, START OF WEEK',
+    'FINISHED, START  OF DAY',
+    'FINISHED, +01:00',
+    'FINISHED, localtime',
+    'FINISHED, unixepoch',
   ]
 
   scenario('a malformed repeat is refused by each command that takes one', async ({ create, json }) => {

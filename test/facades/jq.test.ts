@@ -45,8 +45,13 @@ type Reply = { status?: number; body?: unknown; bytes?: Uint8Array; type?: strin
 const now = () => Date.now() + kit.engineOptions.clock!()
 const success = (result: unknown = null) => ({ type: 'success', finished_at: '2026-03-11T12:00:00Z', result })
 const failure = (more: object = {}) => ({
-  ...{ type: 'failure', reason: 'other', finished_at: '2026-03-11T12:00:00+01:00', should_retry: true },
-  ...{ error: { code: 500 }, message: 'boom', ...more },
+  type: 'failure',
+  reason: 'other',
+  finished_at: '2026-03-11T12:00:00+01:00',
+  should_retry: true,
+  error: { code: 500 },
+  message: 'boom',
+  ...more,
 })
 
 /** A worker that remembers its calls, registered under a name of its own. */
@@ -659,8 +664,12 @@ describe('documents', () => {
     }
     expect(pusher.openapi).toBe('3.1.0')
     expect(Object.keys(pusher.paths).sort()).toEqual([
-      ...['/jq/constraints/{name}', '/jq/jobs', '/jq/jobs/{id}/result', '/jq/openapi.json'],
-      ...['/jq/worker.openapi.json', '/jq/workers/{name}'],
+      '/jq/constraints/{name}',
+      '/jq/jobs',
+      '/jq/jobs/{id}/result',
+      '/jq/openapi.json',
+      '/jq/worker.openapi.json',
+      '/jq/workers/{name}',
     ])
     expect(Object.keys(pusher.paths['/jq/jobs/{id}/result']!)).toEqual(['get', 'post'])
     expect(JSON.stringify(pusher.paths['/jq/jobs'])).toContain(MSGPACK)

@@ -66,9 +66,25 @@ export const view: JobView = {
 }
 
 const row: JobRow = {
-  ...{ id: 7, queue: 'core', class: 'zip', status: 'queued', name: null, parent: null, aliases: [], priority: 0 },
-  ...{ group: 'g', tag: null, attempt: 0, createdAt: T, ranAt: null, endedAt: null, runAt: null, progress: '[1.0]' },
-  ...{ run: null, message: null, callback: null },
+  id: 7,
+  queue: 'core',
+  class: 'zip',
+  status: 'queued',
+  name: null,
+  parent: null,
+  aliases: [],
+  priority: 0,
+  group: 'g',
+  tag: null,
+  attempt: 0,
+  createdAt: T,
+  ranAt: null,
+  endedAt: null,
+  runAt: null,
+  progress: '[1.0]',
+  run: null,
+  message: null,
+  callback: null,
   reason: { code: 'LIMITED', message: 'limit api is full', since: T, key: 'api', data: { limit: 'api' } },
 }
 
@@ -176,12 +192,30 @@ const wireShown: WireView = {
   out: [0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
 }
 const flowShown: FlowRow = {
-  ...{ id: 7, name: 'catalog', aliases: ['nightly'], status: 'suspended', createdAt: T },
-  ...{ nodes: 3, active: 2, wires: 4, values: 12, oldestAt: T, changedAt: T, changedBy: 'key:3' },
+  id: 7,
+  name: 'catalog',
+  aliases: ['nightly'],
+  status: 'suspended',
+  createdAt: T,
+  nodes: 3,
+  active: 2,
+  wires: 4,
+  values: 12,
+  oldestAt: T,
+  changedAt: T,
+  changedBy: 'key:3',
 }
 const nodeShown: FlowNodeView = {
-  ...{ name: 'a', queue: 'default', class: 'zip', job: 8, status: 'queued', ranAt: T, lastRun: null },
-  ...{ limit: 'stripe', leaseUntil: null, until: null },
+  name: 'a',
+  queue: 'default',
+  class: 'zip',
+  job: 8,
+  status: 'queued',
+  ranAt: T,
+  lastRun: null,
+  limit: 'stripe',
+  leaseUntil: null,
+  until: null,
 }
 const told: CallbackView = {
   of: 7,
@@ -237,8 +271,16 @@ const answers: Unperformed = {
     list: async () => ({
       errors: [
         {
-          ...{ error: '0123456789abcdef', class: 'zip', queues: ['core'], message: 'card #', example: 'card 7' },
-          ...{ frame: null, count: 2, firstAt: T, lastAt: T, jobs: [7] },
+          error: '0123456789abcdef',
+          class: 'zip',
+          queues: ['core'],
+          message: 'card #',
+          example: 'card 7',
+          frame: null,
+          count: 2,
+          firstAt: T,
+          lastAt: T,
+          jobs: [7],
         },
       ],
       looked: 2,
@@ -249,7 +291,10 @@ const answers: Unperformed = {
   },
   search: async () => ({
     jobs: [{ id: 7, class: 'zip', queue: 'core', status: 'queued', alias: 'nightly' }],
-    ...{ queues: ['core'], limits: [], groups: [], channels: [] },
+    queues: ['core'],
+    limits: [],
+    groups: [],
+    channels: [],
   }),
   health: async () => ({ ok: true, redis: true, version: '1' }),
   dispatch: async () => ({ runs: 0, ended: 'empty' }),
@@ -272,11 +317,22 @@ const answers: Unperformed = {
     setState: async () => ({ n: '~kQE=' }),
     result: async () => ({ ended: true, result: { type: 'success', finishedAt: T, result: '[1.0]' } }),
     why: async () => ({
-      ...{ job: 7, class: 'zip', queue: 'core', status: 'queued', running: false, run: null },
+      job: 7,
+      class: 'zip',
+      queue: 'core',
+      status: 'queued',
+      running: false,
+      run: null,
       reasons: [{ code: 'LIMITED', message: 'full', since: T, until: T, key: 'api', data: { ahead: 2, limit: 'api' } }],
       chain: [
         {
-          ...{ job: 8, class: 'zip', queue: 'core', status: 'queued', running: false, run: null, reasons: [] },
+          job: 8,
+          class: 'zip',
+          queue: 'core',
+          status: 'queued',
+          running: false,
+          run: null,
+          reasons: [],
           limit: { ...roomShown, holders: [holderShown] },
         },
       ],
@@ -285,7 +341,13 @@ const answers: Unperformed = {
     runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
     withRuns: async () => ({ job: view, runs: [] }),
     pastRun: async () => ({
-      ...{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1, n: 3, readyAt: T, commits: 2 },
+      startedAt: T,
+      endedAt: T + 1,
+      outcome: 'completed',
+      attempt: 1,
+      n: 3,
+      readyAt: T,
+      commits: 2,
       reads: [{ job: 7, dir: 'in', port: 'left', values: 4 }],
       writes: [],
       published: [{ channel: '/sums', messages: 1 }],
@@ -328,7 +390,8 @@ const answers: Unperformed = {
     list: async () => ({
       channels: [
         {
-          ...{ name: '/a', subscribers: [{ job: 7, port: 'left' }] },
+          name: '/a',
+          subscribers: [{ job: 7, port: 'left' }],
           publishers: [{ queue: 'core', class: 'zip', port: 'pair' }],
         },
       ],
@@ -351,8 +414,11 @@ const answers: Unperformed = {
     list: async () => ({
       workers: [
         {
-          ...{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' } },
-          ...{ seen: T, servedBy: [{ id: 'abc', at: T }] },
+          queue: 'core',
+          class: 'zip',
+          push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' },
+          seen: T,
+          servedBy: [{ id: 'abc', at: T }],
         },
       ],
     }),
@@ -407,8 +473,13 @@ const answers: Unperformed = {
     }),
     list: async () => ({ flows: [flowShown], cursor: '7' }),
     get: async () => ({
-      ...{ flow: flowShown, hash: 'abc', undo: 2, record: 7_200_000, graph: graphShown },
-      ...{ nodes: [nodeShown], wires: [wireShown] },
+      flow: flowShown,
+      hash: 'abc',
+      undo: 2,
+      record: 7_200_000,
+      graph: graphShown,
+      nodes: [nodeShown],
+      wires: [wireShown],
     }),
     setGraph: async (_job, _graph, { preview }) => ({ ...graphChanged, applied: !preview }),
     undoGraph: async () => graphChanged,
@@ -417,7 +488,9 @@ const answers: Unperformed = {
       keep: 7_200_000,
       events: [
         {
-          ...{ id: '1-0', at: T, more: 0 },
+          id: '1-0',
+          at: T,
+          more: 0,
           moves: [{ node: 'a', job: 8, was: 'running', is: 'completed', run: null }],
           counts: [{ node: 'a', dir: 'in', port: 'in', was: 2, is: 0 }],
         },
@@ -446,7 +519,10 @@ const answers: Unperformed = {
   },
   stats: {
     totals: async () => ({
-      ...{ queues: [], processed: 3, failed: 0, waits: {} },
+      queues: [],
+      processed: 3,
+      failed: 0,
+      waits: {},
       today: { core: { runs: 3 } },
       total: { core: { runs: 3 } },
     }),
@@ -480,7 +556,10 @@ const answers: Unperformed = {
           terminated: 0,
           lost: 0,
           skipped: 0,
-          ...{ ready: 2, running: 1, limited: 0, oldestReady: T },
+          ready: 2,
+          running: 1,
+          limited: 0,
+          oldestReady: T,
         },
       ],
       more: false,

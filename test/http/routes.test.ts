@@ -164,7 +164,10 @@ const cases: Case[] = [
     ask('GET', '/v1/jobs/7/runs/3'),
     200,
     {
-      ...{ startedAt: at, n: 3, readyAt: at, commits: 2 },
+      startedAt: at,
+      n: 3,
+      readyAt: at,
+      commits: 2,
       reads: [{ job: 7, dir: 'in', port: 'left', values: 4 }],
       made: [{ id: 8, name: 'a' }],
       log: { entries: [{ at, entry: 'x' }] },
@@ -417,7 +420,8 @@ const cases: Case[] = [
     {
       channels: [
         {
-          ...{ name: '/a', subscribers: [{ job: 7, port: 'left' }] },
+          name: '/a',
+          subscribers: [{ job: 7, port: 'left' }],
           publishers: [{ queue: 'core', class: 'zip', port: 'pair' }],
         },
       ],
@@ -468,8 +472,11 @@ const cases: Case[] = [
     {
       workers: [
         {
-          ...{ queue: 'core', class: 'zip', push: { url: 'https://w.example.com/?[redacted]' } },
-          ...{ seen: at, servedBy: [{ id: 'abc', at }] },
+          queue: 'core',
+          class: 'zip',
+          push: { url: 'https://w.example.com/?[redacted]' },
+          seen: at,
+          servedBy: [{ id: 'abc', at }],
         },
       ],
     },
@@ -1021,7 +1028,12 @@ const cases: Case[] = [
     200,
     { size: 1 },
     'ports.write',
-    ...['7', 'in', 'left', ['{"ok":true}'], {}, {}],
+    '7',
+    'in',
+    'left',
+    ['{"ok":true}'],
+    {},
+    {},
   ],
   [
     'processes.list',

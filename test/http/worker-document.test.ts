@@ -55,8 +55,16 @@ const openapi = z.strictObject({
 const snapshot = (): Snapshot => ({
   run: { token: '7.1.x', attempt: 1, lost: 0, reason: 'run', timeout: 1_000, startedAt: 1, leaseUntil: 2 },
   job: {
-    ...{ id: 7, queue: 'default', class: 'zip', args: null, name: null, createdAt: 1, createdBy: '', ranAt: null },
-    ...{ parent: null, aliases: [] },
+    id: 7,
+    queue: 'default',
+    class: 'zip',
+    args: null,
+    name: null,
+    createdAt: 1,
+    createdBy: '',
+    ranAt: null,
+    parent: null,
+    aliases: [],
   },
   state: {},
   in: { left: { cursor: 0, values: [], more: 0 } },
@@ -72,7 +80,9 @@ async function call(status: number, body: string | null = null) {
       request = new Request(url, init)
       return new Response(body, { status, headers: { 'content-type': 'application/json' } })
     },
-    ...{ signer: createSigner({ roots: ['whsec_c2VjcmV0'] }), allowHosts: [], now: () => 1_000 },
+    signer: createSigner({ roots: ['whsec_c2VjcmV0'] }),
+    allowHosts: [],
+    now: () => 1_000,
   })
   return { request: request!, changes }
 }

@@ -63,7 +63,13 @@ describe.skipIf(!canBuild() || !findServer())('the strict Redis', () => {
     const script = `local list = cjson.decode(ARGV[1])
       return { 1.9, 'a', true, false, redis.status_reply('FINE'), { KEYS[1], #list }, cjson.encode({ a = { 1, 2 } }), nil, 3 }`
     expect(await stack.redis.eval(script, ['key'], ['[1,"é",{}]'])).toEqual([
-      ...[1, 'a', 1, null, 'FINE', ['key', 3], '{"a":[1,2]}'],
+      1,
+      'a',
+      1,
+      null,
+      'FINE',
+      ['key', 3],
+      '{"a":[1,2]}',
     ])
     await expect(stack.redis.eval("return redis.error_reply('GONE job 7')", [], [])).rejects.toThrow('GONE job 7')
   })

@@ -25,17 +25,15 @@ const defOf = (schema: z.ZodType): Def => schema._zod.def as unknown as Def
 const NUMBERS = [0, -1, Number.MAX_SAFE_INTEGER, 1e16, 1e308]
 const TEXTS = [
   ...['held', 'waiting', 'window', 'ready', 'f:a'].map((suffix) => `tenant:${suffix}`),
-  ...[
-    '__proto__',
-    'constructor',
-    '',
-    '*'.repeat(255),
-    'x'.repeat(255),
-    'é'.repeat(200),
-    'a\u0000b\n',
-    '9999999999999999',
-    '-1',
-  ],
+  '__proto__',
+  'constructor',
+  '',
+  '*'.repeat(255),
+  'x'.repeat(255),
+  'é'.repeat(200),
+  'a\u0000b\n',
+  '9999999999999999',
+  '-1',
 ]
 
 /** Members that may be left out. */

@@ -106,7 +106,8 @@ test('ended jobs do not count, however they ended; restarted jobs count', async 
   expect(await waiting(key.id)).toEqual([5, 5_002])
   await doors.engine.dispatch('default', 'bell')
   expect([await doors.statusOf(plain), await doors.statusOf(tagged), await doors.statusOf(failed)]).toEqual([
-    ...['completed', 'completed'],
+    'completed',
+    'completed',
     'failed',
   ])
   expect(await waiting(key.id)).toEqual([2, 5_002])

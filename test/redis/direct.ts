@@ -238,8 +238,27 @@ export async function createWorld(
     })
 
   return {
-    ...{ way, store, client, namespace, now, make, document, status, claim, claimOne, lane, change, push, values },
-    ...{ queueOf, queueDocument, restore, recount, faults, engine, runOf },
+    way,
+    store,
+    client,
+    namespace,
+    now,
+    make,
+    document,
+    status,
+    claim,
+    claimOne,
+    lane,
+    change,
+    push,
+    values,
+    queueOf,
+    queueDocument,
+    restore,
+    recount,
+    faults,
+    engine,
+    runOf,
     /** Moves the clock. */
     advance: (ms: number) => {
       offset += ms

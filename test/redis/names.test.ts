@@ -70,10 +70,17 @@ test('records of jobs, queues, limits and days are read by their long names', ()
     args: '[1]',
   })
   expect(decodeQueue('{"ml":8,"m":"pull","c":{"runs":1},"wh":[1,2]}')).toEqual({
-    ...{ mostLanes: 8, mode: 'pull', counts: { runs: 1 }, dayWaits: [1, 2] },
+    mostLanes: 8,
+    mode: 'pull',
+    counts: { runs: 1 },
+    dayWaits: [1, 2],
   })
   expect(decodeLimit('{"c":8,"r":3,"p":1000,"a":2,"turn:1,x":4}')).toEqual({
-    ...{ concurrency: 8, rate: 3, period: 1_000, promised: 2, 'turn:1,x': 4 },
+    concurrency: 8,
+    rate: 3,
+    period: 1_000,
+    promised: 2,
+    'turn:1,x': 4,
   })
   expect(decodeDay('{"mail":{"c":{"runs":2},"w":[2]}}')).toEqual({ mail: { counts: { runs: 2 }, waits: [2] } })
 })

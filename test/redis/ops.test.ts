@@ -57,8 +57,13 @@ test('ports belong to the job itself, to a child or to another job', () => {
   expect(ops.take({ from: { in: 'n' }, most: 3 })).toEqual(['take', '', 'i', 'n', '3'])
   expect(ops.connect({ from: { child: 'a', out: 'm' }, to: [{ job: 7, in: 'n' }] })).toEqual([
     'connect',
-    ...['>a', 'o', 'm'],
-    ...['1', '7', 'i', 'n'],
+    '>a',
+    'o',
+    'm',
+    '1',
+    '7',
+    'i',
+    'n',
   ])
 })
 

@@ -202,7 +202,10 @@ test('values at ports are sealed separately, and readable with the key', async (
     createStore({ client: world.client, namespace: world.namespace, vault: createVault({ keys }), packedFrom: 1 })
   const ports = { in: { n: { default: '"secret 9"' as Encoded } }, out: {} }
   const jobs = ['=1', '="secret 2"'].map((item) => ({
-    ...{ queue: 'q', class: 'plain', known: true, ...ports },
+    queue: 'q',
+    class: 'plain',
+    known: true,
+    ...ports,
     inputs: { n: [item] },
   }))
   const { made } = await storeWith(key(1)).enqueue(jobs)

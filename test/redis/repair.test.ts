@@ -311,7 +311,9 @@ const damages: Record<string, [Damage, RegExp]> = {
 /** Jobs that are alike wait in one piece, whose record has five lines. */
 const packed = async (world: World, n = 12): Promise<number[]> => {
   const jobs = Array.from({ length: n }, (_, i) => ({
-    ...{ queue: 'q', class: 'plain', known: true },
+    queue: 'q',
+    class: 'plain',
+    known: true,
     args: encodeValue(i),
   }))
   return (await world.store.enqueue(jobs as never)).made.map(({ id }) => id)

@@ -135,8 +135,12 @@ describe('a Worker that is configured wrongly answers JSON with the reason', () 
     return { status: response.status, body: await response.json() }
   }
   const complete = {
-    ...{ UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:1', UPSTASH_REDIS_REST_TOKEN: 't', QSTASH_TOKEN: 't' },
-    ...{ QSTASH_CURRENT_SIGNING_KEY: 'a', QSTASH_NEXT_SIGNING_KEY: 'b', PUBLIC_URL: 'http://w' },
+    UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:1',
+    UPSTASH_REDIS_REST_TOKEN: 't',
+    QSTASH_TOKEN: 't',
+    QSTASH_CURRENT_SIGNING_KEY: 'a',
+    QSTASH_NEXT_SIGNING_KEY: 'b',
+    PUBLIC_URL: 'http://w',
   }
 
   test.each<[string, Record<string, string>, object, number, string, string]>([

@@ -19,7 +19,11 @@ const after = (slices: Slice[], known: Examined | null = null, from = NOW): Exam
 
 test('a full look without findings is recorded', () => {
   expect(examinedView(after([first(), middle(), last()])!)).toEqual({
-    ...{ at: NOW + 2_000, whole: true, faults: {}, since: null, cursor: null },
+    at: NOW + 2_000,
+    whole: true,
+    faults: {},
+    since: null,
+    cursor: null,
   })
 })
 
@@ -31,14 +35,21 @@ test('a clean slice in the middle changes nothing', () => {
 test('faults are counted by kind, in all slices together, since the first of them', () => {
   const found = after([first('job', 'queue'), middle('job'), last()])!
   expect(examinedView(found)).toEqual({
-    ...{ at: NOW + 2_000, whole: true, faults: { job: 2, queue: 1 }, since: NOW, cursor: '10' },
+    at: NOW + 2_000,
+    whole: true,
+    faults: { job: 2, queue: 1 },
+    since: NOW,
+    cursor: '10',
   })
 })
 
 test('a look at one slice does not affect the findings of another', () => {
   const found = after([first(), middle('job'), last()])
   expect(examinedView(after([first()], found, NOW + 60_000)!)).toMatchObject({
-    ...{ whole: false, faults: { job: 1 }, since: NOW + 1_000, cursor: '5010' },
+    whole: false,
+    faults: { job: 1 },
+    since: NOW + 1_000,
+    cursor: '5010',
   })
 })
 

@@ -168,7 +168,9 @@ test.each([
   ['{ "extends": "./base.json" }', './jobs/index.js', './double.js'],
 ])('with the tsconfig %s imports are %s and %s', (tsconfig, index, double) => {
   const done = initialized({
-    ...{ 'wrangler.jsonc': config, 'src/index.ts': app, 'tsconfig.json': tsconfig },
+    'wrangler.jsonc': config,
+    'src/index.ts': app,
+    'tsconfig.json': tsconfig,
     'base.json': '{ "compilerOptions": { "module": "node16" } }',
   })
   expect(done.text('src/index.ts')).toContain(`from '${index}'`)

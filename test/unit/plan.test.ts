@@ -26,7 +26,11 @@ const factsOf = (names: string[], wires: Wiring[] = [], more: Partial<FlowFacts>
   ...more,
 })
 const at = (child: string, dir: 'in' | 'out', port: string, size: number, to: Wiring['to'] = []): Wiring => ({
-  ...{ child, dir, port, size, to },
+  child,
+  dir,
+  port,
+  size,
+  to,
   default: false,
 })
 

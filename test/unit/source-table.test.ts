@@ -37,8 +37,15 @@ async function failed(minify: boolean) {
     },
   }
   const { outputFiles } = await build({
-    ...{ entryPoints: { worker: join(root, 'shop.ts') }, outdir: root, bundle: true, write: false, minify },
-    ...{ format: 'cjs', sourcemap: 'linked', plugins: [library], absWorkingDir: root },
+    entryPoints: { worker: join(root, 'shop.ts') },
+    outdir: root,
+    bundle: true,
+    write: false,
+    minify,
+    format: 'cjs',
+    sourcemap: 'linked',
+    plugins: [library],
+    absWorkingDir: root,
   })
   const [map, code] = ['.map', '.js'].map((end) => outputFiles.find(({ path }) => path.endsWith(end))!.text)
   const module = { exports: {} as { start: () => void } }

@@ -61,8 +61,16 @@ export function createBroker({ clock, faults, journal, sender, keys, parallelism
       const { onEnd, scheduleId, callerIP } = origin
       const now = clock.now()
       const message = {
-        ...{ id: `msg_${randomUUID().replaceAll('-', '')}`, order: order++, url: destination },
-        ...{ scheduleId, callerIP, headers, body, settings, createdAt: now, retried: 0 },
+        id: `msg_${randomUUID().replaceAll('-', '')}`,
+        order: order++,
+        url: destination,
+        scheduleId,
+        callerIP,
+        headers,
+        body,
+        settings,
+        createdAt: now,
+        retried: 0,
         dueAt: settings.notBefore === undefined ? now + (settings.delay ?? 0) : settings.notBefore * 1_000,
       }
       logbook.note(message, 'CREATED')

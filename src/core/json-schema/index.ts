@@ -23,8 +23,19 @@ const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
 const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
 /** Keywords without effect on values; `format` differs between libraries. */
 const remarks = [
-  ...['title', 'description', 'default', 'examples', 'format', 'deprecated', 'readOnly', 'writeOnly'],
-  ...['$schema', '$id', '$comment', 'contentEncoding', 'contentMediaType'],
+  'title',
+  'description',
+  'default',
+  'examples',
+  'format',
+  'deprecated',
+  'readOnly',
+  'writeOnly',
+  '$schema',
+  '$id',
+  '$comment',
+  'contentEncoding',
+  'contentMediaType',
 ]
 const keywords = new Set([...one, ...list, ...named, ...numbers, ...sizes, ...others, ...remarks])
 

@@ -87,8 +87,11 @@ export const flowEvent = z.object({
   moves: z
     .array(
       z.object({
-        ...{ node: z.string().nullable(), job: jobId },
-        ...{ was: status.nullable(), is: status, run: pastRun.nullable() },
+        node: z.string().nullable(),
+        job: jobId,
+        was: status.nullable(),
+        is: status,
+        run: pastRun.nullable(),
       }),
     )
     .meta({ description: 'nodes whose status changed, each with the run that ended; null is the flow itself' }),

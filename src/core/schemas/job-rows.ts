@@ -86,8 +86,22 @@ const { id, queue, class: name, status: is, name: child, parent, aliases, priori
 const { createdAt, ranAt, endedAt, runAt, progress, tag } = jobView.shape
 
 export const jobRow = z.object({
-  ...{ id, queue, class: name, status: is, name: child, parent, aliases, priority, group, tag, attempt },
-  ...{ createdAt, ranAt, endedAt, runAt, progress },
+  id,
+  queue,
+  class: name,
+  status: is,
+  name: child,
+  parent,
+  aliases,
+  priority,
+  group,
+  tag,
+  attempt,
+  createdAt,
+  ranAt,
+  endedAt,
+  runAt,
+  progress,
   run: runUnderWay.nullable(),
   message: z.string().nullable().meta({ description: 'first 200 characters of its error message' }),
   reason: reasonView

@@ -82,7 +82,11 @@ export type ChannelView = z.output<typeof channelList>['channels'][number]
 export const logPage = z.object({
   entries: z.array(
     z.object({
-      ...{ id: z.string(), at: moment, job: jobId.nullable(), entry: closed, level: z.string() },
+      id: z.string(),
+      at: moment,
+      job: jobId.nullable(),
+      entry: closed,
+      level: z.string(),
       class: z.string().nullable().meta({ description: 'class of the job; null if the entry has none' }),
     }),
   ),

@@ -76,7 +76,8 @@ export const queueDetail = queueView.extend({
   open: z
     .array(
       z.object({
-        ...{ id: z.string(), kind: z.enum(['lane', 'bell']) },
+        id: z.string(),
+        kind: z.enum(['lane', 'bell']),
         since: moment.nullable().meta({ description: 'time since which the lane is open; null for a bell' }),
         until: moment,
       }),
@@ -216,8 +217,13 @@ const shownOnly = z.unknown().optional().meta({ readOnly: true, description: 're
 
 /** Body of PUT: the settings, plus ignored read-only members of GET. */
 export const limitInput = limitSettings.extend({
-  ...{ key: shownOnly, running: shownOnly, waiting: shownOnly, shutUntil: shownOnly },
-  ...{ started: shownOnly, fullSince: shownOnly, nextRoom: shownOnly },
+  key: shownOnly,
+  running: shownOnly,
+  waiting: shownOnly,
+  shutUntil: shownOnly,
+  started: shownOnly,
+  fullSince: shownOnly,
+  nextRoom: shownOnly,
 })
 
 export const groupView = z.object({ id: z.string(), concurrency: z.int().nullable(), ...inUse, jobs: z.int() })

@@ -46,7 +46,11 @@ function nodesOf(state: State): (() => void)[] {
     const tone = needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined
     map?.node(name, tone)
     drawing!.node(name, {
-      ...{ kind, shape: status ?? 'queued', cls: `${queue}/${className}`, fact, tone },
+      kind,
+      shape: status ?? 'queued',
+      cls: `${queue}/${className}`,
+      fact,
+      tone,
       said: `${name}, ${queue}/${className}, ${status ?? 'not started'}: ${fact}`,
     })
   })
@@ -59,7 +63,9 @@ function wiresOf(state: State): (() => void)[] {
     const kind = kindOf(wire, now)
     const on = data.wire === wire.id
     drawing!.wire(wire.id, {
-      ...{ on, kind: kind === 'idle' ? '' : kind, said: wireSaid(wire, now) },
+      on,
+      kind: kind === 'idle' ? '' : kind,
+      said: wireSaid(wire, now),
       width: kind === 'back' || on ? Math.max(3, widthOf(wire)) : undefined,
       label: data.nodes.length > LARGE && !on && kind !== 'back' && state.hover !== wire.id ? '' : labelOf(wire, now),
       tone: on ? 'on' : kind === 'back' ? 'warn' : '',

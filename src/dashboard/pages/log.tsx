@@ -92,7 +92,11 @@ export const log = page<LogData>({
       ...(from === undefined ? {} : { since: from }),
     })
     return {
-      ...{ entries, cursor: next, level, job, tail: query.has('tail') && !cursor },
+      entries,
+      cursor: next,
+      level,
+      job,
+      tail: query.has('tail') && !cursor,
       ...(entry ? { whole: entries.find(({ id }) => id === entry) ?? null } : {}),
       ...(since !== undefined && from === undefined ? { noMoment: since } : {}),
     }

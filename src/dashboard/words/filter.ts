@@ -49,7 +49,13 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
     const found = text.split(',').filter(isStatus)
     return found.length > 1 ? found : found[0]
   },
-  ...{ queue: String, class: String, group: String, tag: String, parent: String, alias: String, error: String },
+  queue: String,
+  class: String,
+  group: String,
+  tag: String,
+  parent: String,
+  alias: String,
+  error: String,
   callback: (text) => oneOf(['PENDING', 'DELIVERED', 'FAILED'], text),
   since: momentOf,
   until: momentOf,

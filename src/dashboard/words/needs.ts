@@ -90,11 +90,19 @@ function failingOf(failing: FailingClass): Need {
   const { error, message, example } = kind
   const isOne = kinds.length === 1
   const retry = {
-    ...{ act: 'retryKind', at: '/jobs', fields: { error } },
-    ...{ scope: 'admin' as const, icon: 'retry', text: 'Retry all' },
+    act: 'retryKind',
+    at: '/jobs',
+    fields: { error },
+    scope: 'admin' as const,
+    icon: 'retry',
+    text: 'Retry all',
   }
   return {
-    ...{ rule: 'failing', weight: 100 + Math.min(9, failed / 1_000), kind: 'failed', icon: 'stop', name },
+    rule: 'failing',
+    weight: 100 + Math.min(9, failed / 1_000),
+    kind: 'failed',
+    icon: 'stop',
+    name,
     text: `{} fails: ${many(failed, 'job')} in the last 15 minutes${shareText(failing)}.`,
     more: `“${example || message}”${isOne ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`,
     since: firstAt,
@@ -120,7 +128,11 @@ export const failing: Rule = (known) => {
   const first = recent.find((point) => point.failed > 0)
   return [
     {
-      ...{ rule: 'failing', weight: 100, kind: 'failed', icon: 'stop', name: `${count(failed)} of ${count(all)} jobs` },
+      rule: 'failing',
+      weight: 100,
+      kind: 'failed',
+      icon: 'stop',
+      name: `${count(failed)} of ${count(all)} jobs`,
       text: '{} failed in the last 15 minutes.',
       more: `${percent(failed / all)} of the jobs that ended`,
       since: first?.at,
@@ -144,7 +156,11 @@ export const lostRuns: Rule = (known) => {
   if (lost === 0) return []
   return [
     {
-      ...{ rule: 'lost', weight: 90, kind: 'failed', icon: 'alert', name: many(lost, 'run') },
+      rule: 'lost',
+      weight: 90,
+      kind: 'failed',
+      icon: 'alert',
+      name: many(lost, 'run'),
       text: '{} lost in the last hour.',
       more: `${lostByClass(known)}No commit arrived before their leases ended: a lane or worker stopped, or could not commit. They are retried`,
       since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
@@ -158,7 +174,11 @@ export const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
   return [...hosts].map(([host, failed]): Need => {
     const error = failed[0]!.lastError
     return {
-      ...{ rule: 'callbacks', weight: 80, kind: 'failed', icon: 'callbacks', name: host },
+      rule: 'callbacks',
+      weight: 80,
+      kind: 'failed',
+      icon: 'callbacks',
+      name: host,
       text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ${failed.length === 1 ? 'was' : 'were'} given up.`,
       more: error ? `The last answer: ${error}` : undefined,
       since: Math.min(...failed.map(({ endedAt, createdAt }) => endedAt ?? createdAt)),
@@ -181,7 +201,11 @@ export const failingSchedules: Rule = ({ schedules }) =>
     .filter(({ failing, status, failedInARow = 0 }) => failing && (failedInARow >= IN_A_ROW || status === 'failed'))
     .map(
       ({ job, class: name, lastRun, aliases, status, failedInARow = 0 }): Need => ({
-        ...{ rule: 'schedule', weight: 70, kind: 'failed', icon: 'schedules', name: aliases[0] ?? name },
+        rule: 'schedule',
+        weight: 70,
+        kind: 'failed',
+        icon: 'schedules',
+        name: aliases[0] ?? name,
         text:
           status === 'failed'
             ? 'Schedule {} has failed, and no longer repeats.'
@@ -202,7 +226,11 @@ export const fullLimits: Rule = ({ limits, now }) =>
     .filter((limit) => isFull(limit) && now - (limit.waitedSince ?? 0) >= FULL)
     .map(
       ({ key, running, concurrency, waiting, waitedSince }): Need => ({
-        ...{ rule: 'limit', weight: 50 + Math.min(9, waiting / 1_000), kind: 'suspended', icon: 'limits', name: key },
+        rule: 'limit',
+        weight: 50 + Math.min(9, waiting / 1_000),
+        kind: 'suspended',
+        icon: 'limits',
+        name: key,
         text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
         more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
         since: waitedSince ?? undefined,
@@ -220,7 +248,11 @@ export const pausedQueues: Rule = ({ queues, now }) =>
     .filter((queue) => queue.paused && waitingIn(queue) > 0)
     .map(
       (queue): Need => ({
-        ...{ rule: 'paused', weight: 40, kind: 'suspended', icon: 'pause', name: queue.name },
+        rule: 'paused',
+        weight: 40,
+        kind: 'suspended',
+        icon: 'pause',
+        name: queue.name,
         text: 'Queue {} is paused.',
         more: `${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
         since: queue.oldestReady ?? now,
@@ -233,7 +265,11 @@ export const pausedQueues: Rule = ({ queues, now }) =>
 /** Jobs of a queue of lanes that only a pull worker can take, because their class is a pull class. */
 function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly string[], now: number): Need {
   return {
-    ...{ rule: 'unclaimed', weight: 62, kind: 'suspended', icon: 'queues', name: classes.join(', ') },
+    rule: 'unclaimed',
+    weight: 62,
+    kind: 'suspended',
+    icon: 'queues',
+    name: classes.join(', '),
     text: `No pull worker takes {} from queue ${name}: a job has been ready for ${about(now - oldestReady!)}.`,
     more: `${many(counts.queued - counts.scheduled, 'job')} in the queue`,
     since: oldestReady!,
@@ -252,7 +288,11 @@ function slowOf(queue: QueueView, now: number): Need {
   const why =
     mode === 'pull' ? 'No pull worker takes it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
   return {
-    ...{ rule: isBusy ? 'busy' : 'slow', weight: isBusy ? 45 : 60, kind: 'suspended', icon: 'queues', name },
+    rule: isBusy ? 'busy' : 'slow',
+    weight: isBusy ? 45 : 60,
+    kind: 'suspended',
+    icon: 'queues',
+    name,
     text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
     more: `${why}; ${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
     since: oldestReady!,
@@ -275,7 +315,11 @@ export const silentBells: Rule = ({ bells }) =>
   bells
     ? [
         {
-          ...{ rule: 'bells', weight: 85, kind: 'failed', icon: 'alert', name: 'QStash' },
+          rule: 'bells',
+          weight: 85,
+          kind: 'failed',
+          icon: 'alert',
+          name: 'QStash',
           text: '{} takes no bells.',
           more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Ticks serve the queues`,
           buttons: [{ to: '/doctor', text: 'Doctor' }],
@@ -296,7 +340,11 @@ export const missingTick: Rule = (known) => {
   if (tickAt === undefined || !isTickMissing(tickAt, now) || (tickAt === null && !wasInUse(known))) return []
   return [
     {
-      ...{ rule: 'tick', weight: 95, kind: 'failed', icon: 'alert', name: 'tick' },
+      rule: 'tick',
+      weight: 95,
+      kind: 'failed',
+      icon: 'alert',
+      name: 'tick',
       text: tickAt === null ? 'No {} has ever come.' : 'The {} is missing: one should come every minute.',
       more: 'Lost runs and due times are found by it: look at the cron trigger of the Worker and the schedule of QStash',
       since: tickAt ?? undefined,
@@ -309,7 +357,11 @@ export const wentBack: Rule = ({ restored, now }) =>
   restored && now - restored.noticedAt < 24 * 60 * MINUTE
     ? [
         {
-          ...{ rule: 'restored', weight: 110, kind: 'failed', icon: 'alert', name: 'Redis' },
+          rule: 'restored',
+          weight: 110,
+          kind: 'failed',
+          icon: 'alert',
+          name: 'Redis',
           text: '{} has gone back to older data.',
           more: `Jobs ${restored.lost.from} to ${restored.lost.to} are lost`,
           since: restored.noticedAt,
@@ -321,7 +373,11 @@ export const wentBack: Rule = ({ restored, now }) =>
 export const openBreakers: Rule = ({ breakers }) =>
   breakers.map(
     ({ host, of, failures }): Need => ({
-      ...{ rule: 'breaker', weight: 75, kind: 'failed', icon: 'stop', name: host },
+      rule: 'breaker',
+      weight: 75,
+      kind: 'failed',
+      icon: 'stop',
+      name: host,
       text: `{} keeps failing and is left alone: ${many(failures, 'failure')} in a row.`,
       more: `Asked by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; tried again by itself`,
       buttons: [
@@ -345,7 +401,11 @@ export const faultsFound: Rule = ({ examined }) => {
   if (!examined || found === 0) return []
   return [
     {
-      ...{ rule: 'doctor', weight: 65, kind: 'failed', icon: 'doctor', name: many(found, 'fault') },
+      rule: 'doctor',
+      weight: 65,
+      kind: 'failed',
+      icon: 'doctor',
+      name: many(found, 'fault'),
       text: 'The doctor found {}.',
       more: `At ${foundWords(examined.faults)}`,
       since: examined.since ?? undefined,

@@ -54,7 +54,9 @@ function nodeAt(node: FlowNodeView, moves: readonly Move[], at: number): FlowNod
     status,
     ranAt: begun ?? (status === 'running' ? node.ranAt : null),
     lastRun: ran?.run ?? (before || after ? null : node.lastRun),
-    ...{ limit: null, leaseUntil: null, until: null },
+    limit: null,
+    leaseUntil: null,
+    until: null,
   }
 }
 
@@ -83,8 +85,16 @@ export type BoardNow = { graph: Wired & GraphNodes; nodes: readonly FlowNodeView
 type GraphNodes = { nodes: Record<string, { queue?: string; class: string }> }
 
 const unmade = (name: string, node: { queue?: string; class: string }): FlowNodeView => ({
-  ...{ name, queue: node.queue ?? 'default', class: node.class, job: null, status: null, ranAt: null },
-  ...{ lastRun: null, limit: null, leaseUntil: null, until: null },
+  name,
+  queue: node.queue ?? 'default',
+  class: node.class,
+  job: null,
+  status: null,
+  ranAt: null,
+  lastRun: null,
+  limit: null,
+  leaseUntil: null,
+  until: null,
 })
 
 export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, at: number) {
@@ -99,7 +109,13 @@ export function momentOf(timeline: Timeline, { graph, nodes, wires }: BoardNow, 
       const [near, far] = [countsOf(wire.from, true), countsOf(wire.to, false)]
       const [size, behind] = [countAt(far, at, is?.size ?? 0), countAt(near, at, is?.behind ?? 0)]
       return {
-        ...{ ...wire, laid: is?.laid ?? true, size, behind, oldest: null, in: [], out: [] },
+        ...wire,
+        laid: is?.laid ?? true,
+        size,
+        behind,
+        oldest: null,
+        in: [],
+        out: [],
         oldestAt: size > 0 ? oldestOf(far, at, size) : oldestOf(near, at, behind),
         rate: cameIn(far, at),
       }

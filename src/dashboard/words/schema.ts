@@ -77,8 +77,13 @@ export function kindOf(schema: Schema | undefined, depth = 0): Kind {
 export const choicesOf = ({ enum: choices = [] }: Schema): string[] => choices.map(String)
 
 const samples: Record<Kind, string> = {
-  ...{ text: '"text"', number: '0', boolean: 'false', choice: '""' },
-  ...{ list: '[]', object: '{}', json: 'null' },
+  text: '"text"',
+  number: '0',
+  boolean: 'false',
+  choice: '""',
+  list: '[]',
+  object: '{}',
+  json: 'null',
 }
 
 /** A value to begin with, as JSON. @example sampleOf({ type: 'integer' }) // '0' */

@@ -198,7 +198,10 @@ export function runningCell(link: WhyLink, progress: JobView['progress'], { now,
   const far = share === undefined ? '' : `, at ${percent(share)}`
   const who = run?.process ? `Pulled by ${run.process}. ` : run?.lane ? `In lane ${run.lane}. ` : ''
   return {
-    ...{ job, class: name, status, remedies: [] },
+    job,
+    class: name,
+    status,
+    remedies: [],
     text: run ? `It runs, for ${span(now - run.startedAt)}${far}.` : 'It runs.',
     ...(run ? { sub: `${who}The lease ends at ${clock(run.leaseUntil, zone)}.` } : {}),
   }
@@ -225,7 +228,9 @@ function fullness(key: string, limits: Limits): Pick<Cell, 'text' | 'sub'> {
 }
 
 const atLimit = ({ id, class: name, status, waitingAt }: JobView, limits: Limits): Cell => ({
-  ...{ job: id, class: name, status },
+  job: id,
+  class: name,
+  status,
   ...fullness(waitingAt!, limits),
   limit: waitingAt!,
   remedies: [

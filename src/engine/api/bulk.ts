@@ -131,7 +131,11 @@ export function createBulkVerbs({ store, constraints, ring, announce }: Context)
       }
       const next = before ?? null
       return {
-        ...{ fits: counted.length, looked, more: next !== null, ids: counted, cursor: next },
+        fits: counted.length,
+        looked,
+        more: next !== null,
+        ids: counted,
+        cursor: next,
         ...(newest === undefined ? {} : { newest }),
       }
     },

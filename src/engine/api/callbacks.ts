@@ -33,8 +33,12 @@ function tryOf({ startedAt, endedAt, outcome, attempt, retried = false, error }:
   const isDelivered = outcome === 'completed'
   const answer = error === undefined ? null : (decodeValue(error) as { message: string }).message
   return {
-    ...{ at: startedAt, took: endedAt - startedAt, outcome: outcomes[outcome] ?? 'failed' },
-    ...{ attempt, again: retried, answer: isDelivered ? null : answer },
+    at: startedAt,
+    took: endedAt - startedAt,
+    outcome: outcomes[outcome] ?? 'failed',
+    attempt,
+    again: retried,
+    answer: isDelivered ? null : answer,
   }
 }
 

@@ -31,7 +31,9 @@ function targetsOf(faults: readonly Fault[]): Target[] {
 }
 
 const wireFault = (id: number, what: string): Fault => ({
-  ...{ kind: 'flow', who: String(id), what },
+  kind: 'flow',
+  who: String(id),
+  what,
   remedy: 'they are laid according to the graph of the flow; waiting values continue',
 })
 

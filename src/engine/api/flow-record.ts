@@ -25,7 +25,7 @@ function eventOf([id, flat]: [string, string[]]): FlowEvent {
     const node = name === '' ? null : name
     if (kind === 's') {
       const [job, was, is, run] = rest as [string, Status | '', Status, string]
-      event.moves.push({ ...{ node, job: Number(job), was: was || null, is }, run: run ? pastRunOf(run) : null })
+      event.moves.push({ node, job: Number(job), was: was || null, is, run: run ? pastRunOf(run) : null })
     } else {
       const [dir, port, was, is] = rest as [string, string, string, string]
       event.counts.push({ node, dir: dir === 'i' ? 'in' : 'out', port, was: Number(was), is: Number(is) })
@@ -73,7 +73,8 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
       const kept = found.filter(({ at }) => at >= since)
       const isAll = after !== undefined || kept.length < limit
       return {
-        ...{ keep, cursor: isAll ? null : kept.at(-1)!.id },
+        keep,
+        cursor: isAll ? null : kept.at(-1)!.id,
         events: after === undefined ? kept.reverse() : kept,
       }
     },

@@ -48,7 +48,10 @@ const inputsOf = (doc: JobRecord) =>
   )
 
 export const flowFactsOf = ({ id, children, document, ports }: FlowState): FlowFacts => ({
-  ...{ id, children, inputs: inputsOf(document), jobs: {} },
+  id,
+  children,
+  inputs: inputsOf(document),
+  jobs: {},
   wires: ports.map(wiringOf).filter(({ child, dir, to }) => child !== undefined || (dir === 'in' && to.length > 0)),
 })
 
@@ -69,7 +72,9 @@ export function wireView(state: FlowState, wire: GraphWire): WireView {
   const oldest = far?.oldest ?? near?.oldest
   const came = minutesOf(near?.left, state.now)
   return {
-    ...{ id, from, to },
+    id,
+    from,
+    to,
     laid: /\d/.test(near?.wires ?? ''),
     size: sizeOf(far),
     behind: sizeOf(near),
@@ -89,7 +94,11 @@ function nodeView({ children, nodes }: FlowState, graph: Graph, name: string): F
   const child = Object.hasOwn(children, name) ? children[name] : undefined
   const seen = nodes.get(name)
   return {
-    ...{ name, queue, class: className, job: child?.id ?? null, status: child?.status ?? null },
+    name,
+    queue,
+    class: className,
+    job: child?.id ?? null,
+    status: child?.status ?? null,
     ranAt: seen?.ranAt ?? null,
     lastRun: seen?.lastRun ? pastRunOf(seen.lastRun) : null,
     limit: seen?.limit ?? null,
@@ -114,13 +123,17 @@ function rowWith(state: FlowState, graph: Graph | undefined): FlowRow {
   const aliases = aliasesOf(document)
   const version = versionsOf(graphsOf(state)).at(-1)
   return {
-    ...{ id, aliases, name: graph?.name ?? aliases[0] ?? document.childName ?? document.class },
-    ...{ status: statusOf(document), createdAt: createdAtOf(document) },
+    id,
+    aliases,
+    name: graph?.name ?? aliases[0] ?? document.childName ?? document.class,
+    status: statusOf(document),
+    createdAt: createdAtOf(document),
     nodes: graph ? Object.keys(graph.nodes).length : Object.keys(children).length,
     active: Object.values(children).filter(({ status }) => !ended.has(status)).length,
     wires: wires.length,
     ...waiting(state, wires),
-    ...{ changedAt: version?.at ?? null, changedBy: version?.by ?? null },
+    changedAt: version?.at ?? null,
+    changedBy: version?.by ?? null,
   }
 }
 

@@ -233,7 +233,11 @@ export function createFlows({
         limit?: number
       }): Promise<{ flows: FlowRow[]; cursor: string | null }> {
         const found = await store.list({
-          ...{ mode: 'all', queue: 'core', class: 'flow', before, limit },
+          mode: 'all',
+          queue: 'core',
+          class: 'flow',
+          before,
+          limit,
           status: (status ?? statuses).join(','),
         })
         const ids = found.jobs.map(({ id }) => String(id))

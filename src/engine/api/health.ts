@@ -15,12 +15,17 @@ type Problem = NonNullable<Health['problems']>[number]
 type Trouble = { why: string; refused: number }
 
 const redisProblem = ({ code, message }: SidejobError): Problem => ({
-  ...{ of: 'redis', code, message },
+  of: 'redis',
+  code,
+  message,
   remedy: remedies[code].remedy,
 })
 
 const bellsProblem = ({ why, refused }: Trouble): Problem => ({
-  ...{ of: 'qstash', code: 'UNAVAILABLE', message: why, inARow: refused },
+  of: 'qstash',
+  code: 'UNAVAILABLE',
+  message: why,
+  inARow: refused,
   remedy:
     'ticks serve the queues once a minute meanwhile; look at the messages of the plan and at `QSTASH_TOKEN`: bells go on with the first that is taken',
 })
@@ -32,7 +37,9 @@ function dataProblem(keys: readonly string[]): Problem {
   const counts = [...Map.groupBy(keys, (key) => nouns[key.split(':')[0]!] ?? 'other')]
   const kinds = counts.map(([noun, found]) => `${noun}: ${found.length}`).join(', ')
   return {
-    ...{ of: 'data', code: 'UNREADABLE', message: `records in Redis could not be read (${kinds})` },
+    of: 'data',
+    code: 'UNREADABLE',
+    message: `records in Redis could not be read (${kinds})`,
     remedy: '`sidejob doctor` names each of them; `sidejob doctor --repair --yes` repairs them or sets them aside',
   }
 }

@@ -30,7 +30,13 @@ const limitView = (
   { key, concurrency, rate, paused, shutUntil, running, waiting }: LimitView,
   now: number,
 ): LimitView => ({
-  ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting },
+  key,
+  concurrency,
+  rate,
+  paused,
+  shutUntil: still(shutUntil, now),
+  running,
+  waiting,
 })
 
 export const waitedView = (row: Row, now: number): WaitedLimit => ({
@@ -50,7 +56,14 @@ export function roomOf(key: string, room: Room): RoomView {
   const { settings, running, waiting, started, nextRoom, line, now } = room
   const { concurrency, rate, paused, shutUntil } = settings
   return {
-    ...{ key, concurrency, rate, paused, shutUntil: still(shutUntil, now), running, waiting, started },
+    key,
+    concurrency,
+    rate,
+    paused,
+    shutUntil: still(shutUntil, now),
+    running,
+    waiting,
+    started,
     fullSince: line[0]?.since ?? null,
     nextRoom: waiting > 0 ? nextRoom : null,
   }
@@ -58,14 +71,24 @@ export function roomOf(key: string, room: Room): RoomView {
 
 const NOBODY = { wouldStart: 0, first: [] }
 const noLimit = (key: string): LimitView => ({
-  ...{ key, concurrency: null, rate: null, paused: false, shutUntil: null, running: 0, waiting: 0 },
+  key,
+  concurrency: null,
+  rate: null,
+  paused: false,
+  shutUntil: null,
+  running: 0,
+  waiting: 0,
 })
 
 const pickGroup = ({ concurrency, paused }: Pick<GroupView, 'concurrency' | 'paused'>) => ({ concurrency, paused })
 
 const groupView = ({ key, concurrency, paused, running, waiting, jobs }: Row): GroupView => ({
   id: groupIdOf(key)!,
-  ...{ concurrency, paused, running, waiting, jobs: jobs ?? 0 },
+  concurrency,
+  paused,
+  running,
+  waiting,
+  jobs: jobs ?? 0,
 })
 
 export function createLimits({ store, constraints, ring, now }: Context) {

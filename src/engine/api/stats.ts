@@ -130,7 +130,8 @@ export function createStats({ store }: Context) {
       const classes = queues.flatMap(({ queue, texts, marks, hasHours }) => {
         const known = hasHours ? classHoursOf({ texts, marks }, { day, since }) : undefined
         return classCountsOf(texts, day).map((count) => ({
-          ...{ queue, ...count },
+          queue,
+          ...count,
           ...(known && { hours: known.get(count.class) ?? [] }),
         }))
       })

@@ -52,7 +52,12 @@ const lastsUntil = ({ run, reasons }: WhyLink): number =>
   run ? run.leaseUntil : (reasons.find(({ until }) => until !== undefined)?.until ?? Number.POSITIVE_INFINITY)
 
 const damaged = (job: number, { message }: SidejobError): WhyLink => ({
-  ...{ job, class: '', queue: '', status: 'queued', running: false, run: null },
+  job,
+  class: '',
+  queue: '',
+  status: 'queued',
+  running: false,
+  run: null,
   reasons: [{ code: 'UNREADABLE', message, data: {}, since: 0 }],
 })
 

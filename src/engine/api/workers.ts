@@ -104,7 +104,9 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
           [...classes].map(([name, { definition }]) => {
             const isFunction = !definition.push && !definition.pull
             return {
-              ...{ queue, class: name, ...definition },
+              queue,
+              class: name,
+              ...definition,
               seen: (definition.pull && heard.get(queue)) || null,
               servedBy: (isFunction && serving.get(keyOf({ queue, name }))) || [],
             }

@@ -138,7 +138,17 @@ const saidBy = ({
   createdBy,
   scheduledFor,
 }: JobInput) => ({
-  ...{ queue, class: of, at, priority, parent, name, timeout, joins, tag, createdBy, scheduledFor },
+  queue,
+  class: of,
+  at,
+  priority,
+  parent,
+  name,
+  timeout,
+  joins,
+  tag,
+  createdBy,
+  scheduledFor,
 })
 
 /** Options that have precedence over the class. */

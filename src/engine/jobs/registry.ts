@@ -202,7 +202,9 @@ export function createRegistry(
   function serve(worker: { queue: string; class: string }, served: Served): void {
     const shown = { ...worker, perform: () => undefined }
     local.set(`${worker.queue}/${worker.class}`, {
-      ...{ in: {}, out: {}, definition: { in: {}, out: {} } },
+      in: {},
+      out: {},
+      definition: { in: {}, out: {} },
       local: shown,
       ...served,
     })
@@ -239,7 +241,10 @@ export function createRegistry(
   const localClass = (queue: string, name: string): Registered | undefined => local.get(`${queue}/${name}`)
 
   const announce = createAnnouncer({
-    ...{ store, deployment, now, setCron },
+    store,
+    deployment,
+    now,
+    setCron,
     classes: () => [...local.values()].map((found) => announcedOf(found, store.vault)),
   })
 

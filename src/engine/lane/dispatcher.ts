@@ -65,7 +65,11 @@ export function createDispatcher(parts: DispatcherOptions) {
       queue: lane.queue,
       runs: done,
       lane: {
-        ...{ id: lane.id, seq: lane.seq++, heard, bell: isFirst ? lane.bell : '', waits: SOON_MS },
+        id: lane.id,
+        seq: lane.seq++,
+        heard,
+        bell: isFirst ? lane.bell : '',
+        waits: SOON_MS,
         leave: leaves && warmth.busy() ? 'next' : leaves,
         warm: room.max > 0 && room.calls > 0 ? warmth.left() : 0,
       },

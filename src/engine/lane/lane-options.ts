@@ -20,6 +20,11 @@ export type LaneOptions = {
 // The budget of 25 s is below the response time of every plan. A paid invocation may send 10,000 requests: the lane uses half of
 // them, functions have the other half.
 export const laneDefaults = {
-  ...{ batch: 100, concurrency: 100, budget: 25_000, requests: 5_000 },
-  ...{ lease: 45_000, short: 100, warm: 0 },
+  batch: 100,
+  concurrency: 100,
+  budget: 25_000,
+  requests: 5_000,
+  lease: 45_000,
+  short: 100,
+  warm: 0,
 } as const

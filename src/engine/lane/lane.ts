@@ -84,7 +84,16 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
       }
       const warmth = guest ? cold : newWarmth(id, time.latest + LEAVING_MS, take)
       return {
-        ...{ queue, id, bell, guest, usage, flight, called, time, warmth, seq },
+        queue,
+        id,
+        bell,
+        guest,
+        usage,
+        flight,
+        called,
+        time,
+        warmth,
+        seq,
         askedBefore: Number.NEGATIVE_INFINITY,
         close() {
           renewals.end()

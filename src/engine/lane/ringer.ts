@@ -77,8 +77,10 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   }
 
   const newGuest = (): Guest => ({
-    ...{ until: elapsed() + STAY, ends: elapsed() + LONGEST_RUN },
-    ...{ calls: createSlots(), sent: { requests: 0 } },
+    until: elapsed() + STAY,
+    ends: elapsed() + LONGEST_RUN,
+    calls: createSlots(),
+    sent: { requests: 0 },
   })
   const isNow = ({ at }: Ring): boolean => at === undefined
 

@@ -93,7 +93,12 @@ export const newUsage = ({
   sent = { requests: 0 },
   ends = Number.POSITIVE_INFINITY,
 }: Partial<Usage> = {}): Usage => ({
-  ...{ isolated: 0, deadlines: createDeadlines(), calls, sent, stops: new Stops(), ends },
+  isolated: 0,
+  deadlines: createDeadlines(),
+  calls,
+  sent,
+  stops: new Stops(),
+  ends,
   handsOn: false,
 })
 

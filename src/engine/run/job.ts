@@ -71,7 +71,10 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   get #waits(): Steps {
     return (this.#helpers ??= new Steps(
       accessOf(this, {
-        ...{ buffer: this.#buffer, parts: this.#parts, began: this.#began, now: () => this.#tools.now() },
+        buffer: this.#buffer,
+        parts: this.#parts,
+        began: this.#began,
+        now: () => this.#tools.now(),
         checked: (port, value) => this.#checked('in', port, value),
       }),
     ))

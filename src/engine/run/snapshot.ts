@@ -94,7 +94,10 @@ const dirOf = (side: string): 'in' | 'out' => (side === 'i' ? 'in' : 'out')
 
 export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Row<'wiring'>): Wiring => ({
   ...(child ? { child } : {}),
-  ...{ dir: dirOf(side), port, size, default: hasDefault },
+  dir: dirOf(side),
+  port,
+  size,
+  default: hasDefault,
   to:
     wires === '!'
       ? 'call'

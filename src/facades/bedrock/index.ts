@@ -99,13 +99,23 @@ const mocked = (from: Given): boolean => isSet(from, 'mockRequest')
 const jobID = { jobID: z.int() }
 const creation = {
   name: z.string(),
-  ...{ data: json, firstRun: text, repeat: text, retryAfter: text, overwrite: text, mockRequest: text },
-  ...{ jobPriority: z.int().optional(), unique: z.boolean().optional(), parentJobID: z.int().optional() },
+  data: json,
+  firstRun: text,
+  repeat: text,
+  retryAfter: text,
+  overwrite: text,
+  mockRequest: text,
+  jobPriority: z.int().optional(),
+  unique: z.boolean().optional(),
+  parentJobID: z.int().optional(),
 }
 const taking = {
   name: z.string(),
   jobPriority: z.int().optional(),
-  ...{ Connection: z.literal('wait').optional(), timeout: z.int().optional(), mockRequest: text, getMockedJobs: text },
+  Connection: z.literal('wait').optional(),
+  timeout: z.int().optional(),
+  mockRequest: text,
+  getMockedJobs: text,
 }
 const job = z.record(z.string(), z.unknown())
 
@@ -204,8 +214,13 @@ export const bedrock = {
     'End a run and run the job again, by its repeat or at a time',
     {
       ...jobID,
-      ...{ data: json, nextRun: text, delay: z.int().optional(), name: text, jobPriority: z.int().optional() },
-      ...{ ignoreRepeat: json, token: text },
+      data: json,
+      nextRun: text,
+      delay: z.int().optional(),
+      name: text,
+      jobPriority: z.int().optional(),
+      ignoreRepeat: json,
+      token: text,
     },
     telling(({ engine, from }) => retryJob(engine, from)),
   ),

@@ -5,8 +5,17 @@ import { limits } from '../../core/limits.ts'
 import { Refusal } from './refusal.ts'
 
 export const columns = [
-  ...['created', 'jobID', 'state', 'name', 'nextRun', 'lastRun', 'repeat', 'data', 'priority'],
-  ...['parentJobID', 'retryAfter'],
+  'created',
+  'jobID',
+  'state',
+  'name',
+  'nextRun',
+  'lastRun',
+  'repeat',
+  'data',
+  'priority',
+  'parentJobID',
+  'retryAfter',
 ] as const
 export type Row = Record<string, unknown>
 

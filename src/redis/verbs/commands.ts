@@ -66,7 +66,12 @@ export type HowItStands = {
 }
 
 export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
-  ...[epoch, bells, lastTick, lastBell, examined, unreadable],
+  epoch,
+  bells,
+  lastTick,
+  lastBell,
+  examined,
+  unreadable,
 ]
 
 /** A full Redis refuses XADD as the first write of a script, but accepts it after a write that needs no memory. */

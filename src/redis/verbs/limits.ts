@@ -37,7 +37,12 @@ type Found = {
 export function limitRow({ key, document, held, waiting, since, started, starts }: Row<'limit'>): Found {
   const { concurrency, rate, paused, shutUntil, reserved, jobs } = limitSettingsOf(document)
   return {
-    ...{ key, concurrency, rate, paused, shutUntil, jobs },
+    key,
+    concurrency,
+    rate,
+    paused,
+    shutUntil,
+    jobs,
     running: held,
     waiting,
     ready: reserved,
@@ -70,9 +75,17 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     if (found.is === 'none') return undefined
     const { held, started, waiting, nextRoom = null, now } = found
     return {
-      ...{ settings: limitSettingsOf(found.document), running: held, started, waiting, nextRoom, now },
+      settings: limitSettingsOf(found.document),
+      running: held,
+      started,
+      waiting,
+      nextRoom,
+      now,
       holders: found.holders.map(({ group = null, ranAt = null, process = null, ...one }) => ({
-        ...{ ...one, group, startedAt: ranAt, process },
+        ...one,
+        group,
+        startedAt: ranAt,
+        process,
       })),
       line: found.line.map(({ group = null, ...one }) => ({ ...one, group })),
     }

@@ -43,16 +43,22 @@ export const atWorkOf = ({
   lanes: lanes.map(({ till, ...lane }) => ({ ...lane, until: till })),
   processes: processes.map(({ name, record }) => ({ name, ...processIn(record) })),
   runs: runs.map(({ process, ...run }) => ({ ...run, ...(process ? { process } : {}) })),
-  ...{ more, now },
+  more,
+  now,
 })
 
 const flowNodeOf = ({ queue, lastRun, ...node }: Row<'node'>): FlowNode => ({
-  ...{ queue, lastRun, ranAt: node.ranAt ?? null, limit: node.limit ?? null },
-  ...{ leaseUntil: node.leaseUntil ?? null, until: node.goesOnAt ?? null },
+  queue,
+  lastRun,
+  ranAt: node.ranAt ?? null,
+  limit: node.limit ?? null,
+  leaseUntil: node.leaseUntil ?? null,
+  until: node.goesOnAt ?? null,
 })
 
 const flowOf = ({ id, document, side, children, ports, nodes }: Row<'flow'>, now: number, vault: Vault): FlowState => ({
-  ...{ id, now },
+  id,
+  now,
   ports: ports.map(({ oldest, ...port }) => ({ ...port, oldest: oldest && vault.show.item(oldest) })),
   document: decodeRecord(document, side, vault.show),
   children: childrenOf(children),
@@ -107,17 +113,15 @@ export function createLooks(parts: Parts) {
     moments.saw(now)
     await fill([{ id, document }])
     return {
-      ...{
-        id,
-        document,
-        ...toldOf(found.callback, vault),
-        children,
-        childCount,
-        items: items.map(vault.show.item),
-        ahead,
-        limitFree,
-        now,
-      },
+      id,
+      document,
+      ...toldOf(found.callback, vault),
+      children,
+      childCount,
+      items: items.map(vault.show.item),
+      ahead,
+      limitFree,
+      now,
       queue: { paused, maxLanes, lanes, pull: mode === 'pull' },
       ...(ownLimit ? { ownLimit } : {}),
       ...(limit ? { limit: limitSettingsOf(limit) } : {}),

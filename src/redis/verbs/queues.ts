@@ -85,7 +85,8 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
       lanes: found.lanes.map(({ lane, till }) => ({ lane, until: till })),
       runs: found.runs.map(({ queue: _, process, ...run }) => ({ ...run, process: process ?? null })),
       claims: found.claims.map(({ id, till, names }) => ({
-        ...{ id, until: till },
+        id,
+        until: till,
         names: names === '' ? [] : names.split('\n'),
       })),
       next: found.next.map(({ group, ...one }) => ({ ...one, group: group ?? null })),

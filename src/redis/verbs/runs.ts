@@ -55,7 +55,8 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
       const document = readable(() => decodeRecord(text, side, vault.show))
       return document ? [{ id, document }] : []
     }),
-    ...{ version, failed },
+    version,
+    failed,
     ...(seen === undefined ? {} : { seen }),
     ...(told ? { signal: told as Signal } : {}),
   }

@@ -181,8 +181,19 @@ describe('JSON and MessagePack', () => {
 
   test('values without a JSON form read as $bin, $int and $ext', async () => {
     const raw = new Uint8Array([
-      ...[0x83, ...encode('queue'), ...encode('plain'), ...encode('class'), ...encode('plain'), ...encode('args')],
-      ...[0x93, ...encode(new Uint8Array([1, 2])), 0xcf, ...new Array(8).fill(0xff), 0xd4, 0x05, 0x09],
+      0x83,
+      ...encode('queue'),
+      ...encode('plain'),
+      ...encode('class'),
+      ...encode('plain'),
+      ...encode('args'),
+      0x93,
+      ...encode(new Uint8Array([1, 2])),
+      0xcf,
+      ...new Array(8).fill(0xff),
+      0xd4,
+      0x05,
+      0x09,
     ])
     const made = await ask('POST /v1/jobs', undefined, { raw, headers: { 'content-type': MSGPACK } })
     expect(made.status).toBe(201)
@@ -450,7 +461,12 @@ describe('routes for QStash only', () => {
   const sign = (url: string, body: string, key = KEY, claims: object = {}) => {
     const now = Math.floor(Date.now() / 1000)
     const payload = {
-      ...{ iss: 'Upstash', sub: url, exp: now + 300, nbf: now - 5, iat: now, jti: 'jwt' },
+      iss: 'Upstash',
+      sub: url,
+      exp: now + 300,
+      nbf: now - 5,
+      iat: now,
+      jti: 'jwt',
       body: createHash('sha256').update(body).digest('base64url'),
       ...claims,
     }

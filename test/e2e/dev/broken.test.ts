@@ -15,7 +15,10 @@ let stack: Stack
 const lines: string[] = []
 beforeAll(async () => {
   stack = await startDev({
-    ...{ project: good.dir, port: 0, redis: 'embedded', persist: false },
+    project: good.dir,
+    port: 0,
+    redis: 'embedded',
+    persist: false,
     say: (line) => lines.push(line),
     onReload: () => lines.push('reloaded'),
   })

@@ -32,7 +32,11 @@ export default createWorker({ functions: [double, loops] })
 `,
   )
   stack = await startDev({
-    ...{ project: project.dir, port: 0, redis: kind, persist: false, say: (line) => lines.push(line) },
+    project: project.dir,
+    port: 0,
+    redis: kind,
+    persist: false,
+    say: (line) => lines.push(line),
   })
   client = createClient({ url: stack.url, key: stack.apiKey })
 })

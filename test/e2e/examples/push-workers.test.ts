@@ -99,8 +99,16 @@ describe.each(examples)('$name', (example) => {
     const snapshot = {
       run: { token: '7.1.a', attempt: 1, lost: 0, reason: 'run', timeout: 30_000, startedAt: 1, leaseUntil: 2 },
       job: {
-        ...{ id: 7, queue, class: 'zip', args: null, name: null, createdAt: 1, createdBy: '', ranAt: null },
-        ...{ parent: null, aliases: [] },
+        id: 7,
+        queue,
+        class: 'zip',
+        args: null,
+        name: null,
+        createdAt: 1,
+        createdBy: '',
+        ranAt: null,
+        parent: null,
+        aliases: [],
       },
       state: {},
       in: {

@@ -23,8 +23,21 @@ import { createApp } from '../../../src/http/app.ts'
 import { type Kit, startKit } from '../../kit/index.ts'
 
 const workers = [
-  ...[agent, refund, reindex, measure, measureAll, importRows, nightlyReport, syncContact, bookTrip, handleEvent],
-  ...[extract, transform, load, fetchLong, flow],
+  agent,
+  refund,
+  reindex,
+  measure,
+  measureAll,
+  importRows,
+  nightlyReport,
+  syncContact,
+  bookTrip,
+  handleEvent,
+  extract,
+  transform,
+  load,
+  fetchLong,
+  flow,
 ]
 
 let kit: Kit
@@ -33,7 +46,8 @@ beforeAll(async () => {
   kit = await startKit({ workers, apiKey: 'dev' })
   const app = createApp({ engine: kit.engine, verify: async () => false, publicUrl: 'http://127.0.0.1' })
   client = createClient({
-    ...{ url: 'http://127.0.0.1', key: 'dev' },
+    url: 'http://127.0.0.1',
+    key: 'dev',
     fetch: (...args) => Promise.resolve(app.request(...args)),
   })
 })

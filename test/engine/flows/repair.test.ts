@@ -70,7 +70,9 @@ test.each(damages)(
     if (where === 'of a node') await spoil(Number(await flow.child('sum')), 'wo:sum', become)
     else await spoil(flow.id, 'wi:in', become)
     const fault = {
-      ...{ kind: 'flow', who: String(flow.id), what },
+      kind: 'flow',
+      who: String(flow.id),
+      what,
       remedy: 'they are laid according to the graph of the flow; waiting values continue',
       link: `/v1/flows/${flow.id}`,
     }

@@ -160,7 +160,24 @@ const answering = defineWorker({ class: 'answering', perform: () => 42 })
 const answeringLast = defineWorker({ class: 'answering_last', perform: () => 42, shutdown: () => undefined })
 
 export const workers = [
-  ...[nop, deaf, double, sum, pair, tuples, suspending, closing, stubborn, failing, asking, nesting, contexts],
-  ...[detailed, twins, answering, answeringLast],
-  ...[map, merge, waitEach],
+  nop,
+  deaf,
+  double,
+  sum,
+  pair,
+  tuples,
+  suspending,
+  closing,
+  stubborn,
+  failing,
+  asking,
+  nesting,
+  contexts,
+  detailed,
+  twins,
+  answering,
+  answeringLast,
+  map,
+  merge,
+  waitEach,
 ]

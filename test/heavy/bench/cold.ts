@@ -39,8 +39,12 @@ async function template(): Promise<string> {
 }
 
 const bindings = {
-  ...{ UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:1', UPSTASH_REDIS_REST_TOKEN: 't', QSTASH_TOKEN: 't' },
-  ...{ QSTASH_CURRENT_SIGNING_KEY: 'c', QSTASH_NEXT_SIGNING_KEY: 'n', SIDEJOB_API_KEY: 'k' },
+  UPSTASH_REDIS_REST_URL: 'http://127.0.0.1:1',
+  UPSTASH_REDIS_REST_TOKEN: 't',
+  QSTASH_TOKEN: 't',
+  QSTASH_CURRENT_SIGNING_KEY: 'c',
+  QSTASH_NEXT_SIGNING_KEY: 'n',
+  SIDEJOB_API_KEY: 'k',
   PUBLIC_URL: 'http://127.0.0.1',
 }
 
@@ -48,8 +52,14 @@ const bindings = {
 async function start(script: string): Promise<Record<'first' | 'cpu' | 'second', number>> {
   const begun = performance.now()
   const options = convertV4MiniflareOptions({
-    ...{ modules: true, script, bindings, host: '127.0.0.1', port: 0, cf: false },
-    ...{ compatibilityDate: '2026-10-20', compatibilityFlags: ['nodejs_compat'] },
+    modules: true,
+    script,
+    bindings,
+    host: '127.0.0.1',
+    port: 0,
+    cf: false,
+    compatibilityDate: '2026-10-20',
+    compatibilityFlags: ['nodejs_compat'],
     log: new Log(LogLevel.ERROR),
   })
   const worker = new Miniflare(options)

@@ -35,7 +35,9 @@ async function startVendor(): Promise<Started> {
   const strict = await startStrict({ redis: server.address, plan: 'off', compileEach: false })
   const connection = await connect(strict.address)
   return {
-    ...{ address: strict.address, pid: strict.pid, describe: "the vendor's Lua before a redis-server" },
+    address: strict.address,
+    pid: strict.pid,
+    describe: "the vendor's Lua before a redis-server",
     luaMs: async () => JSON.parse(text(await connection.call('STRICT', 'COUNTS'))).luaMs as number,
     async close() {
       await connection.close()
@@ -51,7 +53,9 @@ async function startEmbedded(): Promise<Started> {
   const line = await new Promise<string>((resolve) => createInterface({ input: child.stdout }).once('line', resolve))
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   return {
-    ...{ address: { host: '127.0.0.1', port: Number(line) }, pid: child.pid!, describe: 'the embedded Redis' },
+    address: { host: '127.0.0.1', port: Number(line) },
+    pid: child.pid!,
+    describe: 'the embedded Redis',
     async close() {
       child.stdin.end()
       await exited

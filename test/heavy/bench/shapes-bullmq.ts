@@ -75,9 +75,13 @@ export async function startBullmq({ host, port }: RunningRedis): Promise<Side & 
     fanOut: (n) =>
       ended(n + 1, () =>
         flows.add({
-          ...{ name: 'fan_out', queueName: QUEUE, opts: { removeOnComplete: true } },
+          name: 'fan_out',
+          queueName: QUEUE,
+          opts: { removeOnComplete: true },
           children: Array.from({ length: n }, () => ({
-            ...{ name: 'noop', queueName: QUEUE, opts: { removeOnComplete: true } },
+            name: 'noop',
+            queueName: QUEUE,
+            opts: { removeOnComplete: true },
           })),
         }),
       ),

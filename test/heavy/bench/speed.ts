@@ -43,8 +43,12 @@ export const HEAD = [
   'workload',
   'ms',
   'p99',
-  ...['BullMQ: ms', 'p99', 'QStash alone: ms', 'p99'],
-  ...['billed commands a job', 'QStash messages a job'],
+  'BullMQ: ms',
+  'p99',
+  'QStash alone: ms',
+  'p99',
+  'billed commands a job',
+  'QStash messages a job',
 ]
 
 /** @example console.log(rowText(row)) */

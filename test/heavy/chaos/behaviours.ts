@@ -356,7 +356,14 @@ export async function behave(
 }
 
 const noPlanFacts = (wanted: number[]): Plan['facts'] => ({
-  ...{ must: [], may: [], read: [], logs: [], timed: [], waits: [], meddled: false, wanted },
+  must: [],
+  may: [],
+  read: [],
+  logs: [],
+  timed: [],
+  waits: [],
+  meddled: false,
+  wanted,
 })
 
 /** A run that hands its job back as it was. */

@@ -462,9 +462,25 @@ export function createJudge(report: Report) {
   }
 
   const checks = [
-    ...[places, values, logs, leases, stops, limited, times, waiting, lanes],
-    ...[uniques, triggers, wishes, delays, left, patience, callbacks, wards],
-    ...[slots.step, createBoundsJudge(report)],
+    places,
+    values,
+    logs,
+    leases,
+    stops,
+    limited,
+    times,
+    waiting,
+    lanes,
+    uniques,
+    triggers,
+    wishes,
+    delays,
+    left,
+    patience,
+    callbacks,
+    wards,
+    slots.step,
+    createBoundsJudge(report),
   ]
 
   return {

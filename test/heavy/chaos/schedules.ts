@@ -25,7 +25,10 @@ const SECOND = 1_000
 
 const cron = (expression: string, seconds: number, missed: Missed = 'last', stopOnFail = false): Series => ({
   repeat: { cron: expression, missed, ...(stopOnFail ? { stopOnFail } : {}) },
-  ...{ base: 'scheduled', period: seconds * SECOND, missed, stopOnFail },
+  base: 'scheduled',
+  period: seconds * SECOND,
+  missed,
+  stopOnFail,
 })
 
 const interval = (base: Series['base'], seconds: number, missed: Missed = 'run', stopOnFail = false): Series => ({
@@ -34,7 +37,10 @@ const interval = (base: Series['base'], seconds: number, missed: Missed = 'run',
     missed,
     ...(stopOnFail ? { stopOnFail } : {}),
   },
-  ...{ base, period: seconds * SECOND, missed, stopOnFail },
+  base,
+  period: seconds * SECOND,
+  missed,
+  stopOnFail,
 })
 
 const all: Series[] = [

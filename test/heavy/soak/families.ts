@@ -43,7 +43,9 @@ async function playBedrock(kit: Kit, random: Random, { depth }: { depth: number 
   async function create(parent?: Member): Promise<void> {
     if (parent && !/RUNNING|RUNQUEUED|PAUSED/.test((await stateOf(parent.id)) ?? '')) return
     const given = {
-      ...{ queue: 'bedrock', class: 'any', args: '{}' as Encoded },
+      queue: 'bedrock',
+      class: 'any',
+      args: '{}' as Encoded,
       ...(parent ? { parent: String(parent.id), joins: true } : { retain: 0 }),
       ...(random.chance(0.5) ? { redeliver: { after: '+5 MINUTES', max: 10 } } : {}),
     }

@@ -27,20 +27,28 @@ export const defineShow = <S extends Sizes>({ title, sizes, run }: Definition<S>
 const shown = (n: number): string => (Number.isInteger(n) ? n.toLocaleString('en') : n.toFixed(2))
 
 export const atMost = (what: string, value: number, most: number, unit = ''): Measured => ({
-  ...{ what, value: shown(value) + unit, goal: `≤ ${shown(most)}${unit}` },
+  what,
+  value: shown(value) + unit,
+  goal: `≤ ${shown(most)}${unit}`,
   met: value <= most,
 })
 export const atLeast = (what: string, value: number, least: number, unit = ''): Measured => ({
-  ...{ what, value: shown(value) + unit, goal: `≥ ${shown(least)}${unit}` },
+  what,
+  value: shown(value) + unit,
+  goal: `≥ ${shown(least)}${unit}`,
   met: value >= least,
 })
 export const exactly = (what: string, value: number, wanted: number): Measured => ({
-  ...{ what, value: shown(value), goal: shown(wanted) },
+  what,
+  value: shown(value),
+  goal: shown(wanted),
   met: value === wanted,
 })
 /** A measurement without a goal. */
 export const told = (what: string, value: number, unit = ''): Measured => ({
-  ...{ what, value: shown(value) + unit, goal: '' },
+  what,
+  value: shown(value) + unit,
+  goal: '',
   met: true,
 })
 

@@ -144,7 +144,11 @@ export async function startCloud({ onDeployed }: { onDeployed?: OnDeployed } = {
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
   return {
-    ...{ workers, buckets, schedules: qstash.schedules, state, base },
+    workers,
+    buckets,
+    schedules: qstash.schedules,
+    state,
+    base,
     /** Settings with which a deployment comes here. */
     env: {
       PATH: process.env.PATH,

@@ -174,8 +174,14 @@ export default {
 `
 const strict = {
   compilerOptions: {
-    ...{ target: 'es2024', lib: ['es2024'], module: 'esnext', moduleResolution: 'bundler', strict: true, noEmit: true },
-    ...{ types: ['@cloudflare/workers-types'], skipLibCheck: true },
+    target: 'es2024',
+    lib: ['es2024'],
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    strict: true,
+    noEmit: true,
+    types: ['@cloudflare/workers-types'],
+    skipLibCheck: true,
   },
   include: ['src'],
 }

@@ -34,7 +34,9 @@ const rule92: Facts = {
     expect(await world.status(id)).toBe('running')
     const done = await run.settled({ end: 'completed' })
     expect(await lane.ask({ heard: [run.token], runs: [done], warm: WARM })).toMatchObject({
-      ...{ word: 'warm', answers: ['completed'], ids: [] },
+      word: 'warm',
+      answers: ['completed'],
+      ids: [],
     })
   },
   async 'its token says whose lane it is in'(world) {

@@ -15,7 +15,11 @@ type Did = Partial<Parameters<Run['settled']>[0]>
 /** Makes twelve jobs of which each has values of its own; answers their ids. */
 async function pack(world: World, job: Partial<NewJob> = {}, values = 1): Promise<number[]> {
   const made = Array.from({ length: 12 }, (_, i) => ({
-    ...{ queue: 'q', class: 'plain', known: true, in: IN, out: OUT },
+    queue: 'q',
+    class: 'plain',
+    known: true,
+    in: IN,
+    out: OUT,
     inputs: { n: Array.from({ length: values }, (_, k) => `=${100 * k + i}`) },
     ...job,
   }))
@@ -73,7 +77,11 @@ const waiting: Facts = {
   },
   async 'a job with different ports, numbers of values, large values or a channel has its own document'(world) {
     const many = Array.from({ length: 12 }, (_, i) => ({
-      ...{ queue: 'q', class: 'plain', known: true, in: IN, out: OUT },
+      queue: 'q',
+      class: 'plain',
+      known: true,
+      in: IN,
+      out: OUT,
       inputs: { n: Array.from({ length: 1 + (i % 2) }, () => '=1') },
     }))
     const mixed = (await world.store.enqueue(many)).made.map(({ id }) => id)

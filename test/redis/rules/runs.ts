@@ -694,7 +694,9 @@ const rule13: Facts = {
   },
   async 'a pull worker finds the job behind 1,100 jobs at a limit that is full'(world) {
     const pulling = (priority: number, concurrency?: number) => ({
-      ...{ pull: true, class: 'remote', priority },
+      pull: true,
+      class: 'remote',
+      priority,
       ...(concurrency ? { limits: [{ key: 'full', how: 'set' as const, concurrency }] } : {}),
     })
     const first = await world.make(pulling(-2, 2_000))

@@ -54,7 +54,8 @@ const rule112: Facts = {
     const ours = { ...classOf('{"timeout":1,"local":true}'), serves: 'push' } as const
     await world.store.register('q', [ours])
     expect(await world.store.register('q', [{ ...classOf('{"pull":true}', '*'), concurrency: 7 }])).toEqual({
-      ...{ rings: [], changed: false },
+      rings: [],
+      changed: false,
       overtaken: '{"timeout":1,"local":true}',
     })
     expect(await kept(world)).toBe('{"timeout":1,"local":true}')

@@ -461,8 +461,13 @@ const rule22: Facts = {
     expect(answers).toEqual(['queued'])
     const { ranAt, startedUp, lastRun, place, nextSlot, slotMissed, runNumber } = await world.document(id)
     expect({ ranAt, startedUp, lastRun, place, nextSlot, slotMissed, runNumber }).toEqual({
-      ...{ ranAt: before.ranAt, place: 't', nextSlot: next, runNumber: 1 },
-      ...{ startedUp: undefined, lastRun: undefined, slotMissed: undefined },
+      ranAt: before.ranAt,
+      place: 't',
+      nextSlot: next,
+      runNumber: 1,
+      startedUp: undefined,
+      lastRun: undefined,
+      slotMissed: undefined,
     })
   },
   async 'a schedule that ends between two slots completes without another run'(world) {

@@ -29,8 +29,13 @@ type State = {
 }
 
 const state: State = {
-  ...{ every: 0, failures: 0, isPaused: false, looked: 0 },
-  ...{ moved: Date.now(), since: Date.now(), whole: Date.now() },
+  every: 0,
+  failures: 0,
+  isPaused: false,
+  looked: 0,
+  moved: Date.now(),
+  since: Date.now(),
+  whole: Date.now(),
 }
 
 const pageOf = (): string => location.pathname + location.search

@@ -22,7 +22,9 @@ export async function moveValues(
     method: 'POST',
     body: JSON.stringify({ to }),
     headers: {
-      ...{ 'content-type': 'application/json', accept: 'application/json', 'x-csrf': meta('csrf') },
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'x-csrf': meta('csrf'),
       'idempotency-key': crypto.randomUUID(),
     },
   })
@@ -42,7 +44,9 @@ export async function putGraph(
     method: 'POST',
     body: text,
     headers: {
-      ...{ 'content-type': 'application/json', accept: 'application/json', 'x-csrf': meta('csrf') },
+      'content-type': 'application/json',
+      accept: 'application/json',
+      'x-csrf': meta('csrf'),
       'idempotency-key': key,
       ...(match === null ? {} : { 'if-match': `"${match}"` }),
     },

@@ -8,7 +8,11 @@ function fieldOf({ name, label, options, value = '' }: Field): HTMLElement {
   const made = document.createElement('label')
   const said = Object.assign(document.createElement('span'), { className: 'fieldname', textContent: label })
   const input = Object.assign(document.createElement('input'), {
-    ...{ name, value, className: 'field mono', required: true, autocomplete: 'off' },
+    name,
+    value,
+    className: 'field mono',
+    required: true,
+    autocomplete: 'off',
   })
   made.append(said, input)
   if (options) {

@@ -77,7 +77,10 @@ export function createDraftDrawing(
     const cls = classOf(is ?? was!)
     const tone = node && !kind && needsLook(node) ? (status === 'failed' ? 'failed' : 'suspended') : undefined
     drawing.node(name, {
-      ...{ fact, cls, shape: status ?? 'queued', said: `${name}, ${cls}: ${fact}` },
+      fact,
+      cls,
+      shape: status ?? 'queued',
+      said: `${name}, ${cls}: ${fact}`,
       kind: `${status ?? 'unmade'} ${kind}${chosen.node === name ? ' on' : ''}`,
       tone: kind === 'old' ? 'failed' : kind === 'swap' ? 'suspended' : tone,
     })
@@ -92,7 +95,11 @@ export function createDraftDrawing(
       const label = kind === 'add' ? 'new' : left > 0 ? `${count(left)} ${left === 1 ? 'stays' : 'stay'}` : kind
       const on = chosen.wire === id
       drawing.wire(id, {
-        ...{ kind, label, on, beads: 0, tone: on ? 'on' : kind },
+        kind,
+        label,
+        on,
+        beads: 0,
+        tone: on ? 'on' : kind,
         said: `${id}${kind ? `, ${label}` : ''}`,
       })
     }

@@ -64,7 +64,11 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     const gone = Object.keys(draft.base.nodes).filter((name) => !Object.hasOwn(draft.now.nodes, name))
     const differs = JSON.stringify(draft.base) !== JSON.stringify(draft.now)
     showPanel(panel, {
-      ...{ added, gone, error, waits, stays: staysOf(data, draft.now) },
+      added,
+      gone,
+      error,
+      waits,
+      stays: staysOf(data, draft.now),
       moves: (left) => (mayWrite ? movesLeft(data, draft, left) : undefined),
       change: differs ? change : undefined,
       checks: data.changedAt === null ? [] : [`Unchanged since ${clock(data.changedAt, data.zone).slice(0, 5)}`],
@@ -76,7 +80,9 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     const mine = ++asked
     show(undefined, true)
     const told = await putGraph(data.job, JSON.stringify(draft.now), {
-      ...{ preview: true, match: draft.hash, key: crypto.randomUUID() },
+      preview: true,
+      match: draft.hash,
+      key: crypto.randomUUID(),
     }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'Nobody answered. Change something to ask again.' } }))
     if (mine !== asked) return
     change = 'change' in told ? told.change : undefined

@@ -29,7 +29,8 @@ export function createMap(board: Element, view: ReturnType<typeof createView>) {
       const scale = Math.min(WIDE / box.width, HIGH / box.height)
       set(svg, {
         viewBox: `${box.x} ${box.y} ${box.width} ${box.height}`,
-        ...{ width: Math.round(box.width * scale), height: Math.round(box.height * scale) },
+        width: Math.round(box.width * scale),
+        height: Math.round(box.height * scale),
       })
       nodes.clear()
       for (const { name, box } of placed.values()) nodes.set(name, make('rect', { ...box }))

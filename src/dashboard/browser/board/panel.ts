@@ -109,7 +109,9 @@ export function headOf({ change, added, gone, error }: Shown): string {
 function leftRow({ node, port, values }: Change['orphaned'][number], act: (() => void) | undefined): Row {
   const where = node === null ? port : `${node}.${port}`
   return {
-    ...{ sign: '!', name: count(values), text: `${values === 1 ? 'is' : 'are'} left behind in ${where}` },
+    sign: '!',
+    name: count(values),
+    text: `${values === 1 ? 'is' : 'are'} left behind in ${where}`,
     ...(act ? { button: { text: 'Move…', label: `Move the values in ${where}`, act } } : {}),
   }
 }
@@ -117,14 +119,16 @@ function leftRow({ node, port, values }: Change['orphaned'][number], act: (() =>
 const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
   ...stays.map(
     ({ port, values }): Row => ({
-      ...{ sign: '=', name: count(values) },
+      sign: '=',
+      name: count(values),
       text: `${values === 1 ? 'stays' : 'stay'} at ${port}`,
     }),
   ),
   ...change.orphaned.map((left) => leftRow(left, moves(left))),
   ...(change.unfit ?? []).map(
     ({ wire, values, of, why }): Row => ({
-      ...{ sign: '!', name: count(values) },
+      sign: '!',
+      name: count(values),
       text: `of ${count(of)} that wait for ${wire} ${values === 1 ? 'does' : 'do'} not fit: ${why}`,
     }),
   ),

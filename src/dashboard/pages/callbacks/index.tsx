@@ -252,7 +252,12 @@ export const callbacks = page<CallbacksData>({
       open ? engine.callbacks.get(open).catch(missing) : undefined,
     ])
     return {
-      ...{ callbacks, cursor, newest, counts, state, host },
+      callbacks,
+      cursor,
+      newest,
+      counts,
+      state,
+      host,
       breakers: breakers.filter(({ of }) => of === 'callbacks'),
       ...(near ? { opened: near } : {}),
     }

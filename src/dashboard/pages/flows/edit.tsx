@@ -27,11 +27,18 @@ const portsOf = (ports: WorkerDefinition['in'] = {}): string[] => Object.keys(po
 
 const dataOf = ({ view, classes, limits }: EditData, zone: string): string =>
   writeJson({
-    ...{ job: view.flow.id, hash: view.hash, changedAt: view.flow.changedAt, zone },
+    job: view.flow.id,
+    hash: view.hash,
+    changedAt: view.flow.changedAt,
+    zone,
     graph: view.graph ? graphText(view.graph) : '{"nodes":{},"edges":[],"inports":{},"outports":{}}',
-    ...{ nodes: view.nodes, limits, wires: view.wires.map((wire) => ({ ...wire, oldest: null })) },
+    nodes: view.nodes,
+    limits,
+    wires: view.wires.map((wire) => ({ ...wire, oldest: null })),
     classes: classes.slice(0, CLASSES).map(({ queue, class: name, in: ins, out: outs }) => ({
-      ...{ name: `${queue}/${name}`, ins: portsOf(ins), outs: portsOf(outs) },
+      name: `${queue}/${name}`,
+      ins: portsOf(ins),
+      outs: portsOf(outs),
     })),
   })
 

@@ -22,7 +22,11 @@ import { Tools } from './tools.tsx'
 
 /** Without values: only an open wire shows them. */
 const dataOf = ({ view: { flow, hash, nodes, wires }, limits, deploys, chosen }: FlowData) => ({
-  ...{ job: flow.id, hash: hash ?? '', nodes, limits, deploys },
+  job: flow.id,
+  hash: hash ?? '',
+  nodes,
+  limits,
+  deploys,
   wires: wires.map((wire) => ({ ...wire, oldest: null })),
   ...(chosen?.kind === 'node' ? { node: chosen.node.name } : {}),
   ...(chosen?.kind === 'wire' ? { wire: chosen.wire.id } : {}),

@@ -73,7 +73,10 @@ async function looked(engine: Engine, job: JobView, chosen: Chosen[]): Promise<P
   const values = new Map(found)
   const views = await described
   return chosen.map(({ dir, name, isOpen }) => ({
-    ...{ dir, name, isOpen, view: views[dir][name]! },
+    dir,
+    name,
+    isOpen,
+    view: views[dir][name]!,
     values: values.get(`${dir} ${name}`),
   }))
 }

@@ -41,7 +41,8 @@ async function change(asked: ActAsked, error: string, wanted: object): Promise<E
 }
 
 const undoOf = (error: string, was: ErrorMute | null): Record<string, string> => ({
-  ...{ act: was ? 'muteKind' : 'unmuteKind', error },
+  act: was ? 'muteKind' : 'unmuteKind',
+  error,
   ...(was?.until ? { until: new Date(was.until).toISOString() } : {}),
 })
 

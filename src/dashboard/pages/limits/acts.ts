@@ -9,7 +9,8 @@ import { many } from '../../words/number.ts'
 const way = (key: string): string => `/v1/limits/${encodeURIComponent(key)}`
 
 const fieldsOf = ({ key, concurrency, rate }: LimitView): Record<string, string> => ({
-  ...{ act: 'set', key },
+  act: 'set',
+  key,
   ...(concurrency === null ? {} : { concurrency: String(concurrency) }),
   ...(rate === null ? {} : { limit: String(rate.limit), period: `${rate.period}ms` }),
 })

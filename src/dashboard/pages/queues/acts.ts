@@ -32,7 +32,8 @@ const changed = (form: FormData): [(typeof settings)[number], string | number | 
   })
 
 const back = ({ mode, ageing, ...was }: NonNullable<PatchedQueue['was']>): Record<string, string> => ({
-  ...{ act: 'change', sure: 'yes' },
+  act: 'change',
+  sure: 'yes',
   ...Object.fromEntries(Object.entries(was).map(([name, value]) => [name, value === null ? '' : String(value)])),
   ...(ageing === undefined ? {} : { ageing: ageing === null ? '' : `${ageing}s` }),
   ...(mode === undefined ? {} : { mode }),

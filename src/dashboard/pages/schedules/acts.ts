@@ -20,7 +20,11 @@ export function fieldsOf(
   const { cron, tz, missed, ...more } = (repeat ? decodeValue(repeat) : {}) as Record<string, unknown>
   if (typeof cron !== 'string' || Object.keys(more).length > 0 || (hasArgs && args === null)) return undefined
   return {
-    ...{ act: 'set', alias, queue, class: name, cron },
+    act: 'set',
+    alias,
+    queue,
+    class: name,
+    cron,
     ...(tz ? { tz: String(tz) } : {}),
     ...(missed ? { missed: String(missed) } : {}),
     ...(args === null ? {} : { args: encodedToJson(args) }),

@@ -104,7 +104,9 @@ export const schedules = page<SchedulesData>({
     const was = change && job ? fieldsOf(change, job) : undefined
     const [cron, tz] = [query.get('cron') ?? was?.cron, query.get('tz') ?? was?.tz ?? '']
     return {
-      ...{ schedules, more: cursor !== null, shown },
+      schedules,
+      more: cursor !== null,
+      shown,
       runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
       ...(cron ? { preview: previewOf(cron, tz, look.now) } : {}),
       ...(was ? { was } : {}),
