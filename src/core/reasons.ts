@@ -85,7 +85,7 @@ export const reasons = {
   CODE_CHANGED: {
     means: 'its function asked for another step or wait than the job keeps, or returned without asking for a kept one',
     remedy:
-      'restore the code and retry it, or set `onCodeChange` of its class to `warn` ([waits.md](waits.md#when-you-change-the-code))',
+      'restore the code, or put the change behind `job.patched`, and retry it ([changing-code.md](changing-code.md))',
   },
   INPUT_KEPT: {
     means: 'it failed while values wait at that port',

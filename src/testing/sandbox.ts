@@ -7,6 +7,7 @@ import { retryDelay } from '../core/retry.ts'
 import type { Changes, Op, RunError, Snapshot } from '../core/run.ts'
 import { duration } from '../core/time.ts'
 import { type Worker, workerDefaults } from '../core/worker.ts'
+import { OlderCode } from '../engine/run/code-change.ts'
 import { runFunction } from '../engine/run/function.ts'
 import {
   applied,
@@ -44,7 +45,8 @@ export type SandboxOptions = {
 /** Effects of a run, without the marks that only order its log. */
 const doings = ({ ops = [] }: Changes): Op[] => ops.filter(({ op }) => op !== 'entry')
 
-export type Ran = { end: Changes['end']; ops: Op[]; error?: RunError; result?: unknown }
+/** `released`: the function is older than a patch of the job, which another version has to run. */
+export type Ran = { end: Changes['end'] | 'released'; ops: Op[]; error?: RunError; result?: unknown }
 
 /** Lease of a run in milliseconds, as in its snapshot. */
 const LEASE = 45_000
@@ -194,12 +196,8 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     woken = true
   }
 
-  async function run(): Promise<Ran> {
-    runs++
-    woken = false
-    if (runAt !== undefined && runAt <= now) runAt = undefined
-    const ops: Op[] = []
-    const changes = await runFunction(worker, snapshot(), {
+  function performed(ops: Op[]): Promise<Changes | OlderCode> {
+    return runFunction(worker, snapshot(), {
       checkpoint: async (changes) => {
         commit(changes)
         ops.push(...doings(changes))
@@ -214,7 +212,23 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
       children: async () => snapshot().children,
       now: () => now,
       env: options.env,
+    }).catch((error) => {
+      if (error instanceof OlderCode) return error
+      throw error
     })
+  }
+
+  async function run(): Promise<Ran> {
+    runs++
+    woken = false
+    if (runAt !== undefined && runAt <= now) runAt = undefined
+    const ops: Op[] = []
+    const changes = await performed(ops)
+    if (changes instanceof OlderCode) {
+      status = 'queued'
+      runAt = now + changes.after
+      return { end: 'released', ops, error: { message: changes.message } }
+    }
     const { end, error, result } = changes
     if (end === 'failed') {
       fail(error!)

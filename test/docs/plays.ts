@@ -1,9 +1,12 @@
 // Shell snippets of every page, and the output that a reader sees.
 
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { countWords } from '../../examples/functions/word_count.ts'
 import { core } from '../../functions/core.ts'
 import type { Worker } from '../../src/core/worker.ts'
-import { defineWorker } from '../../src/index.ts'
+import { defineWorker, type Job, port } from '../../src/index.ts'
 import { blockAt, root } from './blocks.ts'
 import type { Play } from './play.ts'
 import type { Site } from './site.ts'
@@ -26,6 +29,23 @@ const failing = named('fails', async () => {
   throw new Error('I do not like it')
 })
 
+/** The file with the version of `order` that is saved. */
+const version = join(mkdtempSync(join(tmpdir(), 'sidejob-version-')), 'version')
+
+/** The class of docs/changing-code.md in the version that is saved. */
+function ordered(): Worker {
+  writeFileSync(version, '1')
+  return defineWorker({
+    class: 'order',
+    in: { paid: port() },
+    async perform(job: Job) {
+      const start = `// src/jobs/order.ts, version ${readFileSync(version, 'utf8').trim()}\n`
+      const [saved] = await defined('docs/changing-code.md', start)
+      return saved!.perform(job) as never
+    },
+  }) as Worker
+}
+
 export const plays: Play[] = [
   {
     page: 'README.md',
@@ -41,6 +61,22 @@ export const plays: Play[] = [
   {
     page: 'docs/callbacks.md',
     blocks: { 'S=': [/\{"secrets":\["whsec_\S+"\]\}/] },
+  },
+  {
+    page: 'docs/changing-code.md',
+    workers: () => [ordered()],
+    before: ({ from }) => from(7),
+    // The reader saves the next version.
+    stands: () => ({
+      'npx sidejob send': 'save 2; npx sidejob send',
+      'npx sidejob retry': 'save 3; npx sidejob retry',
+    }),
+    env: () => ({ VERSION: version, 'BASH_FUNC_save%%': '() { echo $1 > $VERSION; }' }),
+    blocks: {
+      'npx sidejob run order': [/\b7\b/, 'paid'],
+      'npx sidejob send 7': ['keeps paid#1', 'step "check"'],
+      'npx sidejob retry 7': ['reserved', 'shipped', 'order completed', '"shipped"', 'reserved', 'checked', 'shipped'],
+    },
   },
   {
     page: 'docs/cli.md',

@@ -248,7 +248,7 @@ describe('callWorker', () => {
     class: 'catching',
     async perform(job) {
       try {
-        await job.callWorker('refusing', null, { as: 'risk' })
+        await job.callWorker('refusing', null, { name: 'risk' })
       } catch (error) {
         if (!(error instanceof CallFailed)) throw error
         return error.message
@@ -266,7 +266,7 @@ describe('callWorker', () => {
     expect(await view(id)).toMatchObject({ status: 'failed', attempt: 1 })
   })
 
-  define({ class: 'calling late', perform: (job) => job.callWorker('square', 1, { as: 'late', wait: 1_000 * DAY }) })
+  define({ class: 'calling late', perform: (job) => job.callWorker('square', 1, { name: 'late', wait: 1_000 * DAY }) })
   test.each(['terminate', 'remove', 'disown'] as const)('ends when somebody does %s its child', async (act) => {
     const id = await start('calling late')
     const child = (await view(id)).children.late!
@@ -439,9 +439,9 @@ describe('effects outside of steps', () => {
     class: 'ambiguous',
     async perform(job) {
       await job.parallel([
-        (at) => at.sleep(1_000, { as: 'same' }),
-        () => job.sleep(1_000, { as: 'x' }),
-        () => job.sleep(1_000, { as: 'x' }),
+        (at) => at.sleep(1_000, { name: 'same' }),
+        () => job.sleep(1_000, { name: 'x' }),
+        () => job.sleep(1_000, { name: 'x' }),
       ])
     },
   })

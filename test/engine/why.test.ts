@@ -17,7 +17,7 @@ const waitsBriefly = defineWorker({
 })
 const hears = defineWorker({ class: 'hears', perform: (job: Job) => job.waitFor('/orders/7') })
 const sleeps = defineWorker({ class: 'sleeps', perform: (job: Job) => job.sleep('1h') })
-const calls = defineWorker({ class: 'calls', perform: (job: Job) => job.callWorker('sleeps', null, { as: 'child' }) })
+const calls = defineWorker({ class: 'calls', perform: (job: Job) => job.callWorker('sleeps', null, { name: 'child' }) })
 const stops = defineWorker({ class: 'stops', queue: 'stopped', shutdown() {}, perform: () => undefined })
 
 let kit: Kit

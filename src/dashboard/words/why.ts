@@ -154,7 +154,7 @@ const says: Record<ReasonCode, Say> = {
   }),
   CODE_CHANGED: (reason, { job }) => ({
     text: `It keeps ${nameOf(reason, 'kept')}, and its function ${reason.data.asked === undefined ? 'ended without asking for it' : `asks for ${reason.data.asked}`}.`,
-    sub: 'Restore the code and retry it, or set onCodeChange of its class.',
+    sub: 'Restore the code, or put the change behind job.patched, and retry it.',
     remedies: [{ kind: 'retry', job }],
   }),
   INPUT_KEPT: (reason) => ({

@@ -45,6 +45,8 @@ export function accessOf(job: Of, run: Run): RunAccess {
     now: () => job.startedAt.getTime() + run.now() - run.began,
     kept: (key) => parts.steps.kept(key),
     keep: (key, value) => void parts.steps.keep(key, value),
+    unasked: () => parts.steps.unasked(),
+    patched: (scope, id) => parts.steps.patched(scope, id),
     forget: (prefix) => parts.steps.forget(prefix),
     once: (scope, key, action) => parts.guarded(parts.steps.once(scope, key, action)),
     beforeNew: (scope, asked) => parts.steps.beforeNew(scope, asked),
@@ -62,5 +64,6 @@ export function accessOf(job: Of, run: Run): RunAccess {
       uses.set(key, (uses.get(key) ?? 0) + 1)
       return uses.get(key)!
     },
+    uses: (key) => uses.get(key) ?? 0,
   }
 }

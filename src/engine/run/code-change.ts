@@ -25,17 +25,38 @@ export type Asked = Pick<Waited, 'kind' | 'on' | 'ms' | 'class'>
 /** Why a function that keeps records may take another path than before: it then is not required to ask for all of them. */
 export const FREE = '~~free'
 
-const NESTED = /\[\d+\]\//
+const NESTED = /\[\d+\]\//g
+
+/** The kept answer of a patch. `at`: when the run began that answered it. */
+export type Patch = { kind: 'patched'; is: boolean; at: number }
+
+const PATCH = /^~(?:.*\[\d+\]\/)?~patched:/s
+
+/** @example patchKey('', 'audit') // '~~patched:audit' */
+export const patchKey = (scope: string, id: string): string => `${scope || '~'}~patched:${id}`
+
+/** The id of a patch; undefined for records of steps and waits. */
+export const patchIn = (key: string): string | undefined => (PATCH.test(key) ? key.replace(PATCH, '') : undefined)
+
+/** True for a record of a step or a wait, which a function has to ask for again. */
+export const isRecord = (key: string): boolean => key !== FREE && !PATCH.test(key)
+
+/** False for a record of another branch or turn. Each other record is before or after a given line of the scope. */
+export function isAlong(scope: string, key: string): boolean {
+  for (const { index, 0: own } of scope.matchAll(NESTED))
+    if (key.startsWith(`${scope.slice(0, index)}[`) && !key.startsWith(scope.slice(0, index + own.length))) return false
+  return true
+}
 
 /** True for a record of a scope itself, false for records of branches and turns inside. */
 export function isOf(scope: string, key: string): boolean {
-  if (key === FREE || !key.startsWith(scope)) return false
-  return (scope === '' && !key.startsWith('~')) || !NESTED.test(key.slice(scope.length))
+  if (!isRecord(key) || !key.startsWith(scope)) return false
+  return (scope === '' && !key.startsWith('~')) || key.slice(scope.length).search(NESTED) < 0
 }
 
 /** A key as its author knows it: `step "charge"`, `sleep#1 in parallel#1[0]`. */
 function placed(key: string): { name: string; where: string } {
-  const at = [...key.matchAll(/\[\d+\]\//g)].at(-1)
+  const at = [...key.matchAll(NESTED)].at(-1)
   const end = at ? at.index + at[0].length : 0
   const name = key.slice(end).replace(/^~/, '')
   return { name, where: end > 0 ? ` in ${key.slice(1, end - 1)}` : '' }
@@ -67,7 +88,7 @@ const members = ['kind', 'on', 'ms', 'class'] as const
 export const differs = (kept: Waited, asked: Asked): boolean => members.some((member) => kept[member] !== asked[member])
 
 const REMEDY =
-  'if its code changed while the job waited, restore it and retry the job, or set onCodeChange of the class; ' +
+  'if its code changed while the job waited, restore it or put the change behind job.patched, then retry the job; ' +
   'otherwise compute in a step whatever its path and the lengths of its waits depend on'
 
 /** The function of a job took another path than the steps and waits that the job keeps. */
@@ -78,6 +99,33 @@ export class CodeChanged extends Terminal {
     this.name = 'CodeChanged'
   }
 }
+
+const DAY = 86_400_000
+
+/** The longest and the shortest wait, in milliseconds, of a run that older code has returned. */
+const RETURN = { least: 10_000, most: 600_000 }
+
+/**
+ * The function is older than a patch that its job has. The run is returned without using an attempt, so that newer code
+ * takes it.
+ */
+export class OlderCode extends Error {
+  /** Milliseconds until the next run. */
+  readonly after: number
+
+  constructor(job: number, { kept, asked }: CodeChange, { id, age }: NewerPatch) {
+    const now = asked === null ? 'ended without it' : `asked for ${asked}`
+    super(
+      `job ${job} has patch ${quoted(id)} and keeps ${kept}; a function without the patch ${now}. Another deployment ` +
+        'has to run it: the run fails a day after the patch was answered',
+    )
+    this.name = 'OlderCode'
+    this.after = Math.min(Math.max(age / 8, RETURN.least), RETURN.most)
+  }
+}
+
+/** A patch that applies to the job and that the run has not requested. `age`: milliseconds since its answer. */
+export type NewerPatch = { id: string; age: number }
 
 type Around = {
   mode: OnCodeChange
@@ -105,23 +153,28 @@ export class CodeWatch {
   }
 
   /** Never settles if the run fails: a function that catches errors must not continue. */
-  async report(change: CodeChange): Promise<void> {
-    const { mode, job, refuse, log } = this.#around
-    if (mode === 'ignore' || this.#reported.has(change.kept)) return
-    this.#reported.add(change.kept)
-    const error = new CodeChanged(job, change)
-    if (mode === 'warn') return log(error.message)
-    refuse(error)
+  async report(change: CodeChange, newer?: NewerPatch): Promise<void> {
+    const error = this.#errorOf(change, newer)
+    if (!error) return
+    this.#around.refuse(error)
     await new Promise(() => undefined)
   }
 
   /** @throws if the function ended without asking for a record. */
-  end(kept: string): void {
+  end(kept: string, newer?: NewerPatch): void {
+    const error = this.#errorOf({ kept, asked: null }, newer)
+    if (error) throw error
+  }
+
+  /** Returns the error of the run; undefined if it continues. */
+  #errorOf(change: CodeChange, newer?: NewerPatch): Error | undefined {
     const { mode, job, log } = this.#around
-    if (mode === 'ignore' || this.#reported.has(kept)) return
-    this.#reported.add(kept)
-    const error = new CodeChanged(job, { kept, asked: null })
-    if (mode === 'fail') throw error
+    if (mode === 'ignore' || this.#reported.has(change.kept)) return undefined
+    this.#reported.add(change.kept)
+    if (mode === 'fail' && newer && newer.age < DAY) return new OlderCode(job, change, newer)
+    const error = new CodeChanged(job, change)
+    if (mode === 'fail') return error
     log(error.message)
+    return undefined
   }
 }

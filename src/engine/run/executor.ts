@@ -14,6 +14,7 @@ import { LAST, outcomeOf, skipped } from '../jobs/outcome.ts'
 import { callsOthers, longestRun, performedBy, type Registered, type Registry, timeoutOf } from '../jobs/registry.ts'
 import { createCircuitBreakers, PUSHED } from '../remote/circuit-breaker.ts'
 import { type PushOptions, push } from '../remote/push.ts'
+import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
 import { type RunHook, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
@@ -249,10 +250,17 @@ export function createExecutor({
 
   const release = (lent: ClaimedJob, words: Words = []): RunOutcome => ({
     token: lent.document.token!,
-    n: 0,
+    n: LAST,
     end: 'released',
     words,
   })
+
+  /** Delays the run without using an attempt; `why` shows the message. */
+  const returned = (lent: ClaimedJob, wait: number, message: string): RunOutcome =>
+    release(lent, [
+      ...says.wait({ ms: Math.ceil(wait) }),
+      ...says.error({ error: JSON.stringify({ message, reason: 'other' }) }),
+    ])
 
   async function performLocal(
     lent: ClaimedJob,
@@ -265,6 +273,7 @@ export function createExecutor({
       changes = await runFunction(found.local!, snapshot, new Tools(lent, found, stops), { deadlines, stops })
     } catch (error) {
       if (error instanceof LostRun) return undefined
+      if (error instanceof OlderCode) return returned(lent, error.after, error.message)
       throw error
     }
     return await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found))
@@ -277,12 +286,11 @@ export function createExecutor({
     return { ...changes, error: { ...error, stack: await locate(error.stack) } }
   }
 
-  /** Delays the run without using an attempt. Random, so that jobs do not all arrive in the same second. */
+  /** Random, so that jobs do not all arrive in the same second. */
   function spare(lent: ClaimedJob, host: string, until: number): RunOutcome {
     const wait = Math.max(0, until - store.now()) + 1_000 + random() * 9_000
     const message = `${host.slice(PUSHED.length)} keeps failing: tried again after ${new Date(until).toISOString()}`
-    const error = JSON.stringify({ message, reason: 'other' })
-    return release(lent, [...says.wait({ ms: Math.ceil(wait) }), ...says.error({ error })])
+    return returned(lent, wait, message)
   }
 
   async function performRemote(lent: ClaimedJob, found: Registered): Promise<RunOutcome | undefined> {

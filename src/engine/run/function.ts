@@ -5,6 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Changes, RunError, Snapshot } from '../../core/run.ts'
 import { Later, Terminal, type Worker } from '../../core/worker.ts'
 import { LAST } from '../jobs/outcome.ts'
+import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { Job } from './job.ts'
 import type { Stops } from './stops.ts'
@@ -123,6 +124,8 @@ function within<T>(
 /**
  * Returns the changes of the run. A failed run changes nothing, but keeps its counts and log entries.
  *
+ * @throws LostRun or OlderCode if the run has to be given to another worker.
+ *
  * @example const changes = await perform(zip, snapshot, tools)
  */
 export async function runFunction(
@@ -141,7 +144,7 @@ export async function runFunction(
     })
     return await job.finish(ending)
   } catch (error) {
-    if (error instanceof LostRun) throw error
+    if (error instanceof LostRun || error instanceof OlderCode) throw error
     return { end: 'failed', n: LAST, error: runError(error), counts: job.counts, ops: job.close() }
   } finally {
     stops?.delete(stop)

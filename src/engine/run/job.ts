@@ -20,7 +20,15 @@ import { JobFacts } from './facts.ts'
 import { type SpawnOptions, spawnOp } from './options.ts'
 import { RunParts } from './parts.ts'
 import type { WriteOptions } from './run-log.ts'
-import { type Branch, type CallOptions, type Results, Steps } from './steps.ts'
+import {
+  type Branch,
+  type CallOptions,
+  type Named,
+  type ParallelOptions,
+  type Results,
+  Steps,
+  type WaitOptions,
+} from './steps.ts'
 import type { Paused } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 import { checkedBy, checkedValue, type Name, type Shapes, type Value } from './values.ts'
@@ -28,8 +36,6 @@ import { checkedBy, checkedValue, type Name, type Shapes, type Value } from './v
 const PROGRESS = 1_000
 
 const askedBy = { suspended: 'job.suspend(…)', follow: 'job.follow()', again: 'job.again(…)' } as const
-
-type WaitOptions = { timeout?: Length; as?: string }
 
 const timesOf = ({ at, wait }: { at?: Date | number; wait?: Length }) => ({
   ...(at === undefined ? {} : { at: Number(at) }),
@@ -315,8 +321,18 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
     return this.#waits.step(name, action)
   }
 
+  /**
+   * True if the job comes to this line for the first time with this code, false if an earlier run was past it. The
+   * answer is kept and never changes for the job.
+   *
+   * @example if (await job.patched('audit')) await job.step('audit', () => audit(order))
+   */
+  patched(id: string): Promise<boolean> {
+    return this.#waits.patched(id)
+  }
+
   /** Continues in another run after a length (milliseconds, or a text such as '3 days') or at a time. */
-  sleep(length: Length | Date, options?: { as?: string }): Promise<void> {
+  sleep(length: Length | Date, options?: Named): Promise<void> {
     return this.#waits.sleep(length, options)
   }
 
@@ -353,10 +369,7 @@ export class Job<In extends Ports = any, Out extends Ports = any, Args = unknown
   }
 
   /** Runs branches concurrently, at most `limit` at a time. Returns their results in order. */
-  parallel<const B extends readonly Branch[]>(
-    branches: B,
-    options?: { limit?: number; as?: string },
-  ): Promise<Results<B>> {
+  parallel<const B extends readonly Branch[]>(branches: B, options?: ParallelOptions): Promise<Results<B>> {
     return this.#waits.parallel(branches, options)
   }
 

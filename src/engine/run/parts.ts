@@ -63,7 +63,10 @@ export class RunParts {
     const buffer = this.#buffer
     const log = (entry: string) => buffer.op({ op: 'log', entry: buffer.log.message(entry) })
     const watch = new CodeWatch({ mode: this.#onCodeChange, job: buffer.snapshot.job.id, refuse, log })
-    return (this.#steps = new StepStore(buffer, this.#tools, { during, checkpoint: this.#checkpoint, watch }))
+    const answersAwaited = () => this.#awaited(({ helper }) => helper === 'patched')
+    return (this.#steps = new StepStore(buffer, this.#tools, {
+      ...{ during, checkpoint: this.#checkpoint, answersAwaited, watch },
+    }))
   }
 
   reads(): NonNullable<Changes['reads']> {
@@ -104,8 +107,11 @@ export class RunParts {
   /** @throws if a step is not awaited, or if the function returned without awaiting a wait. */
   allAwaited(isPaused: boolean): void {
     this.#steps?.allAwaited()
-    if (isPaused) return
-    const lost = this.#waiting.find(({ isObserved }) => !isObserved)
+    if (!isPaused) this.#awaited(() => true)
+  }
+
+  #awaited(concerns: (helper: Observed<unknown>) => boolean): void {
+    const lost = this.#waiting.find((helper) => !helper.isObserved && concerns(helper))
     if (lost)
       throw new Terminal(
         `job.${lost.helper} was not awaited: the run ended without it; expected "await job.${lost.helper}(…)"`,

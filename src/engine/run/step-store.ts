@@ -4,13 +4,28 @@ import type { CodeChange } from '../../core/code-change.ts'
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { Terminal } from '../../core/worker.ts'
 import type { RunBuffer } from './buffer.ts'
-import { type CodeWatch, FREE, isOf, stepText, type Waited, waitText } from './code-change.ts'
+import {
+  type CodeWatch,
+  FREE,
+  isAlong,
+  isOf,
+  isRecord,
+  type NewerPatch,
+  type Patch,
+  patchIn,
+  patchKey,
+  stepText,
+  type Waited,
+  waitText,
+} from './code-change.ts'
 import type { JobTools } from './tools.ts'
 
 type Around = {
   /** Keeps a waiting run from ending. */
   during: <T>(work: () => Promise<T>) => Promise<T>
   checkpoint: () => Promise<void>
+  /** @throws if the function has not awaited an answer that decides about its path. */
+  answersAwaited: () => void
   watch: CodeWatch
 }
 
@@ -25,6 +40,8 @@ export class StepStore {
   #more: boolean
   /** Keys that this run has asked for. */
   #asked = new Set<string>()
+  /** Answers of patches by key, with their scopes, until a later record is stored with them. */
+  #answers = new Map<string, { scope: string; patch: Patch }>()
   /** Scopes of `parallel` that an error ended early. Their other branches need not ask for everything. */
   #abandoned: string[] = []
   /** Steps that have begun and are not stored. */
@@ -49,12 +66,29 @@ export class StepStore {
 
   /** `ms` is the length of the step. */
   keep(name: string, value: unknown, ms?: number): Encoded {
-    const kept = encodeValue(value)
-    this.#buffer.op({ op: 'step', name, value: kept, ...(ms === undefined ? {} : { ms }) })
-    this.#steps.set(name, kept)
-    this.#asked.add(name)
+    this.#keepAnswers(name)
+    const kept = this.#store(name, value, ms)
     this.#noteFree()
     return kept
+  }
+
+  /** Known records that this run has not requested. */
+  unasked(): Map<string, Encoded> {
+    return new Map([...this.#steps].filter(([key]) => isRecord(key) && !this.#asked.has(key)))
+  }
+
+  /** Answers whether a scope comes to the line of a patch for the first time. */
+  async patched(scope: string, id: string): Promise<boolean> {
+    if (typeof id !== 'string' || id === '') throw new Terminal(`expected the id of a patch, got ${JSON.stringify(id)}`)
+    const key = patchKey(scope, id)
+    const kept = await this.kept(key)
+    if (kept !== undefined) return (decodeValue(kept) as Patch).is
+    const isPast = await this.#isPast(scope)
+    if (!this.#answers.has(key)) {
+      const patch: Patch = { kind: 'patched', is: !isPast, at: this.#buffer.snapshot.run.startedAt }
+      this.#answers.set(key, { scope, patch })
+    }
+    return this.#answers.get(key)!.patch.is
   }
 
   /** Removes all records whose names have this prefix. No later run asks for them. */
@@ -64,6 +98,7 @@ export class StepStore {
         this.#buffer.op({ op: 'step', name, forget: true })
         this.#steps.delete(name)
       }
+    for (const key of this.#answers.keys()) if (key.startsWith(prefix)) this.#answers.delete(key)
   }
 
   /** Runs `action` once. Its result is committed and returned by every later call. */
@@ -79,14 +114,15 @@ export class StepStore {
    */
   async beforeNew(scope: string, asked: string): Promise<void> {
     if (this.#isOver) await never
+    this.#around.answersAwaited()
     const missing = await this.#missing((key) => isOf(scope, key), asked)
-    if (missing !== undefined) await this.#around.watch.report({ kept: this.#textOf(missing), asked })
+    if (missing !== undefined) await this.report({ kept: this.#textOf(missing), asked })
     if (this.#isOver) await never
     this.#noteFree()
   }
 
   report(change: CodeChange): Promise<void> {
-    return this.#around.watch.report(change)
+    return this.#around.watch.report(change, this.#newer())
   }
 
   /** An error of a branch ends the `parallel` of these scopes. */
@@ -104,7 +140,7 @@ export class StepStore {
   /** @throws if the function returned without asking for a record. */
   async allAsked(): Promise<void> {
     const missing = await this.#missing((key) => !this.#abandoned.some((prefix) => key.startsWith(prefix)))
-    if (missing !== undefined) this.#around.watch.end(this.#textOf(missing))
+    if (missing !== undefined) this.#around.watch.end(this.#textOf(missing), this.#newer())
   }
 
   async #doOnce<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
@@ -145,7 +181,7 @@ export class StepStore {
     await this.#readAll()
     const find = () => {
       if (this.#steps.has(FREE) || this.#isFree) return undefined
-      const keys = [...this.#steps.keys()].filter((key) => key !== FREE && !this.#asked.has(key) && concerns(key))
+      const keys = [...this.unasked().keys()].filter(concerns)
       return keys.find((key) => asked?.startsWith('step ') === this.#textOf(key).startsWith('step ')) ?? keys[0]
     }
     if (find() === undefined) return undefined
@@ -153,6 +189,43 @@ export class StepStore {
     this.#isOver = asked === undefined
     await this.#around.during(turn)
     return find()
+  }
+
+  /** Concurrent chains have until the next turn of the event loop to ask for their records. */
+  async #isPast(scope: string): Promise<boolean> {
+    await this.#readAll()
+    const find = () => [...this.unasked().keys()].some((key) => isAlong(scope, key))
+    if (!find()) return false
+    await this.#around.during(turn)
+    return find()
+  }
+
+  /** An answer is stored with the first record that would change it. */
+  #keepAnswers(name: string): void {
+    for (const [key, { scope, patch }] of this.#answers)
+      if (isAlong(scope, name)) {
+        this.#store(key, patch)
+        this.#answers.delete(key)
+      }
+  }
+
+  #store(name: string, value: unknown, ms?: number): Encoded {
+    const kept = encodeValue(value)
+    this.#buffer.op({ op: 'step', name, value: kept, ...(ms === undefined ? {} : { ms }) })
+    this.#steps.set(name, kept)
+    this.#asked.add(name)
+    return kept
+  }
+
+  /** Returns the youngest patch that applies to the job and that this run has not requested. */
+  #newer(): NewerPatch | undefined {
+    const now = this.#buffer.snapshot.run.startedAt
+    const patches = [...this.#steps].flatMap(([key, kept]) => {
+      const id = this.#asked.has(key) ? undefined : patchIn(key)
+      const patch = id === undefined ? undefined : (decodeValue(kept) as Patch)
+      return patch?.is ? [{ id: id!, age: now - patch.at }] : []
+    })
+    return patches.sort((a, b) => a.age - b.age)[0]
   }
 
   /** The next run may take another path without a code change. */

@@ -20,6 +20,10 @@ export type RunAccess = {
   now: () => number
   kept: (key: string) => Promise<Encoded | undefined>
   keep: (key: string, value: unknown) => void
+  /** Known records that this run has not requested. */
+  unasked: () => Map<string, Encoded>
+  /** Answers a patch of a scope. */
+  patched: (scope: string, id: string) => Promise<boolean>
   /** Removes all records with this prefix, which no run will ask for. */
   forget: (prefix: string) => void
   /** Runs `action` under a key, once. */
@@ -45,9 +49,22 @@ export type RunAccess = {
   pause: (what: Pause) => Promise<never>
   /** Returns how often a key was used in this run, including now. */
   use: (key: string) => number
+  /** The same without using it. */
+  uses: (key: string) => number
 }
 
-export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & { as?: string }
+export type Named = {
+  /** Key of the wait. Without a name, its kind and position are its key. */
+  name?: string
+  /** @deprecated Use `name`. */
+  as?: string
+}
+
+export type WaitOptions = Named & { timeout?: Length }
+
+export type CallOptions = Omit<SpawnOptions, 'args' | 'keepResult'> & Named
+
+export type ParallelOptions = Named & { limit?: number }
 
 /** The called job failed or was ended. */
 export class CallFailed extends Terminal {}
@@ -113,16 +130,25 @@ export class Steps {
     return this.#desk.once(this.#scope, this.#scope + name, action)
   }
 
-  /** Continues in another run after a length (milliseconds, or a text such as '3 days') or at a date. */
-  sleep(length: Length | Date, { as }: { as?: string } = {}): Promise<void> {
-    return this.#desk.waiting('sleep', this.#sleep(length, as))
+  /**
+   * True if the job comes to this line for the first time with this code, false if an earlier run was past it. The
+   * answer is kept and never changes for the job, or for the branch or turn.
+   *
+   * @example if (await job.patched('audit')) await job.step('audit', () => audit(order))
+   */
+  patched(id: string): Promise<boolean> {
+    return this.#desk.waiting('patched', this.#desk.patched(this.#scope, id))
   }
 
-  async #sleep(length: Length | Date, as?: string): Promise<void> {
+  /** Continues in another run after a length (milliseconds, or a text such as '3 days') or at a date. */
+  sleep(length: Length | Date, options: Named = {}): Promise<void> {
+    return this.#desk.waiting('sleep', this.#sleep(length, options))
+  }
+
+  async #sleep(length: Length | Date, named: Named): Promise<void> {
     const desk = this.#desk
-    const key = this.#key('sleep', as)
     const asked: Asked = { kind: 'sleep', ...(length instanceof Date ? {} : { ms: milliseconds(length) }) }
-    const known = await this.#known(key, asked)
+    const { key, known } = await this.#wait('sleep', named, asked)
     const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + asked.ms!)
     if (desk.now() >= until) return
     await desk.beforeNew(this.#scope, waitText(key, asked))
@@ -131,31 +157,30 @@ export class Steps {
   }
 
   /** Returns the next value of an input port or message of a channel (`/orders/7`), or undefined after the timeout. */
-  waitFor<T = unknown>(name: string, options: { timeout?: Length; as?: string } = {}): Promise<T | undefined> {
-    return this.#desk.waiting('waitFor', this.#waitFor<T>(name, options))
+  waitFor<T = unknown>(on: string, options: WaitOptions = {}): Promise<T | undefined> {
+    return this.#desk.waiting('waitFor', this.#waitFor<T>(on, options))
   }
 
-  async #waitFor<T>(name: string, { timeout, as }: { timeout?: Length; as?: string }): Promise<T | undefined> {
+  async #waitFor<T>(on: string, { timeout, ...named }: WaitOptions): Promise<T | undefined> {
     const desk = this.#desk
-    const key = this.#key(name, as)
-    const asked: Asked = { kind: 'waitFor', on: name, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
-    const known = await this.#known(key, asked)
-    const port = isChannel(name) ? portFor(key) : name
+    const asked: Asked = { kind: 'waitFor', on, ...(timeout === undefined ? {} : { ms: milliseconds(timeout) }) }
+    const { key, known } = await this.#wait(on, named, asked)
+    const port = isChannel(on) ? portFor(key) : on
     // Stored unparsed, because a schema may produce something that is no JSON value.
-    const given = (value: unknown) => (value === undefined || isChannel(name) ? value : desk.checked(port, value)) as T
+    const given = (value: unknown) => (value === undefined || isChannel(on) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
     await desk.beforeNew(this.#scope, waitText(key, asked))
     const found = await desk.take(port)
     const until = known ? known.until : asked.ms === undefined ? undefined : desk.now() + asked.ms
     if (!found && (until === undefined || desk.now() < until)) {
       if (!known) desk.keep(key, { ...asked, until })
-      if (!known && isChannel(name)) desk.op({ op: 'amend', in: { [port]: { channels: [name] } } })
+      if (!known && isChannel(on)) desk.op({ op: 'amend', in: { [port]: { channels: [on] } } })
       return desk.pause({ until })
     }
     const value = found && decodeValue(found.data)
     const answer = given(value)
     desk.keep(key, { ...asked, done: true, value })
-    if (known && isChannel(name)) desk.op({ op: 'amend', drop: { in: [port] } })
+    if (known && isChannel(on)) desk.op({ op: 'amend', drop: { in: [port] } })
     await desk.commit()
     return answer
   }
@@ -172,14 +197,13 @@ export class Steps {
   async #callWorker<T>(
     worker: string | { queue?: string; class: string },
     args: unknown,
-    { as, ...options }: CallOptions,
+    { name, as, ...options }: CallOptions,
   ): Promise<T> {
     const desk = this.#desk
     const called = typeof worker === 'string' ? { queue: desk.queue, class: worker } : worker
-    const key = this.#key(called.class, as)
-    const child = key.slice(OURS.length)
     const asked: Asked = { kind: 'callWorker', class: called.class }
-    const known = await this.#known(key, asked)
+    const { key, known } = await this.#wait(called.class, { name, as }, asked)
+    const child = key.slice(OURS.length)
     if (known?.done) return answerOf<T>(child, known.done as Called)
     await desk.beforeNew(this.#scope, waitText(key, asked))
     const heir = known && desk.heir(child)
@@ -212,10 +236,9 @@ export class Steps {
     list: number | readonly T[],
     turn: (item: T, at: Steps, index: number) => unknown,
   ): Promise<void> {
-    const key = this.#key(name, name)
     const count = typeof list === 'number' ? list : list.length
     const asked: Asked = { kind: 'each' }
-    const known = await this.#known(key, asked)
+    const { key, known } = await this.#wait(name, { name }, asked)
     if (!known) await this.#desk.beforeNew(this.#scope, waitText(key, asked))
     for (let i = known?.next ?? 0; i < count; i++) {
       const scope = `${key}[${i}]/`
@@ -226,18 +249,17 @@ export class Steps {
   }
 
   /** Runs branches concurrently, at most `limit` at a time. Returns their results in order. */
-  parallel<const B extends readonly Branch[]>(
-    branches: B,
-    options: { limit?: number; as?: string } = {},
-  ): Promise<Results<B>> {
+  parallel<const B extends readonly Branch[]>(branches: B, options: ParallelOptions = {}): Promise<Results<B>> {
     return this.#desk.waiting('parallel', this.#parallel(branches, options))
   }
 
   async #parallel<const B extends readonly Branch[]>(
     branches: B,
-    { limit = branches.length, as }: { limit?: number; as?: string },
+    { limit = branches.length, ...named }: ParallelOptions,
   ): Promise<Results<B>> {
-    const key = this.#key('parallel', as)
+    const key = await this.#keyOf('parallel', named, (key) =>
+      [...this.#desk.unasked().keys()].some((open) => open.startsWith(`${key}[`)),
+    )
     const results: unknown[] = []
     let next = 0
     let broken = false
@@ -256,22 +278,32 @@ export class Steps {
     return results as Results<B>
   }
 
-  /** The stored record of a wait. It differs from the request only if the code of the function changed. */
-  async #known(key: string, asked: Asked): Promise<Waited | undefined> {
-    const kept = await this.#desk.kept(key)
+  /** Returns the key of a wait and its stored record, which differs from the request only if the code changed. */
+  async #wait(kind: string, named: Named, asked: Asked): Promise<{ key: string; known: Waited | undefined }> {
+    const desk = this.#desk
+    const key = await this.#keyOf(kind, named, (key) => {
+      const open = desk.unasked().get(key)
+      return open !== undefined && !differs(decodeValue(open) as Waited, asked)
+    })
+    const kept = await desk.kept(key)
     const known = kept === undefined ? undefined : (decodeValue(kept) as Waited)
-    if (known && differs(known, asked))
-      await this.#desk.report({ kept: waitText(key, known), asked: waitText(key, asked) })
-    return known
+    if (known && differs(known, asked)) await desk.report({ kept: waitText(key, known), asked: waitText(key, asked) })
+    return { key, known }
   }
 
-  /** `~sleep#2` is the second of its kind in this run. A given name is used once. */
-  #key(kind: string, as?: string): string {
-    const base = `${this.#scope || OURS}${as ?? kind}`
-    const n = this.#desk.use(base)
-    if (as?.startsWith(OURS)) throw new Terminal(`a wait cannot be called ${as}: expected a name without ${OURS}`)
-    if (as === undefined) return `${base}#${n}`
-    if (n > 1) throw new Terminal(`two waits of one run are called ${as}: give each a name of its own`)
-    return base
+  /**
+   * `~sleep#2` is the second of its kind in this run. A given name is used once. If the function named a wait while
+   * the job waited there, the job keeps it under its position.
+   */
+  async #keyOf(kind: string, { as, name = as }: Named, isOpen: (key: string) => boolean): Promise<string> {
+    const { use, uses, kept } = this.#desk
+    const place = this.#scope || OURS
+    const base = place + kind
+    if (name === undefined) return `${base}#${use(base)}`
+    const key = place + name
+    if (name.startsWith(OURS)) throw new Terminal(`a wait cannot be called ${name}: expected a name without ${OURS}`)
+    if (use(key) > 1) throw new Terminal(`two waits of one run are called ${name}: give each a name of its own`)
+    if ((await kept(key)) !== undefined || isOpen(key) || !isOpen(`${base}#${uses(base) + 1}`)) return key
+    return `${base}#${use(base)}`
   }
 }

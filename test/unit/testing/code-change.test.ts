@@ -1,29 +1,12 @@
 // Functions that were edited while their jobs wait: they fail with a sentence instead of doing something else.
 
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Worker } from '../../../src/core/worker.ts'
-import { defineWorker, type Job, port } from '../../../src/index.ts'
-import { sandbox } from '../../../src/testing/index.ts'
+import { DAY, deployed, type Perform } from './deployed.ts'
 
-type Perform = (job: Job) => Promise<unknown>
-
-const DAY = 86_400
 const done: string[] = []
 const note = (text: string) => () => void done.push(text)
-
-/** A job of the first version of a function; `edit` deploys another version. */
-function deployed(first: Perform, options: Partial<Worker> = {}) {
-  let perform = first
-  done.length = 0
-  const worker = defineWorker({
-    class: 'edited',
-    in: { paid: port(), other: port() },
-    ...options,
-    perform: (job: Job) => perform(job),
-  } as Worker & { class: string })
-  const job = sandbox(worker)
-  return { job, edit: (next: Perform) => void (perform = next) }
-}
+beforeEach(() => void (done.length = 0))
 
 /** Runs the second version three weeks after a job began to wait in the first one. */
 async function edited(first: Perform, second: Perform, options: Partial<Worker> = {}) {
@@ -85,8 +68,8 @@ describe('an edit of a function whose jobs wait', () => {
     ],
     [
       'changes the length of a sleep with a name',
-      (job) => job.sleep('14 days', { as: 'grace' }),
-      (job) => job.sleep('90 minutes', { as: 'grace' }),
+      (job) => job.sleep('14 days', { name: 'grace' }),
+      (job) => job.sleep('90 minutes', { name: 'grace' }),
       'grace (sleep of 14d)',
       'now asks for grace (sleep of 1h30m)',
     ],
@@ -99,8 +82,8 @@ describe('an edit of a function whose jobs wait', () => {
     ],
     [
       'changes the port that it waits for, under one name',
-      (job) => job.waitFor('paid', { timeout: '1 week', as: 'money' }),
-      (job) => job.waitFor('other', { timeout: '1 week', as: 'money' }),
+      (job) => job.waitFor('paid', { timeout: '1 week', name: 'money' }),
+      (job) => job.waitFor('other', { timeout: '1 week', name: 'money' }),
       'money (waitFor "paid", timeout 7d)',
       'now asks for money (waitFor "other", timeout 7d)',
     ],
@@ -120,8 +103,8 @@ describe('an edit of a function whose jobs wait', () => {
     ],
     [
       'waits for something of another kind',
-      (job) => job.sleep('1 week', { as: 'pause' }),
-      (job) => job.callWorker('remind', {}, { as: 'pause' }),
+      (job) => job.sleep('1 week', { name: 'pause' }),
+      (job) => job.callWorker('remind', {}, { name: 'pause' }),
       'pause (sleep of 7d)',
       'now asks for pause (callWorker "remind")',
     ],

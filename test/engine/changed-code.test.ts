@@ -1,0 +1,170 @@
+// Two edits of functions while their jobs wait, and the fate of the jobs in each way to deploy the edit. Add a way
+// to `ways`, or an edit to `edits`: each edit is deployed in each way.
+
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { createEngine, type Engine } from '../../src/engine/index.ts'
+import { defineWorker, type Job } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
+import { type Kit, startKit } from '../kit/index.ts'
+
+const HOUR = 3_600_000
+
+type Perform = (job: Job) => Promise<unknown>
+
+type Edit = {
+  /** The version in which the job waits. */
+  first: Perform
+  /** The edit without regard to jobs that wait. */
+  edited: Perform
+  /** The edit with patches. */
+  patched: Perform
+  /** Effects by hour after the creation: of a job that is not touched by the edit, and of a new job. */
+  before: string[]
+  after: string[]
+  kept: string
+  asked: string
+}
+
+let kit: Kit
+let began = 0
+let effects: string[] = []
+const note = (what: string) => () => void effects.push(`${what} at ${Math.round((kit.now() - began) / HOUR)}h`)
+
+const edits: Record<string, Edit> = {
+  'a step gets another name and more waits': {
+    async first(job) {
+      const price = await job.step('price', () => 10)
+      await job.sleep('3 days')
+      await job.step('charge', note(`charge ${price}`))
+    },
+    async edited(job) {
+      const price = await job.step('price in cents', () => {
+        note('price again')()
+        return 1_000
+      })
+      await job.step('audit', note('audit'))
+      await job.sleep('1 hour')
+      await job.sleep('3 days')
+      await job.step('charge', note(`charge ${price}`))
+    },
+    async patched(job) {
+      const inCents = await job.patched('cents')
+      const price = inCents ? await job.step('price in cents', () => 1_000) : await job.step('price', () => 10)
+      if (inCents) {
+        await job.step('audit', note('audit'))
+        await job.sleep('1 hour', { name: 'audit' })
+      }
+      await job.sleep('3 days')
+      await job.step('charge', note(`charge ${price}`))
+    },
+    before: ['charge 10 at 72h'],
+    after: ['audit at 0h', 'charge 1000 at 73h'],
+    kept: 'step "price"',
+    asked: 'step "price in cents"',
+  },
+  'two waits change places': {
+    async first(job) {
+      await job.sleep('14 days')
+      await job.step('remind', note('remind'))
+      await job.sleep('1 hour')
+      await job.step('end', note('end'))
+    },
+    async edited(job) {
+      await job.sleep('1 hour')
+      await job.step('remind', note('remind'))
+      await job.sleep('14 days')
+      await job.step('end', note('end'))
+    },
+    async patched(job) {
+      const isSoon = await job.patched('remind soon')
+      await job.sleep(isSoon ? '1 hour' : '14 days')
+      await job.step('remind', note('remind'))
+      await job.sleep(isSoon ? '14 days' : '1 hour')
+      await job.step('end', note('end'))
+    },
+    before: ['remind at 336h', 'end at 337h'],
+    after: ['remind at 1h', 'end at 337h'],
+    kept: 'sleep#1 (sleep of 14d)',
+    asked: 'sleep#1 (sleep of 1h)',
+  },
+}
+
+/** A deployment of one version. */
+const deploy = (perform: Perform): Engine =>
+  createEngine({ ...kit.engineOptions, workers: [defineWorker({ class: 'edited', perform: perform as never })] })
+
+async function create(engine: Engine): Promise<number> {
+  began = kit.now()
+  const { jobs } = await engine.jobs.enqueue([{ queue: 'default', class: 'edited' }])
+  await drain(engine)
+  return jobs[0]!.id
+}
+
+/** Serves a job by one version until it has ended, with the waits in between. */
+async function serve(engine: Engine, id: number) {
+  for (;;) {
+    const job = await engine.jobs.get(String(id))
+    if (job.status !== 'queued') return job
+    await kit.advance(Math.max(0, job.runAt! - kit.now()))
+    await drain(engine, { errors: 'keep' })
+  }
+}
+
+const ways: Record<string, (edit: Edit) => Promise<void>> = {
+  async 'without patches the job fails before it does anything new, and a patched version continues it after a retry'({
+    first,
+    edited,
+    patched,
+    before,
+    kept,
+    asked,
+  }) {
+    const id = await create(deploy(first))
+    const { status, error } = await serve(deploy(edited), id)
+    expect(status).toBe('failed')
+    expect(effects).toEqual([])
+    expect(JSON.parse(error!).message).toContain(`job ${id} keeps ${kept}, and its function now asks for ${asked}`)
+    expect((await kit.engine.jobs.why(String(id))).reasons[0]).toMatchObject({
+      code: 'CODE_CHANGED',
+      data: { kept, asked },
+    })
+    const repaired = deploy(patched)
+    await repaired.jobs.retry(String(id))
+    await drain(repaired)
+    expect((await serve(repaired, id)).status).toBe('completed')
+    expect(effects).toEqual(before)
+  },
+
+  async 'with patches the job follows its first version to its end'({ first, patched, before }) {
+    const id = await create(deploy(first))
+    expect((await serve(deploy(patched), id)).status).toBe('completed')
+    expect(effects).toEqual(before)
+  },
+
+  async 'with patches a new job follows the edited version'({ patched, after }) {
+    const engine = deploy(patched)
+    const id = await create(engine)
+    expect((await serve(engine, id)).status).toBe('completed')
+    expect(effects).toEqual(after)
+  },
+}
+
+beforeAll(async () => {
+  kit = await startKit({ hold: true })
+})
+afterAll(() => kit.close())
+beforeEach(() => void (effects = []))
+
+describe.each(Object.entries(edits))('%s', (_, edit) => {
+  test.each(Object.entries(ways))('%s', (_, deployed) => deployed(edit))
+})
+
+test('without an edit the versions do what the table says', async () => {
+  for (const { first, edited, before, after } of Object.values(edits))
+    for (const [perform, expected] of [[first, before] as const, [edited, after] as const]) {
+      effects = []
+      const engine = deploy(perform)
+      await serve(engine, await create(engine))
+      expect(effects.filter((effect) => !effect.startsWith('price again'))).toEqual(expected)
+    }
+})

@@ -1,0 +1,23 @@
+// A waiting job in the sandbox whose function changes.
+
+import type { Worker } from '../../../src/core/worker.ts'
+import { defineWorker, type Job, port } from '../../../src/index.ts'
+import { sandbox } from '../../../src/testing/index.ts'
+
+export type Perform = (job: Job) => Promise<unknown>
+
+/** Seconds. */
+export const DAY = 86_400
+
+/** A job of the first version of a function; `edit` deploys another version. */
+export function deployed(first: Perform, options: Partial<Worker> = {}) {
+  let perform = first
+  const worker = defineWorker({
+    class: 'edited',
+    in: { paid: port(), other: port() },
+    ...options,
+    perform: (job: Job) => perform(job),
+  } as Worker & { class: string })
+  const job = sandbox(worker)
+  return { job, edit: (next: Perform) => void (perform = next) }
+}
