@@ -161,6 +161,17 @@ const kept: Facts = {
     await once(world)
     expect((await points(world)).map(({ longestWait }) => longestWait >= 7_000)).toEqual([true, false])
   },
+  async 'a minute without a wait does not show the longest wait of its hour'(world) {
+    toNext(world, HOUR)
+    await world.make()
+    world.advance(7_000)
+    await (await world.claimOne()).commit()
+    world.advance(2 * MINUTE)
+    await world.make()
+    expect((await points(world)).map(({ longestWait }) => longestWait)).toEqual([expect.any(Number), 0])
+    const [hour] = await points(world, 'hour')
+    expect(hour!.longestWait).toBeGreaterThanOrEqual(7_000)
+  },
   async 'without a name all queues are shown together'(world) {
     toNext(world, HOUR)
     await once(world)

@@ -16,9 +16,9 @@ function series.row(name, kind)
     local text = cache.raw[counts.key(name, kind, place, most_of(kind))]
     if text then found[#found + 1] = text end
   end
-  return row_of.counted { queue = name,
-    latest = counts.written_down(queue_record, 0, kind == 'm' and queue_record.minute_wait or queue_record.hour_wait),
-    before = found }
+  local waited = queue_record.hour_wait
+  if kind == 'm' then waited = queue_record.minute_wait end
+  return row_of.counted { queue = name, latest = counts.written_down(queue_record, 0, waited), before = found }
 end
 
 return series
