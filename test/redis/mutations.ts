@@ -783,15 +783,23 @@ const time: Mutation[] = [
     22,
     'lib/run/slots.lua',
     [
-      'if not run.slot or is_moved(doc, run) then return end',
+      'if not run.slot or is_moved(doc, run) or doc.terminating == TERMINATING.shutdown then return end',
       'if true then return end',
       'every run is for the same slot',
     ],
-    [' or is_moved(doc, run) then return end', ' then return end', 'a run overwrites the slot that a caller set'],
+    [' or is_moved(doc, run) or', ' or', 'a run overwrites the slot that a caller set'],
+    [' or doc.terminating == TERMINATING.shutdown then return end', ' then return end', 'a shutdown run uses a slot'],
     ['numbers.int(time.now + CATCH_UP)', 'numbers.int(time.now)', 'slots that are made up for come at once'],
     ['  cache.change(id, doc, fields.slot_missed, nil)\n', '', 'a slot that was missed marks those after it'],
     ['  if run.passed then cache.change', '  if false then cache.change', 'missed slots are not recorded'],
     ['  cache.change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],
+  ),
+  ...of(
+    22,
+    'lib/run/ops/on_records.lua',
+    ['if (postponed or scheduled) and rests(doc) then', 'if false then', 'a job at rest ignores its schedule'],
+    [' or doc.waits_for or doc.followed', '', 'a schedule runs a job that waits for its children'],
+    ['    rerun.wake_up(me.id, doc)\n', '', 'a job that waits for its slot has ended'],
   ),
   ...of(
     22,
@@ -2481,6 +2489,11 @@ const history: Mutation[] = [
     'if ids[1] then counts.waited',
     'if false then counts.waited',
     'no wait is reported',
+  ]),
+  ...of(82, 'lib/look/series.lua', [
+    "if kind == 'm' then waited",
+    'if false then waited',
+    'a minute shows the longest wait of its hour',
   ]),
 ]
 

@@ -112,7 +112,7 @@ function timeReasons(waiting: Waiting): Told[] {
     losses: doc.lostInARow ?? 0,
     released: wasReleased(doc) ? 1 : 0,
   })
-  if (!doc.wantedEarly) {
+  if (!doc.wantedEarly && !doc.terminating) {
     wait('DUE', doc.notBefore, 'asked to run at')
     wait('REPEAT', doc.nextSlot, 'repeats; the next slot is')
     const awaited = [...calledReasons(waiting), ...awaitedReasons(waiting)]

@@ -104,8 +104,9 @@ export const wiringOf = ({ child, side, port, size, hasDefault, wires }: Row<'wi
       : [...wires.matchAll(ends)].map(([, id, to, name]) => ({ job: Number(id), dir: dirOf(to!), port: name! })),
 })
 
-function slotOf({ repeats, nextSlot, ranAt, scheduledFor }: JobRecord): { scheduledFor?: number } {
+function slotOf({ repeats, nextSlot, ranAt, scheduledFor, terminating }: JobRecord): { scheduledFor?: number } {
   if (scheduledFor !== undefined) return { scheduledFor }
+  if (terminating === TERMINATING.shutdown) return {}
   if (repeats === undefined || nextSlot === undefined || ranAt === undefined || nextSlot > ranAt) return {}
   return { scheduledFor: slotOfRun(JSON.parse(repeats) as Repeat, nextSlot, ranAt) }
 }

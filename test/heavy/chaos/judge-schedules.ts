@@ -1,6 +1,7 @@
 // Rules for schedules: each slot runs at most once, and no slot is lost if its policy keeps it. The judge computes
 // slots from the period of the series alone.
 
+import { TERMINATING } from '../../../src/redis/marks.ts'
 import type { JobRecord } from '../../../src/redis/record.ts'
 import { isStopped, MARGIN, type Report, type Step } from './judge.ts'
 import type { View } from './redis.ts'
@@ -52,7 +53,7 @@ export function createSlotsJudge(report: Report) {
     usedBy.set(id, used.add(slot))
   }
 
-  /** Only a run that began at its slot or later uses it up, and by its rule the next one follows. */
+  /** Only a run that began at its slot or later uses it, and its rule sets the next one. A shutdown run uses none. */
   function move({ facts }: Step, id: number, was: JobRecord, is: JobRecord): void {
     const end = facts.slots.find(({ job }) => job === id)
     const series = seriesOf(was)
@@ -62,7 +63,8 @@ export function createSlotsJudge(report: Report) {
     if (overtaken.has(was.token!) && is.nextSlot === due) return
     // A follower whose run failed runs again at once if its children have news, for the same slot.
     if (was.followed && is.nextSlot === due) return
-    const isUsed = end !== undefined && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)
+    const isLast = was.terminating === TERMINATING.shutdown
+    const isUsed = end !== undefined && !isLast && began >= due && (is.failures ?? 0) <= (was.failures ?? 0)
     if (!isUsed) {
       if (is.nextSlot !== due) report('a slot was moved without a run of its own', `${id}: ${due} → ${is.nextSlot}`)
       return

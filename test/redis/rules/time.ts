@@ -3,6 +3,7 @@
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import { defineWorker } from '../../../src/index.ts'
+import { ops } from '../../../src/redis/ops.ts'
 import { type Facts, queuesOf, type World } from '../direct.ts'
 
 const HOUR = 3_600_000
@@ -318,6 +319,44 @@ const rule22: Facts = {
     world.advance(10_001)
     await (await world.claimOne()).commit()
     expect(await slotOf(world, id)).toBe(slot + HOUR)
+  },
+  async 'a slot set on a job at rest queues it, unless it waits for children'(world) {
+    for (const end of ['suspended', 'completed'] as const) {
+      const id = await world.make()
+      await (await world.claimOne()).commit({ end })
+      const slot = world.now() + HOUR
+      await world.change(
+        id,
+        ...ops.patch({ fields: { repeats: encodeValue('SCHEDULED, +1 HOUR'), nextSlot: `${slot}` } }),
+      )
+      expect(await world.document(id)).toMatchObject({ place: 't', nextSlot: slot })
+      expect(await world.document(id)).not.toHaveProperty('endedAt')
+      expect(await world.claim()).toEqual([])
+      world.advance(HOUR + 1_000)
+      expect((await world.claimOne()).id).toBe(id)
+    }
+    const parent = await world.make()
+    await (await world.claimOne()).suspend({
+      ops: [{ op: 'spawn', name: 'a', queue: 'q', class: 'child' }],
+      waitFor: 'children',
+    })
+    await world.change(
+      parent,
+      ...ops.patch({ fields: { repeats: encodeValue('DAILY'), nextSlot: `${world.now() + HOUR}` } }),
+    )
+    expect(await world.status(parent)).toBe('suspended')
+  },
+  async 'a schedule that is terminated keeps its slot for a forced run, and its last run uses none'(world) {
+    const { id, slot } = await hourly(world, { class: 'closing', known: true, shutdown: true })
+    world.advance(3_000)
+    await world.change(id, 'terminate', '', '')
+    const last = await world.claimOne()
+    expect(last.snapshot.run).not.toHaveProperty('scheduledFor')
+    await last.commit()
+    expect(await world.document(id)).toMatchObject({ place: 'T', nextSlot: slot })
+    await world.change(id, ...ops.run({ force: true }))
+    await (await world.claimOne()).commit()
+    expect(await world.document(id)).toMatchObject({ place: 't', nextSlot: slot + HOUR })
   },
   async 'a final failure keeps the schedule'(world) {
     const { id, slot } = await hourly(world)

@@ -133,8 +133,8 @@ function ending.terminate_now(id, doc)
     if (doc.callback or doc.keep_result) and states.ends[was] then cache.change(id, doc, fields.end_was_told, '1') end
     cache.change(id, doc, fields.terminating, TERMINATING.asked)
     places.announce(id, doc, was)
-    cache.clear(id, doc, { fields.not_before, fields.backoff_until, fields.next_slot, fields.sleep_until,
-      fields.awaited_children })
+    -- The next slot stays for a job that is run again.
+    cache.clear(id, doc, { fields.not_before, fields.backoff_until, fields.sleep_until, fields.awaited_children })
     queueing.stop_waiting(id, doc)
     return queueing.enqueue(id, doc, true)
   end

@@ -87,7 +87,6 @@ end
 
 local function give_up(id, doc, why)
   local error = '{"message":' .. cjson.encode(why) .. ',"reason":"other"}'
-  cache.clear(id, doc, { fields.next_slot, fields.not_before })
   values.set_value(id, doc, fields.last_error, error)
   log.line(id, 'error', error, doc)
   ending.finish(id, doc, 'f', error)

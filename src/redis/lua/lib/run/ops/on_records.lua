@@ -6,6 +6,7 @@ local aliases = require 'job/aliases'
 local ending = require 'job/ending'
 local places = require 'job/places'
 local queueing = require 'job/queueing'
+local rerun = require 'job/rerun'
 local states = require 'job/states'
 local unique = require 'job/unique'
 local values = require 'job/values'
@@ -69,6 +70,12 @@ function verbs.unstep(me, name)
   values.lose(me.id, cache.need(me.id))
 end
 
+-- A job at rest, unless it waits for its parent or for children, whose end queues it again.
+local function rests(doc)
+  return doc.place == PLACE.completed
+    or (doc.place == PLACE.suspended and not (doc.held or doc.waits_for or doc.followed))
+end
+
 local function has_no_run_left(doc)
   return not (doc.not_before or doc.next_slot or doc.sleep_until or doc.backoff_until or doc.wanted_early
     or doc.terminating)
@@ -76,7 +83,7 @@ end
 
 -- An empty value clears a field.
 function verbs.patch(me, patched)
-  local doc, postponed, moved, ended = cache.need(me.id), false, false, false
+  local doc, postponed, scheduled, moved, ended = cache.need(me.id), false, false, false, false
   for _, e in ipairs(patched) do
     local field, value = e[1], e[2]
     values.set_value(me.id, doc, field, value ~= '' and value or nil)
@@ -88,11 +95,16 @@ function verbs.patch(me, patched)
       cache.change(me.id, doc, fields.constraints_version, OUTDATED .. time.sequence())
     end
     if field == fields.not_before then postponed = (tonumber(value) or 0) > time.now end
+    if field == fields.next_slot then scheduled = value ~= '' end
     if field == fields.not_before or field == fields.next_slot then moved = true end
   end
   values.check(me.id, doc)
   if ended and doc.place == PLACE.timers and has_no_run_left(doc) then
     return ending.finish(me.id, doc, PLACE.completed, 'null')
+  end
+  if (postponed or scheduled) and rests(doc) then
+    rerun.wake_up(me.id, doc)
+    return queueing.enqueue(me.id, doc)
   end
   if doc.place == PLACE.timers or (not doc.place and postponed) or (doc.place == PLACE.pull and moved) then
     return queueing.enqueue(me.id, doc)
