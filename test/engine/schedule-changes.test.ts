@@ -82,7 +82,6 @@ const jobs: Record<string, () => Promise<number>> = {
 
 const routes: Record<string, (job: string) => Promise<unknown>> = {
   'a change of the job': (job) => kit.engine.jobs.update(job, { repeat: hourly }),
-  'a change of the delivery': (job) => kit.engine.deliveries.update(job, { repeat: hourly }),
   'a change by name': async (job) => {
     await kit.engine.jobs.update(job, { repeat: { cron: '0 0 1 1 *' } })
     const { class: name } = await kit.engine.jobs.get(job)
@@ -119,6 +118,12 @@ test.each(['plain', 'stays'])(
     await kit.until(() => timesRun(id) === 2)
   },
 )
+
+test('a completed delivery stays completed when its repeat or its time changes', async () => {
+  const id = await ended('plain', 'completed')
+  await kit.engine.deliveries.update(String(id), { repeat: hourly, dueAt: kit.now() + HOUR })
+  expect(await kit.statusOf(id)).toBe('completed')
+})
 
 test('a failed job that gets a schedule follows it once it is retried', async () => {
   const id = await ended('fails', 'failed')

@@ -98,6 +98,8 @@ function slotWords(
 }
 
 function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, now: number): Fields {
+  // In Bedrock no change runs a finished job again.
+  if (document.place === PLACE.completed) return {}
   const due = dueAt === 'same' ? (document.nextSlot ?? dueAtOf(document)) : dueAt
   if (repeat === undefined)
     return due === undefined ? {} : { [document.repeats ? 'nextSlot' : 'notBefore']: String(due) }
