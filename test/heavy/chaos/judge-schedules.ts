@@ -122,11 +122,12 @@ export function createSlotsJudge(report: Report) {
         early(step, id, doc)
         const was = before.jobs.get(id)?.doc
         if (was) stopped(id, was, doc)
+        const isReset = facts.rescheduled.includes(id)
+        if (isReset && was?.token) overtaken.add(was.token)
         if (!was?.repeats || !was.nextSlot || isStopped(doc)) continue
         ends(id, { doc, was }, step)
-        if (facts.rescheduled.includes(id)) {
+        if (isReset) {
           usedBy.delete(id)
-          if (was.token) overtaken.add(was.token)
         } else if (!facts.meddled || facts.slots.length > 0) move(step, id, was, doc)
       }
     },

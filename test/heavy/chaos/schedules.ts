@@ -124,6 +124,16 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
     call('change schedule', id, repeatWords(doc, fields), () => ({ meddled: true, rescheduled: [id] }))
   }
 
+  /** Gives a schedule to any job, at whatever status it is. */
+  function give(): void {
+    if (schedules().length >= MOST) return
+    const found = [...world.view.jobs.values()].filter(({ doc }) => !doc.repeats && repeating.includes(doc.class))
+    if (found.length === 0) return
+    const { id, doc } = random.pick(found)
+    const fields = repeatFields(doc, random.pick(all).repeat, Math.floor(world.now))
+    call('give schedule', id, repeatWords(doc, fields), () => ({ meddled: true, rescheduled: [id] }))
+  }
+
   const remove = (id: number): void =>
     call('delete schedule', id, [['delete', '', '1']], () => ({ meddled: true, rescheduled: [id] }))
 
@@ -135,6 +145,7 @@ export function createScheduleClients(world: World, { call, enqueue, newJob }: P
       { weight: 3, act: told('pause schedule', verbs.pause) },
       { weight: 4, act: told('resume schedule', verbs.resume) },
       { weight: 2, act: change },
+      { weight: 2, act: give },
       { weight: 1, act: end },
       {
         weight: 1,
