@@ -5,7 +5,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
 import { drain } from '../../src/testing/index.ts'
-import { type Kit, startKit } from '../kit/index.ts'
+import { type Kit, kind, startKit } from '../kit/index.ts'
+import { costOf } from '../redis/commandstats.ts'
 
 const HOUR = 3_600_000
 
@@ -167,4 +168,27 @@ test('without an edit the versions do what the table says', async () => {
       await serve(engine, await create(engine))
       expect(effects.filter((effect) => !effect.startsWith('price again'))).toEqual(expected)
     }
+})
+
+test.skipIf(kind === 'embedded')('a patch adds no command and no round trip to a run', async () => {
+  const perform =
+    (isPatched: (job: Job) => Promise<boolean>): Perform =>
+    async (job) => {
+      await job.step('one', () => 1)
+      if (await isPatched(job)) await job.step('two', () => 2)
+      await job.sleep('1 hour')
+      await isPatched(job)
+    }
+  const costs = []
+  for (const isPatched of [async () => true, (job: Job) => job.patched('two')]) {
+    const engine = deploy(perform(isPatched))
+    const run = () => engine.dispatch('default', '')
+    await engine.jobs.enqueue([{ queue: 'default', class: 'edited' }])
+    const first = await costOf(kit, run)
+    await kit.advance(HOUR)
+    const second = await costOf(kit, run)
+    costs.push([first.calls, first.billed, second.calls, second.billed])
+  }
+  const [without, patched] = costs
+  expect(patched).toEqual(without)
 })
