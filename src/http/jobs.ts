@@ -17,6 +17,7 @@ import {
   jobQuery,
   jobRows,
   jobView,
+  keptPatch,
   keptStep,
   label,
   logCursor,
@@ -302,9 +303,12 @@ export const jobs = {
       path: '/v1/jobs/:job/steps',
       scope: 'read',
       summary: 'List the completed steps of a job',
-      description: 'Each with its time, duration and run.',
+      description:
+        'Each with its time, duration and run. `patches` has the answers of `job.patched` that the job keeps.',
       query: z.strictObject({ cursor: cursor.optional() }),
-      answers: { 200: z.object({ steps: z.array(keptStep), cursor: z.string().nullable() }) },
+      answers: {
+        200: z.object({ steps: z.array(keptStep), patches: z.array(keptPatch), cursor: z.string().nullable() }),
+      },
     },
     ({ engine, params, query }) => engine.jobs.steps(params.job, query.cursor),
   ),

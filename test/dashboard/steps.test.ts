@@ -19,9 +19,17 @@ const order = defineWorker({
   },
 })
 
+const edited = defineWorker({
+  class: 'edited',
+  async perform(job: Job) {
+    await job.patched('audit')
+    await job.parallel([(at) => at.patched('<i>').then(() => at.sleep('1h'))])
+  },
+})
+
 let pages: Awaited<ReturnType<typeof startPages>>
 beforeAll(async () => {
-  pages = await startPages({ workers: [order] })
+  pages = await startPages({ workers: [order, edited] })
 })
 afterAll(() => pages.close())
 
@@ -43,11 +51,24 @@ test('steps that are done are told in their order with moment, duration, run and
   expect(shown, 'a row of the timeline').toMatch(/<b>reserve<\/b><\/span><span class="kind">step, run \d+<\/span>/)
 })
 
+test('the answers of patches are listed', async () => {
+  const id = String(await pages.make('edited'))
+  await pages.until(async () => (await pages.engine.jobs.steps(id)).patches.length === 2)
+  const answers = [
+    { name: 'audit', patched: true, at: expect.any(Number) },
+    { name: '<i> in parallel#1[0]', patched: true, at: expect.any(Number) },
+  ]
+  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], patches: answers, cursor: null })
+  const reader = await pages.enter(['read'])
+  const shown = await reader.html(`/ui/jobs/${id}?tab=steps`)
+  expect(shown).toContain('Patches: audit (new path), &lt;i&gt; in parallel#1[0] (new path).')
+})
+
 test('a job whose function has no steps says so, and one that there is not is refused', async () => {
   const reader = await pages.enter(['read'])
   await pages.engine.queues.update('default', { paused: true })
   const id = String(await pages.make('order'))
-  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], cursor: null })
+  expect(await pages.engine.jobs.steps(id)).toEqual({ steps: [], patches: [], cursor: null })
   expect(await reader.html(`/ui/jobs/${id}?tab=steps`)).toContain('No steps are kept')
   await expect(pages.engine.jobs.steps('999')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })

@@ -337,7 +337,11 @@ const answers: Unperformed = {
         },
       ],
     }),
-    steps: async () => ({ steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }], cursor: '9' }),
+    steps: async () => ({
+      steps: [{ name: 'charge', at: T, took: 1_500, run: 2, bytes: 12 }],
+      patches: [{ name: 'audit', patched: true, at: T }],
+      cursor: '9',
+    }),
     runs: async () => ({ runs: [{ startedAt: T, endedAt: T + 1, outcome: 'completed', attempt: 1 }] }),
     withRuns: async () => ({ job: view, runs: [] }),
     pastRun: async () => ({

@@ -150,6 +150,13 @@ export const keptStep = z.object({
 })
 export type KeptStep = z.output<typeof keptStep>
 
+export const keptPatch = z.object({
+  name: z.string(),
+  patched: z.boolean().meta({ description: 'false: the job was past the patch and takes the old path' }),
+  at: moment.nullable(),
+})
+export type KeptPatch = z.output<typeof keptPatch>
+
 export const tree = z.object({
   id: jobId,
   class: z.string(),

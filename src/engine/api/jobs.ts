@@ -1,12 +1,12 @@
 // Jobs: create, read, change, run and end them; their families and aliases.
 
 import type { Encoded } from '../../core/codec/value.ts'
-import { encodeValue } from '../../core/codec/value.ts'
+import { decodeValue, encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { isUnreadable, SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { isId } from '../../core/job.ts'
-import type { KeptStep } from '../../core/schemas.ts'
+import type { KeptPatch, KeptStep } from '../../core/schemas.ts'
 import { type Fields, ops } from '../../redis/ops.ts'
 import { type JobRecord, stateOf } from '../../redis/record.ts'
 import type { Listed } from '../../redis/types.ts'
@@ -31,6 +31,7 @@ import { newJobs } from '../jobs/new-job.ts'
 import { type Registered, timeoutOf } from '../jobs/registry.ts'
 import { repeatFields, repeatWords } from '../jobs/repeat-fields.ts'
 import { BELLS_ONLY, LONGEST_RUN } from '../lane/ringer.ts'
+import { type Patch, patchText } from '../run/code-change.ts'
 import { factsOf } from '../run/job-facts.ts'
 import { shownJob, shownState } from '../run/shown.ts'
 import { OURS } from '../run/steps.ts'
@@ -60,6 +61,8 @@ function withSchemas(shown: JobView, found: Registered | undefined): JobView {
 }
 
 const encoder = new TextEncoder()
+
+type KeptSteps = { steps: KeptStep[]; patches: KeptPatch[]; cursor: string | null }
 
 export function createJobs({
   store,
@@ -267,17 +270,22 @@ export function createJobs({
     why: (job: Ref, { deep = 0 }: { deep?: number } = {}): Promise<Why> => followed(store, job, deep),
 
     /** Returns the completed steps of the function, in the order in which they were stored. */
-    async steps(job: Ref, cursor: string = '0'): Promise<{ steps: KeptStep[]; cursor: string | null }> {
+    async steps(job: Ref, cursor: string = '0'): Promise<KeptSteps> {
       const { id, document } = await store.inspect(job)
-      if (!document.hasSteps) return { steps: [], cursor: null }
+      if (!document.hasSteps) return { steps: [], patches: [], cursor: null }
       const { steps, kept, cursor: next } = await store.steps(id, cursor)
       const own = Object.keys(steps).filter((name) => !name.startsWith(OURS))
       const shown = own.map((name): KeptStep => {
         const { at, ms, run } = kept[name]!
         return { name, at, took: ms, run, bytes: encoder.encode(steps[name]!).length }
       })
+      const patches = Object.entries(steps).flatMap(([key, value]): KeptPatch[] => {
+        const name = patchText(key)
+        return name === undefined ? [] : [{ name, patched: (decodeValue(value) as Patch).is, at: kept[key]!.at }]
+      })
       return {
         steps: shown.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)),
+        patches,
         cursor: next === '0' ? null : next,
       }
     },

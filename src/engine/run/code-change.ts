@@ -38,6 +38,12 @@ export const patchKey = (scope: string, id: string): string => `${scope || '~'}~
 /** The id of a patch; undefined for records of steps and waits. */
 export const patchIn = (key: string): string | undefined => (PATCH.test(key) ? key.replace(PATCH, '') : undefined)
 
+/** A patch as its author knows it: `audit`, `audit in month[0]`; undefined for records of steps and waits. */
+export function patchText(key: string): string | undefined {
+  const id = patchIn(key)
+  return id === undefined ? undefined : id + placed(key.slice(0, -id.length)).where
+}
+
 /** True for a record of a step or a wait, which a function has to ask for again. */
 export const isRecord = (key: string): boolean => key !== FREE && !PATCH.test(key)
 

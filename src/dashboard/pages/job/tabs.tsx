@@ -200,27 +200,35 @@ function Until({ at }: { at: number }) {
   )
 }
 
-function Steps({ job, found: { steps, cursor } }: { job: JobView; found: KeptSteps }) {
+function Steps({ job, found: { steps, patches, cursor } }: { job: JobView; found: KeptSteps }) {
   const change = codeChangeIn(job.error)
   const reported = change && <p class="note body bad">{change.message}</p>
-  if (steps.length === 0 && change) return reported
-  if (steps.length === 0) return <Empty>No steps are kept: the function has none, or has completed them all.</Empty>
+  const isEmpty = steps.length === 0 && patches.length === 0
+  if (isEmpty && change) return reported
+  if (isEmpty) return <Empty>No steps are kept: the function has none, or has completed them all.</Empty>
   return (
     <>
       {reported}
-      <Table caption="Steps that are done, in their order" heads={['Step', 'Done', '#Run', '#Took', '#Keeps']}>
-        {steps.map(({ name, at, took, run, bytes: size }) => (
-          <tr>
-            <td class="fill mono" title={name}>
-              <Name of={name} most={60} />
-            </td>
-            <td>{at === null ? '–' : <Ago at={at} />}</td>
-            <td class="num">{run === null ? '–' : count(run)}</td>
-            <td class="num">{took === null ? '–' : span(took)}</td>
-            <td class="num">{bytes(size)}</td>
-          </tr>
-        ))}
-      </Table>
+      {steps.length > 0 && (
+        <Table caption="Steps that are done, in their order" heads={['Step', 'Done', '#Run', '#Took', '#Keeps']}>
+          {steps.map(({ name, at, took, run, bytes: size }) => (
+            <tr>
+              <td class="fill mono" title={name}>
+                <Name of={name} most={60} />
+              </td>
+              <td>{at === null ? '–' : <Ago at={at} />}</td>
+              <td class="num">{run === null ? '–' : count(run)}</td>
+              <td class="num">{took === null ? '–' : span(took)}</td>
+              <td class="num">{bytes(size)}</td>
+            </tr>
+          ))}
+        </Table>
+      )}
+      {patches.length > 0 && (
+        <p class="note body">
+          Patches: {patches.map(({ name, patched }) => `${name} (${patched ? 'new' : 'old'} path)`).join(', ')}.
+        </p>
+      )}
       {cursor !== null && <p class="note body">There are more: GET /v1/jobs/:job/steps lists all.</p>}
     </>
   )
