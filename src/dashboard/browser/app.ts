@@ -15,7 +15,6 @@ import { startSession } from './app/session.ts'
 import { startTail } from './app/tail.ts'
 import { startTimes } from './app/times.ts'
 import { startTryIt } from './app/try-it.ts'
-import { startViews } from './app/views.ts'
 import { startZoom } from './app/zoom.ts'
 
 startLooks()
@@ -25,7 +24,6 @@ startForms()
 startSelection()
 startList()
 startFurther()
-startViews()
 startPreviews()
 startTryIt()
 startZoom()

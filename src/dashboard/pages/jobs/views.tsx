@@ -1,9 +1,9 @@
 // Views of the list: ours, shared ones, and a form to keep the current list.
 
 import type { Status } from '../../../core/job.ts'
-import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
-import { Act as Button, refusal, Sent } from '../../parts/act.tsx'
+import { Act as Button } from '../../parts/act.tsx'
+import { Form } from '../../parts/form.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
@@ -68,30 +68,19 @@ export const viewActs: Record<string, Act> = {
   },
 }
 
-function Keep() {
-  const { base, here, who } = useLook()
-  const off = refusal(who.scopes, 'admin')
+function Share() {
   return (
     <details class="more keep">
       <summary class="btn small quiet">
         <Icon name="plus" size={12} />
-        Keep this view
+        Share this view
       </summary>
-      <form class="menu form" method="post" action={`${base}${here}`} data-act="share">
-        <Sent act="share" />
+      <Form act="share" scope="admin" press="Share with all" kind="menu form" button="small">
         <label>
           Name
           <input class="field" name="name" required maxlength={60} />
         </label>
-        <div class="row end">
-          <button class="btn small" type="button" data-do="keep-view">
-            In this browser
-          </button>
-          <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
-            Share with all
-          </button>
-        </div>
-      </form>
+      </Form>
     </details>
   )
 }
@@ -120,7 +109,6 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
           <Name of={name} most={40} />
         </To>
       ))}
-      <span id="own-views" data-island />
       {isShared && (
         <Button
           act="unshare"
@@ -132,7 +120,7 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
           label={`Take view ${isShared.name} away`}
         />
       )}
-      {!isKnown && <Keep />}
+      {!isKnown && <Share />}
     </nav>
   )
 }
