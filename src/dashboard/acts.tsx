@@ -29,17 +29,7 @@ export function createActs({ base, draw }: Parts) {
       return c.json({ confirm: html })
     }
     const shell = (
-      <Shell
-        look={look}
-        title={confirm.title}
-        at={page.nav}
-        crumbs={[{ name: confirm.title }]}
-        every={0}
-        there={draw.there}
-        signs={{}}
-        foot={{ ok: true, text: '' }}
-        scripts={[]}
-      >
+      <Shell look={look} title={confirm.title} at={page.nav} there={draw.there}>
         <div class="card confirm">{form}</div>
       </Shell>
     ).toString()
@@ -56,17 +46,7 @@ export function createActs({ base, draw }: Parts) {
   /** Shown in the answer itself, for it must not be kept anywhere. */
   const secretPage = ({ say, secret }: Done, look: Look): string =>
     (
-      <Shell
-        look={look}
-        title="Copy it now"
-        at="keys"
-        crumbs={[{ name: 'Copy it now' }]}
-        every={0}
-        there={draw.there}
-        signs={{}}
-        foot={{ ok: true, text: '' }}
-        scripts={[]}
-      >
+      <Shell look={look} title="Copy it now" at="keys" there={draw.there}>
         <div class="card confirm">
           <p>{say}</p>
           <pre>{secret}</pre>

@@ -36,7 +36,7 @@ async function counted({ engine, form }: ActAsked, of: BulkInput): Promise<Count
     cursor = found.cursor
     newest = found.newest
   }
-  return { ids, cursor: cursor ?? null, ...(newest === undefined ? {} : { newest }) }
+  return { ids, cursor: cursor ?? null, newest }
 }
 
 type Asking = {

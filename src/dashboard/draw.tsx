@@ -136,12 +136,8 @@ export function createDraw({ deps, base, options, pages, ask }: Parts) {
       <Shell
         look={look}
         title={code === 'NOT_FOUND' ? 'Not found' : 'Error'}
-        crumbs={[{ name: code === 'NOT_FOUND' ? 'Not found' : 'Error' }]}
-        every={0}
         there={there}
-        signs={{}}
         foot={{ ok: status < 500, text: status < 500 ? 'Redis answers' : 'Something is wrong' }}
-        scripts={[]}
       >
         <ErrorPage code={code} message={message} />
       </Shell>

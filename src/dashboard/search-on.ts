@@ -31,7 +31,7 @@ async function onwards<Row>({ step, limit }: Search<Row>, first: Step<Row>): Pro
     cursor = found.cursor
     newest = Math.max(newest ?? 0, found.newest ?? 0) || undefined
   }
-  return { rows, cursor, ...(newest === undefined ? {} : { newest }) }
+  return { rows, cursor, newest }
 }
 
 const isByIds = (cursor: string | null): cursor is string => cursor !== null && /^\d+$/.test(cursor)
@@ -60,7 +60,7 @@ export async function searchOn<Row>({ cache }: Asked, search: Search<Row>): Prom
   return {
     rows: rows.slice(0, limit),
     cursor: rows.length > limit ? String(idOf(rows[limit - 1]!)) : older.found.cursor,
-    ...(newest === undefined ? {} : { newest }),
-    ...(first.total === undefined ? {} : { total: first.total }),
+    newest,
+    total: first.total,
   }
 }

@@ -7,7 +7,7 @@ import { Form } from '../parts/form.tsx'
 import { Card, Empty, Head, JobId, To } from '../parts/layout.tsx'
 import { Listen } from '../parts/listen.tsx'
 import { Ago } from '../parts/moment.tsx'
-import { Name } from '../parts/name.tsx'
+import { Name, NameLink } from '../parts/name.tsx'
 import { Table } from '../parts/table.tsx'
 import { Json, Value } from '../parts/value.tsx'
 import { given, jsonText } from '../words/form.ts'
@@ -28,11 +28,13 @@ function ChannelCell({ name }: { name: string }) {
   const depth = Math.min(4, name.split('/').length - 2)
   return (
     <td class={`mono d${Math.max(0, depth)}`}>
-      <To to={`/channels?at=${encodeURIComponent(name)}`} label={`Listen to ${name}`}>
-        <b>
-          <Name of={name} most={60} />
-        </b>
-      </To>
+      <NameLink
+        to={`/channels?at=${encodeURIComponent(name)}`}
+        label={`Listen to ${name}`}
+        of={name}
+        most={60}
+        isMain
+      />
     </td>
   )
 }
@@ -63,9 +65,7 @@ function Row({ channel: { name, subscribers, publishers = [] } }: { channel: Cha
       >
         {publishers.slice(0, LISTENERS).map(({ queue, class: name, port }) => (
           <span class="listener">
-            <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>
-              <Name of={name} most={24} />
-            </To>{' '}
+            <NameLink to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`} of={name} most={24} />{' '}
             <span class="dim mono">
               <Name of={port} most={20} />
             </span>{' '}
@@ -214,12 +214,12 @@ export const channels = page<ChannelsData>({
   nav: 'channels',
   every: 10_000,
   async load({ engine, query }) {
-    const at = query.get('at')
+    const at = query.get('at') ?? undefined
     const to = query.get('channel')?.slice(0, 500)
     return {
       ...(await engine.channels.list({ publishers: true, last: true })),
-      ...(at?.startsWith('/') ? { at } : {}),
-      ...(to ? { to } : {}),
+      at: at?.startsWith('/') ? at : undefined,
+      to,
     }
   },
   title: () => 'Channels',

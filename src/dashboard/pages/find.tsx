@@ -4,8 +4,8 @@ import { isId } from '../../core/job.ts'
 import { entries } from '../nav.ts'
 import { type Asked, Elsewhere, page } from '../page.ts'
 import { Icon } from '../parts/icon.tsx'
-import { Card, Empty, Head, To } from '../parts/layout.tsx'
-import { Name } from '../parts/name.tsx'
+import { Card, Empty, Head } from '../parts/layout.tsx'
+import { NameLink } from '../parts/name.tsx'
 import { cut } from '../words/text.ts'
 
 type Line = { icon: string; text: string; what: string; to: string }
@@ -75,9 +75,7 @@ export const find = page<FindData>({
           {lines.map(({ icon, text, what, to }) => (
             <li>
               <Icon name={icon} size={14} />
-              <To to={to}>
-                <Name of={text} most={80} />
-              </To>
+              <NameLink to={to} of={text} most={80} />
               <span class="right">{what}</span>
             </li>
           ))}

@@ -3,9 +3,9 @@
 import type { Child } from 'hono/jsx'
 import type { RunUnderWay } from '../../engine/engine.ts'
 import { useLook } from '../look.ts'
-import { JobId, To } from './layout.tsx'
+import { JobId } from './layout.tsx'
 import { Since } from './moment.tsx'
-import { Name } from './name.tsx'
+import { NameLink } from './name.tsx'
 import { Meter, type Tone } from './spark.tsx'
 
 type RunRowProps = {
@@ -21,10 +21,7 @@ export function RunRow({ run: { job, class: name, startedAt, leaseUntil }, tone,
     <tr>
       {mark && <td>{mark}</td>}
       <td class="fill">
-        <To to={`/jobs/${job}`}>
-          <Name of={name} most={24} />
-        </To>{' '}
-        <JobId id={job} />
+        <NameLink to={`/jobs/${job}`} of={name} most={24} /> <JobId id={job} />
       </td>
       <td class="num">
         <Since at={startedAt} />

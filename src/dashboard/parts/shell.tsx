@@ -16,15 +16,17 @@ export type Frame = {
   look: Look
   title: string
   at?: NavName
-  crumbs: { name: string; to?: string }[]
-  every: number
+  /** Default: the title. */
+  crumbs?: { name: string; to?: string }[]
+  /** Milliseconds between refreshes; default: never. */
+  every?: number
   /** Redis commands that a look costs at most. */
   commands?: number
   slim?: boolean
   there: ReadonlySet<NavName>
-  signs: Signs
-  foot: { ok: boolean; text: string }
-  scripts: readonly string[]
+  signs?: Signs
+  foot?: { ok: boolean; text: string }
+  scripts?: readonly string[]
   styles?: readonly string[]
   children?: Child
 }
@@ -46,7 +48,7 @@ const Sign = ({ n, kind, title }: NonNullable<Signs[NavName]>) => (
   </span>
 )
 
-function Side({ look: { base, name, who, csrf }, at, signs, foot, there }: Frame) {
+function Side({ look: { base, name, who, csrf }, at, signs = {}, foot = { ok: true, text: '' }, there }: Frame) {
   return (
     <aside class="side" id="side">
       <div class="brand">
@@ -96,7 +98,7 @@ function Side({ look: { base, name, who, csrf }, at, signs, foot, there }: Frame
   )
 }
 
-function Top({ look: { host, zone, theme, base }, crumbs, every, commands }: Frame) {
+function Top({ look: { host, zone, theme, base }, title, crumbs = [{ name: title }], every = 0, commands }: Frame) {
   return (
     <header class="top">
       <nav class="crumbs" aria-label="Where you are">
@@ -149,7 +151,7 @@ function Top({ look: { host, zone, theme, base }, crumbs, every, commands }: Fra
   )
 }
 
-function Thumbs({ look: { base }, at, signs, there }: Frame) {
+function Thumbs({ look: { base }, at, signs = {}, there }: Frame) {
   const shown = thumb.filter((name) => there.has(name)).map(entryOf)
   return (
     <nav class="tabbar" aria-label="Main">

@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx'
 
-/** `#` begins the name of a column of numbers, `-` a name for screen readers alone. */
+/** `#` begins the name of a column of numbers, `##` of one that phones hide, `-` a name for screen readers alone. */
 export function HeadCell({ name }: { name: string }) {
   if (name.startsWith('-'))
     return (
@@ -10,10 +10,10 @@ export function HeadCell({ name }: { name: string }) {
         <span class="vh">{name.slice(1)}</span>
       </th>
     )
-  const isNumber = name.startsWith('#')
+  const kind = name.startsWith('##') ? 'num wide' : name.startsWith('#') ? 'num' : undefined
   return (
-    <th scope="col" class={isNumber ? 'num' : undefined}>
-      {isNumber ? name.slice(1) : name}
+    <th scope="col" class={kind}>
+      {name.replace(/^##?/, '')}
     </th>
   )
 }

@@ -37,6 +37,6 @@ export function happened(row: Row, paused: ReadonlySet<string> = new Set()): Hap
   return {
     text,
     ...(until === undefined ? {} : { at: { of: 'until', moment: until } }),
-    ...(message === undefined ? {} : { after: message }),
+    after: message,
   }
 }

@@ -118,7 +118,7 @@ function stretchesOf(job: JobView, runs: readonly PastRun[], now: number): Stret
       from: startedAt,
       to: endedAt,
       text: `run ${i + 1}`,
-      ...(n === undefined ? {} : { run: n }),
+      run: n,
     })
     at = endedAt
   })
@@ -144,8 +144,7 @@ function childRow(name: string, child: JobView, now: number, share: number | und
     })
   else {
     stretches.push({ kind: 'queued', from: createdAt, to: ranAt })
-    if (status === 'running')
-      stretches.push({ kind: 'running', from: ranAt, to: now, ...(share === undefined ? {} : { share }) })
+    if (status === 'running') stretches.push({ kind: 'running', from: ranAt, to: now, share })
     else if (endedAt !== null)
       stretches.push({ kind: status === 'failed' ? 'failed' : 'completed', from: ranAt, to: endedAt })
     else stretches.push({ kind: 'wait', from: ranAt, to: end })

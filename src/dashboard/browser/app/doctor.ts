@@ -1,6 +1,7 @@
 // Examines slice after slice until the end or until the user stops it. Appends the faults.
 
 import { faultsTitle, lookedAt } from '../../words/doctor.ts'
+import { made } from './page.ts'
 
 const box = (): HTMLElement | null => document.getElementById('slices')
 
@@ -9,10 +10,10 @@ let isRunning = false
 const button = (): HTMLButtonElement => {
   const link = box()!.querySelector('a, button')!
   if (link instanceof HTMLButtonElement) return link
-  const made = Object.assign(document.createElement('button'), { className: link.className, type: 'button' })
-  made.addEventListener('click', () => (isRunning ? (isRunning = false) : void run()))
-  link.replaceWith(made)
-  return made
+  const onclick = () => (isRunning ? (isRunning = false) : void run())
+  const button = made('button', { className: link.className, type: 'button', onclick })
+  link.replaceWith(button)
+  return button
 }
 
 function add(page: Document, cursor: string): void {
@@ -22,7 +23,7 @@ function add(page: Document, cursor: string): void {
   const [copier, fresh] = [mend, page].map((one) => one.querySelector<HTMLElement>('#mend [data-copy], [data-copy]')!)
   document.getElementById('faults')!.append(...rows)
   copier!.dataset.copy = [copier!.dataset.copy, fresh!.dataset.copy].filter(Boolean).join('\n')
-  const field = Object.assign(document.createElement('input'), { type: 'hidden', name: 'cursor', value: cursor })
+  const field = made('input', { type: 'hidden', name: 'cursor', value: cursor })
   mend.querySelector('form')?.append(field)
   mend.hidden = false
 }

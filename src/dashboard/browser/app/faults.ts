@@ -1,5 +1,7 @@
 // Shows an error next to the field that it names, until the user types there.
 
+import { made } from './page.ts'
+
 type Input = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement
 
 const isInput = (one: Element): one is Input =>
@@ -42,7 +44,7 @@ export const clearFaults = (form: HTMLFormElement): void => void [...form.elemen
 export function showFault(form: HTMLFormElement, message: string, path?: readonly (string | number)[]): boolean {
   const input = fieldOf(form, message, path)
   if (!input) return false
-  const said = Object.assign(document.createElement('span'), { className: 'err', id: 'fault', textContent: message })
+  const said = made('span', { className: 'err', id: 'fault', textContent: message })
   said.setAttribute('role', 'alert')
   input.ariaInvalid = 'true'
   input.setAttribute('aria-describedby', said.id)

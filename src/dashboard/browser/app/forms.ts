@@ -1,7 +1,8 @@
 // Forms that change something: asked about in a dialog, sent once however often they are pressed, and answered in words.
 
+import { openDialog } from './dialog.ts'
 import { clearFaults, showFault, startFaults } from './faults.ts'
-import { base, hear, meta, tell } from './page.ts'
+import { base, hear, made, meta, tell } from './page.ts'
 import { toast } from './toasts.ts'
 
 type Refused = { code: string; message: string; path?: (string | number)[] }
@@ -47,15 +48,8 @@ function goOn(dialog: HTMLDialogElement): void {
 }
 
 function ask(html: string, from: Element | null): void {
-  const dialog = document.createElement('dialog')
-  dialog.className = 'dialog'
+  const dialog = openDialog([], { from })
   fill(dialog, html)
-  document.body.append(dialog)
-  dialog.addEventListener('close', () => {
-    dialog.remove()
-    if (from instanceof HTMLElement) from.focus()
-  })
-  dialog.showModal()
   focusIn(dialog)
   goOn(dialog)
 }
@@ -72,7 +66,7 @@ function showError({ message, path }: Omit<Refused, 'code'>, at: HTMLFormElement
     toast({ say: message, isError: true, at: pressed ?? at })
     return
   }
-  const told = dialog.querySelector('.err') ?? document.createElement('p')
+  const told = dialog.querySelector('.err') ?? made('p')
   told.className = 'err'
   told.setAttribute('role', 'alert')
   told.textContent = message

@@ -1,7 +1,8 @@
 // The keyboard: `g` and a letter for the pages, one letter for what the page has on its buttons, and a list of all of them.
 
+import { openDialog } from './dialog.ts'
 import { peek } from './list.ts'
-import { isWriting, tell } from './page.ts'
+import { isWriting, made, tell } from './page.ts'
 import { selectAll, selectTo } from './selection.ts'
 
 const OFF = 'sidejob-keys'
@@ -100,35 +101,26 @@ const ofPage = (): [string, string][] => [
 
 function show(): void {
   document.querySelector('dialog.keys')?.remove()
-  const dialog = document.createElement('dialog')
-  dialog.className = 'dialog keys'
-  dialog.setAttribute('aria-label', 'Keys')
   const goes = [...document.querySelectorAll<HTMLElement>('.nav [data-go]')].map(
     ({ dataset, title }): [string, string] => [`g ${dataset.go}`, title],
   )
-  const list = document.createElement('dl')
-  list.className = 'kv'
+  const list = made('dl', { className: 'kv' })
   for (const [keys, what] of [...ofPage(), ...words, ...goes]) {
-    const [dt, dd] = [document.createElement('dt'), document.createElement('dd')]
-    for (const key of keys.split(' '))
-      dt.append(Object.assign(document.createElement('kbd'), { textContent: key }), ' ')
-    dd.textContent = what
+    const [dt, dd] = [made('dt'), made('dd', { textContent: what })]
+    for (const key of keys.split(' ')) dt.append(made('kbd', { textContent: key }), ' ')
     list.append(dt, dd)
   }
-  const label = document.createElement('label')
-  label.className = 'rowf'
-  const box = Object.assign(document.createElement('input'), {
+  const label = made('label', { className: 'rowf' })
+  const box = made('input', {
     type: 'checkbox',
     className: 'check',
     checked: !isOff(),
   })
   box.addEventListener('change', () => localStorage.setItem(OFF, box.checked ? 'on' : 'off'))
   label.append(box, 'Keys are on')
-  dialog.append(Object.assign(document.createElement('h2'), { textContent: 'Keys' }), list, label)
-  dialog.addEventListener('close', () => dialog.remove())
-  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
-  document.body.append(dialog)
-  dialog.showModal()
+  openDialog([made('h2', { textContent: 'Keys' }), list, label], {
+    ...{ kind: 'keys', label: 'Keys', isLight: true },
+  })
 }
 
 function press(key: string): boolean {

@@ -1,6 +1,7 @@
 // The list of jobs: holds back new rows, shows a job in a drawer, and links a job to its neighbours.
 
-import { base, tell } from './page.ts'
+import { openDialog } from './dialog.ts'
+import { base, made, tell } from './page.ts'
 
 const FROM = 'sidejob-list'
 
@@ -37,15 +38,12 @@ function remember(): void {
 }
 
 function link(text: string, href: string, key: string, label: string): HTMLAnchorElement {
-  const made = Object.assign(document.createElement('a'), {
-    className: 'btn small icon',
-    href,
-    textContent: text,
-    title: `${label} (${key})`,
+  const link = made('a', {
+    ...{ className: 'btn small icon', href, textContent: text },
+    ...{ title: `${label} (${key})`, ariaLabel: label },
   })
-  made.setAttribute('aria-label', label)
-  made.dataset.hotkey = key
-  return made
+  link.dataset.hotkey = key
+  return link
 }
 
 function showNeighbours(): void {
@@ -55,7 +53,7 @@ function showNeighbours(): void {
   const { to, ids } = JSON.parse(kept) as From
   const at = ids.indexOf(box.dataset.job!)
   if (at < 0) return
-  const here = Object.assign(document.createElement('a'), {
+  const here = made('a', {
     className: 'link',
     href: to,
     textContent: `${at + 1} of ${ids.length}`,
@@ -73,26 +71,19 @@ export async function peek(row: HTMLElement): Promise<void> {
   if (!href) return
   const answer = await fetch(href, { headers: { accept: 'text/html' }, cache: 'no-store' })
   const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  const dialog = document.createElement('dialog')
-  dialog.className = 'dialog drawer'
-  dialog.setAttribute('aria-label', page.querySelector('h1')?.textContent?.trim() ?? 'A job')
   const parts = page.querySelectorAll('#main .jobhead, #main .why, #main .ports, #main .empty')
   if (parts.length === 0) return
-  dialog.append(...parts)
-  const open = Object.assign(document.createElement('a'), { className: 'btn primary', href, textContent: 'Open' })
-  const close = Object.assign(document.createElement('button'), {
+  const open = made('a', { className: 'btn primary', href, textContent: 'Open' })
+  const close = made('button', {
     className: 'btn',
     type: 'button',
     textContent: 'Close',
   })
   close.dataset.do = 'close'
-  const foot = Object.assign(document.createElement('div'), { className: 'row end' })
+  const foot = made('div', { className: 'row end' })
   foot.append(open, close)
-  dialog.append(foot)
-  dialog.addEventListener('close', () => dialog.remove())
-  dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
-  document.body.append(dialog)
-  dialog.showModal()
+  const label = page.querySelector('h1')?.textContent?.trim() ?? 'A job'
+  openDialog([...parts, foot], { kind: 'drawer', label, isLight: true })
 }
 
 export function startList(): void {

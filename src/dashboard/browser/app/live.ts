@@ -4,7 +4,7 @@ import { many } from '../../words/number.ts'
 import { about, clock, span } from '../../words/time.ts'
 import { isHearing } from './listen.ts'
 import { take, takeParts } from './morph.ts'
-import { base, hear, readZone, tell } from './page.ts'
+import { base, hear, made, readZone, tell } from './page.ts'
 
 const [SOON, LATER, SELDOM] = [60_000, 600_000, 60_000]
 /** Milliseconds between refreshes while the page listens, and the minimum between two. */
@@ -88,7 +88,7 @@ const timeOf = (at: number): string => clock(at, readZone())
 
 function showLine(textContent: string): HTMLElement {
   document.querySelector('.gone')?.remove()
-  const line = Object.assign(document.createElement('p'), { className: 'gone', textContent })
+  const line = made('p', { className: 'gone', textContent })
   line.setAttribute('role', 'status')
   document.getElementById('main')!.prepend(line)
   return line
@@ -114,7 +114,7 @@ function showEnded(was: DOMStringMap): void {
 
 function showCut(why: string): void {
   const line = showLine(`${why}. Shown is ${timeOf(state.since)}. `)
-  const retry = Object.assign(document.createElement('button'), { className: 'btn small', textContent: 'Retry' })
+  const retry = made('button', { className: 'btn small', textContent: 'Retry' })
   retry.addEventListener('click', () => void look(true))
   line.append(retry)
 }

@@ -22,6 +22,12 @@ export const readCookie = (name: string): string | undefined =>
 
 export const readZone = (): string => decodeURIComponent(readCookie('zone') ?? 'UTC')
 
+/** @example made('button', { type: 'button', className: 'btn', textContent: 'Close' }) */
+export const made = <Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  members: Partial<HTMLElementTagNameMap[Tag]> = {},
+): HTMLElementTagNameMap[Tag] => Object.assign(document.createElement(tag), members)
+
 /** Parts of the page tell each other what happened by events of the document. */
 export const tell = (name: string, detail?: unknown): void =>
   void document.dispatchEvent(new CustomEvent(name, { detail }))

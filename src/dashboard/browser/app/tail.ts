@@ -1,7 +1,7 @@
 // New messages of a channel, newest first, filtered by a text.
 
 import { clock } from '../../words/time.ts'
-import { hear, readZone } from './page.ts'
+import { hear, made, readZone } from './page.ts'
 
 /** Maximum of lines on the page, and of characters in each. */
 const [MOST, LONGEST] = [200, 400]
@@ -21,7 +21,7 @@ const part = (tag: string, className: string, textContent: string): HTMLElement 
   Object.assign(document.createElement(tag), { className, textContent })
 
 function show({ channel, message }: Said): void {
-  const line = document.createElement('li')
+  const line = made('li')
   line.append(
     part('time', '', clock(Date.now(), readZone())),
     part('span', 'lv', ''),

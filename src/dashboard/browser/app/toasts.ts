@@ -1,6 +1,6 @@
 // Results of acts, with Undo for ten seconds.
 
-import { base } from './page.ts'
+import { base, made } from './page.ts'
 
 export type Told = {
   say: string
@@ -11,7 +11,7 @@ export type Told = {
   at?: Element | null
 }
 
-const box = (): HTMLElement => document.getElementById('toasts')!
+const toasts = (): HTMLElement => document.getElementById('toasts')!
 
 const STAY = 10_000
 
@@ -34,39 +34,30 @@ function putBeside(made: HTMLElement, at: Element): void {
 }
 
 export function toast({ say, link, isError, undo, copy, at }: Told): void {
-  const made = document.createElement('p')
-  made.className = isError ? 'toast bad' : 'toast'
-  made.setAttribute('role', isError ? 'alert' : 'status')
-  made.append(say)
-  if (link)
-    made.append(
-      ' ',
-      Object.assign(document.createElement('a'), { className: 'link', href: base + link.to, textContent: link.text }),
-    )
+  const box = made('p')
+  box.className = isError ? 'toast bad' : 'toast'
+  box.setAttribute('role', isError ? 'alert' : 'status')
+  box.append(say)
+  if (link) box.append(' ', made('a', { className: 'link', href: base + link.to, textContent: link.text }))
   if (copy) {
-    const copier = Object.assign(document.createElement('button'), {
+    const copier = made('button', {
       type: 'button',
       className: 'btn small',
       textContent: 'Copy',
     })
     copier.dataset.copy = copy
-    made.append(Object.assign(document.createElement('code'), { textContent: copy }), copier)
+    box.append(made('code', { textContent: copy }), copier)
   }
   const button = (text: string, act: () => void) => {
-    const one = Object.assign(document.createElement('button'), {
-      type: 'button',
-      className: 'btn small',
-      textContent: text,
-    })
-    one.addEventListener('click', () => {
-      made.remove()
+    const onclick = () => {
+      box.remove()
       act()
-    })
-    made.append(one)
+    }
+    box.append(made('button', { type: 'button', className: 'btn small', textContent: text, onclick }))
   }
   if (undo) button('Undo', undo)
   if (isError || copy) button('Close', () => undefined)
-  else setTimeout(() => made.remove(), STAY)
-  box().append(made)
-  if (at?.isConnected) putBeside(made, at)
+  else setTimeout(() => box.remove(), STAY)
+  toasts().append(box)
+  if (at?.isConnected) putBeside(box, at)
 }

@@ -1,5 +1,7 @@
 // Beads along wires, on a canvas over the drawing: in the drawing, each frame would lay out all texts.
 
+import { made } from '../app/page.ts'
+
 type Point = { x: number; y: number }
 type Way = { points: readonly Point[]; beads: number }
 
@@ -24,7 +26,7 @@ function between(points: readonly Point[], part: number): Point {
 export type Beads = ReturnType<typeof createBeads>
 
 export function createBeads(svg: SVGSVGElement) {
-  const canvas = document.createElement('canvas')
+  const canvas = made('canvas')
   canvas.className = 'beads'
   canvas.setAttribute('aria-hidden', 'true')
   svg.after(canvas)

@@ -1,6 +1,7 @@
 // A lane for each node below the board: when it ran, what ended badly, and the moment that is shown.
 
 import type { Bar } from '../../words/replay.ts'
+import { made } from '../app/page.ts'
 import { make, set } from './svg.ts'
 
 /** A moment that is marked: a graph that came into force, or a deployment. */
@@ -38,7 +39,7 @@ function together(marks: readonly Mark[], range: Range): Mark[] {
 }
 
 const texts = (names: readonly string[]): HTMLElement[] =>
-  names.map((name) => Object.assign(document.createElement('span'), { textContent: name, title: name }))
+  names.map((name) => made('span', { textContent: name, title: name }))
 
 export function createLanes(box: HTMLElement) {
   const [names, axis] = [box.querySelector('.lnames')!, box.querySelector('.laxis')!]

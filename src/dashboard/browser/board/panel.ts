@@ -1,6 +1,7 @@
 // Describes a draft: nodes, wires, values left behind, and whether it can be applied.
 
 import { count, many } from '../../words/number.ts'
+import { made } from '../app/page.ts'
 import type { Change } from './api.ts'
 
 type Row = {
@@ -26,13 +27,8 @@ const element = (tag: string, kind: string, ...inside: (Node | string)[]): HTMLE
   return made
 }
 
-function buttonOf({ text, label, act }: NonNullable<Row['button']>): HTMLElement {
-  const made = Object.assign(document.createElement('button'), { type: 'button', className: 'btn small' })
-  made.append(text)
-  made.setAttribute('aria-label', label)
-  made.addEventListener('click', act)
-  return made
-}
+const buttonOf = ({ text, label, act }: NonNullable<Row['button']>): HTMLElement =>
+  made('button', { type: 'button', className: 'btn small', textContent: text, ariaLabel: label, onclick: act })
 
 const rowOf = ({ sign, name, text, button }: Row): HTMLElement =>
   element(

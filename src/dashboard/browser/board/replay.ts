@@ -4,7 +4,7 @@ import type { FlowEvent } from '../../../engine/engine.ts'
 import { count } from '../../words/number.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
 import { clock } from '../../words/time.ts'
-import { readZone } from '../app/page.ts'
+import { made, readZone } from '../app/page.ts'
 import type { BoardData } from './data.ts'
 import { createEvents, type Version, versionsOf } from './events.ts'
 import { createLanes, type Range } from './lanes.ts'
@@ -62,11 +62,7 @@ export function createReplay(
 
   function say(event: FlowEvent | undefined): void {
     const { who, did } = event ? eventSaid(event) : { who: 'Nothing', did: 'has happened since this is recorded' }
-    said.replaceChildren(
-      event ? `${clock(event.at, zone)} · ` : '',
-      Object.assign(document.createElement('b'), { textContent: who }),
-      ` ${did}`,
-    )
+    said.replaceChildren(event ? `${clock(event.at, zone)} · ` : '', made('b', { textContent: who }), ` ${did}`)
   }
 
   function pressed(): void {

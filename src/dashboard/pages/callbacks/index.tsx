@@ -259,7 +259,7 @@ export const callbacks = page<CallbacksData>({
       state,
       host,
       breakers: breakers.filter(({ of }) => of === 'callbacks'),
-      ...(near ? { opened: near } : {}),
+      opened: near,
     }
   },
   title: () => 'Callbacks',

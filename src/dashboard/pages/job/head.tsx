@@ -7,9 +7,8 @@ import { useLook } from '../../look.ts'
 import { Act, LinkButton, More } from '../../parts/act.tsx'
 import { Form } from '../../parts/form.tsx'
 import { StatusPill } from '../../parts/icon.tsx'
-import { To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
 import { count } from '../../words/number.ts'
 import { cut } from '../../words/text.ts'
 
@@ -31,17 +30,11 @@ function Facts({ job, runs }: { job: JobView; runs: readonly PastRun[] }) {
         </span>
       ))}
       <span>
-        <span class="kk">queue</span>{' '}
-        <To to={`/queues/${encodeURIComponent(queue)}`}>
-          <Name of={queue} />
-        </To>
+        <span class="kk">queue</span> <NameLink to={`/queues/${encodeURIComponent(queue)}`} of={queue} />
       </span>
       {group && (
         <span>
-          <span class="kk">group</span>{' '}
-          <To to={`/groups/${encodeURIComponent(group)}`}>
-            <Name of={group} />
-          </To>
+          <span class="kk">group</span> <NameLink to={`/groups/${encodeURIComponent(group)}`} of={group} />
         </span>
       )}
       <span>

@@ -6,7 +6,7 @@ import type { JobView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, JobId, To } from '../../parts/layout.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
 import { wayToLimit } from '../../words/limit.ts'
 import { count, many, money } from '../../words/number.ts'
 import { statusOrder, title } from '../../words/text.ts'
@@ -52,9 +52,7 @@ function Family({ job, known }: RailProps) {
         {parent && (
           <li>
             <span class="dimmer">parent</span>
-            <To to={`/jobs/${parent.id}`}>
-              <Name of={parent.name} most={20} />
-            </To>
+            <NameLink to={`/jobs/${parent.id}`} of={parent.name} most={20} />
             <JobId id={parent.id} />
           </li>
         )}
@@ -104,9 +102,7 @@ const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
   <span class="clip">
     {limits.slice(0, 4).map((key) => (
       <>
-        <To to={wayToLimit(key)}>
-          <Name of={groupIdOf(key) ?? key} most={24} />
-        </To>
+        <NameLink to={wayToLimit(key)} of={groupIdOf(key) ?? key} most={24} />
         {key === waitingAt && ' (waits)'}{' '}
       </>
     ))}

@@ -4,8 +4,9 @@ import type { Engine } from '../../../engine/index.ts'
 import { queryWith } from '../../look.ts'
 import type { Asked } from '../../page.ts'
 import { Card, Choice, Empty, To } from '../../parts/layout.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
 import { Bars } from '../../parts/spark.tsx'
+import { Table } from '../../parts/table.tsx'
 import { count, percent } from '../../words/number.ts'
 import { about } from '../../words/time.ts'
 
@@ -84,11 +85,7 @@ function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row
         {name === null ? (
           <span class="dim">all other classes</span>
         ) : (
-          <To to={`/jobs?${of}`}>
-            <b>
-              <Name of={name} most={40} />
-            </b>
-          </To>
+          <NameLink to={`/jobs?${of}`} of={name} most={40} isMain />
         )}
       </td>
       <td class="dim">
@@ -114,7 +111,7 @@ function Row({ row: { queue, class: name, counts, waited, took, hours } }: { row
   )
 }
 
-const heads = ['Made', 'Runs', 'Completed', 'Failed', 'Wait, p50 / p95', 'Run, p50 / p95']
+const heads = ['Class', 'Queue', '#Made', '#Runs', '#Completed', '#Failed', '#Wait, p50 / p95', '#Run, p50 / p95']
 
 export function ByClass({ data: { day, classes, more }, query }: { data: ByClassData; query: URLSearchParams }) {
   const search = query.toString()
@@ -136,25 +133,15 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
       }
     >
       {classes.length === 0 && <Empty>Nothing was counted {chosen} (UTC). Make a job.</Empty>}
-      <table class="tbl lined">
-        <caption class="vh">What was counted by class on {day}, UTC</caption>
-        <thead>
-          <tr>
-            <th scope="col">Class</th>
-            <th scope="col">Queue</th>
-            {[...heads, ...(chosen === 'today' ? ['Runs by the hour'] : [])].map((head) => (
-              <th scope="col" class="num">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {classes.map((row) => (
-            <Row row={row} />
-          ))}
-        </tbody>
-      </table>
+      <Table
+        caption={`What was counted by class on ${day}, UTC`}
+        heads={[...heads, ...(chosen === 'today' ? ['#Runs by the hour'] : [])]}
+        kind="lined"
+      >
+        {classes.map((row) => (
+          <Row row={row} />
+        ))}
+      </Table>
     </Card>
   )
 }

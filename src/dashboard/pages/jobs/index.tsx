@@ -80,7 +80,7 @@ async function found(asked: Asked, filter: JobFilter): Promise<typeof NO_JOBS> {
   const { rows, ...more } = await searchOn<JobRow>(asked, {
     name: JSON.stringify({ ...filter, since: asked.query.get('since'), until: asked.query.get('until') }),
     limit: ROWS,
-    ...(filter.cursor === undefined ? {} : { cursor: filter.cursor }),
+    cursor: filter.cursor,
     idOf: ({ id }) => id,
     async step(cursor) {
       const { jobs, ...more } = await asked.engine.jobs.rows({ ...filter, cursor, limit: ROWS })
@@ -110,16 +110,8 @@ async function load(asked: Asked): Promise<JobsData> {
   const { jobs, cursor, total, newest } = within(asked, listed)
   const counts = countsOf(queues, query.get('queue'))
   return {
-    jobs,
-    cursor,
-    ...(total === undefined ? {} : { total }),
-    ...(newest === undefined ? {} : { newest }),
-    counts,
+    ...{ jobs, cursor, total, newest, counts, views, kinds, classes, bulk: doing },
     paused: new Set(queues.filter(({ paused }) => paused).map(({ name }) => name)),
-    views,
-    ...(kinds ? { kinds } : {}),
-    ...(doing ? { bulk: doing } : {}),
-    ...(classes ? { classes } : {}),
   }
 }
 

@@ -11,6 +11,7 @@ import { Card, Empty, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Bars } from '../../parts/spark.tsx'
+import { Table } from '../../parts/table.tsx'
 import { given } from '../../words/form.ts'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
@@ -59,7 +60,7 @@ export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promis
     quiet: muted.filter(({ error }) => !errors.some((kind) => kind.error === error)),
     more: cursor !== null,
     isKnown: found !== undefined,
-    ...(deployedAt === undefined ? {} : { deployedAt }),
+    deployedAt,
   }
 }
 
@@ -156,22 +157,7 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY, isLeast }: RowProps)
   )
 }
 
-const heads = ['Message, with what varies marked', 'Class', 'Jobs', '6 h', 'First', 'Last'] as const
-
-function HeadRow() {
-  return (
-    <tr>
-      {heads.map((head, i) => (
-        <th scope="col" class={i < 2 ? undefined : `num${head === '6 h' ? ' wide' : ''}`}>
-          {head}
-        </th>
-      ))}
-      <th scope="col">
-        <span class="vh">Mute and retry</span>
-      </th>
-    </tr>
-  )
-}
+const heads = ['Message, with what varies marked', 'Class', '#Jobs', '##6 h', '#First', '#Last', '-Mute and retry']
 
 function Switch({ n, on }: { n: number; on: boolean }) {
   if (n === 0) return null
@@ -196,18 +182,12 @@ export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted
     >
       {shown.length === 0 && !isWhole && <Empty>All of what failed is of kinds that are muted.</Empty>}
       {(shown.length > 0 || isWhole) && (
-        <table class="tbl lined">
-          <caption class="vh">Failed jobs by kinds of errors, of the newest 1,000</caption>
-          <thead>
-            <HeadRow />
-          </thead>
-          <tbody>
-            {[...shown, ...(isWhole ? muted : [])].map((kind) => (
-              <Row kind={kind} deployedAt={deployedAt} isLeast={more} />
-            ))}
-            {isWhole && quiet.map((mute) => <QuietRow mute={mute} />)}
-          </tbody>
-        </table>
+        <Table caption="Failed jobs by kinds of errors, of the newest 1,000" heads={heads} kind="lined">
+          {[...shown, ...(isWhole ? muted : [])].map((kind) => (
+            <Row kind={kind} deployedAt={deployedAt} isLeast={more} />
+          ))}
+          {isWhole && quiet.map((mute) => <QuietRow mute={mute} />)}
+        </Table>
       )}
     </Card>
   )

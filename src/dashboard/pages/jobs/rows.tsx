@@ -6,7 +6,7 @@ import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Empty, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
 import { HeadCell } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { canSort, isSorted, tokensOf } from '../../words/filter.ts'
@@ -51,11 +51,7 @@ function Row({ job, isSelected, paused }: { job: JobRow; isSelected: boolean; pa
         <JobId id={id} />
       </td>
       <td class="cls">
-        <To to={`/jobs/${id}`}>
-          <b>
-            <Name of={job.class} most={36} />
-          </b>
-        </To>{' '}
+        <NameLink to={`/jobs/${id}`} of={job.class} most={36} isMain />{' '}
         {group && (
           <span class="tag">
             <Name of={group} most={24} />

@@ -59,7 +59,7 @@ export async function draftedIn(asked: Asked, constraints: readonly ConstraintVi
       ? fieldsOf(known)
       : {}
   const tried = Object.values(typed).some(Boolean) ? await tryOn(asked, typed) : undefined
-  return { name, isNew: !known, typed, ...(tried ? { tried } : {}) }
+  return { name, isNew: !known, typed, tried }
 }
 
 const typedIn = (form: FormData): Typed => Object.fromEntries(fields.map((field) => [field, maybe(form, field)]))
@@ -93,7 +93,7 @@ export const acts: Record<string, Act> = {
       return {
         say: `Constraint ${name} is removed: jobs that waited for it continue`,
         to: '/limits',
-        ...(was ? { undo: { act: 'constrain', constraint: name, ...fieldsOf(was) } } : {}),
+        undo: was && { act: 'constrain', constraint: name, ...fieldsOf(was) },
       }
     },
   },

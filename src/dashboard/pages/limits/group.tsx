@@ -10,7 +10,7 @@ import { Further } from '../../parts/further.tsx'
 import { StatusMark } from '../../parts/icon.tsx'
 import { Card, Empty, Head, JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
 import { Table } from '../../parts/table.tsx'
 import { What } from '../../parts/what.tsx'
 import { searchOn } from '../../search-on.ts'
@@ -73,11 +73,7 @@ function Jobs({ data: { id, jobs, cursor, newest } }: { data: GroupData }) {
               <JobId id={job.id} />
             </td>
             <td>
-              <To to={`/jobs/${job.id}`}>
-                <b>
-                  <Name of={job.class} most={36} />
-                </b>
-              </To>
+              <NameLink to={`/jobs/${job.id}`} of={job.class} most={36} isMain />
             </td>
             <td class="fill dim">
               <What job={job} />
@@ -119,7 +115,7 @@ export const group = page<GroupData>({
         },
       }),
     ])
-    return { id, ...(near ? { near } : {}), jobs, ...more }
+    return { id, near, jobs, ...more }
   },
   title: ({ id }) => `Group ${cut(id, 60)}`,
   crumbs: ({ id }) => [{ name: cut(id, 60) }],

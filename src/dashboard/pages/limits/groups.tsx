@@ -6,8 +6,8 @@ import type { GroupView } from '../../../engine/engine.ts'
 import type { Act } from '../../page.ts'
 import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Field } from '../../parts/field.tsx'
-import { Card, Empty, To } from '../../parts/layout.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Card, Empty } from '../../parts/layout.tsx'
+import { NameLink } from '../../parts/name.tsx'
 import { Table } from '../../parts/table.tsx'
 import { given, maybe, numberIn } from '../../words/form.ts'
 import { colours, wayToLimit } from '../../words/limit.ts'
@@ -91,12 +91,7 @@ function Row({ group, colour }: { group: GroupView; colour: string }) {
   return (
     <tr>
       <td>
-        <To to={wayToLimit(groupKey(id))}>
-          <b>
-            <Name of={id} most={28} />
-          </b>
-        </To>{' '}
-        {paused && <span class="tag">paused</span>}
+        <NameLink to={wayToLimit(groupKey(id))} of={id} most={28} isMain /> {paused && <span class="tag">paused</span>}
       </td>
       <td class={`fill ${colour}`}>
         <Slots limit={{ concurrency, running }} small />

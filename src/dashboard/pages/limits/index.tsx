@@ -51,19 +51,12 @@ async function load(asked: Asked): Promise<LimitsData> {
   ])
   const drafted = await draftedIn(asked, constraints)
   const wanted = query.get('q')?.toLowerCase() ?? ''
-  const [change, group] = [query.get('change') ?? query.get('key'), query.get('group')]
+  const change = query.get('change') ?? query.get('key') ?? undefined
+  const group = query.get('group') || undefined
   const preview = await previewIn(engine, query)
   return {
     limits: limits.filter(({ key }) => key.toLowerCase().includes(wanted)).sort(byNeed),
-    groups,
-    constraints,
-    breakers,
-    wanted,
-    ...(near ? { near } : {}),
-    ...(change === null ? {} : { change }),
-    ...(group ? { group } : {}),
-    ...(drafted ? { drafted } : {}),
-    ...(preview ? { preview } : {}),
+    ...{ groups, constraints, breakers, wanted, near, change, group, drafted, preview },
   }
 }
 

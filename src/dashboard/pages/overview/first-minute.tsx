@@ -44,8 +44,7 @@ export async function firstMinuteOf(
   ])
   const problem = health.problems?.find(({ of }) => of === 'qstash')
   return {
-    ...(job ? { job } : {}),
-    ...(own ? { own } : {}),
+    ...{ job, own },
     runs: past?.runs ?? [],
     demo: { all: jobs.length, open: jobs.filter(({ status }) => status === 'queued' || status === 'running').length },
     classes: workers.length,

@@ -5,7 +5,7 @@ import type { QueueView, RunUnderWay } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { Icon, Shape, StatusMark } from '../../parts/icon.tsx'
 import { Card, Empty, To } from '../../parts/layout.tsx'
-import { Name } from '../../parts/name.tsx'
+import { NameLink } from '../../parts/name.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
 import { Bars, Pips } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -126,12 +126,7 @@ function QueueRow({ queue, ends }: { queue: QueueView; ends?: Ends }) {
   return (
     <tr>
       <td>
-        <To to={`/queues/${way}`}>
-          <b>
-            <Name of={name} most={28} />
-          </b>
-        </To>{' '}
-        {mode === 'pull' && <span class="tag">pull</span>}
+        <NameLink to={`/queues/${way}`} of={name} most={28} isMain /> {mode === 'pull' && <span class="tag">pull</span>}
       </td>
       <td>
         {paused ? (
@@ -178,34 +173,15 @@ function QueueRow({ queue, ends }: { queue: QueueView; ends?: Ends }) {
   )
 }
 
-const heads = ['Ready', 'Oldest', 'At limits', 'Running', 'Later', 'Failed']
+const heads = ['Queue', 'Lanes', '#Ready', '#Oldest', '#At limits', '#Running', '#Later', '#Failed']
 
 export function QueueTable({ queues, ends }: { queues: QueueView[]; ends?: Ends }) {
   return (
-    <table class="tbl lined">
-      <caption class="vh">Queues</caption>
-      <thead>
-        <tr>
-          <th scope="col">Queue</th>
-          <th scope="col">Lanes</th>
-          {heads.map((head) => (
-            <th scope="col" class="num">
-              {head}
-            </th>
-          ))}
-          {ends && (
-            <th scope="col" class="num wide">
-              Ends, {ends.range.text}
-            </th>
-          )}
-        </tr>
-      </thead>
-      <tbody>
-        {queues.map((queue) => (
-          <QueueRow queue={queue} ends={ends} />
-        ))}
-      </tbody>
-    </table>
+    <Table caption="Queues" heads={[...heads, ...(ends ? [`##Ends, ${ends.range.text}`] : [])]} kind="lined">
+      {queues.map((queue) => (
+        <QueueRow queue={queue} ends={ends} />
+      ))}
+    </Table>
   )
 }
 

@@ -3,9 +3,9 @@
 import type { Child } from 'hono/jsx'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
-import { Card, Empty, JobId, To } from '../../parts/layout.tsx'
+import { Card, Empty, JobId } from '../../parts/layout.tsx'
 import { Ago, Since } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
 import { RunRow } from '../../parts/run-row.tsx'
 import { Table } from '../../parts/table.tsx'
 import { count, many, short } from '../../words/number.ts'
@@ -160,9 +160,11 @@ export function ItsClasses({ name: queue, classes }: { name: string; classes: re
               {name === null ? (
                 <span class="dim">all other classes</span>
               ) : (
-                <To to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}>
-                  <Name of={name} most={30} />
-                </To>
+                <NameLink
+                  to={`/workers/${encodeURIComponent(queue)}/${encodeURIComponent(name)}`}
+                  of={name}
+                  most={30}
+                />
               )}
             </td>
             <td class="num">{many(counts.runs, 'run')}</td>

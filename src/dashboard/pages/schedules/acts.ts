@@ -85,7 +85,7 @@ export const acts: Record<string, Act> = {
       const undo = was ? fieldsOf(alias, was, args !== undefined) : { act: 'stop', job: String(job), sure: 'yes' }
       return {
         say: `Schedule ${alias} is set`,
-        ...(undo ? { undo } : {}),
+        undo,
         link: { text: `#${job}`, to: `/jobs/${job}` },
       }
     },

@@ -8,7 +8,7 @@ import { Act as Button, LinkButton } from '../../parts/act.tsx'
 import { Shape } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
-import { Name } from '../../parts/name.tsx'
+import { NameLink } from '../../parts/name.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { many } from '../../words/number.ts'
@@ -145,11 +145,7 @@ function Title({ schedule, called }: { schedule: ScheduleView; called: string })
   return (
     <>
       <span class="row">
-        <To to={`/jobs/${job}`}>
-          <b>
-            <Name of={called} most={26} />
-          </b>
-        </To>
+        <NameLink to={`/jobs/${job}`} of={called} most={26} isMain />
         <JobId id={job} />
         <To kind="link" to={`/schedules?runs=${job}#past`} label={`Last runs of ${called}`}>
           runs

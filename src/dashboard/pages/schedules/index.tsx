@@ -108,9 +108,8 @@ export const schedules = page<SchedulesData>({
       more: cursor !== null,
       shown,
       runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
-      ...(cron ? { preview: previewOf(cron, tz, look.now) } : {}),
-      ...(was ? { was } : {}),
-      ...(past ? { past } : {}),
+      preview: cron ? previewOf(cron, tz, look.now) : undefined,
+      ...{ was, past },
     }
   },
   title: () => 'Schedules',

@@ -4,7 +4,7 @@ import type { WorkerDefinition, WorkerView } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { LinkButton } from '../../parts/act.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
-import { Name } from '../../parts/name.tsx'
+import { Name, NameLink } from '../../parts/name.tsx'
 import { count, many, short } from '../../words/number.ts'
 import { about } from '../../words/time.ts'
 import type { ClassRow } from '../jobs/by-class.tsx'
@@ -62,11 +62,7 @@ function Row({ worker, of, isChosen, isWide }: RowProps) {
   return (
     <tr aria-selected={isChosen ? 'true' : undefined}>
       <td class="fill">
-        <To to={at(worker)}>
-          <b>
-            <Name of={name} most={34} />
-          </b>
-        </To>
+        <NameLink to={at(worker)} of={name} most={34} isMain />
       </td>
       <td>
         {isWide && worker.pull && worker.seen === null && <span class="note">not heard</span>}{' '}

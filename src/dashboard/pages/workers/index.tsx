@@ -14,8 +14,8 @@ import { Register, register } from './register.tsx'
 import { Runs } from './runs.tsx'
 import { type Unfit, unfitOfChange, unfitOfNew } from './unfit.tsx'
 
-type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: true; unfit?: Unfit }
-type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way; changes?: true }
+type WorkersData = { workers: Worker[]; counted: Counted; wanted: string; registers?: boolean; unfit?: Unfit }
+type WorkerData = WorkersData & { worker: Worker; last: JobRow[]; as: Way; changes: boolean }
 
 const wantedIn = (query: URLSearchParams): string => (query.get('q') ?? '').toLowerCase().slice(0, 100)
 
@@ -40,8 +40,7 @@ export const workers = page<WorkersData>({
       countedIn(asked),
       unfitOfNew(asked),
     ])
-    const registers = query.has('register') ? { registers: true as const } : {}
-    return { workers, counted, wanted: wantedIn(query), ...registers, ...(unfit === undefined ? {} : { unfit }) }
+    return { workers, counted, wanted: wantedIn(query), registers: query.has('register'), unfit }
   },
   title: () => 'Workers',
   View: ({ data, query }) => (
@@ -92,10 +91,11 @@ export const worker = page<WorkerData>({
     const worker = workers.find((one) => one.queue === params.queue && one.class === params.class)
     if (!worker) throw new SidejobError('NOT_FOUND', `There is no class ${params.class} in queue ${params.queue}`)
     const as = ways.find((way) => way === query.get('as')) ?? 'form'
-    const changes = query.has('change') ? { changes: true as const } : {}
     const unfit = await unfitOfChange(asked, worker)
-    const typed = unfit === undefined ? {} : { unfit }
-    return { workers, worker, counted, last: jobs, wanted: wantedIn(query), as, ...changes, ...typed }
+    return {
+      ...{ workers, worker, counted, last: jobs, wanted: wantedIn(query), as },
+      ...{ changes: query.has('change'), unfit },
+    }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
   crumbs: ({ worker }) => [{ name: `${worker.queue}/${worker.class}` }],

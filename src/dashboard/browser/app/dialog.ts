@@ -1,0 +1,25 @@
+// Dialogs: opened, and removed when they close.
+
+import { made } from './page.ts'
+
+type DialogOptions = {
+  kind?: string
+  label?: string
+  /** Gets the focus when the dialog closes. */
+  from?: Element | null
+  /** True if a press beside the dialog closes it. */
+  isLight?: boolean
+}
+
+export function openDialog(inside: readonly Node[], { kind = '', label, from, isLight }: DialogOptions) {
+  const dialog = made('dialog', { className: `dialog ${kind}`.trim(), ariaLabel: label ?? null })
+  dialog.append(...inside)
+  dialog.addEventListener('close', () => {
+    dialog.remove()
+    if (from instanceof HTMLElement) from.focus()
+  })
+  if (isLight) dialog.addEventListener('click', ({ target }) => target === dialog && dialog.close())
+  document.body.append(dialog)
+  dialog.showModal()
+  return dialog
+}
