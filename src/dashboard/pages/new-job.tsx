@@ -47,7 +47,8 @@ export const newJob = page<NewJobData>({
     const from = query.get('from')
     const [{ workers }, like] = await Promise.all([engine.workers.list(), from ? engine.jobs.get(from) : undefined])
     return {
-      ...{ workers, from: like },
+      workers,
+      from: like,
       queue: like?.queue ?? query.get('queue') ?? undefined,
       class: like?.class ?? query.get('class') ?? undefined,
     }

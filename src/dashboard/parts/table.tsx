@@ -2,7 +2,7 @@
 
 import type { Child } from 'hono/jsx'
 
-/** `#` begins the name of a column of numbers, `##` of one that phones hide, `-` a name for screen readers alone. */
+/** `#`: a column of numbers; `##`: phones hide it; `-`: a name for screen readers only. */
 export function HeadCell({ name }: { name: string }) {
   if (name.startsWith('-'))
     return (

@@ -7,7 +7,7 @@ type DialogOptions = {
   label?: string
   /** Gets the focus when the dialog closes. */
   from?: Element | null
-  /** True if a press beside the dialog closes it. */
+  /** True if a click outside closes it. */
   isLight?: boolean
 }
 

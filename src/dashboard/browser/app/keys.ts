@@ -119,7 +119,9 @@ function show(): void {
   box.addEventListener('change', () => localStorage.setItem(OFF, box.checked ? 'on' : 'off'))
   label.append(box, 'Keys are on')
   openDialog([made('h2', { textContent: 'Keys' }), list, label], {
-    ...{ kind: 'keys', label: 'Keys', isLight: true },
+    kind: 'keys',
+    label: 'Keys',
+    isLight: true,
   })
 }
 

@@ -39,8 +39,11 @@ function remember(): void {
 
 function link(text: string, href: string, key: string, label: string): HTMLAnchorElement {
   const link = made('a', {
-    ...{ className: 'btn small icon', href, textContent: text },
-    ...{ title: `${label} (${key})`, ariaLabel: label },
+    className: 'btn small icon',
+    href,
+    textContent: text,
+    title: `${label} (${key})`,
+    ariaLabel: label,
   })
   link.dataset.hotkey = key
   return link

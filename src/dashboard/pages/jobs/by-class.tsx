@@ -134,7 +134,7 @@ export function ByClass({ data: { day, classes, more }, query }: { data: ByClass
     >
       {classes.length === 0 && <Empty>Nothing was counted {chosen} (UTC). Make a job.</Empty>}
       <Table
-        caption={`What was counted by class on ${day}, UTC`}
+        caption={`Counts by class on ${day}, UTC`}
         heads={[...heads, ...(chosen === 'today' ? ['#Runs by the hour'] : [])]}
         kind="lined"
       >

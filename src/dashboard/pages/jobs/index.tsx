@@ -110,7 +110,15 @@ async function load(asked: Asked): Promise<JobsData> {
   const { jobs, cursor, total, newest } = within(asked, listed)
   const counts = countsOf(queues, query.get('queue'))
   return {
-    ...{ jobs, cursor, total, newest, counts, views, kinds, classes, bulk: doing },
+    jobs,
+    cursor,
+    total,
+    newest,
+    counts,
+    views,
+    kinds,
+    classes,
+    bulk: doing,
     paused: new Set(queues.filter(({ paused }) => paused).map(({ name }) => name)),
   }
 }

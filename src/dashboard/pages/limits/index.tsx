@@ -56,7 +56,15 @@ async function load(asked: Asked): Promise<LimitsData> {
   const preview = await previewIn(engine, query)
   return {
     limits: limits.filter(({ key }) => key.toLowerCase().includes(wanted)).sort(byNeed),
-    ...{ groups, constraints, breakers, wanted, near, change, group, drafted, preview },
+    groups,
+    constraints,
+    breakers,
+    wanted,
+    near,
+    change,
+    group,
+    drafted,
+    preview,
   }
 }
 

@@ -44,7 +44,8 @@ export async function firstMinuteOf(
   ])
   const problem = health.problems?.find(({ of }) => of === 'qstash')
   return {
-    ...{ job, own },
+    job,
+    own,
     runs: past?.runs ?? [],
     demo: { all: jobs.length, open: jobs.filter(({ status }) => status === 'queued' || status === 'running').length },
     classes: workers.length,

@@ -109,7 +109,8 @@ export const schedules = page<SchedulesData>({
       shown,
       runs: new Map(ran.schedules.map((one) => [one.job, one.runs ?? []])),
       preview: cron ? previewOf(cron, tz, look.now) : undefined,
-      ...{ was, past },
+      was,
+      past,
     }
   },
   title: () => 'Schedules',

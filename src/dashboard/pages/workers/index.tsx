@@ -93,8 +93,14 @@ export const worker = page<WorkerData>({
     const as = ways.find((way) => way === query.get('as')) ?? 'form'
     const unfit = await unfitOfChange(asked, worker)
     return {
-      ...{ workers, worker, counted, last: jobs, wanted: wantedIn(query), as },
-      ...{ changes: query.has('change'), unfit },
+      workers,
+      worker,
+      counted,
+      last: jobs,
+      wanted: wantedIn(query),
+      as,
+      changes: query.has('change'),
+      unfit,
     }
   },
   title: ({ worker }) => `${worker.queue}/${worker.class}`,
