@@ -60,7 +60,8 @@ export function Bars({
   )
 }
 
-export function Meter({ share, tone = 'running', width = 56 }: { share: number; tone?: Tone; width?: number }) {
+export function Meter({ share, tone = 'running' }: { share: number; tone?: Tone }) {
+  const width = 56
   const part = Math.max(0, Math.min(1, share))
   return (
     <svg width={width} height="6" aria-hidden="true">

@@ -1,13 +1,17 @@
 // Zoom of a board.
 
+import { Icon } from '../../parts/icon.tsx'
+
+const tools = [
+  ['nearer', 'plus', 'Zoom in'],
+  ['farther', 'minus', 'Zoom out'],
+  ['fit', 'fit', 'All of it'],
+] as const
+
 export function Tools() {
   return (
     <div class="tools bl">
-      {[
-        ['nearer', 'plus', 'Zoom in'],
-        ['farther', 'minus', 'Zoom out'],
-        ['fit', 'fit', 'All of it'],
-      ].map(([how, icon, label]) => (
+      {tools.map(([how, icon, label]) => (
         <button
           class="btn icon"
           type="button"
@@ -16,9 +20,7 @@ export function Tools() {
           aria-label={label}
           title={how === 'fit' ? 'All of it (f)' : label}
         >
-          <svg class="i i14" aria-hidden="true">
-            <use href={`#${icon}`} />
-          </svg>
+          <Icon name={icon} size={14} />
         </button>
       ))}
     </div>

@@ -7,6 +7,7 @@ import { useLook } from '../../look.ts'
 import { missing } from '../../missing.ts'
 import { type Asked, page } from '../../page.ts'
 import { LinkButton } from '../../parts/act.tsx'
+import { Icon } from '../../parts/icon.tsx'
 import { Card, Empty, Head, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
 import { isFull, kindOfLimit } from '../../words/limit.ts'
@@ -77,9 +78,7 @@ function Row({ limit, near }: { limit: LimitRow; near?: Near }) {
       <div class="line">
         <div class="grow">
           <To kind="name" to={isOpen ? '/limits' : `/limits?open=${at}`} label={`${isOpen ? 'Close' : 'Open'} ${key}`}>
-            <svg class="i i14" aria-hidden="true">
-              <use href={isOpen ? '#down' : '#right'} />
-            </svg>
+            <Icon name={isOpen ? 'down' : 'right'} size={14} />
             <b class="clip">
               <Name of={key} most={34} />
             </b>
