@@ -109,9 +109,21 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(`${served.url}/ui/jobs`)
     }))
 
+  test('a view is kept in this browser, and taken away', () =>
+    at('/jobs?status=suspended&class=waits', async (page) => {
+      await page.getByText('Keep this view').click()
+      await page.getByLabel('Name').fill('Mine')
+      await page.getByRole('button', { name: 'In this browser' }).click()
+      await page.reload()
+      const link = page.getByRole('link', { name: 'Mine' })
+      expect(await link.getAttribute('aria-current')).toBe('page')
+      await page.getByRole('button', { name: 'Take view Mine away' }).click()
+      expect(await link.count()).toBe(0)
+    }))
+
   test('a view is shared with all by an admin, seen by who may read, and taken away', async () => {
     await at('/jobs?class=waits', async (page) => {
-      await page.getByText('Share this view').click()
+      await page.getByText('Keep this view').click()
       await page.getByLabel('Name').fill('Waiters')
       await page.getByRole('button', { name: 'Share with all' }).click()
       await page.locator('.toast', { hasText: 'View Waiters is shared with all' }).waitFor()

@@ -15,6 +15,7 @@ import { startSession } from './app/session.ts'
 import { startTail } from './app/tail.ts'
 import { startTimes } from './app/times.ts'
 import { startTryIt } from './app/try-it.ts'
+import { startViews } from './app/views.ts'
 import { startZoom } from './app/zoom.ts'
 
 startLooks()
@@ -24,6 +25,7 @@ startForms()
 startSelection()
 startList()
 startFurther()
+startViews()
 startPreviews()
 startTryIt()
 startZoom()

@@ -1,9 +1,9 @@
 // Views of the list: ours, shared ones, and a form to keep the current list.
 
 import type { Status } from '../../../core/job.ts'
+import { useLook } from '../../look.ts'
 import type { Act } from '../../page.ts'
-import { Act as Button } from '../../parts/act.tsx'
-import { Form } from '../../parts/form.tsx'
+import { Act as Button, refusal, Sent } from '../../parts/act.tsx'
 import { Icon } from '../../parts/icon.tsx'
 import { To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
@@ -68,19 +68,30 @@ export const viewActs: Record<string, Act> = {
   },
 }
 
-function Share() {
+function Keep() {
+  const { base, here, who } = useLook()
+  const off = refusal(who.scopes, 'admin')
   return (
     <details class="more keep">
       <summary class="btn small quiet">
         <Icon name="plus" size={12} />
-        Share this view
+        Keep this view
       </summary>
-      <Form act="share" scope="admin" press="Share with all" kind="menu form" button="small">
+      <form class="menu form" method="post" action={`${base}${here}`} data-act="share">
+        <Sent act="share" />
         <label>
           Name
           <input class="field" name="name" required maxlength={60} />
         </label>
-      </Form>
+        <div class="row end">
+          <button class="btn small" type="button" data-do="keep-view">
+            In this browser
+          </button>
+          <button class="btn small" type="submit" disabled={off !== undefined} title={off}>
+            Share with all
+          </button>
+        </div>
+      </form>
     </details>
   )
 }
@@ -109,6 +120,7 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
           <Name of={name} most={40} />
         </To>
       ))}
+      <span id="own-views" data-island />
       {isShared && (
         <Button
           act="unshare"
@@ -120,7 +132,7 @@ export function Views({ counts, query, shared }: { counts: Counted; query: URLSe
           label={`Take view ${isShared.name} away`}
         />
       )}
-      {!isKnown && <Share />}
+      {!isKnown && <Keep />}
     </nav>
   )
 }
