@@ -1,23 +1,20 @@
 // The search of the manual, in the browser.
 
-import MiniSearch from 'minisearch'
-import { searchOptions } from './search-options.ts'
-
-const MOST = 12
+import { find, loadIndex } from './search.ts'
 
 const input = document.querySelector<HTMLInputElement>('#search')!
 const results = document.querySelector<HTMLOListElement>('#results')!
 /** Path from this page to the top of the site. */
 const { top: base = '' } = document.body.dataset
 
-let index: MiniSearch | undefined
-const indexed = (): MiniSearch => {
-  index ??= MiniSearch.loadJSON((window as unknown as { searchIndex: string }).searchIndex, searchOptions)
+let index: ReturnType<typeof loadIndex> | undefined
+const indexed = () => {
+  index ??= loadIndex((window as unknown as { searchIndex: string }).searchIndex)
   return index
 }
 
 function show(): void {
-  const found = input.value.trim() ? indexed().search(input.value).slice(0, MOST) : []
+  const found = input.value.trim() ? find(indexed(), input.value) : []
   results.replaceChildren(
     ...found.map(({ id, title }) => {
       const link = document.createElement('a')

@@ -2,9 +2,8 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { build } from 'esbuild'
 import { Marked } from 'marked'
-import MiniSearch from 'minisearch'
 import { pagesIn, slugger } from './pages.ts'
-import { searchOptions } from './search-options.ts'
+import { createIndex, type Section } from './search.ts'
 import { type Nav, template } from './template.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -16,8 +15,7 @@ export function targetOf(path: string): string {
   return name === 'README.md' ? 'index.html' : name.replace(/\.md$/, '.html')
 }
 
-type Section = { id: string; title: string; page: string; text: string }
-type Page = { path: string; title: string; html: string; links: string[]; sections: Section[] }
+type Page = { path: string; title: string; text: string; html: string; links: string[]; sections: Section[] }
 
 const plain = (html: string): string =>
   html
@@ -62,13 +60,18 @@ function draw(path: string): Page {
       image: ({ href, text }) => `<img src="${resolved(href)}" alt="${text}" loading="lazy">`,
     },
   })
-  const html = (marked.parse(read(path)) as string)
+  const text = read(path)
+  const html = (marked.parse(text) as string)
     .replaceAll('<table>', '<div class="table"><table>')
     .replaceAll('</table>', '</table></div>')
   const title = plain(/<h1[^>]*>([\s\S]*?)<a class="anchor"/.exec(html)?.[1] ?? path)
-  return { path, title, html, links, sections: sectionsOf(path, title, html) }
+  return { path, title, text, html, links, sections: sectionsOf(path, title, html) }
 }
 
+/** Other words for a page, which its comment `keywords` lists. */
+const keywordsOf = (html: string): string => /<!-- keywords: ([\s\S]*?) -->/.exec(html)?.[1] ?? ''
+
+/** Sections for the search: each heading with its text. */
 function sectionsOf(path: string, title: string, html: string): Section[] {
   const parts = html.split(/(?=<h[1-3] id=")/).filter((part) => part.startsWith('<h'))
   return parts.map((part) => {
@@ -78,6 +81,7 @@ function sectionsOf(path: string, title: string, html: string): Section[] {
       id: `${targetOf(path)}#${anchor}`,
       title: name === title ? title : `${title}: ${name}`,
       page: title,
+      keywords: keywordsOf(part),
       text: plain(part.replace(/^<h\d[\s\S]*?<\/h\d>/, '')),
     }
   })
@@ -110,6 +114,43 @@ function pagesFrom(start: string[]): Page[] {
 const cut = (html: string, isThere: (href: string) => boolean): string =>
   html.replace(/<a href="(?![a-z]+:|#)([^"]+)">([\s\S]*?)<\/a>/g, (whole, href, text) => (isThere(href) ? whole : text))
 
+/** Target of a page as Markdown. */
+const markdownOf = (path: string): string => targetOf(path).replace(/\.html$/, '.md')
+
+/** A page as Markdown, with links to pages as Markdown. Links to pages that the site lacks become text. */
+function markdown({ path, text }: Page, isThere: (target: string) => boolean): string {
+  const linked = (part: string) =>
+    part.replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, image, label, href) => {
+      if (isElsewhere(href)) return whole
+      const { href: to, path: page } = siteLink(path, href)
+      if (!page?.endsWith('.md')) return image || !to.startsWith('..') ? whole : label
+      return isThere(targetOf(page)) ? `[${label}](${to.replace(/\.html(#|$)/, '.md$1')})` : label
+    })
+  return text
+    .split(/(^```[\s\S]*?^```$)/m)
+    .map((part) => (part.startsWith('```') ? part : linked(part)))
+    .join('')
+    .replace(/<!-- [\s\S]*? -->\n/g, '')
+}
+
+/** The first sentence of a page. */
+const summaryOf = ({ html }: Page): string => {
+  const [, first = ''] = /<p>([\s\S]*?)<\/p>/.exec(html) ?? []
+  return /^.*?[.:](?=\s|$)/.exec(plain(first))?.[0] ?? plain(first)
+}
+
+/** Lists the pages for programs, in the order of the manual. */
+function llms(nav: Nav, pages: readonly Page[]): string {
+  const pageAt = new Map(pages.map((page) => [page.path, page]))
+  const line = (path: string) => {
+    const page = pageAt.get(path)!
+    return `- [${page.title}](${markdownOf(path)}): ${summaryOf(page)}`
+  }
+  const parts = nav.map(({ heading, pages }) => [`## ${heading}`, '', ...pages.map(({ path }) => line(path)), ''])
+  const about = '> Durable jobs on Cloudflare Workers, Upstash Redis and QStash. Every page of this manual as Markdown.'
+  return ['# sidejob', '', about, '', ...parts.flat()].join('\n')
+}
+
 /**
  * Builds the site into a folder, which is emptied first.
  *
@@ -120,17 +161,23 @@ export async function buildSite(folder: string): Promise<string[]> {
   const there = new Set(pages.map(({ path }) => targetOf(path)))
   const nav = navOf(read('docs/README.md'))
   rmSync(folder, { recursive: true, force: true })
-  for (const { path, title, html } of pages) {
+  for (const page of pages) {
+    const { path, title, html } = page
     const target = targetOf(path)
     const isThere = (href: string) =>
       there.has(posix.normalize(posix.join(posix.dirname(target), href.split('#')[0]!))) || !href.includes('.html')
     mkdirSync(dirname(join(folder, target)), { recursive: true })
     writeFileSync(join(folder, target), template({ path, target, title, html: cut(html, isThere), nav, targetOf }))
   }
+  for (const page of pages)
+    writeFileSync(
+      join(folder, markdownOf(page.path)),
+      markdown(page, (target) => there.has(target)),
+    )
+  writeFileSync(join(folder, 'llms.txt'), llms(nav, pages))
   cpSync(join(root, 'docs/pictures'), join(folder, 'pictures'), { recursive: true })
   cpSync(join(import.meta.dirname, 'style.css'), join(folder, 'style.css'))
-  const index = new MiniSearch<Section>(searchOptions)
-  index.addAll(pages.flatMap(({ sections }) => sections))
+  const index = createIndex(pages.flatMap(({ sections }) => sections))
   // A script, because a page opened as a file may not fetch.
   writeFileSync(join(folder, 'search-index.js'), `window.searchIndex=${JSON.stringify(JSON.stringify(index))}`)
   await build({

@@ -17,6 +17,7 @@ const escaped = (text: string): string =>
 export function template({ path, target, title, html, nav, targetOf }: Page): string {
   const from = posix.dirname(target)
   const to = (path: string) => posix.relative(from, targetOf(path))
+  const markdown = posix.basename(target).replace(/\.html$/, '.md')
   const top = '../'.repeat(target.split('/').length - 1)
   const entry = (page: { title: string; path: string }) =>
     `<li><a href="${to(page.path)}"${page.path === path ? ' aria-current="page"' : ''}>${escaped(page.title)}</a></li>`
@@ -35,6 +36,7 @@ export function template({ path, target, title, html, nav, targetOf }: Page): st
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)} · sidejob</title>
 <link rel="stylesheet" href="${top}style.css">
+<link rel="alternate" type="text/markdown" href="${markdown}">
 </head>
 <body data-top="${top}">
 <nav aria-label="Pages">
@@ -45,7 +47,7 @@ export function template({ path, target, title, html, nav, targetOf }: Page): st
 </nav>
 <main>
 ${html}
-<footer>${step(before, 'prev')}${step(after, 'next')}</footer>
+<footer>${step(before, 'prev')}<a href="${markdown}">Markdown</a>${step(after, 'next')}</footer>
 </main>
 <script src="${top}search-index.js" defer></script>
 <script src="${top}search.js" defer></script>

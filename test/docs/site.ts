@@ -6,18 +6,26 @@ import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { development, startQstash } from '../../infra/stand-ins/qstash.ts'
 import { createClient } from '../../src/client/index.ts'
-import { createWorker } from '../../src/cloudflare/node.ts'
+import { createWorker, type ExecutionContext } from '../../src/cloudflare/node.ts'
 import type { Worker } from '../../src/core/worker.ts'
 import { facades } from '../../src/facades/index.ts'
 import { startState } from '../kit/index.ts'
 
 export const KEY = 'dev'
 
-/** @example const site = await startSite([double]); await site.client.jobs.enqueue({ class: 'double' }) */
-export async function startSite(functions: Worker[]) {
+type Served = { fetch: (request: Request, env: never, context: ExecutionContext) => Response | Promise<Response> }
+const served = (functions: Worker[]): Served =>
+  createWorker<Record<string, unknown>>({ functions, facades, storing: () => [] })
+
+/**
+ * Starts a deployment with these classes, or the Worker of a page with variables of its own.
+ *
+ * @example const site = await startSite([double]); await site.client.jobs.enqueue({ class: 'double' })
+ */
+export async function startSite(work: Worker[] | Served, vars: Record<string, unknown> = {}) {
   const state = await startState()
   const qstash = await startQstash({ control: true })
-  const worker = createWorker<Record<string, unknown>>({ functions, facades, storing: () => [] })
+  const worker = Array.isArray(work) ? served(work) : work
   const running = new Set<Promise<unknown>>()
   const keep = (work: Promise<unknown>): void => {
     const ended: Promise<unknown> = work.catch(() => undefined).then(() => running.delete(ended))
@@ -33,7 +41,7 @@ export async function startSite(functions: Worker[]) {
       body,
       duplex: 'half',
     } as RequestInit)
-    const answer = await worker.fetch(request, env, { waitUntil: keep })
+    const answer = await worker.fetch(request, env as never, { waitUntil: keep })
     outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
     if (!answer.body) return outgoing.end()
     const sent = Readable.fromWeb(answer.body as never)
@@ -58,14 +66,19 @@ export async function startSite(functions: Worker[]) {
     SIDEJOB_LOG: 'none',
     // Nothing is stored: what the pages download is not there.
     FILES: {},
+    ...vars,
   }
   const client = createClient({ url, key: KEY })
 
   return {
+<<<<<<< HEAD
     url,
     client,
     redis: state.options,
     qstash,
+=======
+    ...{ url, client, env, redis: state.options, qstash },
+>>>>>>> 17fc546b (docs: add guides, a tutorial and five parts; search with keywords)
     /** Makes jobs that are of no interest until the next one has this id. */
     async from(id: number) {
       await client.workers.register('before', 'before', { pull: true })

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Worker } from '../../src/core/worker.ts'
-import { type Block, blockAt, root } from './blocks.ts'
+import { type Block, blockAt, blocksOf, root } from './blocks.ts'
 
 const folder = join(root, '.sidejob/snippets-run')
 
@@ -22,6 +22,7 @@ const modules: Record<string, string> = {
   '../src/jobs/double.ts': '.sidejob/snippets-run/jobs/double.ts',
   '../src/jobs/approval.ts': '.sidejob/snippets-run/jobs/approval.ts',
   vitest: 'test/docs/snippets/vitest.ts',
+  'cloudflare:workers': 'test/docs/snippets/workers.ts',
 }
 
 /** Writes a module; imports of the package resolve to this repository. */
@@ -51,6 +52,18 @@ const fresh = (file: string): Promise<Record<string, unknown>> => import(/* @vit
 export function load({ page, line, text }: Block): Promise<Record<string, unknown>> {
   writeJobs()
   return fresh(write(`${page.replaceAll('/', '~')}~${line}.ts`, text))
+}
+
+const label = /^\/\/ (\S+\.tsx?)\n/
+
+/** Writes the labelled files of a page into a new folder, as in a reader's project; returns their paths. */
+export function writeProject(page: string): Record<string, string> {
+  const place = `${page.replaceAll('/', '~')}~${crypto.randomUUID()}`
+  const files = blocksOf(page).flatMap(({ text }) => {
+    const [, name] = label.exec(text) ?? []
+    return name ? [[name, write(`${place}/${name}`, text)]] : []
+  })
+  return Object.fromEntries(files) as Record<string, string>
 }
 
 /** The classes that a page defines in the block that begins like this. */

@@ -3,7 +3,7 @@
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { pagesIn } from '../../infra/docs/pages.ts'
 
@@ -13,23 +13,30 @@ const source = join(folder, 'src')
 
 const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/${page}`)]
 
-type Snippet = { page: string; line: number; code: string }
+type Snippet = { page: string; line: number; code: string; kind: string }
 
 /** The fences of a page that hold TypeScript, and the line at which each begins. */
 function snippetsOf(page: string): Snippet[] {
   const text = readFileSync(join(root, page), 'utf8')
-  return [...text.matchAll(/^```tsx?\n([\s\S]*?)^```$/gm)].map((found) => ({
+  return [...text.matchAll(/^```(tsx?)\n([\s\S]*?)^```$/gm)].map((found) => ({
     page,
     line: text.slice(0, found.index).split('\n').length,
-    code: found[1]!,
+    kind: found[1]!,
+    code: found[2]!,
   }))
 }
 
-const fileOf = ({ page, line }: Snippet) => `${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.ts`
+/** Files of an app of the reader, next to the Worker, keep the paths that their first lines name. */
+function fileOf({ page, line, code, kind }: Snippet): string {
+  const [, file] = /^\/\/ (\S+\.tsx?)\n/.exec(code) ?? []
+  if (file?.startsWith('src/jobs/')) return file.slice('src/'.length)
+  if (file && !file.startsWith('src/')) return `web/${file}`
+  return `${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.${kind}`
+}
 
 /** A module with the line numbers of the page, so that errors have the right position. */
-const moduleOf = ({ line, code }: Snippet): string =>
-  `${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
+const moduleOf = ({ line, code, kind }: Snippet): string =>
+  `${kind === 'tsx' ? '/** @jsxImportSource react */' : ''}${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
 
 const tsconfig = {
   extends: '../../tsconfig.json',
@@ -47,7 +54,7 @@ const tsconfig = {
       'sidejob/functions/*': ['../../functions/*.ts'],
     },
   },
-  include: ['./**/*.ts', '../../src/cloudflare.d.ts'],
+  include: ['./**/*.ts', './**/*.tsx', '../../src/cloudflare.d.ts'],
 }
 
 function compile(): string {
@@ -81,11 +88,12 @@ test('every snippet of TypeScript compiles', () => {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   cpSync(join(root, 'templates/worker/src'), source, { recursive: true })
-  for (const file of ['assumed.d.ts', 'stripe.d.ts'])
+  for (const file of ['assumed.d.ts', 'cloudflare.d.ts', 'stripe.d.ts'])
     cpSync(join(import.meta.dirname, 'snippets', file), join(source, file))
   for (const snippet of snippets) {
-    const [, file] = /^\/\/ src\/(jobs\/\S+)\n/.exec(snippet.code) ?? []
-    writeFileSync(join(source, file ?? fileOf(snippet)), moduleOf(snippet))
+    const file = join(source, fileOf(snippet))
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, moduleOf(snippet))
   }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig))
   expect(placed(compile())).toEqual([])
