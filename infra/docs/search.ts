@@ -30,6 +30,7 @@ const synonyms: Record<string, string> = {
   pricing: 'cost',
   price: 'cost',
   recurring: 'schedule repeat',
+  rollback: 'roll back deploy',
   signal: 'port signal',
   task: 'job',
   tasks: 'jobs',

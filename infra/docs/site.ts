@@ -69,7 +69,7 @@ function draw(path: string): Page {
 }
 
 /** Other words for a page, which its comment `keywords` lists. */
-const keywordsOf = (html: string): string => /<!-- keywords: ([\s\S]*?) -->/.exec(html)?.[1] ?? ''
+const keywordsOf = (html: string): string => /<!-- keywords: ([\s\S]*?)\s-->/.exec(html)?.[1] ?? ''
 
 /** Sections for the search: each heading with its text. */
 function sectionsOf(path: string, title: string, html: string): Section[] {

@@ -62,7 +62,7 @@ export const claims: Claim[] = [
     after: async ({ client }) => expect((await client.ports.look(2, 'out', 'doubled')).size).toBe(3),
   },
   {
-    page: 'docs/concurrency.md',
+    page: 'docs/customers.md',
     starts: 'await client.jobs.enqueue',
     classes: ['sync'],
     after: async ({ client }) => expect(await client.jobs.get(1)).toMatchObject({ group: 'customer-7' }),

@@ -55,7 +55,10 @@ const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')
     .replace(/^export [\s\S]*?[^\\]\n/m, '')
-    .replace(/^(npx sidejob destroy .*?)( +#.*)?$/m, '$1 --yes')
+    // What asks a person gets its answer, and no Worker serves the deployment.
+    .replace(/^(npx wrangler secret put)/gm, 'echo secret | $1')
+    .replace(/^npx sidejob (profiles|ls) .*\n/gm, '')
+    .replace(/^(npx sidejob destroy(?!.*--yes) .*?)( +#.*)?$/m, '$1 --yes')
 
 test('docs/deploy.md deploys twice, takes one down, and goes back', { timeout: 240_000 }, async () => {
   const git = (...words: string[]) =>
@@ -77,6 +80,29 @@ test('docs/deploy.md deploys twice, takes one down, and goes back', { timeout: 2
   expect([...cloud.schedules.keys()]).toEqual(['sidejob-tick-my-jobs'])
   const versions = cloud.state.seen.filter((line) => /^(PUT|POST) .*\/scripts\/my-jobs(\/versions)?$/.test(line))
   expect(versions.length).toBe(2)
+})
+
+test('docs/start.md deploys, and docs/environments.md deploys staging and a preview', {
+  timeout: 400_000,
+}, async () => {
+  const wrangler = `#!/bin/sh\nexec '${process.execPath}' '${join(root, 'node_modules/wrangler/bin/wrangler.js')}' "$@"\n`
+  writeFileSync(join(place.bin, 'wrangler'), wrangler, { mode: 0o755 })
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.test', ...words], { cwd: place.folder })
+  git('init', '--quiet', '--initial-branch', 'new-page')
+  git('add', '.')
+  git('commit', '--quiet', '-m', 'one')
+  const blocks = [
+    blockAt('docs/start.md', 'npx wrangler login'),
+    blockAt('docs/environments.md', 'npx sidejob deploy --name'),
+    blockAt('docs/environments.md', 'BRANCH='),
+  ].map(({ text }) => without(text))
+  const printed = await shell(blocks, place, { ...env, CLOUDFLARE_ACCOUNT_ID: 'acc1' })
+  for (const text of printed) expect(text).not.toMatch(/^!!/m)
+  expect(printed[0]).toContain('https://my-jobs.acme.workers.dev')
+  expect(printed[2]).toContain('my-jobs-new-page')
+  expect([...cloud.workers.keys()].toSorted()).toEqual(['my-jobs', 'my-jobs-staging'])
+  expect(cloud.workers.get('my-jobs-staging')!.secrets.PAYMENTS_KEY).toBe('secret')
 })
 
 test('docs/security.md gives the Worker a key to encrypt with', { timeout: 120_000 }, async () => {

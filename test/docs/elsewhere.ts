@@ -14,9 +14,17 @@ const firstHour = 'test/infra/package/first-hour.pack.ts'
 const deployed = 'test/docs/deploy.slow.test.ts'
 const bench = 'test/heavy/bench/figures.ts'
 
+const guides = 'test/docs/guides.test.ts'
+const tutorial = [
+  'npx sidejob run hello',
+  'npx sidejob run unsteady',
+  'npx sidejob run approval',
+  'npx sidejob schedules add',
+]
+
 export const elsewhere: Elsewhere[] = [
   ...['README.md', 'docs/start.md'].flatMap((page) =>
-    ['npm ci\n', 'cd ../my-jobs\n', ...(page === 'docs/start.md' ? ['npx sidejob run hello'] : [])].map(
+    ['npm ci\n', 'cd ../my-jobs\n', ...(page === 'docs/start.md' ? tutorial : [])].map(
       (starts): Elsewhere => ({
         page,
         starts,
@@ -97,7 +105,7 @@ export const elsewhere: Elsewhere[] = [
     why: 'compared with the refusal of this job',
   },
   {
-    page: 'docs/start.md',
+    page: 'docs/entry.md',
     starts: '✓ double #458',
     group: 'output',
     by: 'test/docs/outputs.test.ts',
@@ -125,6 +133,73 @@ export const elsewhere: Elsewhere[] = [
     group: 'run',
     by: 'test/e2e/examples/pull-workers.test.ts',
     why: 'the file of the example, run as a process',
+  },
+  ...[
+    '// src/index.ts, with alerts to Slack',
+    '// src/index.ts, with mails',
+    '// src/sentry.ts',
+    '// src/traces.ts',
+  ].map(
+    (starts): Elsewhere => ({
+      page: 'docs/alerts.md',
+      starts,
+      group: 'run',
+      by: guides,
+      why: 'against a server of the test',
+    }),
+  ),
+  ...[
+    '// lib/sidejob.ts',
+    '// src/jobs/import_rows.ts',
+    '// server.ts',
+    '// app/api/imports/route.ts',
+    '// app/api/imports/[id]',
+  ].map(
+    (starts): Elsewhere => ({
+      page: 'docs/web-apps.md',
+      starts,
+      group: 'run',
+      by: guides,
+      why: 'with a job that ends',
+    }),
+  ),
+  {
+    page: 'docs/web-apps.md',
+    starts: '// components/import.tsx',
+    group: 'run',
+    by: 'test/docs/guides.browser.test.ts',
+    why: 'in a browser',
+  },
+  { page: 'docs/payloads.md', starts: 'import', group: 'run', by: guides, why: 'with a bucket in memory' },
+  {
+    page: 'docs/long.md',
+    starts: "import { defineWorker } from 'sidejob'\nimport",
+    group: 'run',
+    by: guides,
+    why: 'two runs',
+  },
+  {
+    page: 'docs/customers.md',
+    starts: "import { defineWorker } from 'sidejob'\nimport * as z from 'zod'\n\nconst args",
+    group: 'run',
+    by: guides,
+    why: 'with a job of each plan',
+  },
+  ...['npx sidejob deploy --name', 'BRANCH='].map(
+    (starts): Elsewhere => ({
+      page: 'docs/environments.md',
+      starts,
+      group: 'run',
+      by: deployed,
+      why: 'with a Cloudflare, an Upstash and a QStash of the tests',
+    }),
+  ),
+  {
+    page: 'docs/start.md',
+    starts: 'npx wrangler login',
+    group: 'run',
+    by: deployed,
+    why: 'with a Cloudflare, an Upstash and a QStash of the tests',
   },
   ...['npx wrangler login', 'git checkout'].map(
     (starts): Elsewhere => ({

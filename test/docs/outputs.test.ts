@@ -41,7 +41,7 @@ test('docs/schemas.md shows how a job is refused', async () => {
   await expect(made).rejects.toThrow(blockAt('docs/schemas.md', 'inputs.n[1]').text.trim())
 })
 
-test('docs/start.md shows the lines of sidejob dev', () => {
+test('docs/entry.md shows the lines of sidejob dev', () => {
   const locate = () => ({ file: 'src/jobs/double.ts', line: 12, column: 5 })
   const said = [
     { sidejob: 'run', job: 458, class: 'double', outcome: 'completed', ms: 3 },
@@ -56,7 +56,7 @@ test('docs/start.md shows the lines of sidejob dev', () => {
     { sidejob: 'console', job: 460, class: 'double', level: 'log', text: 'the output of the function' },
   ]
   const lines = said.map((one) => lineOf(JSON.stringify(one), locate as never))
-  expect(`${lines.join('\n')}\n`).toBe(blockAt('docs/start.md', '✓ double').text)
+  expect(`${lines.join('\n')}\n`).toBe(blockAt('docs/entry.md', '✓ double').text)
 })
 
 /** The same with only the names of members, which lists have at their first entry. */

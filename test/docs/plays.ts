@@ -139,6 +139,18 @@ export const plays: Play[] = [
     },
   },
   {
+    page: 'docs/customers.md',
+    workers: () =>
+      defined(
+        'docs/customers.md',
+        "import { defineWorker } from 'sidejob'\nimport * as z from 'zod'\n\nexport const notify",
+      ),
+    blocks: {
+      'S=': ['queued', 'customer:acme', '"limit":50', '"paused":true', 'customer:acme'],
+      'curl -X PUT -H "$H" "$S/v1/constraints/per-customer"': ['"groupBy":"customer"', '"name":"free-plan"'],
+    },
+  },
+  {
     page: 'docs/doctor.md',
     blocks: { 'npx sidejob doctor': [/nothing|0/, /nothing|0/, /nothing|0/] },
   },

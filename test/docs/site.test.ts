@@ -2,7 +2,7 @@
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, normalize } from 'node:path'
+import { basename, dirname, join, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pagesIn } from '../../infra/docs/pages.ts'
@@ -52,6 +52,41 @@ test('the list next to each page has all pages of the index, and marks the open 
     manual.map((page) => targetOf(`docs/${page}`)).sort(),
   )
   expect(read('waits.html')).toContain('<a href="waits.html" aria-current="page">')
+})
+
+test('the manual has five parts, and older systems come last', () => {
+  const parts = [
+    ...read('index.html')
+      .split('<main>')[0]!
+      .matchAll(/<h2>([^<]+)<\/h2>/g),
+  ].map(([, name]) => name)
+  expect(parts).toEqual(['Get started', 'Guides', 'Concepts', 'Reference', 'Operate', 'Older systems'])
+})
+
+test('every page exists as Markdown, and its links lead to Markdown pages', () => {
+  const isPage = (href: string) => /\.(md|html)(#|$)/.test(href) && !/^[a-z]+:/.test(href)
+  const linked = pages.flatMap((page) => {
+    const file = page.replace(/\.html$/, '.md')
+    expect(read(page)).toContain(`type="text/markdown" href="${basename(file)}"`)
+    const text = read(file)
+      .replace(/^```[\s\S]*?^```/gm, '')
+      .replace(/`[^`\n]*`/g, '')
+    return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, href]) => ({ file, href: href! }))
+  })
+  const own = linked.filter(({ href }) => isPage(href))
+  expect(own.length).toBeGreaterThan(400)
+  const isMissing = ({ file, href }: { file: string; href: string }) =>
+    !existsSync(join(folder, dirname(file), href.split('#')[0]!))
+  expect(own.filter(isMissing).map(({ file, href }) => `${file}: ${href}`)).toEqual([])
+})
+
+test('llms.txt lists each page of the index with a sentence', () => {
+  const lines = read('llms.txt')
+    .split('\n')
+    .filter((line) => line.startsWith('- '))
+  const listed = lines.map((line) => /^- \[.+\]\((\S+\.md)\): \S.+$/.exec(line)?.[1])
+  const manual = pagesIn(join(root, 'docs')).filter((page) => page !== 'README.md' && !/^decisions\/\d/.test(page))
+  expect(listed.toSorted()).toEqual(manual.toSorted())
 })
 
 test.skipIf(!program())('a search finds a section by its words, from a file and without a network', async () => {

@@ -71,14 +71,11 @@ export async function startSite(work: Worker[] | Served, vars: Record<string, un
   const client = createClient({ url, key: KEY })
 
   return {
-<<<<<<< HEAD
     url,
     client,
+    env,
     redis: state.options,
     qstash,
-=======
-    ...{ url, client, env, redis: state.options, qstash },
->>>>>>> 17fc546b (docs: add guides, a tutorial and five parts; search with keywords)
     /** Makes jobs that are of no interest until the next one has this id. */
     async from(id: number) {
       await client.workers.register('before', 'before', { pull: true })

@@ -96,7 +96,7 @@ test('README.md, followed in an empty folder: a project, its first jobs, a decis
   rmSync(project(), { recursive: true })
 })
 
-test('docs/start.md, followed in an empty folder: tests, a function of its own, and a refusal', async () => {
-  expect(await follow('docs/start.md', '## In an existing Worker')).toEqual({ commands: 11, checks: 7 })
+test('docs/start.md, followed in an empty folder: the first function, retry, wait and schedule', async () => {
+  expect(await follow('docs/start.md', '## Deploy')).toEqual({ commands: 22, checks: 14 })
   await must(project(), 'npm run types')
 })
