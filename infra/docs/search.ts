@@ -86,8 +86,8 @@ export const loadIndex = (text: string): MiniSearch<Section> => MiniSearch.loadJ
 
 /** A word, or a word of the manual for it. */
 const either = (word: string): Query => {
-  const others = synonyms[stem(word)] ?? synonyms[word.toLowerCase()]
-  return others ? { combineWith: 'OR', queries: [...new Set([word, ...others.split(' ')])] } : word
+  const ours = synonyms[stem(word)] ?? synonyms[word.toLowerCase()]
+  return ours ? { combineWith: 'OR', queries: [...new Set([word, ...ours.split(' ')])] } : word
 }
 
 export type Found = { id: string; title: string; page: string }

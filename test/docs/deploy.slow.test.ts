@@ -55,7 +55,7 @@ const without = (block: string): string =>
   block
     .replace('npx wrangler login\n', '')
     .replace(/^export [\s\S]*?[^\\]\n/m, '')
-    // What asks a person gets its answer, and no Worker serves the deployment.
+    // A prompt gets its answer. No Worker serves the deployment.
     .replace(/^(npx wrangler secret put)/gm, 'echo secret | $1')
     .replace(/^npx sidejob (profiles|ls) .*\n/gm, '')
     .replace(/^(npx sidejob destroy(?!.*--yes) .*?)( +#.*)?$/m, '$1 --yes')

@@ -66,7 +66,7 @@ const queries: [query: string, ...pages: string[]][] = [
   ['fake clock in tests', 'testing'],
   ['priority', 'order'],
   ['unit tests', 'testing'],
-  ['how do I roll back a deployment', 'deploy'],
+  ['roll back a deployment', 'deploy'],
 ]
 
 const pageOf = (id: string) => id.replace(/\.html.*$/, '')
