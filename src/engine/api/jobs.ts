@@ -281,7 +281,9 @@ export function createJobs({
       })
       const patches = Object.entries(steps).flatMap(([key, value]): KeptPatch[] => {
         const name = patchText(key)
-        return name === undefined ? [] : [{ name, patched: (decodeValue(value) as Patch).is, at: kept[key]!.at }]
+        return name === undefined
+          ? []
+          : [{ name, patched: (decodeValue(value) as Patch | null)?.is === true, at: kept[key]!.at }]
       })
       return {
         steps: shown.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)),

@@ -8,7 +8,7 @@ import { CodeWatch, type OnCodeChange } from './code-change.ts'
 import { Inputs } from './inputs.ts'
 import { Observed } from './observed.ts'
 import { StepStore } from './step-store.ts'
-import { createSuspension, type Paused, type Suspension } from './suspension.ts'
+import { createSuspension, type Paused, type Suspension, turn } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 
 /** Ignores waits of a job that has not begun. */
@@ -63,7 +63,12 @@ export class RunParts {
     const buffer = this.#buffer
     const log = (entry: string) => buffer.op({ op: 'log', entry: buffer.log.message(entry) })
     const watch = new CodeWatch({ mode: this.#onCodeChange, job: buffer.snapshot.job.id, refuse, log })
-    const answersAwaited = () => this.#awaited(({ helper }) => helper === 'patched')
+    const isLost = ({ helper, isObserved }: Observed<unknown>) => helper === 'patched' && !isObserved
+    const answersAwaited = async () => {
+      // An answer that another branch has just asked for is not awaited yet.
+      if (this.#waiting.some(isLost)) await during(turn)
+      this.#awaited(isLost)
+    }
     return (this.#steps = new StepStore(buffer, this.#tools, {
       ...{ during, checkpoint: this.#checkpoint, answersAwaited, watch },
     }))

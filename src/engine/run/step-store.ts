@@ -18,6 +18,7 @@ import {
   type Waited,
   waitText,
 } from './code-change.ts'
+import { turn } from './suspension.ts'
 import type { JobTools } from './tools.ts'
 
 type Around = {
@@ -25,11 +26,10 @@ type Around = {
   during: <T>(work: () => Promise<T>) => Promise<T>
   checkpoint: () => Promise<void>
   /** @throws if the function has not awaited an answer that decides about its path. */
-  answersAwaited: () => void
+  answersAwaited: () => Promise<void>
   watch: CodeWatch
 }
 
-const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 const never = new Promise<never>(() => undefined)
 
 export class StepStore {
@@ -114,7 +114,7 @@ export class StepStore {
    */
   async beforeNew(scope: string, asked: string): Promise<void> {
     if (this.#isOver) await never
-    this.#around.answersAwaited()
+    await this.#around.answersAwaited()
     const missing = await this.#missing((key) => isOf(scope, key), asked)
     if (missing !== undefined) await this.report({ kept: this.#textOf(missing), asked })
     if (this.#isOver) await never

@@ -3,7 +3,8 @@
 import { Ending } from '../../core/worker.ts'
 import type { Pause } from './pause.ts'
 
-const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
+/** The next turn of the event loop, by when everything that is ready has gone as far as it can. */
+export const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0))
 
 /** Receives how the run ends if everything left in it waits, or why it cannot wait. */
 export type Paused = { ended: (ending: Ending) => void; refused: (why: Error) => void }
