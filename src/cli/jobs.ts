@@ -1,6 +1,7 @@
 // sidejob run, ls, show, why, …: one job, or a page of them.
 
 import { ApiError, type Client } from '../client/index.ts'
+import { reasons } from '../core/reasons.ts'
 import { type Command, chosen, count, type Given, type Io, JSON_HELP, jsonFrom, UsageError } from './command.ts'
 import { jobPage } from './pages.ts'
 import { targetOf } from './target.ts'
@@ -320,7 +321,10 @@ export const jobs: Record<string, Command> = {
       const found = await client.jobs.why(job!, { deep: DEEP })
       if (json) return show(found)
       if (found.running) print('The job is running.')
-      for (const { code, message } of found.reasons) print(`${code}: ${message}`)
+      for (const { code, message } of found.reasons) {
+        print(`${code}: ${message}`)
+        print(`  Remedy: ${reasons[code as keyof typeof reasons].remedy.replaceAll(':job', job!)}`)
+      }
       for (const link of found.chain ?? []) {
         print(`  job ${link.job} (${link.class}, ${link.status}):`)
         for (const { code, message } of link.reasons) print(`    ${code}: ${message}`)

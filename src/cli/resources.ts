@@ -205,13 +205,18 @@ export const resources: Record<string, Command> = {
   'schedules resume': act('Resume a schedule', 'job', (client, job) => client.schedules.resume(job)),
   'schedules run': act('Run the job of a schedule now', 'job', (client, job) => client.schedules.run(job)),
   'schedules rm': act('Stop repeating a job', 'job', (client, job) => client.schedules.remove(job)),
-  'workers ls': list('List the job classes and their workers', (client) => client.workers.list(), 'workers', [
-    'queue',
-    'class',
-    'local',
-    'concurrency',
-    'description',
-  ]),
+  'workers ls': {
+    does: 'List the job classes and the place where they run: function, address, or pull',
+    async run(client, _, { show, json }) {
+      const answer = await client.workers.list()
+      if (json) return show(answer)
+      const rows = answer.workers.map(({ pull, push, ...worker }) => ({
+        ...worker,
+        runs: pull ? 'pull' : (push?.url ?? 'function'),
+      }))
+      show(rows, ['queue', 'class', 'runs', 'concurrency', 'description'])
+    },
+  },
   'workers change': {
     does: 'Apply a JSON merge patch to the definition of a registered class',
     takes: ['queue', 'class', 'patch'],

@@ -7,9 +7,11 @@ import json
 import os
 import secrets
 import socket
+import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 
 URL = os.environ.get("SIDEJOB_URL", "http://127.0.0.1:8787")
 KEY = os.environ["SIDEJOB_API_KEY"]
@@ -40,6 +42,26 @@ def perform(snapshot: dict) -> dict:
         return {"end": "failed", "error": {"message": f"{type(error).__name__}: {error}"}}
 
 
+@contextmanager
+def kept(tokens: list[str]):
+    """Extends the leases of claimed runs every 20 s. Without that, a run is lost after a minute."""
+    ended = threading.Event()
+
+    def beat() -> None:
+        while not ended.wait(20):
+            for token in list(tokens):
+                try:
+                    ask("POST", f"/v1/runs/{token}/heartbeat", {})
+                except OSError as error:  # 410 LOST: the commit of this run will be refused
+                    print(f"no heartbeat: {error}", flush=True)
+
+    threading.Thread(target=beat, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+
+
 def serve() -> None:
     for name in CLASSES:
         ask("PUT", f"/v1/workers/python/{name}", {"pull": True, "retry": {"max": 3}})
@@ -47,8 +69,12 @@ def serve() -> None:
     while True:
         try:
             claimed = ask("POST", "/v1/queues/python/claim", {"wait": "20s", "max": 10, "process": NAME})
-            for run in (claimed or {}).get("runs", []):
-                ask("POST", f"/v1/runs/{run['run']['token']}/commit", perform(run))
+            runs = (claimed or {}).get("runs", [])
+            tokens = [run["run"]["token"] for run in runs]
+            with kept(tokens):
+                for run in runs:
+                    ask("POST", f"/v1/runs/{tokens[0]}/commit", perform(run))
+                    tokens.pop(0)
             if (claimed or {}).get("signal") == "stop":
                 return print("stopped", flush=True)
         except (urllib.error.URLError, TimeoutError) as error:

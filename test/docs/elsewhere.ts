@@ -129,6 +129,13 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     page: 'docs/languages.md',
+    starts: '"""A pull worker',
+    group: 'run',
+    by: 'test/e2e/examples/pull-workers.test.ts',
+    why: 'the file of the template, run as a process',
+  },
+  {
+    page: 'docs/languages.md',
     starts: '#!/usr/bin/env bash',
     group: 'run',
     by: 'test/e2e/examples/pull-workers.test.ts',

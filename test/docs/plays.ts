@@ -225,6 +225,11 @@ export const plays: Play[] = [
     blocks: { 'npx sidejob queues pause': [/paused/, /resumed|default/] },
   },
   {
+    page: 'docs/schedules.md',
+    workers: () => [named('report')],
+    blocks: { 'npx sidejob schedules add': ['Europe/Berlin', '"missed":"run"'] },
+  },
+  {
     page: 'docs/schemas.md',
     blocks: { 'S=': ['"pull":true'] },
   },

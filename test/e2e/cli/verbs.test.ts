@@ -261,6 +261,7 @@ test('why prints the chain from a flow to the node that holds it up, each with i
   const { printed } = await run('why', String(id))
   expect(printed.split('\n')).toEqual([
     `CHILDREN: follows its children, of which 1 has not completed: gate (job ${node}, suspended)`,
+    '  Remedy: ask `why` for the child that it names; `?deep=3` follows the chain',
     `  job ${node} (wait, suspended):`,
     expect.stringMatching(/^ {4}INPUT: .*port (trigger|in)/),
     '',

@@ -109,6 +109,7 @@ test('the snapshot and the changes that docs/languages.md shows are of the run p
 })
 
 test('docs/languages.md shows the workers in bash and Python as they are', () => {
-  expect(read('docs/languages.md')).toContain(`\`\`\`python\n${read('examples/python-worker/worker.py')}\`\`\`\n`)
+  for (const file of ['examples/python-worker/worker.py', 'templates/python/worker.py'])
+    expect(read('docs/languages.md')).toContain(`\`\`\`python\n${read(file)}\`\`\`\n`)
   expect(read('docs/languages.md')).toContain(`\`\`\`bash\n${read('examples/shell-worker/worker.sh')}\`\`\`\n`)
 })
