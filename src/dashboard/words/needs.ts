@@ -60,6 +60,30 @@ export type Need = {
 
 type Rule = (known: Known) => Need[]
 
+/** Larger weights come first. */
+const looks = {
+  restored: [110, 'failed', 'alert'],
+  failing: [100, 'failed', 'stop'],
+  tick: [95, 'failed', 'alert'],
+  lost: [90, 'failed', 'alert'],
+  bells: [85, 'failed', 'alert'],
+  callbacks: [80, 'failed', 'callbacks'],
+  breaker: [75, 'failed', 'stop'],
+  schedule: [70, 'failed', 'schedules'],
+  doctor: [65, 'failed', 'doctor'],
+  unclaimed: [62, 'suspended', 'queues'],
+  slow: [60, 'suspended', 'queues'],
+  limit: [50, 'suspended', 'limits'],
+  busy: [45, 'suspended', 'queues'],
+  paused: [40, 'suspended', 'pause'],
+} as const satisfies Record<string, readonly [weight: number, kind: Need['kind'], icon: string]>
+
+/** `jobs`: the number of affected jobs orders the needs of one rule. */
+function need(rule: keyof typeof looks, said: Omit<Need, 'rule' | 'weight' | 'kind' | 'icon'>, jobs = 0): Need {
+  const [weight, kind, icon] = looks[rule]
+  return { rule, weight: weight + Math.min(9, jobs / 1_000), kind, icon, ...said }
+}
+
 const MINUTE = 60_000
 /** A job that is ready should not wait for longer. */
 const OLDEST = MINUTE
@@ -97,23 +121,23 @@ function failingOf(failing: FailingClass): Need {
     icon: 'retry',
     text: 'Retry all',
   }
-  return {
-    rule: 'failing',
-    weight: 100 + Math.min(9, failed / 1_000),
-    kind: 'failed',
-    icon: 'stop',
-    name,
-    text: `{} fails: ${many(failed, 'job')} in the last 15 minutes${shareText(failing)}.`,
-    more: `“${example || message}”${isOne ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`,
-    since: firstAt,
-    buttons: [
-      {
-        to: `/jobs?status=failed&${isOne ? `error=${error}` : `class=${encodeURIComponent(name)}`}`,
-        text: 'See failed jobs',
-      },
-      ...(isOne ? [retry] : []),
-    ],
-  }
+  return need(
+    'failing',
+    {
+      name,
+      text: `{} fails: ${many(failed, 'job')} in the last 15 minutes${shareText(failing)}.`,
+      more: `“${example || message}”${isOne ? '' : ` and ${many(kinds.length - 1, 'other error')}`}`,
+      since: firstAt,
+      buttons: [
+        {
+          to: `/jobs?status=failed&${isOne ? `error=${error}` : `class=${encodeURIComponent(name)}`}`,
+          text: 'See failed jobs',
+        },
+        ...(isOne ? [retry] : []),
+      ],
+    },
+    failed,
+  )
 }
 
 export const failing: Rule = (known) => {
@@ -127,17 +151,13 @@ export const failing: Rule = (known) => {
   if (failed < FAILURES.least || failed / all <= FAILURES.share) return []
   const first = recent.find((point) => point.failed > 0)
   return [
-    {
-      rule: 'failing',
-      weight: 100,
-      kind: 'failed',
-      icon: 'stop',
+    need('failing', {
       name: `${count(failed)} of ${count(all)} jobs`,
       text: '{} failed in the last 15 minutes.',
       more: `${percent(failed / all)} of the jobs that ended`,
       since: first?.at,
       buttons: [{ to: '/jobs?status=failed', text: 'See failed jobs' }],
-    },
+    }),
   ]
 }
 
@@ -155,17 +175,13 @@ export const lostRuns: Rule = (known) => {
   const lost = sum(within(known, 60 * MINUTE), 'lost')
   if (lost === 0) return []
   return [
-    {
-      rule: 'lost',
-      weight: 90,
-      kind: 'failed',
-      icon: 'alert',
+    need('lost', {
       name: many(lost, 'run'),
       text: '{} lost in the last hour.',
       more: `${lostByClass(known)}No commit arrived before their leases ended: a lane or worker stopped, or could not commit. They are retried`,
       since: within(known, 60 * MINUTE).find((point) => point.lost > 0)?.at,
       buttons: [{ to: '/log', text: 'Open the log' }],
-    },
+    }),
   ]
 }
 
@@ -173,11 +189,7 @@ export const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
   const hosts = Map.groupBy(givenUp, ({ url }) => (URL.canParse(url) ? new URL(url).host : url))
   return [...hosts].map(([host, failed]): Need => {
     const error = failed[0]!.lastError
-    return {
-      rule: 'callbacks',
-      weight: 80,
-      kind: 'failed',
-      icon: 'callbacks',
+    return need('callbacks', {
       name: host,
       text: `${moreGivenUp ? 'At least ' : ''}${many(failed.length, 'callback')} to {} ${failed.length === 1 ? 'was' : 'were'} given up.`,
       more: error ? `The last answer: ${error}` : undefined,
@@ -189,7 +201,7 @@ export const callbacksGivenUp: Rule = ({ givenUp, moreGivenUp = false }) => {
         },
         { act: 'resend', at: '/callbacks', fields: { host }, scope: 'write', icon: 'retry', text: 'Send again' },
       ],
-    }
+    })
   })
 }
 
@@ -200,22 +212,26 @@ export const failingSchedules: Rule = ({ schedules }) =>
   schedules
     .filter(({ failing, status, failedInARow = 0 }) => failing && (failedInARow >= IN_A_ROW || status === 'failed'))
     .map(
-      ({ job, class: name, lastRun, aliases, status, failedInARow = 0 }): Need => ({
-        rule: 'schedule',
-        weight: 70,
-        kind: 'failed',
-        icon: 'schedules',
-        name: aliases[0] ?? name,
-        text:
-          status === 'failed'
-            ? 'Schedule {} has failed, and no longer repeats.'
-            : `Schedule {} failed ${count(failedInARow)} times in a row.`,
-        since: lastRun?.endedAt,
-        buttons: [
-          { to: `/jobs/${job}?tab=errors`, text: 'Why' },
-          { act: 'run', at: '/schedules', fields: { job: String(job) }, scope: 'write', icon: 'play', text: 'Run now' },
-        ],
-      }),
+      ({ job, class: name, lastRun, aliases, status, failedInARow = 0 }): Need =>
+        need('schedule', {
+          name: aliases[0] ?? name,
+          text:
+            status === 'failed'
+              ? 'Schedule {} has failed, and no longer repeats.'
+              : `Schedule {} failed ${count(failedInARow)} times in a row.`,
+          since: lastRun?.endedAt,
+          buttons: [
+            { to: `/jobs/${job}?tab=errors`, text: 'Why' },
+            {
+              act: 'run',
+              at: '/schedules',
+              fields: { job: String(job) },
+              scope: 'write',
+              icon: 'play',
+              text: 'Run now',
+            },
+          ],
+        }),
     )
 
 /** Milliseconds for which a limit must be full. Unknown for data of older versions. */
@@ -225,20 +241,21 @@ export const fullLimits: Rule = ({ limits, now }) =>
   limits
     .filter((limit) => isFull(limit) && now - (limit.waitedSince ?? 0) >= FULL)
     .map(
-      ({ key, running, concurrency, waiting, waitedSince }): Need => ({
-        rule: 'limit',
-        weight: 50 + Math.min(9, waiting / 1_000),
-        kind: 'suspended',
-        icon: 'limits',
-        name: key,
-        text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
-        more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
-        since: waitedSince ?? undefined,
-        buttons: [
-          { to: `/limits?open=${encodeURIComponent(key)}`, text: 'Who waits' },
-          { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
-        ],
-      }),
+      ({ key, running, concurrency, waiting, waitedSince }): Need =>
+        need(
+          'limit',
+          {
+            name: key,
+            text: `Limit {} is full: ${count(running)} of ${count(concurrency!)}.`,
+            more: `${many(waiting, 'job')} ${waiting === 1 ? 'waits' : 'wait'}`,
+            since: waitedSince ?? undefined,
+            buttons: [
+              { to: `/limits?open=${encodeURIComponent(key)}`, text: 'Who waits' },
+              { to: `/limits?change=${encodeURIComponent(key)}`, text: 'Change' },
+            ],
+          },
+          waiting,
+        ),
     )
 
 const waitingIn = ({ counts }: QueueView): number => counts.queued - counts.scheduled
@@ -247,28 +264,28 @@ export const pausedQueues: Rule = ({ queues, now }) =>
   queues
     .filter((queue) => queue.paused && waitingIn(queue) > 0)
     .map(
-      (queue): Need => ({
-        rule: 'paused',
-        weight: 40,
-        kind: 'suspended',
-        icon: 'pause',
-        name: queue.name,
-        text: 'Queue {} is paused.',
-        more: `${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
-        since: queue.oldestReady ?? now,
-        buttons: [
-          { act: 'resume', at: '/queues', fields: { queue: queue.name }, scope: 'admin', icon: 'play', text: 'Resume' },
-        ],
-      }),
+      (queue): Need =>
+        need('paused', {
+          name: queue.name,
+          text: 'Queue {} is paused.',
+          more: `${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
+          since: queue.oldestReady ?? now,
+          buttons: [
+            {
+              act: 'resume',
+              at: '/queues',
+              fields: { queue: queue.name },
+              scope: 'admin',
+              icon: 'play',
+              text: 'Resume',
+            },
+          ],
+        }),
     )
 
 /** Jobs of a queue of lanes that only a pull worker can take, because their class is a pull class. */
 function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly string[], now: number): Need {
-  return {
-    rule: 'unclaimed',
-    weight: 62,
-    kind: 'suspended',
-    icon: 'queues',
+  return need('unclaimed', {
     name: classes.join(', '),
     text: `No pull worker takes {} from queue ${name}: a job has been ready for ${about(now - oldestReady!)}.`,
     more: `${many(counts.queued - counts.scheduled, 'job')} in the queue`,
@@ -279,7 +296,7 @@ function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly
         text: 'See the jobs',
       },
     ],
-  }
+  })
 }
 
 function slowOf(queue: QueueView, now: number): Need {
@@ -287,17 +304,13 @@ function slowOf(queue: QueueView, now: number): Need {
   const isBusy = mode === 'push' && lanes >= maxLanes
   const why =
     mode === 'pull' ? 'No pull worker takes it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
-  return {
-    rule: isBusy ? 'busy' : 'slow',
-    weight: isBusy ? 45 : 60,
-    kind: 'suspended',
-    icon: 'queues',
+  return need(isBusy ? 'busy' : 'slow', {
     name,
     text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
     more: `${why}; ${many(waitingIn(queue), 'job')} ${waitingIn(queue) === 1 ? 'waits' : 'wait'}`,
     since: oldestReady!,
     buttons: [{ to: `/queues/${encodeURIComponent(name)}`, text: 'See the queue' }],
-  }
+  })
 }
 
 export const isSlow = ({ paused, oldestReady }: QueueView, now: number): boolean =>
@@ -314,16 +327,12 @@ export const slowQueues: Rule = ({ queues, unclaimed, now }) =>
 export const silentBells: Rule = ({ bells }) =>
   bells
     ? [
-        {
-          rule: 'bells',
-          weight: 85,
-          kind: 'failed',
-          icon: 'alert',
+        need('bells', {
           name: 'QStash',
           text: '{} takes no bells.',
           more: `${bells.why}; ${many(bells.refused, 'request')} refused in a row. Ticks serve the queues`,
           buttons: [{ to: '/doctor', text: 'Doctor' }],
-        },
+        }),
       ]
     : []
 
@@ -339,52 +348,41 @@ export const missingTick: Rule = (known) => {
   const { tickAt, now } = known
   if (tickAt === undefined || !isTickMissing(tickAt, now) || (tickAt === null && !wasInUse(known))) return []
   return [
-    {
-      rule: 'tick',
-      weight: 95,
-      kind: 'failed',
-      icon: 'alert',
+    need('tick', {
       name: 'tick',
       text: tickAt === null ? 'No {} has ever come.' : 'The {} is missing: one should come every minute.',
       more: 'Lost runs and due times are found by it: look at the cron trigger of the Worker and the schedule of QStash',
       since: tickAt ?? undefined,
       buttons: [{ to: '/doctor', text: 'Doctor' }],
-    },
+    }),
   ]
 }
 
 export const wentBack: Rule = ({ restored, now }) =>
   restored && now - restored.noticedAt < 24 * 60 * MINUTE
     ? [
-        {
-          rule: 'restored',
-          weight: 110,
-          kind: 'failed',
-          icon: 'alert',
+        need('restored', {
           name: 'Redis',
           text: '{} has gone back to older data.',
           more: `Jobs ${restored.lost.from} to ${restored.lost.to} are lost`,
           since: restored.noticedAt,
           buttons: [{ to: '/doctor', text: 'Doctor' }],
-        },
+        }),
       ]
     : []
 
 export const openBreakers: Rule = ({ breakers }) =>
   breakers.map(
-    ({ host, of, failures }): Need => ({
-      rule: 'breaker',
-      weight: 75,
-      kind: 'failed',
-      icon: 'stop',
-      name: host,
-      text: `{} keeps failing and is left alone: ${many(failures, 'failure')} in a row.`,
-      more: `Asked by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; tried again by itself`,
-      buttons: [
-        { to: '/limits#breakers', text: 'See it' },
-        { act: 'reset', at: '/limits', fields: { host, of }, scope: 'admin', icon: 'retry', text: 'Call again now' },
-      ],
-    }),
+    ({ host, of, failures }): Need =>
+      need('breaker', {
+        name: host,
+        text: `{} keeps failing and is left alone: ${many(failures, 'failure')} in a row.`,
+        more: `Asked by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; tried again by itself`,
+        buttons: [
+          { to: '/limits#breakers', text: 'See it' },
+          { act: 'reset', at: '/limits', fields: { host, of }, scope: 'admin', icon: 'retry', text: 'Call again now' },
+        ],
+      }),
   )
 
 /** @example foundWords({ job: 2, queue: 1 }) // '2 jobs, 1 queue' */
@@ -400,17 +398,13 @@ export const faultsFound: Rule = ({ examined }) => {
   const found = examined ? faultsIn(examined.faults) : 0
   if (!examined || found === 0) return []
   return [
-    {
-      rule: 'doctor',
-      weight: 65,
-      kind: 'failed',
-      icon: 'doctor',
+    need('doctor', {
       name: many(found, 'fault'),
       text: 'The doctor found {}.',
       more: `At ${foundWords(examined.faults)}`,
       since: examined.since ?? undefined,
       buttons: [{ to: `/doctor?cursor=${encodeURIComponent(examined.cursor ?? '')}`, text: 'Doctor' }],
-    },
+    }),
   ]
 }
 
