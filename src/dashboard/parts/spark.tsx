@@ -1,5 +1,7 @@
 // Small charts that the server draws: lines without axes, bars, shares. Their numbers are said beside them.
 
+import type { Child } from 'hono/jsx'
+
 export type Tone = 'queued' | 'running' | 'suspended' | 'completed' | 'failed' | 'accent'
 
 const [WIDTH, HEIGHT] = [200, 34]
@@ -78,6 +80,21 @@ export function Pips({ on, of, title }: { on: number; of: number; title: string 
       {Array.from({ length: Math.min(of, 12) }, (_, i) => (
         <i class={i < on ? 'pip on' : 'pip'} />
       ))}
+    </span>
+  )
+}
+
+/** The colours of a chart, by their classes. @example <Legend of={[['done', 'completed']]} /> */
+export function Legend({ of, children }: { of: readonly (readonly [kind: string, text: Child])[]; children?: Child }) {
+  return (
+    <span class="legend">
+      {of.map(([kind, text]) => (
+        <span>
+          <i class={kind} />
+          {text}
+        </span>
+      ))}
+      {children}
     </span>
   )
 }

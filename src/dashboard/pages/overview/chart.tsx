@@ -4,6 +4,7 @@ import type { Point } from '../../../core/series.ts'
 import { queryWith, useLook, useWay } from '../../look.ts'
 import { Icon } from '../../parts/icon.tsx'
 import { Card, To } from '../../parts/layout.tsx'
+import { Legend } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
 import { stretchText } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
@@ -48,26 +49,10 @@ function Column({ point, i, of, top, low, to }: ColumnProps) {
   )
 }
 
-function Legend({ hasDeploys }: { hasDeploys: boolean }) {
-  return (
-    <span class="legend">
-      <span>
-        <i class="done" />
-        completed
-      </span>
-      <span>
-        <i class="failed" />
-        failed
-      </span>
-      {hasDeploys && (
-        <span>
-          <Icon name="deploy" size={12} />
-          deploy
-        </span>
-      )}
-    </span>
-  )
-}
+const LEGEND = [
+  ['done', 'completed'],
+  ['failed', 'failed'],
+] as const
 
 /** Zooms without a pointer. */
 function Steps({ range }: { range: Range }) {
@@ -201,7 +186,14 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
       right={
         <span class="legend">
           <span class="wide">Drag to zoom; press a column for its jobs</span>
-          <Legend hasDeploys={deploys.length > 0} />
+          <Legend of={LEGEND}>
+            {deploys.length > 0 && (
+              <span>
+                <Icon name="deploy" size={12} />
+                deploy
+              </span>
+            )}
+          </Legend>
           <Steps range={range} />
         </span>
       }

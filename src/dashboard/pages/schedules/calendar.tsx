@@ -9,6 +9,7 @@ import { Shape } from '../../parts/icon.tsx'
 import { JobId, To } from '../../parts/layout.tsx'
 import { Ago } from '../../parts/moment.tsx'
 import { NameLink } from '../../parts/name.tsx'
+import { Legend } from '../../parts/spark.tsx'
 import { laneOf, movedWords, passedWords, placeOf, type Shown, ticksOf } from '../../words/calendar.ts'
 import { cronWords } from '../../words/cron.ts'
 import { many } from '../../words/number.ts'
@@ -203,45 +204,26 @@ function Row({ schedule, shown, runs }: Drawn & { schedule: ScheduleView }) {
   )
 }
 
+const LEGEND = [
+  ['done round', 'completed'],
+  ['failed round', 'failed'],
+  ['round hollow', 'to come'],
+  ['round caught', 'caught up'],
+  ['round passed', 'left out'],
+] as const
+
 export function Calendar({ schedules, ...drawn }: Drawn & { schedules: readonly ScheduleView[] }) {
   return (
     <div class="calgrid">
-      <Legend />
+      <div class="hd">
+        <Legend of={LEGEND} />
+      </div>
       <Ticks shown={drawn.shown} />
       <div class="hd nxt">Next</div>
       <div class="hd" />
       {schedules.map((schedule) => (
         <Row schedule={schedule} {...drawn} />
       ))}
-    </div>
-  )
-}
-
-function Legend() {
-  return (
-    <div class="hd">
-      <span class="legend">
-        <span>
-          <i class="done round" />
-          completed
-        </span>
-        <span>
-          <i class="failed round" />
-          failed
-        </span>
-        <span>
-          <i class="round hollow" />
-          to come
-        </span>
-        <span>
-          <i class="round caught" />
-          caught up
-        </span>
-        <span>
-          <i class="round passed" />
-          left out
-        </span>
-      </span>
     </div>
   )
 }

@@ -1,6 +1,7 @@
 // Values written to a wire and read from it, by minute.
 
 import type { WireView } from '../../../../engine/engine.ts'
+import { Legend } from '../../../parts/spark.tsx'
 import { drainTime } from '../../../words/flow.ts'
 import { count, many } from '../../../words/number.ts'
 
@@ -21,16 +22,12 @@ export function Traffic({ wire }: { wire: WireView }) {
       <div class="row">
         <h3>Last 10 minutes</h3>
         <span class="grow" />
-        <span class="legend">
-          <span>
-            <i class="accent" />
-            came {count(inAll)}
-          </span>
-          <span>
-            <i class="suspended" />
-            went {count(outAll)}
-          </span>
-        </span>
+        <Legend
+          of={[
+            ['accent', `came ${count(inAll)}`],
+            ['suspended', `went ${count(outAll)}`],
+          ]}
+        />
       </div>
       <svg
         width="100%"
