@@ -7,6 +7,7 @@ import { checkWorkers, readRetry } from '../core/definition.ts'
 import { errorBody, isOutage, SidejobError } from '../core/errors.ts'
 import { fakeInPlace } from '../core/fake.ts'
 import type { Downloads } from '../core/files.ts'
+import { tellLoaded } from '../core/loading.ts'
 import type { RetryOptions, Worker } from '../core/worker.ts'
 import { createEngine } from '../engine/index.ts'
 import type { Payload } from '../engine/remote/callbacks.ts'
@@ -85,6 +86,9 @@ export function performIsolated(lent: ClaimedJob, env: SidejobEnv, tenant?: stri
   return performAlone(lent, env, tenant)
 }
 
+/** For programs that only read the classes of a Worker. */
+const NO_RESOURCES = { allowHosts: [], keep: 0 } as unknown as Resources
+
 function mountOf(mount = ''): string {
   const path = mount.replace(/\/+$/, '')
   if (path === '' || /^(\/[\w.~-]+)+$/.test(path)) return path
@@ -144,6 +148,7 @@ function failed(error: unknown): Response {
 export function createWorker<E extends object = Cloudflare.Env>(settings: WorkerSettings<E>) {
   const { functions, storing, cron = TICK } = settings
   checkWorkers(functions)
+  tellLoaded(() => [...functions, ...(storing?.(NO_RESOURCES) ?? [])])
   const retry = settings.retry && readRetry(settings.retry)
   const mount = mountOf(settings.mount)
   /** The current invocation, which is kept alive for work after its response. */

@@ -1,7 +1,10 @@
 // The record, in a job's error, of a function that asked for other steps and waits than its job keeps.
 
-/** `asked` is null if the function returned without asking for what the job keeps. */
-export type CodeChange = { kept: string; asked: string | null }
+/**
+ * `asked` is null if the function returned without asking for what the job keeps. `longer`: milliseconds that the
+ * requested wait is longer than the kept one.
+ */
+export type CodeChange = { kept: string; asked: string | null; longer?: number }
 
 /** The code change that an error reports; undefined if it is another error. */
 export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {

@@ -5,11 +5,11 @@
 // cores: 450 requests a second through it, 3,700 without.
 
 import { mkdirSync, watch } from 'node:fs'
-import { createRequire } from 'node:module'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { buildName } from '../deploy/source-table.ts'
 import { serveAlone } from './alone.ts'
 import { type Build, bundle } from './bundle.ts'
+import { librariesOf } from './libraries.ts'
 import { createServing } from './serving.ts'
 import { type ProjectSettings, readSettings } from './settings.ts'
 import type { HostMessage, HostOptions, HostRequest } from './worker.ts'
@@ -89,25 +89,6 @@ function watchSettings(config: string, onChange: () => Promise<void>) {
       turn = turn.then(onChange).catch(fail)
     }, SETTLED)
   })
-}
-
-function librariesOf(root: string) {
-  const require = createRequire(join(root, 'package.json'))
-  const requireAsWrangler = createRequire(wranglerOf(require))
-  return {
-    wrangler: require('wrangler') as typeof import('wrangler'),
-    miniflare: requireAsWrangler('miniflare') as typeof import('miniflare'),
-    esbuild: requireAsWrangler('esbuild') as typeof import('esbuild'),
-    workerd: (requireAsWrangler('workerd') as { default: string }).default,
-  }
-}
-
-function wranglerOf(require: NodeJS.Require): string {
-  try {
-    return require.resolve('wrangler/package.json')
-  } catch {
-    throw new Error('sidejob dev needs wrangler: npm install --save-dev wrangler')
-  }
 }
 
 function fail(error: Error): never {

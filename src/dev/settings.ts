@@ -5,12 +5,17 @@ import { basename, dirname, relative, resolve } from 'node:path'
 
 type Wrangler = Pick<typeof import('wrangler'), 'unstable_readConfig'>
 
-export type ProjectSettings = { name: string; entry: string; define: Record<string, string> }
+export type ProjectSettings = {
+  name: string
+  entry: string
+  define: Record<string, string>
+  vars: Record<string, unknown>
+}
 
 type Location = { file?: string; line?: number; column?: number; lineText?: string }
 
 export function readSettings(wrangler: Wrangler, config: string): ProjectSettings {
-  const { name, main, define } = parsed(wrangler, config)
+  const { name, main, define, vars } = parsed(wrangler, config)
   if (!main)
     throw new Error(`${basename(config)}: main is required: the path of the Worker's entry, such as src/index.ts`)
   const entry = resolve(dirname(config), main)
@@ -18,7 +23,7 @@ export function readSettings(wrangler: Wrangler, config: string): ProjectSetting
     const shown = relative(dirname(config), entry)
     throw new Error(`${placeOf(config, 'main')}: main: there is no file ${shown}. Create it, or correct main`)
   }
-  return { name: name ?? 'worker', entry, define: (define ?? {}) as Record<string, string> }
+  return { name: name ?? 'worker', entry, define: (define ?? {}) as Record<string, string>, vars: vars ?? {} }
 }
 
 function parsed(wrangler: Wrangler, config: string) {

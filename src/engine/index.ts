@@ -40,6 +40,7 @@ import { createSchedules, type Schedules } from './api/schedules.ts'
 import { createStats } from './api/stats.ts'
 import { createTenants } from './api/tenants.ts'
 import { createViews } from './api/views.ts'
+import { createWaiting } from './api/waiting.ts'
 import { createWorkers } from './api/workers.ts'
 import { type Context, onceOf } from './context.ts'
 import type { Call, JobView } from './engine.ts'
@@ -274,6 +275,7 @@ function assemble(options: EngineOptions) {
 
   return {
     jobs: { ...jobs, ...createCopies(parts, jobs), ...createResults(parts), ...createPastRuns(parts, log) },
+    waiting: createWaiting(parts),
     schedules,
     ports: createPorts(parts),
     channels: createChannels(parts),

@@ -26,10 +26,12 @@ import { stats } from './stats.ts'
 import { system } from './system.ts'
 import { tenants } from './tenants.ts'
 import { views } from './views.ts'
+import { waiting } from './waiting.ts'
 import { workers } from './workers.ts'
 
 export const routes = {
   jobs,
+  waiting,
   bulk,
   errors,
   find,

@@ -3,14 +3,12 @@
 import * as z from 'zod'
 import { orders } from '../core/process.ts'
 import { changes, heartbeat, snapshot } from '../core/run.ts'
-import { closed, count, items, status } from '../core/schemas.ts'
+import { closed, count, items, scanCursor, status } from '../core/schemas.ts'
 import type { Caller } from './places.ts'
 import { route } from './route.ts'
 
 /** An admin may commit any changes for any worker. */
 const reachOf = (caller?: Caller) => (caller?.scopes.includes('admin') ? { reach: 'all' as const } : {})
-
-const scanned = z.string().regex(/^\d{1,20}$/, 'expected a cursor')
 
 export const runs = {
   commit: route(
@@ -71,7 +69,7 @@ export const runs = {
       scope: 'work',
       summary: "List more children of a run's job",
       description: 'For jobs with more children than fit into the snapshot.',
-      query: z.strictObject({ cursor: scanned.optional() }),
+      query: z.strictObject({ cursor: scanCursor.optional() }),
       answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
     },
     ({ engine, params, query }) => engine.runs.children(params.token, query.cursor),
@@ -84,7 +82,7 @@ export const runs = {
       scope: 'work',
       summary: "List more stored steps of a run's job",
       description: 'For jobs with more steps than fit into the snapshot.',
-      query: z.strictObject({ cursor: scanned.optional() }),
+      query: z.strictObject({ cursor: scanCursor.optional() }),
       answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
     },
     ({ engine, params, query }) => engine.runs.steps(params.token, query.cursor),

@@ -48,6 +48,9 @@ export const rows = {
   /** What a script could not do, and for which job. */
   fault: { job: 'text', what: 'text' },
 
+  /** A job at rest with what its next run would read. */
+  waitingJob: { id: 'number', lent: 'lent?' },
+
   // ---- what has been made
   /** Jobs with consecutive ids, or an existing one. */
   made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
@@ -201,6 +204,8 @@ export const replies = {
   jobs: { jobs: 'listed[]', cursor: 'some', total: 'moment', newest: 'moment' },
   tree: { members: 'member[]', more: 'flag' },
   ports: { ports: 'waiting?[]' },
+  /** `seen`: number of requested ids that this page answers. */
+  snapshots: { jobs: 'waitingJob[]', seen: 'number' },
   flows: { flows: 'flow[]', now: 'number' },
   limits: { limits: 'limit[]', cursor: 'text' },
   room: {

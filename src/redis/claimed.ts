@@ -7,13 +7,15 @@ import { decodeRecord, type JobRecord, openedRecord, ownInputsOf } from './recor
 import type { ClaimedJob, EndedChild } from './types.ts'
 import { isSealed, type Vault } from './vault.ts'
 
+/** `waiting`: the id of a job that is not claimed. */
 export function lentOf(
   { document: text, inputs, side, steps, family, moreSteps, fault, piece: _, ...lent }: Row<'lent'>,
-  vault: Vault,
+  vault: Pick<Vault, 'open'>,
+  waiting?: number,
 ): ClaimedJob {
   const { open } = vault
   const document = decodeRecord(text, side, open)
-  const id = Number(document.token!.slice(0, document.token!.indexOf('.')))
+  const id = waiting ?? Number(document.token!.slice(0, document.token!.indexOf('.')))
   return {
     id,
     document,
@@ -140,7 +142,10 @@ export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJo
   return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }
 }
 
-const heirOf = ({ id, name, class: className, how, args, left }: Row<'heir'>, { open }: Vault): EndedChild => ({
+const heirOf = (
+  { id, name, class: className, how, args, left }: Row<'heir'>,
+  { open }: Pick<Vault, 'open'>,
+): EndedChild => ({
   id,
   name,
   class: className,

@@ -239,6 +239,27 @@ export const elsewhere: Elsewhere[] = [
     why: 'needs GitHub; its variables are settings, its commands scripts',
   },
   {
+    page: 'docs/changing-code.md',
+    starts: 'npx sidejob --profile production rehearse',
+    group: 'run',
+    by: 'test/e2e/cli/rehearse.test.ts',
+    why: 'run there with the address of the test in place of the profile',
+  },
+  {
+    page: 'docs/changing-code.md',
+    starts: 'order: 207 jobs',
+    group: 'output',
+    by: 'test/e2e/cli/rehearse.test.ts',
+    why: 'the lines are compared there, with other classes and numbers',
+  },
+  {
+    page: 'docs/changing-code.md',
+    starts: '      - run: npx sidejob rehearse',
+    group: 'listed',
+    by: 'test/e2e/cli/rehearse.test.ts',
+    why: 'needs GitHub; the command and its exit code are tested there',
+  },
+  {
     page: 'docs/platforms.md',
     starts: 'export UPSTASH',
     group: 'listed',

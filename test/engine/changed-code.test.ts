@@ -2,9 +2,11 @@
 // to `ways`, or an edit to `edits`: each edit is deployed in each way.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Worker } from '../../src/core/worker.ts'
 import { createEngine, type Engine } from '../../src/engine/index.ts'
 import { defineWorker, type Job } from '../../src/index.ts'
-import { drain } from '../../src/testing/index.ts'
+import { drain, rehearse } from '../../src/testing/index.ts'
+import { clientOf } from '../kit/client.ts'
 import { type Kit, kind, startKit } from '../kit/index.ts'
 import { costOf } from '../redis/commandstats.ts'
 
@@ -90,9 +92,10 @@ const edits: Record<string, Edit> = {
   },
 }
 
+const classOf = (perform: Perform): Worker => defineWorker({ class: 'edited', perform: perform as never })
+
 /** A deployment of one version. */
-const deploy = (perform: Perform): Engine =>
-  createEngine({ ...kit.engineOptions, workers: [defineWorker({ class: 'edited', perform: perform as never })] })
+const deploy = (perform: Perform): Engine => createEngine({ ...kit.engineOptions, workers: [classOf(perform)] })
 
 async function create(engine: Engine): Promise<number> {
   began = kit.now()
@@ -140,6 +143,28 @@ const ways: Record<string, (edit: Edit) => Promise<void>> = {
     const id = await create(deploy(first))
     expect((await serve(deploy(patched), id)).status).toBe('completed')
     expect(effects).toEqual(before)
+  },
+
+  async 'a rehearsal finds the edit, accepts the patched version, and does nothing'({
+    first,
+    edited,
+    patched,
+    kept,
+    asked,
+  }) {
+    const engine = deploy(first)
+    const id = await create(engine)
+    const { jobs } = await clientOf(engine).waiting.list()
+    const waiting = jobs.find(({ snapshot }) => snapshot.job.id === id)!
+    expect(await rehearse(classOf(edited), waiting)).toMatchObject({
+      is: kept.startsWith('step') ? 'repeats' : 'waits',
+      change: { kept, asked },
+      fails: true,
+    })
+    expect(await rehearse(classOf(patched), waiting)).toMatchObject({ is: 'continues' })
+    expect(effects).toEqual([])
+    expect((await engine.jobs.get(String(id))).status).toBe('queued')
+    await serve(engine, id)
   },
 
   async 'with patches a new job follows the edited version'({ patched, after }) {

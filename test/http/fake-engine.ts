@@ -263,6 +263,11 @@ const answers: Unperformed = {
     update: async () => {},
     block: async () => {},
   },
+  waiting: {
+    list: async () => ({ jobs: [{ status: 'suspended', snapshot, masked: ['args'], servedBy: [] }], cursor: null }),
+    steps: async () => ({ steps: { charge: '10' as Encoded }, cursor: null }),
+    children: async () => ({ children: {}, cursor: null }),
+  },
   bulk: {
     start: async () => ({ id: 9, status: 'queued' }),
     preview: async () => ({ fits: 3, looked: 10, more: false, ids: [9, 8, 7], cursor: null }),

@@ -1056,6 +1056,32 @@ const cases: Case[] = [
   ['tenants.add', ask('PUT', '/v1/tenants/acme'), 200, {}, 'tenants.set', 'acme', {}],
   ['tenants.remove', ask('DELETE', '/v1/tenants/acme'), 200, {}, 'tenants.remove', 'acme'],
   [
+    'waiting.list',
+    ask('GET', '/v1/waiting?class=zip&deployment=d&limit=5'),
+    200,
+    { jobs: [{ status: 'suspended', masked: ['args'], servedBy: [] }], cursor: null },
+    'waiting.list',
+    { class: 'zip', deployment: 'd', limit: 5 },
+  ],
+  [
+    'waiting.steps',
+    ask('GET', '/v1/waiting/7/steps?cursor=5'),
+    200,
+    { steps: { charge: 10 }, cursor: null },
+    'waiting.steps',
+    '7',
+    '5',
+  ],
+  [
+    'waiting.children',
+    ask('GET', '/v1/waiting/7/children?cursor=5'),
+    200,
+    { children: {}, cursor: null },
+    'waiting.children',
+    '7',
+    '5',
+  ],
+  [
     'views.list',
     ask('GET', '/v1/views'),
     200,
@@ -1272,7 +1298,15 @@ describe('who may', () => {
         .filter(({ scope }) => scope !== 'read')
         .map(({ path }) => path)
         .filter((path) => !path.startsWith('/v1/runs')),
-    ).toEqual(['/v1/webhooks/secret', '/v1/me', '/v1/audit', '/v1/tenants'])
+    ).toEqual([
+      '/v1/waiting',
+      '/v1/waiting/:job/steps',
+      '/v1/waiting/:job/children',
+      '/v1/webhooks/secret',
+      '/v1/me',
+      '/v1/audit',
+      '/v1/tenants',
+    ])
     expect(gets.filter(({ scope }) => scope === 'work').map(({ path }) => path)).toEqual([
       '/v1/runs/:token/in/:port',
       '/v1/runs/:token/children',

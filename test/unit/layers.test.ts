@@ -25,9 +25,12 @@ const table: Record<string, { ours: string[]; packages: string[]; types?: string
     types: ['functions/download.ts'],
     packages: ['node:async_hooks', 'cloudflare:workers'],
   },
-  'src/cli': { ours: ['src/core', 'src/client', 'src/redis', 'src/dev', 'src/deploy'], packages: ['node:'] },
+  'src/cli': {
+    ours: ['src/core', 'src/client', 'src/redis', 'src/dev', 'src/deploy', 'src/testing'],
+    packages: ['node:'],
+  },
   'src/dev': {
-    ours: ['src/engine', 'src/deploy', 'infra/stand-ins'],
+    ours: ['src/core', 'src/engine', 'src/deploy', 'infra/stand-ins'],
     types: ['esbuild', 'miniflare', 'wrangler'],
     packages: ['node:'],
   },

@@ -6,5 +6,6 @@ import { deploy, destroy } from './deploy.ts'
 import { dev } from './dev.ts'
 import { init } from './init.ts'
 import { key, open } from './open.ts'
+import { rehearse } from './rehearse.ts'
 
-export const projectCommands: Record<string, Command> = { create, init, dev, deploy, destroy, open, key }
+export const projectCommands: Record<string, Command> = { create, init, dev, rehearse, deploy, destroy, open, key }

@@ -274,10 +274,11 @@ export const jobPatch = z.strictObject({
 })
 export type AskedPatch = z.output<typeof jobPatch>
 
-/** Reasons to wait: room at a limit, or the next retry. */
-export const waits = z
-  .enum(['limit', 'retry'])
-  .meta({ description: 'only jobs that wait at a limit, or only jobs that wait for a retry' })
+/** Reasons to wait: room at a limit, the next retry, or a step or wait of the function. */
+export const waits = z.enum(['limit', 'retry', 'function']).meta({
+  description:
+    '`limit`: only jobs that wait at a limit; `retry`: only jobs that wait for a retry; `function`: only jobs that wait inside their function, with kept steps',
+})
 
 /** Action on all matching jobs; an empty filter is refused because it would match everything. */
 const bulkJobs = z.strictObject({

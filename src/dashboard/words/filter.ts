@@ -61,7 +61,7 @@ const readers: Record<FilterName, (text: string, moments: Moments) => unknown> =
   until: momentOf,
   ended: () => undefined,
   longer: lengthOf,
-  waits: (text) => oneOf(['limit', 'retry'], text),
+  waits: (text) => oneOf(['limit', 'retry', 'function'], text),
   text: (text) => text.slice(0, 200),
 }
 

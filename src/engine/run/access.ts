@@ -49,7 +49,7 @@ export function accessOf(job: Of, run: Run): RunAccess {
     patched: (scope, id) => parts.steps.patched(scope, id),
     forget: (prefix) => parts.steps.forget(prefix),
     once: (scope, key, action) => parts.guarded(parts.steps.once(scope, key, action)),
-    beforeNew: (scope, asked) => parts.steps.beforeNew(scope, asked),
+    beforeNew: (...asked) => parts.steps.beforeNew(...asked),
     abandon: (prefix) => parts.steps.abandon(prefix),
     report: (change) => parts.steps.report(change),
     waiting: (helper, work) => parts.waiting(helper, work),

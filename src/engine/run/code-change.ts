@@ -93,6 +93,12 @@ const members = ['kind', 'on', 'ms', 'class'] as const
 /** True if the kept wait differs. */
 export const differs = (kept: Waited, asked: Asked): boolean => members.some((member) => kept[member] !== asked[member])
 
+export const changeOf = (key: string, kept: Waited, asked: Asked): CodeChange => ({
+  kept: waitText(key, kept),
+  asked: waitText(key, asked),
+  ...(kept.ms === undefined || asked.ms === undefined ? {} : { longer: asked.ms - kept.ms }),
+})
+
 const REMEDY =
   'if its code changed while the job waited, restore it or put the change behind job.patched, then retry the job; ' +
   'otherwise compute in a step whatever its path and the lengths of its waits depend on'
@@ -139,6 +145,8 @@ type Around = {
   /** Fails the run, whatever its function catches. */
   refuse: (why: Error) => void
   log: (entry: string) => void
+  /** Receives each change in a rehearsal, whatever the class asks for. */
+  noted?: (change: CodeChange) => void
 }
 
 /**
@@ -155,7 +163,7 @@ export class CodeWatch {
   }
 
   get isOn(): boolean {
-    return this.#around.mode !== 'ignore'
+    return this.#around.mode !== 'ignore' || this.#around.noted !== undefined
   }
 
   /** Never settles if the run fails: a function that catches errors must not continue. */
@@ -175,12 +183,19 @@ export class CodeWatch {
   /** Returns the error of the run; undefined if it continues. */
   #errorOf(change: CodeChange, newer?: NewerPatch): Error | undefined {
     const { mode, job, log } = this.#around
-    if (mode === 'ignore' || this.#reported.has(change.kept)) return undefined
-    this.#reported.add(change.kept)
+    if (!this.#isNew(change)) return undefined
     if (mode === 'fail' && newer && newer.age < DAY) return new OlderCode(job, change, newer)
     const error = new CodeChanged(job, change)
     if (mode === 'fail') return error
     log(error.message)
     return undefined
+  }
+  /** Returns whether the class wants to know of a change that was not reported before. */
+  #isNew(change: CodeChange): boolean {
+    const { mode, noted } = this.#around
+    if (this.#reported.has(change.kept)) return false
+    this.#reported.add(change.kept)
+    noted?.(change)
+    return mode !== 'ignore'
   }
 }

@@ -9,10 +9,15 @@ import { Inputs } from './inputs.ts'
 import { Observed } from './observed.ts'
 import { StepStore } from './step-store.ts'
 import { createSuspension, type Paused, type Suspension, turn } from './suspension.ts'
-import type { JobTools } from './tools.ts'
+import type { JobTools, Rehearsal } from './tools.ts'
 
 /** Ignores waits of a job that has not begun. */
 const nobody: Paused = { ended: () => undefined, refused: () => undefined }
+
+function rehearsalEnd({ reached }: Rehearsal, what: string): Error {
+  reached(what)
+  return new Error(`the rehearsal ends before ${what}`)
+}
 
 /**
  * The parts of one run.
@@ -62,15 +67,19 @@ export class RunParts {
     const { during, refuse } = this.suspension
     const buffer = this.#buffer
     const log = (entry: string) => buffer.op({ op: 'log', entry: buffer.log.message(entry) })
-    const watch = new CodeWatch({ mode: this.#onCodeChange, job: buffer.snapshot.job.id, refuse, log })
+    const { rehearsal } = this.#tools
+    const watch = new CodeWatch({
+      ...{ mode: this.#onCodeChange, job: buffer.snapshot.job.id, refuse, log, noted: rehearsal?.changed },
+    })
     const isLost = ({ helper, isObserved }: Observed<unknown>) => helper === 'patched' && !isObserved
     const answersAwaited = async () => {
       // An answer that another branch has just asked for is not awaited yet.
       if (this.#waiting.some(isLost)) await during(turn)
       this.#awaited(isLost)
     }
+    const end = rehearsal && ((what: string) => refuse(rehearsalEnd(rehearsal, what)))
     return (this.#steps = new StepStore(buffer, this.#tools, {
-      ...{ during, checkpoint: this.#checkpoint, answersAwaited, watch },
+      ...{ during, checkpoint: this.#checkpoint, answersAwaited, watch, end },
     }))
   }
 

@@ -2,6 +2,7 @@
 
 import type { Encoded } from '../../core/codec/value.ts'
 import { redacted } from '../../core/redact.ts'
+import type { Snapshot } from '../../core/run.ts'
 import { type JobRecord, redactedPathsOf } from '../../redis/record.ts'
 import type { CallbackJob } from '../../redis/types.ts'
 import type { Item, JobBase, PortView } from '../engine.ts'
@@ -53,3 +54,72 @@ export function shownJob(
     out: ports('o', view.out),
   }
 }
+
+type Part = Parameters<typeof redacted>[2]
+
+/** A value that the deployment cannot open. */
+const isUnopened = (value: Encoded): boolean => value.startsWith('{"$sealed":"~f')
+
+/**
+ * The snapshot without redacted values. `masked` names the parts that miss one, or that the deployment cannot open.
+ * `heirs` are the records of its ended children.
+ */
+export function shownSnapshot(
+  snapshot: Snapshot,
+  record: JobRecord,
+  heirs: ReadonlyMap<number, JobRecord>,
+): { snapshot: Snapshot; masked: string[] } {
+  const masked = new Set<string>()
+  const hider =
+    (of: JobRecord | undefined, prefix = '') =>
+    <T extends Encoded | null>(value: T, part: Part, name?: string): T => {
+      const shown = of ? redacted(value, redactedPathsOf(of), part, name) : value
+      if (shown !== value || (value !== null && isUnopened(value)))
+        masked.add(prefix || [part, name].filter((word) => word !== undefined).join('.'))
+      return shown
+    }
+  const hide = hider(record)
+  const item = (part: 'in' | 'out', port: string) => (one: Item) => ({ ...one, data: hide(one.data, part, port) })
+  const heir = (one: Heir): Heir => {
+    const hideOf = hider(heirs.get(one.id), `child.${one.name}`)
+    return {
+      ...one,
+      args: hideOf(one.args, 'args'),
+      ...(one.result === undefined ? {} : { result: hideOf(one.result, 'result') }),
+      ...(one.error === undefined ? {} : { error: hideOf(one.error, 'error') }),
+    }
+  }
+  for (const [name, step] of Object.entries(snapshot.steps ?? {})) if (isUnopened(step)) masked.add(`steps.${name}`)
+  const { job, state, family } = snapshot
+  const ports = <P extends Port>(part: 'in' | 'out', of: Record<string, P>) =>
+    mapped(of, (port, name) => withItems(port, item(part, name)))
+  const shown: Snapshot = {
+    ...snapshot,
+    job: { ...job, args: hide(job.args, 'args') },
+    state: mapped(state, (value, field) => hide(value, 'state', field)),
+    in: ports('in', snapshot.in),
+    out: ports('out', snapshot.out),
+    ...(family
+      ? {
+          family: {
+            finished: family.finished.map(heir),
+            cancelled: family.cancelled.map(heir),
+            failed: family.failed.map(heir),
+          },
+        }
+      : {}),
+  }
+  return { snapshot: shown, masked: [...masked].sort() }
+}
+
+type Heir = NonNullable<Snapshot['family']>['finished'][number]
+type Port = { values?: Item[]; default?: Item }
+
+const withItems = <P extends Port>(port: P, shown: (item: Item) => Item): P => ({
+  ...port,
+  ...(port.values ? { values: port.values.map(shown) } : {}),
+  ...(port.default ? { default: shown(port.default) } : {}),
+})
+
+const mapped = <V>(from: Record<string, V>, to: (value: V, name: string) => V): Record<string, V> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, to(value, name)]))

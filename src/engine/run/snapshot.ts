@@ -172,7 +172,7 @@ export function portView(doc: JobRecord, dir: 'i' | 'o', port: string, pushed: n
 export const dueAtOf = (doc: JobRecord): number =>
   (doc.place === PLACE.timers ? runAtOf(doc) : null) ?? Math.floor(Number.parseInt(doc.sequence, 16) / 1000)
 
-const runAtOf = (doc: JobRecord): number | null => {
+export const runAtOf = (doc: JobRecord): number | null => {
   if (doc.place !== PLACE.timers) return doc.notBefore ?? doc.nextSlot ?? doc.sleepUntil ?? null
   const wanted = doc.wantedEarly
     ? []

@@ -28,6 +28,8 @@ type Around = {
   /** @throws if the function has not awaited an answer that decides about its path. */
   answersAwaited: () => Promise<void>
   watch: CodeWatch
+  /** Ends the run before something new. Absent unless the run is a rehearsal. */
+  end?: (what: string) => void
 }
 
 const never = new Promise<never>(() => undefined)
@@ -110,14 +112,18 @@ export class StepStore {
 
   /**
    * Called before a function does something new in a scope or waits there. By then it has asked for all stored
-   * records of the scope, unless its code changed.
+   * records of the scope, unless its code changed. `isNew` is false if it waits on, or if it only opens a scope.
    */
-  async beforeNew(scope: string, asked: string): Promise<void> {
+  async beforeNew(scope: string, asked: string, isNew = true): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
     const missing = await this.#missing((key) => isOf(scope, key), asked)
     if (missing !== undefined) await this.report({ kept: this.#textOf(missing), asked })
     if (this.#isOver) await never
+    if (isNew && this.#around.end) {
+      this.#around.end(asked)
+      await never
+    }
     this.#noteFree()
   }
 

@@ -1,5 +1,6 @@
 // Calls from a job to the engine during a run.
 
+import type { CodeChange } from '../../core/code-change.ts'
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Adoptable } from '../../core/plan.ts'
 import type { Changes, Snapshot } from '../../core/run.ts'
@@ -9,6 +10,13 @@ declare global {
     /** Bindings of the Worker; `wrangler types` writes its members. */
     interface Env {}
   }
+}
+
+/** Watches a run that must not act. It ends before the first step or wait that is not kept. */
+export type Rehearsal = {
+  /** Receives what the function asked for when the run ended. */
+  reached: (what: string) => void
+  changed: (change: CodeChange) => void
 }
 
 export type JobTools = {
@@ -36,4 +44,5 @@ export type JobTools = {
   namespace?: string
   /** Variables, secrets and bindings of the deployment. */
   env?: unknown
+  rehearsal?: Rehearsal
 }

@@ -4,10 +4,11 @@ import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { readable } from '../../core/readable.ts'
 import { answerOf, type Reply, type Row } from '../answers.ts'
-import { filling, granted, type Parts, refusalOf, toldOf } from '../parts.ts'
+import { lentOf } from '../claimed.ts'
+import { filling, granted, listWords, type Parts, refusalOf, toldOf } from '../parts.ts'
 import { childrenOf, decodeRecord } from '../record.ts'
 import * as scripts from '../scripts.generated.ts'
-import type { AtWork, FlowNode, FlowState, Inspection, Listed, Signal } from '../types.ts'
+import type { AtWork, ClaimedJob, FlowNode, FlowState, Inspection, Listed, Signal } from '../types.ts'
 import type { Vault } from '../vault.ts'
 import { limitSettingsOf } from './limits.ts'
 
@@ -28,7 +29,7 @@ type ListFilter = {
   /** Its run takes or took longer. */
   longer?: number
   /** What it waits for. */
-  waits?: 'limit' | 'retry'
+  waits?: 'limit' | 'retry' | 'function'
   before?: string
   limit: number
 }
@@ -166,6 +167,18 @@ export function createLooks(parts: Parts) {
     }
   }
 
+  /**
+   * Reads what the next runs of these jobs would read, of as many as fit into a page. `seen`: number of ids that were
+   * answered; deleted jobs are left out.
+   */
+  async function snapshots(ids: readonly number[]): Promise<{ jobs: ClaimedJob[]; seen: number }> {
+    const raw = await evaluate(scripts.snapshots, [], base(), listWords(ids.map(String)))
+    const { jobs: found, seen } = answerOf(raw, 'snapshots')
+    const jobs = found.flatMap(({ id, lent }) => readable(() => lentOf(lent!, { open: vault.show }, id)) ?? [])
+    await fill(jobs)
+    return { jobs, seen }
+  }
+
   async function tree(
     job: string,
     most = 5_000,
@@ -248,6 +261,7 @@ export function createLooks(parts: Parts) {
     classes,
     signal,
     list,
+    snapshots,
     tree,
     peek,
     flow,

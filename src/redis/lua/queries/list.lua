@@ -8,7 +8,7 @@
 --   longer:int, awaits, before, most:int, scan:int
 -- returns: jobs | refused
 -- status: one, or several with commas; since, till: bounds of the creation time (0: none); longer: minimum run time
--- awaits: '' | 'limit' (a slot of a limit) | 'retry'
+-- awaits: '' | 'limit' (a slot of a limit) | 'retry' | 'function' (inside its function, with kept steps)
 -- mode: 'all' (by id) | 'ended' (by end; the cursor is moment.id.window) | 'children' (of the job name; a page may be
 --   short or empty before the last one) | 'alias' | 'ids' (name has ids with commas, the largest first) |
 --   'repeats' (by next slot)
@@ -51,6 +51,7 @@ local waiting_for = {
     return doc.place == PLACE.timers and (tonumber(doc.failures) or 0) > 0
       and (tonumber(doc.backoff_until) or 0) > time.now
   end,
+  ['function'] = function(doc) return doc.has_steps and doc.place ~= PLACE.leased end,
 }
 
 local parent -- set if its children are searched among all jobs

@@ -1,0 +1,150 @@
+// Sums up verdicts about waiting jobs by class, as data and in lines.
+
+import { durationText } from '../../core/time.ts'
+import type { GivenWaitingJob } from '../../core/waiting.ts'
+import type { Verdict } from '../../testing/rehearse.ts'
+
+/** The job needs a class that the code does not define. */
+export type Judged = Verdict | { is: 'gone' }
+
+export type Waiting = GivenWaitingJob
+
+type Named = { queue: string; class: string }
+
+/** Jobs of a class with the same verdict, and one of them. */
+type Finding = Judged & { jobs: number; example: number }
+
+export type ClassReport = Named & { jobs: number; continues: number; findings: Finding[] }
+
+export type Report = {
+  jobs: number
+  continues: number
+  changed: number
+  unjudged: number
+  /** Jobs of classes that other deployments or other programs serve. */
+  elsewhere: number
+  classes: ClassReport[]
+}
+
+/** Jobs that continue are one group, also if they differ in the next step. */
+const keyOf = (judged: Judged): string => (judged.is === 'continues' ? 'continues' : JSON.stringify(judged))
+
+/** Rank of a finding in the report: changes come first. */
+const order = (finding: Finding): number => ({ continues: 2, unjudged: 1 })[finding.is as 'continues' | 'unjudged'] ?? 0
+
+export function createReport() {
+  const classes = new Map<string, Named & { findings: Map<string, Finding> }>()
+  /** Jobs whose classes the code does not define. */
+  const missing: Waiting[] = []
+  /** Deployments that serve a class of the code. */
+  const ours = new Set<string>()
+  const sum = (findings: Iterable<Finding>, fits: (finding: Finding) => boolean): number =>
+    [...findings].filter(fits).reduce((jobs, finding) => jobs + finding.jobs, 0)
+
+  /** Returns whether other deployments or programs serve the class. If ours is unknown, the class counts as gone. */
+  const isElsewhere = ({ servedBy }: Waiting): boolean =>
+    servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
+
+  function note({ queue, class: className, id }: Waiting['snapshot']['job'], judged: Judged): void {
+    const name = `${queue}\n${className}`
+    const one = classes.get(name) ?? { queue, class: className, findings: new Map<string, Finding>() }
+    classes.set(name, one)
+    const found = one.findings.get(keyOf(judged))
+    if (found) found.jobs++
+    else one.findings.set(keyOf(judged), { ...judged, jobs: 1, example: id })
+  }
+
+  function settle(): number {
+    const gone = missing.filter((job) => !isElsewhere(job))
+    for (const { snapshot } of gone) note(snapshot.job, { is: 'gone' })
+    return missing.splice(0).length - gone.length
+  }
+
+  return {
+    add({ snapshot, servedBy }: Waiting, verdict: Verdict): void {
+      for (const id of servedBy ?? []) ours.add(id)
+      note(snapshot.job, verdict)
+    },
+
+    /** Adds a job whose class the code does not define. */
+    miss: (job: Waiting): void => void missing.push(job),
+
+    /** Sums up. Called once, after the last job. */
+    whole(): Report {
+      const elsewhere = settle()
+      const rows = [...classes.values()].map(({ findings, ...named }): ClassReport => {
+        const sorted = [...findings.values()].sort((a, b) => order(a) - order(b) || b.jobs - a.jobs)
+        return {
+          ...named,
+          jobs: sum(sorted, () => true),
+          continues: sum(sorted, ({ is }) => is === 'continues'),
+          findings: sorted,
+        }
+      })
+      const all = rows.flatMap(({ findings }) => findings)
+      return {
+        jobs: sum(all, () => true),
+        continues: sum(all, ({ is }) => is === 'continues'),
+        changed: sum(all, (finding) => order(finding) === 0),
+        unjudged: sum(all, ({ is }) => is === 'unjudged'),
+        elsewhere,
+        classes: rows.sort((a, b) => (`${a.queue}/${a.class}` < `${b.queue}/${b.class}` ? -1 : 1)),
+      }
+    },
+  }
+}
+
+const lengthText = (longer: number | undefined): string => {
+  if (longer === undefined) return 'for something else'
+  // The job keeps its own wait, so a longer wait in the code is a shorter one for the job.
+  return `${durationText(Math.abs(longer))} ${longer < 0 ? 'longer' : 'shorter'} than the code says`
+}
+
+function wouldOf(finding: Finding & { is: 'repeats' | 'waits' | 'skips' }): string {
+  const { kept, asked, longer } = finding.change
+  const now = asked === null ? 'the function ends without it' : `the function asks for ${asked}`
+  const what = {
+    repeats: ['repeat a step', 'repeating a step'],
+    waits: [`wait ${lengthText(longer)}`, `waiting ${lengthText(longer)}`],
+    skips: ['end early', 'ending early'],
+  }[finding.is] as [string, string]
+  return `would ${finding.fails ? `fail instead of ${what[1]}` : what[0]}: the job keeps ${kept}, ${now}`
+}
+
+function words(finding: Finding): string {
+  switch (finding.is) {
+    case 'continues':
+      return finding.jobs === 1 ? 'continues' : 'continue'
+    case 'gone':
+      return `${finding.jobs === 1 ? 'needs' : 'need'} this class, which the code does not define`
+    case 'fails':
+      return `would fail: ${finding.message}`
+    case 'unjudged':
+      return `could not be judged: ${finding.why}`
+    default:
+      return wouldOf(finding)
+  }
+}
+
+const jobsText = (n: number): string => `${n} ${n === 1 ? 'job' : 'jobs'}`
+
+/**
+ * The report for people.
+ *
+ * @example linesOf(report.whole) // ['order: 2 jobs wait', '  2 continue (such as job 7)', …]
+ */
+export function linesOf({ jobs, continues, changed, unjudged, elsewhere, classes }: Report): string[] {
+  const sections = classes.flatMap(({ queue, class: name, jobs: waiting, findings }) => [
+    `${name}${queue === 'default' ? '' : ` (queue ${queue})`}: ${jobsText(waiting)}`,
+    ...findings.map((finding) => `  ${finding.jobs} ${words(finding)} (such as job ${finding.example})`),
+  ])
+  const passed =
+    elsewhere > 0 ? [`${jobsText(elsewhere)} left out, because their class is not a function of this project`] : []
+  if (jobs === 0) return ['No job waits inside a function', ...passed]
+  const rest = [
+    `${continues} ${continues === 1 ? 'continues' : 'continue'}`,
+    ...(changed > 0 ? [`${changed} would change`] : []),
+    ...(unjudged > 0 ? [`${unjudged} could not be judged`] : []),
+  ]
+  return [...sections, ...passed, `${jobsText(jobs)}: ${rest.join(', ')}`]
+}

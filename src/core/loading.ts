@@ -1,0 +1,23 @@
+// The place where a program that loads the code of a Worker receives its classes.
+
+import type { Worker } from './worker.ts'
+
+type Listener = (functions: () => readonly Worker[]) => void
+
+const PLACE = Symbol.for('sidejob.loading')
+const here = globalThis as { [PLACE]?: Listener }
+
+/** Reports the classes of a Worker to the program that loads it, if there is one. */
+export const tellLoaded: Listener = (functions) => here[PLACE]?.(functions)
+
+/** Returns the classes of all Workers that `load` creates. */
+export async function classesOf(load: () => Promise<unknown>): Promise<Worker[]> {
+  const found: Worker[] = []
+  here[PLACE] = (functions) => void found.push(...functions())
+  try {
+    await load()
+  } finally {
+    delete here[PLACE]
+  }
+  return found
+}

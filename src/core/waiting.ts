@@ -1,0 +1,35 @@
+// Jobs that wait inside their function, with everything that their next run would read.
+
+import * as z from 'zod'
+import { snapshot } from './run.ts'
+import { className, count, cursor, label, queueName, status } from './schemas.ts'
+
+export const waitingQuery = z.strictObject({
+  queue: queueName.optional(),
+  class: className.optional(),
+  deployment: label.optional().meta({ description: 'only jobs of classes that this deployment announced' }),
+  limit: count(1, 1_000).optional(),
+  cursor: cursor.optional(),
+})
+
+export const waitingJob = z.object({
+  status,
+  snapshot: snapshot.meta({
+    description: 'as a run would receive it that starts when the job is due; `run.token` is of no run',
+  }),
+  masked: z.array(z.string()).meta({
+    description:
+      'parts with values that are redacted, or sealed with a key that the deployment lacks: `args`, `state.card`',
+  }),
+  servedBy: z.array(z.string()).nullable().meta({
+    description: 'deployments that announced its class; null if a push or pull worker serves it',
+  }),
+  fault: z.string().optional().meta({ description: 'why the snapshot is incomplete' }),
+})
+
+/** A page is short if its jobs are large, and may be empty before the last one. */
+export const waitingPage = z.object({ jobs: z.array(waitingJob), cursor: z.string().nullable() })
+
+export type WaitingJob = z.output<typeof waitingJob>
+/** The same as the API returns it. */
+export type GivenWaitingJob = z.input<typeof waitingJob>

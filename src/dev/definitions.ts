@@ -1,0 +1,70 @@
+// Loads the classes of a project in this process: its entry, bundled for Node.
+
+import { mkdirSync } from 'node:fs'
+import { basename, dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Message, Plugin } from 'esbuild'
+import { classesOf } from '../core/loading.ts'
+import type { Worker } from '../core/worker.ts'
+import { configOf } from './index.ts'
+import { librariesOf } from './libraries.ts'
+import { secretsIn } from './secrets.ts'
+import { readSettings } from './settings.ts'
+
+export type Definitions = {
+  workers: Worker[]
+  /** Variables of the configuration and of .dev.vars. */
+  env: Record<string, unknown>
+}
+
+/** Node has no such modules. Their names lead to classes, so that the classes of the project can extend them. */
+const CLOUDFLARE = `
+const named = new Map()
+const get = (_, name) => named.get(name) ?? named.set(name, class {}).get(name)
+module.exports = Object.create(new Proxy({}, { get }))
+`
+
+const cloudflare: Plugin = {
+  name: 'cloudflare',
+  setup(build) {
+    build.onResolve({ filter: /^cloudflare:/ }, ({ path }) => ({ path, namespace: 'cloudflare' }))
+    build.onLoad({ filter: /.*/, namespace: 'cloudflare' }, () => ({ contents: CLOUDFLARE, loader: 'js' }))
+  },
+}
+
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+
+/**
+ * Loads the classes that the Worker of a project serves.
+ *
+ * @throws if the project has no configuration, or its code does not build or load
+ * @example const { workers } = await definitionsOf('.')
+ */
+export async function definitionsOf(project: string): Promise<Definitions> {
+  const config = configOf(project)
+  const root = dirname(config)
+  const { wrangler, esbuild } = librariesOf(root)
+  const { entry, define, vars } = readSettings(wrangler, config)
+  const dir = join(root, '.sidejob', 'rehearse')
+  mkdirSync(dir, { recursive: true })
+  const outfile = join(dir, 'worker.mjs')
+  const { errors } = await esbuild
+    .build({
+      ...{ entryPoints: [entry], outfile, absWorkingDir: root, define, bundle: true, format: 'esm', platform: 'node' },
+      ...{ target: 'node22', jsx: 'automatic', sourcemap: 'inline', logLevel: 'silent', banner: { js: REQUIRE } },
+      // The classes and this program must share one copy of sidejob.
+      external: ['sidejob', 'sidejob/*'],
+      loader: { '.wasm': 'binary', '.bin': 'binary', '.txt': 'text', '.html': 'text', '.sql': 'text' },
+      plugins: [cloudflare],
+    })
+    .catch((error: { errors: Message[] }) => error)
+  if (errors.length > 0)
+    throw new Error((await esbuild.formatMessages(errors, { kind: 'error', color: false })).join('').trim())
+  const shown = relative(root, entry)
+  const workers = await classesOf(() => import(`${pathToFileURL(outfile)}?${Date.now()}`)).catch((error: Error) => {
+    throw new Error(`${shown} cannot be loaded in Node: ${error.message}`, { cause: error })
+  })
+  if (workers.length === 0)
+    throw new Error(`${shown}: expected createWorker with functions, got none (${basename(config)} names this entry)`)
+  return { workers, env: { ...vars, ...secretsIn(root) } }
+}

@@ -1,0 +1,98 @@
+// Jobs that wait inside their function, for rehearsals of new code. Reads only.
+
+import type { Encoded } from '../../core/codec/value.ts'
+import { readObject } from '../../core/readable.ts'
+import type { Snapshot } from '../../core/run.ts'
+import type { WaitingJob } from '../../core/waiting.ts'
+import { childrenOf, type JobRecord, statusOf } from '../../redis/record.ts'
+import type { ClaimedJob } from '../../redis/types.ts'
+import type { Context } from '../context.ts'
+import type { Ref } from '../engine.ts'
+import { type Deployment, keyOf } from '../jobs/announcement.ts'
+import { timeoutOf } from '../jobs/registry.ts'
+import { shownSnapshot } from '../run/shown.ts'
+import { runAtOf, snapshotOf } from '../run/snapshot.ts'
+
+type Filter = { queue?: string; class?: string; deployment?: string; limit?: number; cursor?: string }
+
+/** Lease of a run in milliseconds, as in its snapshot. */
+const LEASE = 45_000
+
+/** The record as a claim at `at` would leave it. */
+const begun = (id: number, record: JobRecord, at: number): JobRecord => ({
+  ...record,
+  token: `${id}.${record.runNumber ?? 1}.rehearsal`,
+  previousRanAt: record.ranAt,
+  ranAt: at,
+  leaseUntil: at + LEASE,
+})
+
+export function createWaiting({ store, registry, now }: Context) {
+  /** Deployments by the classes that they announced. */
+  async function announced(): Promise<(record: JobRecord) => string[]> {
+    const all = Object.entries(await store.deployments()).map(
+      ([id, text]) => [id, new Set(readObject<Deployment>(text)?.classes)] as const,
+    )
+    return ({ queue, class: name }) => all.flatMap(([id, classes]) => (classes.has(keyOf({ queue, name })) ? [id] : []))
+  }
+
+  /** Records of the ended children that these jobs wait for, because each has redacted paths of its own. */
+  async function heirsOf(jobs: readonly ClaimedJob[]): Promise<Map<number, JobRecord>> {
+    const ids = jobs.flatMap(({ family }) => family.map(({ id }) => id))
+    if (ids.length === 0) return new Map()
+    const { jobs: found } = await store.list({ mode: 'ids', name: ids.join(','), limit: ids.length })
+    return new Map(found.map(({ id, document }) => [id, document]))
+  }
+
+  async function shown(job: ClaimedJob, heirs: ReadonlyMap<number, JobRecord>): Promise<Omit<WaitingJob, 'servedBy'>> {
+    const { id, document, fault } = job
+    const found = await registry.find(document.queue, document.class)
+    const claimed = { ...job, document: begun(id, document, Math.max(now(), runAtOf(document) ?? 0)) }
+    const { snapshot, masked } = shownSnapshot(snapshotOf(claimed, timeoutOf(found)), document, heirs)
+    return { status: statusOf(document), snapshot, masked, ...(fault ? { fault: fault.message } : {}) }
+  }
+
+  const idOf = async (job: Ref): Promise<number> => (await store.inspect(job)).id
+
+  return {
+    /** Lists jobs that wait inside their function, newest first, each with what its next run would read. */
+    async list({ deployment, cursor, limit = 100, ...filter }: Filter): Promise<{
+      jobs: WaitingJob[]
+      cursor: string | null
+    }> {
+      const [deploymentsOf, page] = await Promise.all([
+        announced(),
+        store.list({ ...filter, mode: 'all', status: 'queued,suspended', waits: 'function', before: cursor, limit }),
+      ])
+      const asked = page.jobs.filter(
+        ({ document }) => deployment === undefined || deploymentsOf(document).includes(deployment),
+      )
+      if (asked.length === 0) return { jobs: [], cursor: page.cursor }
+      const ids = asked.map(({ id }) => id)
+      const { jobs, seen } = await store.snapshots(ids)
+      const heirs = await heirsOf(jobs)
+      const servedBy = async ({ document }: ClaimedJob) => {
+        const { push, pull } = (await registry.find(document.queue, document.class))?.definition ?? {}
+        return push || pull ? null : deploymentsOf(document)
+      }
+      return {
+        jobs: await Promise.all(
+          jobs.map(async (job) => ({ ...(await shown(job, heirs)), servedBy: await servedBy(job) })),
+        ),
+        cursor: seen < ids.length ? String(ids[seen - 1]) : page.cursor,
+      }
+    },
+
+    /** Returns kept steps that did not fit in the snapshot. */
+    async steps(job: Ref, cursor: string = '0'): Promise<{ steps: Record<string, Encoded>; cursor: string | null }> {
+      const { steps, cursor: next } = await store.steps(await idOf(job), cursor)
+      return { steps, cursor: next === '0' ? null : next }
+    },
+
+    /** Returns children that did not fit in the snapshot. */
+    async children(job: Ref, cursor: string = '0'): Promise<{ children: Snapshot['children']; cursor: string | null }> {
+      const { children, cursor: next } = await store.children(await idOf(job), cursor)
+      return { children: childrenOf(children), cursor: next === '0' ? null : next }
+    },
+  }
+}

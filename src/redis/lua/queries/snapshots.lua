@@ -1,0 +1,28 @@
+-- snapshots: Returns what the next runs of these jobs would read. Read only and bounded.
+--
+-- keys: none
+-- by: API
+-- reads: job, jobs
+-- writes: none
+-- args: ns, clock, seed, ...
+-- returns: snapshots
+--          rest: number of ids, ids
+
+local snapshot = require 'run/snapshot'
+local args = require 'runtime/args'
+local cache = require 'runtime/cache'
+
+-- Bytes per page. It ends early with large jobs, but holds at least one.
+local MAX_PAGE = 4194304
+
+local ids, rows, bytes, seen = args.take_list(), {}, 0, 0
+cache.fetch_jobs(ids)
+for _, id in ipairs(ids) do
+  local doc = cache.find(id)
+  local row = doc and row_of.waiting_job { id = id, lent = snapshot.of({ id })[1] }
+  bytes = bytes + (row and #cjson.encode(row) or 0)
+  if bytes > MAX_PAGE and #rows > 0 then break end
+  if row then rows[#rows + 1] = row end
+  seen = seen + 1
+end
+return reply.snapshots { jobs = rows, seen = seen }

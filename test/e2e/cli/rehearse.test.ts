@@ -1,0 +1,68 @@
+// `sidejob rehearse` as a person uses it: the code of a folder, with the jobs that wait on a server.
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { kind } from '../../kit/index.ts'
+import { startRehearsal } from './rehearsal.ts'
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 120_000 })
+
+const JOBS = 40
+
+describe.skipIf(kind === 'embedded')('sidejob rehearse', () => {
+  let stage: Awaited<ReturnType<typeof startRehearsal>>
+  beforeAll(async () => {
+    stage = await startRehearsal(JOBS)
+  })
+  afterAll(() => stage.close())
+
+  test('reports what the next version would do, changes nothing, and exits with 1', async () => {
+    const before = await stage.digest()
+    const { exit, printed, noted } = await stage.run()
+    expect(noted).toBe('')
+    expect(printed).toContain('class_0: 4 jobs\n  4 continue (such as job ')
+    expect(printed).toMatch(
+      /class_6: 4 jobs\n {2}4 would fail instead of repeating a step: the job keeps step "price", the function asks for step "price in cents" \(such as job \d+\)/,
+    )
+    expect(printed).toMatch(
+      /class_7: 4 jobs\n {2}4 would fail instead of waiting 13d23h longer than the code says: the job keeps sleep#1 \(sleep of 14d\), the function asks for sleep#1 \(sleep of 1h\)/,
+    )
+    expect(printed).toMatch(/class_8: 4 jobs\n {2}4 need this class, which the code does not define/)
+    expect(printed).toMatch(/class_9: 4 jobs\n {2}4 would fail: not ready for class 9/)
+    expect(printed).toMatch(/\n40 jobs: 24 continue, 16 would change\n$/)
+    expect(exit).toBe(1)
+    expect(await stage.digest()).toBe(before)
+    expect(existsSync(join(stage.project.dir, 'acted'))).toBe(false)
+  })
+
+  test('exits with 0 if all jobs continue, and has JSON for programs', async () => {
+    const { exit, printed, noted } = await stage.run('--class', 'class_3', '--limit', '3', '--json')
+    expect([exit, noted]).toEqual([0, ''])
+    const { classes, ...sums } = JSON.parse(printed)
+    expect(sums).toEqual({ jobs: 3, continues: 3, changed: 0, unjudged: 0, elsewhere: 0 })
+    expect(classes).toEqual([
+      {
+        ...{ queue: 'default', class: 'class_3', jobs: 3, continues: 3 },
+        findings: [{ is: 'continues', next: 'step "charge"', jobs: 3, example: expect.any(Number) }],
+      },
+    ])
+    expect(await stage.run('--queue', 'empty')).toMatchObject({ exit: 0, printed: 'No job waits inside a function\n' })
+  })
+
+  test('refuses a wrong command line, a folder without a Worker and code that does not build', async () => {
+    expect(await stage.run('--limit', 'x')).toMatchObject({
+      exit: 2,
+      noted: 'sidejob rehearse: --limit: expected a number above 0, got x\n',
+    })
+    expect((await stage.run('--url', 'http://127.0.0.1:1')).exit).toBe(1)
+    stage.project.write('src/broken.ts', 'export const x = (')
+    stage.project.write('wrangler.json', JSON.stringify({ name: 'mine', main: 'src/broken.ts' }))
+    expect(await stage.run()).toMatchObject({ exit: 1, noted: expect.stringContaining('src/broken.ts:1:18') })
+    stage.project.write('src/broken.ts', 'export default {}')
+    expect(await stage.run()).toMatchObject({
+      exit: 1,
+      noted: expect.stringContaining('src/broken.ts: expected createWorker with functions, got none'),
+    })
+  })
+})
