@@ -5,10 +5,11 @@ import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueView, RunUnderWay, Stats } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
 import { type Asked, page } from '../../page.ts'
-import { Choice, Head } from '../../parts/layout.tsx'
+import { Head } from '../../parts/layout.tsx'
+import { RangeChoice } from '../../parts/range.tsx'
 import { MOST_SLOW, unclaimedIn } from '../../unclaimed.ts'
 import { IN_A_ROW, isSlow, type Known, type Need, needsOf } from '../../words/needs.ts'
-import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
+import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
 import { deploymentsOf, Kinds, type KindsData, kindsOf } from '../jobs/kinds.tsx'
 import { kindsName } from '../jobs/seen-kinds.ts'
@@ -161,10 +162,7 @@ function Whole({ data }: { data: OverviewData }) {
   return (
     <>
       <Head title="Overview" note={`${longDay(now, zone)}, ${clock(now, zone).slice(0, 5)}`}>
-        <Choice
-          label="Range"
-          options={ranges.map(({ name, text }) => ({ text, to: `/?range=${name}`, on: name === data.range.name }))}
-        />
+        <RangeChoice at="/" range={data.range} />
       </Head>
       <Needs needs={data.needs} waits={data.isWhole ? quietness(data.queues, now) : undefined} />
       <Tiles data={data} />

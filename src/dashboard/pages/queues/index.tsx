@@ -3,9 +3,10 @@
 import type { QueueView } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
 import { Act as Button } from '../../parts/act.tsx'
-import { Card, Choice, Empty, Head } from '../../parts/layout.tsx'
+import { Card, Empty, Head } from '../../parts/layout.tsx'
+import { RangeChoice } from '../../parts/range.tsx'
 import { count, many } from '../../words/number.ts'
-import { rangeIn, ranges } from '../../words/series.ts'
+import { rangeIn } from '../../words/series.ts'
 import { seriesOf } from '../overview/series.ts'
 import { type Ends, QueueTable } from '../overview/tables.tsx'
 import { acts } from './acts.ts'
@@ -38,14 +39,7 @@ export const queues = page<{ queues: QueueView[]; ends: Ends }>({
         title="Queues"
         note={`${many(queues.length, 'queue')}, ${count(queues.filter(({ paused }) => paused).length)} paused`}
       >
-        <Choice
-          label="Range"
-          options={ranges.map(({ name, text }) => ({
-            text,
-            to: `/queues?range=${name}`,
-            on: name === ends.range.name,
-          }))}
-        />
+        <RangeChoice at="/queues" range={ends.range} />
       </Head>
       <Card>
         {queues.length === 0 ? (

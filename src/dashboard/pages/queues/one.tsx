@@ -3,10 +3,11 @@
 import type { Point } from '../../../core/series.ts'
 import type { ProcessView, QueueDetail } from '../../../engine/engine.ts'
 import { page } from '../../page.ts'
-import { Card, Choice, Head, To } from '../../parts/layout.tsx'
+import { Card, Head, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
+import { RangeChoice } from '../../parts/range.tsx'
 import { count, many } from '../../words/number.ts'
-import { columnsOf, deploysIn, type Range, rangeIn, ranges } from '../../words/series.ts'
+import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { Ends } from '../overview/chart.tsx'
@@ -54,14 +55,7 @@ export const queue = page<QueueData>({
         title={<Name of={queue.name} most={60} />}
         note={`${queue.mode}, ${count(queue.lanes)} of ${many(queue.maxLanes, 'lane')} open`}
       >
-        <Choice
-          label="Range"
-          options={ranges.map(({ name, text }) => ({
-            text,
-            to: `/queues/${encodeURIComponent(queue.name)}?range=${name}`,
-            on: name === range.name,
-          }))}
-        />
+        <RangeChoice at={`/queues/${encodeURIComponent(queue.name)}`} range={range} />
         <To kind="btn" to={`/jobs?queue=${encodeURIComponent(queue.name)}`}>
           Its jobs
         </To>

@@ -1,0 +1,12 @@
+// The choice of the time that a chart shows.
+
+import { type Range, ranges } from '../words/series.ts'
+import { Choice } from './layout.tsx'
+
+/** @example <RangeChoice at="/queues" range={range} /> */
+export const RangeChoice = ({ at, range }: { at: string; range: Range }) => (
+  <Choice
+    label="Range"
+    options={ranges.map(({ name, text }) => ({ text, to: `${at}?range=${name}`, on: name === range.name }))}
+  />
+)
