@@ -8,6 +8,7 @@ import type { Changes, Snapshot } from '../core/run.ts'
 import { closedIn } from '../core/schemas.ts'
 import { type GivenWaitingJob, type WaitingJob, waitingJob } from '../core/waiting.ts'
 import { Terminal, type Worker } from '../core/worker.ts'
+import { OlderCode } from '../engine/run/code-change.ts'
 import { LostRun, runFunction } from '../engine/run/function.ts'
 import type { JobTools } from '../engine/run/tools.ts'
 
@@ -161,7 +162,7 @@ export async function rehearse(
 }
 
 function ended(error: unknown): Partial<Changes> {
-  if (error instanceof LostRun) return {}
+  if (error instanceof LostRun || error instanceof OlderCode) return {}
   throw error
 }
 

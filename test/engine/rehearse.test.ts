@@ -63,6 +63,10 @@ const many = define(
   { in: { go: port() } },
 )
 define('plain', async (job) => job.suspend())
+const patched = define('patched', async (job) => {
+  if (await job.patched('soon')) await job.sleep('1 hour', { name: 'soon' })
+  await job.step('charge', does('charge'))
+})
 
 let kit: Kit
 let client: ReturnType<typeof clientOf>
@@ -264,6 +268,18 @@ describe('a rehearsal', () => {
       await job.step('charge', does('charge'))
     }
     expect(await judged(order, patched)).toEqual({ is: 'continues', next: 'step "receipt"' })
+  })
+
+  test('finds jobs with a patch that the code lacks, as before a rollback', async () => {
+    const lacks: Perform = async (job) => {
+      await job.sleep('3 days')
+      await job.step('charge', does('charge'))
+    }
+    expect(await judged(patched, lacks)).toMatchObject({
+      is: 'waits',
+      change: { kept: 'soon (sleep of 1h)', asked: 'sleep#1 (sleep of 3d)' },
+      fails: true,
+    })
   })
 
   test('waits on for a value, and ends before the commit that takes it', async () => {
