@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { secretsIn } from './secrets.ts'
 import { startStack } from './stack.ts'
+import { createUnnamed } from './unnamed.ts'
 
 export type { Stack } from './stack.ts'
 
@@ -59,6 +60,7 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
   const config = configOf(project)
   // The local QStash needs it too, and does not read .dev.vars.
   const { SIDEJOB_TEST_CLOCK = process.env.SIDEJOB_TEST_CLOCK } = secretsIn(dirname(config))
+  const warn = createUnnamed(options.say ?? (() => undefined))
   let late: ReturnType<typeof setTimeout> | undefined
   /** Finds runs that were cut off. */
   const tickLater = () => {
@@ -86,6 +88,7 @@ export async function startDev({ project = '.', vars = {}, port = 8787, onReload
     onReload(ms) {
       onReload?.(ms)
       tickLater()
+      void warn(stack).catch(() => undefined)
     },
     onLoop: tickLater,
   })

@@ -88,6 +88,12 @@ export function waitText(key: string, { kind, on, ms, class: name }: Asked): str
   return `${place.name}${place.where} (${what[kind]})`
 }
 
+/** True if a wait is kept under its kind and position. @example isUnnamed('~sleep#1', { kind: 'sleep' }) // true */
+export function isUnnamed(key: string, { kind, on, class: called }: Asked): boolean {
+  const position = placed(key).name.match(/^(.*)#\d+$/s)
+  return position !== null && position[1] === (kind === 'waitFor' ? on : kind === 'callWorker' ? called : kind)
+}
+
 const members = ['kind', 'on', 'ms', 'class'] as const
 
 /** True if the kept wait differs. */

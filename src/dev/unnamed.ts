@@ -1,0 +1,57 @@
+// Waits without a name at which jobs wait: an edit of the function can give them another position.
+
+import type { GivenWaitingJob } from '../core/waiting.ts'
+import { isUnnamed, type Waited, waitText } from '../engine/run/code-change.ts'
+
+/** Maximum number of waiting jobs that a reload reads. */
+const READ = 100
+
+type Waiting = Pick<GivenWaitingJob, 'servedBy' | 'snapshot'>
+
+/** Unnamed waits of one job that have not ended, in words. */
+function waitsOf({ snapshot: { steps = {}, run } }: Waiting): string[] {
+  const open = Object.entries(steps).filter(([key, value]) => {
+    const wait = value as Waited | null
+    if (!key.startsWith('~') || !wait?.kind || wait.done || !isUnnamed(key, wait)) return false
+    return wait.kind !== 'sleep' || Math.ceil(wait.until!) >= run.startedAt
+  })
+  return open.map(([key, value]) => waitText(key, value as Waited).replaceAll(/\[\d+\]/g, ''))
+}
+
+/**
+ * Lines by class and wait.
+ *
+ * @example unnamedLines(jobs) // ['2 jobs of class order wait at sleep#1 (sleep of 14d). Name it …']
+ */
+export function unnamedLines(jobs: readonly Waiting[], hasMore = false): Map<string, string> {
+  const counts = new Map<string, { of: string; at: string; n: number }>()
+  for (const job of jobs.filter(({ servedBy }) => servedBy !== null))
+    for (const at of new Set(waitsOf(job))) {
+      const of = job.snapshot.job.class
+      const counted = counts.get(`${of} ${at}`) ?? { of, at, n: 0 }
+      counts.set(`${of} ${at}`, { ...counted, n: counted.n + 1 })
+    }
+  const lines = [...counts].map(([key, { of, at, n }]): [string, string] => {
+    const many = `${hasMore ? 'At least ' : ''}${n} ${n === 1 ? 'job' : 'jobs'} of class ${of} ${n === 1 ? 'waits' : 'wait'}`
+    return [key, `${many} at ${at}. Name it before you add or remove waits around it: { name: '…' } in its options`]
+  })
+  return new Map(lines)
+}
+
+/**
+ * Reports each unnamed wait once, after a reload.
+ *
+ * @example const warn = createUnnamed(console.log); await warn({ url, apiKey })
+ */
+export function createUnnamed(say: (line: string) => void) {
+  const reported = new Set<string>()
+  return async ({ url, apiKey }: { url: string; apiKey: string }): Promise<void> => {
+    const answer = await fetch(`${url}/v1/waiting?limit=${READ}`, { headers: { authorization: `Bearer ${apiKey}` } })
+    if (!answer.ok) return
+    const { jobs, cursor } = (await answer.json()) as { jobs: Waiting[]; cursor: string | null }
+    for (const [key, line] of unnamedLines(jobs, cursor !== null)) {
+      if (!reported.has(key)) say(line)
+      reported.add(key)
+    }
+  }
+}
