@@ -11,6 +11,8 @@ const src = join(import.meta.dirname, '../../src')
 
 const page = `# Errors
 
+<!-- keywords: error codes, status codes, 400, 401, 404, 409, 413, 422, 429, 503, 507 -->
+
 Every error is JSON: \`{ "error": { "code", "message", "path", "retryAfter", "doc_url" } }\`. Programs decide by \`code\`. The message
 is for people: it states the expected and the received value. \`path\` names the field that caused the error.
 \`retryAfter\`, like the header \`Retry-After\`, is the number of seconds to wait before the next attempt.
