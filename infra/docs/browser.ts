@@ -4,7 +4,6 @@ import { find, loadIndex } from './search.ts'
 
 const input = document.querySelector<HTMLInputElement>('#search')!
 const results = document.querySelector<HTMLOListElement>('#results')!
-/** Path from this page to the top of the site. */
 const { top: base = '' } = document.body.dataset
 
 let index: ReturnType<typeof loadIndex> | undefined

@@ -84,7 +84,6 @@ export function createIndex(sections: readonly Section[]): MiniSearch<Section> {
 
 export const loadIndex = (text: string): MiniSearch<Section> => MiniSearch.loadJSON<Section>(text, options)
 
-/** A word, or a word of the manual for it. */
 const either = (word: string): Query => {
   const ours = synonyms[stem(word)] ?? synonyms[word.toLowerCase()]
   return ours ? { combineWith: 'OR', queries: [...new Set([word, ...ours.split(' ')])] } : word
@@ -92,7 +91,6 @@ const either = (word: string): Query => {
 
 export type Found = { id: string; title: string; page: string }
 
-/** Sections of one page among the results. */
 const OF_A_PAGE = 2
 
 /**

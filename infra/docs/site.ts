@@ -71,7 +71,6 @@ function draw(path: string): Page {
 /** Other words for a page, which its comment `keywords` lists. */
 const keywordsOf = (html: string): string => /<!-- keywords: ([\s\S]*?)\s-->/.exec(html)?.[1] ?? ''
 
-/** Sections for the search: each heading with its text. */
 function sectionsOf(path: string, title: string, html: string): Section[] {
   const parts = html.split(/(?=<h[1-3] id=")/).filter((part) => part.startsWith('<h'))
   return parts.map((part) => {
@@ -114,7 +113,6 @@ function pagesFrom(start: string[]): Page[] {
 const cut = (html: string, isThere: (href: string) => boolean): string =>
   html.replace(/<a href="(?![a-z]+:|#)([^"]+)">([\s\S]*?)<\/a>/g, (whole, href, text) => (isThere(href) ? whole : text))
 
-/** Target of a page as Markdown. */
 const markdownOf = (path: string): string => targetOf(path).replace(/\.html$/, '.md')
 
 /** A page as Markdown, with links to pages as Markdown. Links to pages that the site lacks become text. */
@@ -133,13 +131,11 @@ function markdown({ path, text }: Page, isThere: (target: string) => boolean): s
     .replace(/<!-- [\s\S]*? -->\n/g, '')
 }
 
-/** The first sentence of a page. */
 const summaryOf = ({ html }: Page): string => {
   const [, first = ''] = /<p>([\s\S]*?)<\/p>/.exec(html) ?? []
   return /^.*?[.:](?=\s|$)/.exec(plain(first))?.[0] ?? plain(first)
 }
 
-/** Lists the pages for programs, in the order of the manual. */
 function llms(nav: Nav, pages: readonly Page[]): string {
   const pageAt = new Map(pages.map((page) => [page.path, page]))
   const line = (path: string) => {
