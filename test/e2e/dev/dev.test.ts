@@ -129,5 +129,7 @@ test('a Worker that throws on start prints the position, and the last good one c
   const { id } = await post([2])
   await line(new RegExp(`^✓ double #${id} `))
   const client = createClient({ url: stack.url, key: stack.apiKey })
+  // The line is printed before the run is committed.
+  await expect.poll(async () => (await client.jobs.get(id)).status).toBe('completed')
   expect((await client.ports.read(id, 'out', 'doubled', { max: 1 })).values[0]?.data).toBe(6)
 })
