@@ -456,10 +456,11 @@ export function createJudge(report: Report) {
     }
     for (const { id, doc } of after.jobs.values()) {
       if (isStopped(doc)) wantedAt.delete(id)
-      // A schedule that a caller ends before its first run completes without one.
-      if (facts.rescheduled.includes(id) && doc.place === 'c') wantedAt.delete(id)
+      // A schedule that a caller ends between two runs completes without another one.
+      const isEnded = facts.rescheduled.includes(id) && doc.place === 'c'
+      if (isEnded) wantedAt.delete(id)
       // A follower is at the place of its children, without a run.
-      if (isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
+      if (isEnded || isStopped(doc) || doc.waitsFor || (doc.followed && doc.place !== 'l')) childNewsAt.delete(id)
     }
   }
 
