@@ -76,7 +76,7 @@ export function createPlaces<E extends Engine>(
   async function eraseFiles(name: string, cursor: string, preview = false) {
     const { bucket } = placeOf(name).downloads!.files
     const { objects, cursor: next } = await bucket.list({ limit: ERASED_FILES, ...(cursor && { cursor }) })
-    if (!preview) for (const { key } of objects) await bucket.delete(key)
+    if (!preview) await Promise.all(objects.map(({ key }) => bucket.delete(key)))
     return { files: objects.length, cursor: next === undefined ? null : FILES + next }
   }
 

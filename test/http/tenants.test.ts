@@ -1,14 +1,18 @@
 // Tenants: every route with every key at every address, and two of them on one Redis that see nothing of each other.
 
+import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { folderOf } from '../../src/cloudflare/tenants.ts'
 import { newKey } from '../../src/core/crypto.ts'
 import type { SidejobError } from '../../src/core/errors.ts'
+import type { Bucket, Downloads } from '../../src/core/files.ts'
 import { addressOf, namespaceOf } from '../../src/core/tenant.ts'
 import { createSessionDoor, type Seen } from '../../src/dashboard/session.ts'
 import type { Scope } from '../../src/engine/engine.ts'
 import type { Engine } from '../../src/engine/index.ts'
 import { createEngine } from '../../src/engine/index.ts'
 import { facades } from '../../src/facades/index.ts'
+import { createFiles, type R2, r2Bucket } from '../../src/files.ts'
 import { createApp } from '../../src/http/app.ts'
 import { createDoor } from '../../src/http/door.ts'
 import { createGate } from '../../src/http/gate.ts'
@@ -19,6 +23,10 @@ import { defineWorker, port } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 import { fakeEngine } from './fake-engine.ts'
 
+const requireAsWrangler = createRequire(createRequire(import.meta.url).resolve('wrangler/package.json'))
+const { Miniflare, convertV4MiniflareOptions } = requireAsWrangler('miniflare') as typeof import('miniflare')
+
+const HOUR = 3_600_000
 const publicUrl = 'https://jobs.example.com'
 const routes = [...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))]
 const scopes: Scope[] = ['read', 'write', 'work', 'admin']
@@ -153,6 +161,15 @@ describe('two tenants on one Redis', () => {
   let ask: (key: string, address: string, body?: unknown) => Promise<{ status: number; body: never }>
   const key: Record<string, string> = {}
   let engineOf: (tenant: string) => Promise<Engine>
+  /** R2 as Cloudflare runs it on one machine. */
+  let cloud: InstanceType<typeof Miniflare>
+  let bucket: Bucket
+
+  function downloadsOf(tenant: string): Downloads {
+    const own = folderOf(bucket, `t/${tenant}/`)
+    const files = createFiles({ bucket: own, secret: 's', publicUrl, now: Date.now })
+    return { files, allowHosts: [], keep: HOUR }
+  }
 
   const double = defineWorker({
     class: 'double',
@@ -162,6 +179,8 @@ describe('two tenants on one Redis', () => {
 
   beforeAll(async () => {
     kit = await startKit({ hold: true, workers: [double], apiKey: 'dev' })
+    cloud = new Miniflare(convertV4MiniflareOptions({ modules: true, script: '', r2Buckets: ['FILES'] }))
+    bucket = r2Bucket((await cloud.getR2Bucket('FILES')) as unknown as R2)
     const make = (tenant: string): Place => ({
       engine: createEngine({
         ...kit.engineOptions,
@@ -171,6 +190,7 @@ describe('two tenants on one Redis', () => {
         qstash: { ...kit.engineOptions.qstash, publicUrl: addressOf(kit.engineOptions.qstash.publicUrl, tenant) },
       }),
       publicUrl: addressOf(publicUrl, tenant),
+      ...(tenant.startsWith('with-files') && { downloads: downloadsOf(tenant) }),
     })
     const tenants = createPlaces(kit.engine, make)
     engineOf = async (tenant) => (await tenants.open(tenant))!.engine
@@ -200,6 +220,7 @@ describe('two tenants on one Redis', () => {
     for (const tenant of ['acme', 'globex'])
       expect(await ((await engineOf(tenant)) as Kit['engine']).doctor.verify()).toEqual([])
     await kit.close()
+    await cloud.dispose()
   })
 
   /** All that a tenant can name. */
@@ -390,6 +411,47 @@ describe('two tenants on one Redis', () => {
       expect.objectContaining({ verb: 'tenants.remove', path: '/v1/tenants/gone?erase=true' }),
     )
     expect((await ask('dev', 'DELETE /v1/tenants/gone?preview=true')).status).toBe(400)
+  })
+
+  test('files of an erased tenant are gone, and those of other tenants and of the deployment stay', async () => {
+    const names = ['with-files', 'with-files-too']
+    for (const name of names) await ask('dev', `PUT /v1/tenants/${name}`)
+    const [own, other] = names.map((name) => folderOf(bucket, `t/${name}/`)) as [Bucket, Bucket]
+    const keysIn = async (of: Bucket) => {
+      const keys: string[] = []
+      for (let cursor: string | undefined = ''; cursor !== undefined; ) {
+        const page = await of.list({ limit: 1_000, ...(cursor && { cursor }) })
+        keys.push(...page.objects.map(({ key }) => key))
+        cursor = page.cursor
+      }
+      return keys
+    }
+    const put = (of: Bucket, n: number) => of.put(`abc/file-${n}`, new Uint8Array([n % 256]), {})
+    await Promise.all(Array.from({ length: 110 }, (_, n) => put(own, n)))
+    await Promise.all([1, 2, 3].flatMap((n) => [put(other, n), put(bucket, n)]))
+
+    const erase = async (query = '') => {
+      let [files, calls, cursor] = [0, 0, '0' as string | null]
+      while (cursor !== null) {
+        const address = `DELETE /v1/tenants/with-files?erase=true${query}&cursor=${encodeURIComponent(cursor)}`
+        const { status, body } = await ask('dev', address)
+        expect(status).toBe(200)
+        files += (body as { files: number }).files
+        calls++
+        cursor = (body as { cursor: string | null }).cursor
+      }
+      return { files, calls }
+    }
+    // The keys in Redis, then two pages of files.
+    expect(await erase('&preview=true')).toEqual({ files: 110, calls: 3 })
+    expect(await keysIn(own)).toHaveLength(110)
+    expect(await erase()).toEqual({ files: 110, calls: 3 })
+    expect(await keysIn(own)).toEqual([])
+    expect(await erase()).toEqual({ files: 0, calls: 2 })
+    expect(await keysIn(other)).toHaveLength(3)
+    const left = await keysIn(bucket)
+    expect(left.filter((key) => key.startsWith('abc/'))).toHaveLength(3)
+    expect(left).toHaveLength(6)
   })
 
   test('a stream of a tenant hears its channel only, also by a token', async () => {
