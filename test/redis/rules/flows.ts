@@ -1,10 +1,11 @@
 // Rules 35 and 36: jobs that follow their children, and wires between ports.
 
 import { expect } from 'vitest'
-import type { Encoded } from '../../../src/core/codec/value.ts'
+import { type Encoded, encodeValue } from '../../../src/core/codec/value.ts'
 import type { Changes, Op } from '../../../src/core/run.ts'
 import type { FlowEvent } from '../../../src/engine/engine.ts'
-import type { Facts, Making, World } from '../direct.ts'
+import { ops } from '../../../src/redis/ops.ts'
+import type { Facts, Making, Run, World } from '../direct.ts'
 
 const anything = { in: { '*': {} }, out: { '*': {} } }
 const spawn = (name: string): Op => ({
@@ -114,6 +115,27 @@ const rule35: Facts = {
       await isIdle(world)
       world.advance(61_000)
       expect((await ownRun(world)).id).toBe(id)
+    }
+  },
+  async 'a schedule that ends between two slots still follows its children'(world) {
+    const endings: [(run: Run) => Promise<string>, string][] = [
+      [(run) => run.commit(), 'completed'],
+      [(run) => run.suspend(), 'suspended'],
+      [(run) => run.fail(), 'queued'],
+    ]
+    for (const [end, expected] of endings) {
+      const slot = world.now()
+      const id = await world.make({ queue: 'other', repeat: encodeValue('STARTED, +1 HOUR'), slot })
+      await (await ownRun(world)).commit({ end: 'follow', ops: [spawn('a')] })
+      const { a } = (await world.engine().jobs.get(String(id))).children
+      await (await world.claimOne()).commit()
+      expect((await world.document(id)).place).toBe('t')
+      await world.change(a!.id, ...ops.run({}))
+      await end(await world.claimOne())
+      await world.change(id, ...ops.patch({ fields: { repeats: '', nextSlot: '' } }))
+      expect([expected, await status(world, id)]).toEqual([expected, expected])
+      if (expected === 'queued') await (await ownRun(world)).commit()
+      await world.change(id, ...ops.delete({ force: true }))
     }
   },
   async 'it runs when a child fails, whatever its siblings do'(world) {

@@ -1,6 +1,7 @@
 
 local on_records = {}
 
+local follow = require 'family/follow'
 local kin = require 'family/kin'
 local aliases = require 'job/aliases'
 local ending = require 'job/ending'
@@ -100,6 +101,7 @@ function verbs.patch(me, patched)
   end
   values.check(me.id, doc)
   if ended and doc.place == PLACE.timers and has_no_run_left(doc) then
+    if doc.followed then return follow.end_schedule(me.id, doc) end
     return ending.finish(me.id, doc, PLACE.completed, 'null')
   end
   if (postponed or scheduled) and rests(doc) then
