@@ -134,9 +134,13 @@ export function createSlotsJudge(report: Report) {
 
     /** Reports schedules that did not run a due slot, unless a failure or a child holds them up. */
     caughtUp({ jobs }: View, now: number): void {
+      // Pull workers take jobs in the order of their due times, so a schedule that catches up goes first.
+      const isBehind = ({ place, queue, sequence }: JobRecord) =>
+        place === 'p' &&
+        [...jobs.values()].some(({ doc }) => doc.place === 'p' && doc.queue === queue && doc.sequence < sequence)
       for (const { id, doc } of jobs.values()) {
         const isHeldUp = isStopped(doc) || doc.place === 's' || doc.failures || doc.lostInARow || doc.backoffUntil
-        if (!doc.repeats || !doc.nextSlot || isHeldUp) continue
+        if (!doc.repeats || !doc.nextSlot || isHeldUp || isBehind(doc)) continue
         if (Math.max(doc.nextSlot, doc.ranAt ?? 0) < now - LATEST)
           report('a slot that was due was not run', `${id}: ${doc.nextSlot} at ${now}`)
       }
