@@ -12,12 +12,13 @@ export type Listed = Route & { resource: string; verb: string }
 
 export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
   const schemas: Record<string, Schema> = {}
+  const described = describeAll([failure, ...routes.flatMap(schemasOf)], schemas)
+  const schemaOf: Describe = (schema) => described.get(schema)!
   const paths: OpenApi['paths'] = {}
   for (const route of routes) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, describer(schemas)) }
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, { schemaOf, schemas }) }
   }
-  describer(schemas)(failure)
   return {
     openapi: '3.1.0',
     info: { title: 'sidejob', version: '1', description: about },
@@ -42,8 +43,26 @@ const securitySchemes = {
 }
 
 type Describe = (schema: z.ZodType) => Schema
+type Shape = { $ref?: string; anyOf?: Shape[]; required?: string[]; minProperties?: number; type?: string }
 
-const operation = (route: Listed, schemaOf: Describe): Operation => {
+const schemasOf = ({ path, query, body, answers, facade }: Route): z.ZodType[] =>
+  [...namesIn(path).map((name) => pathParams[name]), query, body, ...Object.values(answers), facade?.failure].filter(
+    (schema) => schema !== undefined,
+  )
+
+/** True if an empty object does not fit the schema. To try one would compile the schema, which takes long. */
+function needsBody(
+  { $ref, anyOf, required = [], minProperties = 0, type }: Shape,
+  named: Record<string, Shape>,
+): boolean {
+  if ($ref) return needsBody(named[$ref.split('/').at(-1)!]!, named)
+  if (anyOf) return anyOf.every((one) => needsBody(one, named))
+  return type !== 'object' || required.length > 0 || minProperties > 0
+}
+
+type Described = { schemaOf: Describe; schemas: Record<string, Schema> }
+
+const operation = (route: Listed, { schemaOf, schemas }: Described): Operation => {
   const text = [route.description, route.forced && `\`force=true\` needs the scope ${route.forced}.`]
     .filter(Boolean)
     .join(' ')
@@ -55,7 +74,7 @@ const operation = (route: Listed, schemaOf: Describe): Operation => {
     security: security(route),
     parameters: [...inPath(route, schemaOf), ...inQuery(route, schemaOf), ...inHeader(route)],
     ...(route.body && {
-      requestBody: { required: !route.body.safeParse({}).success, content: data(schemaOf(route.body)) },
+      requestBody: { required: needsBody(schemaOf(route.body), schemas), content: data(schemaOf(route.body)) },
     }),
     responses: responses(route, schemaOf),
   }
@@ -135,26 +154,27 @@ names.add(workerView, { id: 'Worker' })
 names.add(queueView, { id: 'Queue' })
 names.add(failure, { id: 'Error' })
 
-/** Describes a schema. Named shapes go to `schemas` and are referenced. */
+/**
+ * Describes schemas in one pass, because shapes that they share are then read once. Named shapes go to `schemas` and
+ * are referenced.
+ */
+function describeAll(list: Iterable<z.ZodType>, schemas: Record<string, Schema>): Map<z.ZodType, Schema> {
+  const all = [...new Set(list)]
+  const whole = z.object(Object.fromEntries(all.entries()))
+  const text = JSON.stringify(z.toJSONSchema(whole, { io: 'input', metadata: names, override }))
+  const { properties, $defs = {} } = JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as {
+    properties: Record<string, Schema>
+    $defs?: Record<string, Schema>
+  }
+  for (const [name, { id: _, ...named }] of Object.entries($defs)) schemas[name] = named
+  return new Map(all.map((schema, n) => [schema, properties[n]!]))
+}
+
+/** Describes one schema. Named shapes go to `schemas` and are referenced. */
 export const describer =
   (schemas: Record<string, Schema>): Describe =>
-  (schema) => {
-    const {
-      $schema,
-      $defs = {},
-      ...described
-    } = JSON.parse(
-      JSON.stringify(z.toJSONSchema(schema, { io: 'input', metadata: names, override })).replaceAll(
-        '"#/$defs/',
-        '"#/components/schemas/',
-      ),
-    ) as Schema & { $defs?: Record<string, Schema> }
-    for (const [id, { id: _, ...named }] of Object.entries($defs)) schemas[id] = named
-    if (typeof described.id !== 'string') return described
-    const { id, ...named } = described
-    schemas[id as string] = named
-    return { $ref: `#/components/schemas/${id}` }
-  }
+  (schema) =>
+    describeAll([schema], schemas).get(schema)!
 
 const override = ({
   zodSchema,
@@ -168,6 +188,7 @@ const override = ({
     jsonSchema.description = 'any value'
   }
   if (zodSchema === moment) delete jsonSchema.pattern
-  const description = z.globalRegistry.get(zodSchema as z.ZodType)?.description
+  const { description, minProperties } = z.globalRegistry.get(zodSchema as z.ZodType) ?? {}
   if (typeof description === 'string') jsonSchema.description = description
+  if (typeof minProperties === 'number') jsonSchema.minProperties = minProperties
 }

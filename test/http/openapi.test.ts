@@ -28,6 +28,15 @@ test('the document states its version and its address', () => {
   expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'sidejob' }, servers: [{ url: publicUrl }] })
 })
 
+test('a body is required exactly if an empty one is refused', () => {
+  const needed = (isNeeded: (route: (typeof all)[number], body: Operation['requestBody']) => boolean) =>
+    operations.flatMap(({ operation }) => {
+      const route = all.find(({ resource, verb }) => `${resource}.${verb}` === operation.operationId)!
+      return route.body && isNeeded(route, operation.requestBody) ? [operation.operationId] : []
+    })
+  expect(needed((_, body) => body!.required)).toEqual(needed(({ body }) => !body!.safeParse({}).success))
+})
+
 test('every name in a path is a parameter', () => {
   for (const { path, operation } of operations) {
     const inPath = operation.parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => `{${name}}`)

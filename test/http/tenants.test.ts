@@ -413,7 +413,7 @@ describe('two tenants on one Redis', () => {
     expect((await ask('dev', 'DELETE /v1/tenants/gone?preview=true')).status).toBe(400)
   })
 
-  test('files of an erased tenant are gone, and those of other tenants and of the deployment stay', async () => {
+  test('erasing a tenant erases its files, and no file of another tenant or of the deployment', async () => {
     const names = ['with-files', 'with-files-too']
     for (const name of names) await ask('dev', `PUT /v1/tenants/${name}`)
     const [own, other] = names.map((name) => folderOf(bucket, `t/${name}/`)) as [Bucket, Bucket]

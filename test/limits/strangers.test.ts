@@ -19,15 +19,17 @@ const HEADER_BYTES = 30_000
 const BODY_BYTES = 4 * 1024 * 1024
 
 const { engine } = fakeEngine({ keys: { authenticate: async () => undefined } })
-const app = createApp({
-  engine,
-  verify: verifier({ current: 'current', next: 'next', now: Date.now }),
-  publicUrl: 'https://jobs.example.com',
-  apiKey: 'key',
-  facades,
-  dashboard: dashboard(),
-  report: () => undefined,
-})
+const freshApp = () =>
+  createApp({
+    engine,
+    verify: verifier({ current: 'current', next: 'next', now: Date.now }),
+    publicUrl: 'https://jobs.example.com',
+    apiKey: 'key',
+    facades,
+    dashboard: dashboard(),
+    report: () => undefined,
+  })
+const app = freshApp()
 
 const words = (text: (n: number) => string, bytes: number): string => {
   let made = ''
@@ -94,20 +96,18 @@ const others = ['GET /ui/assets/x', 'POST /ui/jobs', 'GET /t/x/v1/jobs', 'OPTION
 const doors = [...new Set([...routes, ...pages, ...others])]
 
 /** CPU time of one request in this process, in milliseconds. */
-async function cost(door: string, { query = '', headers = {}, body, tail = '' }: Strain): Promise<number> {
+async function cost(door: string, { query = '', headers = {}, body, tail = '' }: Strain, by = app): Promise<number> {
   const [method, path] = door.split(' ') as [string, string]
   const sent = method === 'GET' || method === 'DELETE' || method === 'OPTIONS' ? undefined : body?.()
   const url = `https://jobs.example.com${path}${tail}${query ? `?${query}` : ''}`
   const request = new Request(url, { method, headers, body: sent, redirect: 'manual' })
   const before = process.cpuUsage()
-  const response = await app.fetch(request)
+  const response = await by.fetch(request)
   await response.arrayBuffer()
   const { user, system } = process.cpuUsage(before)
   expect(response.status).not.toBe(500)
   return (user + system) / 1_000
 }
-
-const median = (numbers: number[]): number => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]!
 
 test.each(Object.entries(strains))(
   '%s costs no route more than 50 ms of the isolate',
@@ -116,10 +116,11 @@ test.each(Object.entries(strains))(
     const slow: string[] = []
     for (const door of doors) {
       let took = [await cost(door, strain)]
-      // Most routes are far below the bound at once; slower ones are measured again.
+      // Most routes are far below the bound at once. Slower ones are measured again, each time as the first request of
+      // an app; other work of this machine only adds to the time.
       if (took[0]! >= MOST / 2) {
-        for (let n = 1; n < TIMES; n++) took = [...took, await cost(door, strain)]
-        if (median(took) >= MOST) slow.push(`${door}: ${took.map(Math.round)} ms`)
+        for (let n = 1; n < TIMES; n++) took = [...took, await cost(door, strain, freshApp())]
+        if (Math.min(...took) >= MOST) slow.push(`${door}: ${took.map(Math.round)} ms`)
       }
     }
     expect(slow).toEqual([])

@@ -25,6 +25,7 @@ export const portWrite = z
     (given) => (given.values === undefined) !== (given.value === undefined),
     'expected either "values" or "value"',
   )
+  .meta({ minProperties: 1 })
 
 export const portRead = z.strictObject({
   max: z.int().min(1).max(VALUES).optional(),
