@@ -14,6 +14,8 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
   },
   queued: {
     running: 'claim',
+    suspended: 'its schedule ended, and a child that it follows is not completed',
+    completed: 'its schedule ended',
     failed: 'delivered too often without an answer, or its class is banned',
     terminating: 'terminate, runaway guard',
     terminated: 'terminate, no shutdown hook',
@@ -26,13 +28,13 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
     terminating: 'terminate',
   },
   suspended: {
-    queued: 'input, child or run',
+    queued: 'input, child or run, a schedule is set',
     completed: 'all the children that it follows are',
     terminating: 'terminate',
     terminated: 'terminate, no shutdown hook',
   },
   completed: {
-    queued: 'input, child or run',
+    queued: 'input, child or run, a schedule is set',
     suspended: 'a child that it follows has something to do',
     terminating: 'terminate',
     terminated: 'terminate, no shutdown hook',
