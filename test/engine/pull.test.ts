@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
-import type { Changes, Snapshot } from '../../src/core/run.ts'
+import type { Changes, Op, Snapshot } from '../../src/core/run.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
@@ -655,3 +655,33 @@ test.each(['x', '1', '1.1', '0.1.abc', '7.1.abc', 'nightly.1.abc', '1..', '99999
       })
   },
 )
+
+test('a pull worker makes a patch with a step of its own, as docs/waits.md says', async () => {
+  const queue = await queueOf('order')
+  const effects: number[] = []
+  const one = encodeValue(1)
+  /** One run of the worker, before or after its edit. */
+  async function serve(isEdited: boolean): Promise<void> {
+    const [run] = await kit.engine.runs.claim(queue, {})
+    const {
+      job,
+      steps = {},
+      run: { token },
+    } = run!
+    const kept = steps['patched:check']
+    const isPatched = isEdited && (kept === undefined ? !steps.reserve : kept === encodeValue(true))
+    if (isPatched && !steps.check) effects.push(job.id)
+    const ops: Op[] = ['reserve', ...(isPatched ? ['check'] : [])].map((name) => ({ op: 'step', name, value: one }))
+    if (isEdited) ops.unshift({ op: 'step', name: 'patched:check', value: encodeValue(isPatched) })
+    const pause = { until: kit.now() + MINUTE }
+    await kit.engine.runs.commit(token, steps.reserve ? { end: 'completed' } : { end: 'suspended', pause, ops })
+  }
+  const old = await kit.make('order', { queue })
+  await serve(false)
+  const fresh = await kit.make('order', { queue })
+  await serve(true)
+  await kit.advance(MINUTE)
+  for (let n = 0; n < 2; n++) await serve(true)
+  expect(await Promise.all([old, fresh].map(kit.statusOf))).toEqual(['completed', 'completed'])
+  expect(effects).toEqual([fresh])
+})
