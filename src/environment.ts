@@ -5,12 +5,16 @@ import { readPrices } from './core/cost.ts'
 import { SidejobError } from './core/errors.ts'
 import type { Downloads } from './core/files.ts'
 import { MOST_HISTORY } from './core/schemas/job-options.ts'
+import { codeVersion } from './core/schemas/names.ts'
 import { duration } from './core/time.ts'
 import { development } from './development.ts'
 import type { EngineOptions } from './engine/index.ts'
 import type { SettingName } from './settings.ts'
 
-export type Environment = { [Name in SettingName]?: string }
+/** Cloudflare's binding for the version of a Worker. */
+export type VersionMetadata = { id: string; tag?: string; timestamp?: string }
+
+export type Environment = { [Name in SettingName]?: string } & { CF_VERSION_METADATA?: VersionMetadata }
 
 export type Deployment = {
   engine: Pick<
@@ -29,6 +33,8 @@ export type Deployment = {
     | 'maxLost'
     | 'history'
     | 'prices'
+    | 'version'
+    | 'grace'
   >
   publicUrl: string
   signingKeys: { current: string; next: string }
@@ -106,6 +112,23 @@ const laneOf = (env: Environment) => ({
   ...(env.SIDEJOB_LANE_REQUESTS ? { requests: wholeNumber('SIDEJOB_LANE_REQUESTS', env.SIDEJOB_LANE_REQUESTS) } : {}),
 })
 
+/** Characters of Cloudflare's id of a version, which is unique for one Worker. */
+const SHORT_ID = 8
+
+/** The setting, or the tag or id of Cloudflare's version. */
+export function versionOf({ SIDEJOB_VERSION: own, CF_VERSION_METADATA, PUBLIC_URL }: Environment): string | undefined {
+  if (own) {
+    const { success } = codeVersion.safeParse(own)
+    if (success) return own
+    const expected = '1 to 40 letters, digits, ".", "_", "+" and "-"'
+    throw new SidejobError('MISCONFIGURED', `SIDEJOB_VERSION: expected ${expected}, got ${JSON.stringify(own)}`)
+  }
+  // Local stacks make up an id at each start.
+  const metadata = isLocal(PUBLIC_URL!) ? undefined : CF_VERSION_METADATA
+  if (metadata?.tag && codeVersion.safeParse(metadata.tag).success) return metadata.tag
+  return metadata?.id?.slice(0, SHORT_ID) || undefined
+}
+
 function credentialsOf(env: Environment): Pick<Deployment, 's3'> {
   const { SIDEJOB_S3_ACCESS_KEY_ID: accessKeyId, SIDEJOB_S3_SECRET_ACCESS_KEY: secretAccessKey } = env
   if (!accessKeyId || !secretAccessKey) return {}
@@ -124,10 +147,11 @@ const published: { [Name in SettingName]?: readonly string[] } = {
 }
 
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
+const isLocal = (url: string): boolean => LOOPBACK.test(new URL(url).hostname)
 
 /** @throws if a Worker that others can reach has such a key, however it was deployed */
 function refusePublished(env: Environment): void {
-  if (LOOPBACK.test(new URL(env.PUBLIC_URL!).hostname)) return
+  if (isLocal(env.PUBLIC_URL!)) return
   const names = Object.keys(published) as SettingName[]
   const found = names.filter((name) => published[name]!.includes(env[name] ?? ''))
   if (found.length === 0) return
@@ -164,6 +188,9 @@ export function deploymentOf(env: Environment): Deployment {
       lane: laneOf(env),
       ...(env.SIDEJOB_PRICES ? { prices: readPrices(env.SIDEJOB_PRICES) } : {}),
       ...(env.SIDEJOB_HISTORY ? { history: wholeNumber('SIDEJOB_HISTORY', env.SIDEJOB_HISTORY, MOST_HISTORY) } : {}),
+      version: versionOf(env),
+      // A local stack replaces its only process at once.
+      ...(isLocal(publicUrl) ? { grace: 0 } : {}),
       ...(env.SIDEJOB_MAX_LOST ? { maxLost: wholeNumber('SIDEJOB_MAX_LOST', env.SIDEJOB_MAX_LOST) } : {}),
     },
     publicUrl,

@@ -77,6 +77,12 @@ export const settings = {
     means: 'Number of consecutive lost runs after which a job fails; a class can override it with `maxLost`.',
     without: '`10`; `3` under `sidejob dev`',
   },
+  SIDEJOB_VERSION: {
+    about: 'Logging',
+    means:
+      'Version of the code, such as a commit: each run records it, and the dashboard compares versions. `sidejob deploy` sets the commit of the folder.',
+    without: "the tag or id of Cloudflare's version, if the binding `CF_VERSION_METADATA` exists",
+  },
   SIDEJOB_HISTORY: {
     about: 'Lanes',
     means:

@@ -74,6 +74,7 @@ resource "cloudflare_worker_version" "this" {
 
   bindings = concat(
     [for name in sort(nonsensitive(keys(local.secrets))) : { type = "secret_text", name = name, text = local.secrets[name] }],
+    [{ type = "version_metadata", name = "CF_VERSION_METADATA" }],
     [for bucket in cloudflare_r2_bucket.files : { type = "r2_bucket", name = "FILES", bucket_name = bucket.name }],
   )
 

@@ -337,7 +337,17 @@ export const jobs: Record<string, Command> = {
     takes: ['job'],
     async run(client, _, { show, json }, [job]) {
       const found = await client.jobs.runs(job!, { details: true })
-      show(json ? found : found.runs, ['n', 'readyAt', 'startedAt', 'outcome', 'attempt', 'by', 'retried', 'error'])
+      show(json ? found : found.runs, [
+        'n',
+        'readyAt',
+        'startedAt',
+        'outcome',
+        'attempt',
+        'by',
+        'version',
+        'retried',
+        'error',
+      ])
     },
   },
   log,

@@ -6,6 +6,7 @@ import { backup } from './backup.ts'
 import { callbacksResend } from './callbacks-resend.ts'
 import { type Command, type CommonFlag, type Given, type Io, type Option, UsageError } from './command.ts'
 import { completion } from './completion.ts'
+import { deployCommands } from './deploys.ts'
 import { doctor } from './doctor.ts'
 import { download } from './download.ts'
 import { messageOf } from './failures.ts'
@@ -22,6 +23,7 @@ export const commands: Record<string, Command> = {
   ...projectCommands,
   ...jobs,
   ...resources,
+  ...deployCommands,
   'callbacks resend': callbacksResend,
   'files purge': filesPurge,
   download,

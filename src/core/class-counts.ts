@@ -94,17 +94,44 @@ export function classHoursOf(
   return hours
 }
 
+const classCountOf = (name: string, numbers: readonly number[]): ClassCount => ({
+  class: name || null,
+  counts: Object.fromEntries(counted.map((event, at) => [event, numbers[at] ?? 0])) as Counted,
+  waited: spreadOf(numbers, WAITED),
+  took: spreadOf(numbers, TOOK),
+})
+
+const byName = (sums: Sums): ClassCount[] =>
+  [...sums]
+    .sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
+    .map(([name, numbers]) => classCountOf(name, numbers))
+
+/** Counts of one queue at the start and at the end of a part of a day. */
+export type CountedPart = { day: number; from: readonly string[]; to: readonly string[] }
+
+/**
+ * Adds up what one queue counted in parts of days, by class. Classes without events are left out.
+ *
+ * @example countsIn([{ day: 20_779, from: ['20779\nresize\t2\n'], to: ['20779\nresize\t5\n'] }])
+ */
+export function countsIn(parts: readonly CountedPart[]): ClassCount[] {
+  const sums = new Map<string, number[]>()
+  for (const { day, from, to } of parts) {
+    const before = sumsOf(from, day)
+    for (const [name, numbers] of sumsOf(to, day)) {
+      const sum = sums.get(name) ?? []
+      for (const [at, n] of numbers.entries()) sum[at] = (sum[at] ?? 0) + n - (before.get(name)?.[at] ?? 0)
+      sums.set(name, sum)
+    }
+  }
+  return byName(new Map([...sums].filter(([, numbers]) => numbers.some((n) => n !== 0))))
+}
+
 /**
  * The classes of one queue on a day (counted since 1970), by name; several texts of that day are added up.
  *
  * @example classCountsOf(['20779\nresize\t2,1,,1\n', ''], 20_779)
  */
 export function classCountsOf(texts: readonly string[], day: number): ClassCount[] {
-  const byName = [...sumsOf(texts, day)].sort(([a], [b]) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1))
-  return byName.map(([name, numbers]) => ({
-    class: name || null,
-    counts: Object.fromEntries(counted.map((event, at) => [event, numbers[at] ?? 0])) as Counted,
-    waited: spreadOf(numbers, WAITED),
-    took: spreadOf(numbers, TOOK),
-  }))
+  return byName(sumsOf(texts, day))
 }

@@ -11,6 +11,7 @@ import {
   childName,
   className,
   closed,
+  codeVersion,
   group,
   inputs,
   jobId,
@@ -279,6 +280,8 @@ export const changes = z
         `expected at most ${limits.countNames.most} names`,
       )
       .optional(),
+    /** Version of the worker's code, such as a commit, which the run records. */
+    version: codeVersion.optional(),
     /** When it ended by the worker's own clock: ISO 8601, kept verbatim. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })
@@ -308,6 +311,8 @@ export type PastRun = {
   token?: string
   retried?: boolean
   by?: string
+  /** Version of the code that performed it. */
+  version?: string
   error?: Encoded
   /** Only of jobs with a `history`: which of their runs it was, since when it had been ready, how often it has committed. */
   n?: number

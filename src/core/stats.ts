@@ -71,19 +71,22 @@ export const classesQuery = z.strictObject({
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
 const point = Object.fromEntries(counted.map((name) => [name, z.int()])) as Named<typeof counted>
 
+export const classCounts = z.object({
+  queue: queueName,
+  class: z
+    .string()
+    .nullable()
+    .meta({ description: 'null: all classes of the queue beyond the first hundred of that day, together' }),
+  counts: z.object(point),
+  waited: spread.meta({ description: 'time from ready to start of its runs; null without runs' }),
+  took: spread.meta({ description: 'duration of its runs; null without runs' }),
+})
+
 export const classes = z.object({
   day: z.string().meta({ description: 'of UTC, as 2026-11-22' }),
   classes: z
     .array(
-      z.object({
-        queue: queueName,
-        class: z
-          .string()
-          .nullable()
-          .meta({ description: 'null: all classes of the queue beyond the first hundred of that day, together' }),
-        counts: z.object(point),
-        waited: spread.meta({ description: 'time from ready to start of its runs; null without runs' }),
-        took: spread.meta({ description: 'duration of its runs; null without runs' }),
+      classCounts.extend({
         hours: z
           .array(z.object({ at: moment, ...point }))
           .optional()

@@ -12,6 +12,7 @@ export type NavName =
   | 'callbacks'
   | 'files'
   | 'log'
+  | 'deploy'
   | 'keys'
   | 'doctor'
 
@@ -39,6 +40,7 @@ export const nav: { title: string; entries: NavEntry[] }[] = [
       entry('callbacks', 'Callbacks', 'b'),
       entry('files', 'Files', 'i'),
       entry('log', 'Log', 'e'),
+      entry('deploy', 'Deploys', 'v', '/deploys'),
     ],
   },
   { title: 'Settings', entries: [entry('keys', 'Keys', 'k', '/settings/keys'), entry('doctor', 'Doctor', 'd')] },

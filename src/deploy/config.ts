@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { experimental_readRawConfig as readRawConfig } from 'wrangler'
 import { DeployFailure } from './failure.ts'
-import { flags } from './recommended.ts'
+import { flags, versionMetadata } from './recommended.ts'
 import type { Names } from './settings.ts'
 import { EVERY_MINUTE } from './tick.ts'
 import { withFile } from './undo.ts'
@@ -19,6 +19,8 @@ export type Raw = {
   placement?: { region?: string; mode?: string }
   triggers?: { crons?: string[] }
   r2_buckets?: Bucket[]
+  vars?: Record<string, unknown>
+  version_metadata?: { binding: string }
   compatibility_flags?: string[]
   observability?: { enabled?: boolean; redact_query_string?: boolean }
 } & Record<string, unknown>
@@ -66,6 +68,8 @@ export type Shape = {
   placement?: string
   /** Cloudflare's cron triggers the tick. */
   cron: boolean
+  /** Version of the code, if it is known. */
+  version?: string
   workersDev: boolean
 }
 
@@ -90,8 +94,9 @@ const bucketsFor = ({ r2_buckets }: Raw, { bucket, names }: Shape): Pick<Raw, 'r
 
 /** The configuration of one deployment, without parts that the account lacks. */
 export function configFor(raw: Raw, shape: Shape): Raw {
-  const { names, account, placement, cron, workersDev } = shape
+  const { names, account, placement, cron, workersDev, version } = shape
   return {
+    version_metadata: versionMetadata,
     ...raw,
     name: names.worker,
     account_id: account,
@@ -99,6 +104,7 @@ export function configFor(raw: Raw, shape: Shape): Raw {
     ...triggersFor(raw, cron),
     ...(placement && !raw.placement ? { placement: { region: placement } } : {}),
     ...bucketsFor(raw, shape),
+    ...(version ? { vars: { ...raw.vars, SIDEJOB_VERSION: version } } : {}),
   }
 }
 

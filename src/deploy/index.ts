@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { askAgain, runAgain } from './again.ts'
 import { checkHealth, checkSignature, checkTick, type Found } from './checks.ts'
 import { type Cloudflare, createCloudflare } from './cloudflare.ts'
+import { commitOf } from './code-version.ts'
 import { configFor, cronsOf, hasFiles, type Project, readProject, warningsFor, withConfig } from './config.ts'
 import {
   type Database,
@@ -197,7 +198,8 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
   const fresh = await freshKeys({ env, say }, plan, keyFileOf(names, folder), means)
   const bucket = hasFiles(project.raw) && (await makeBucket(names, means, say))
   const { account } = means
-  const deployed = configFor(project.raw, { names, account, bucket, placement, cron, workersDev })
+  const version = env.SIDEJOB_VERSION || (project.raw.vars?.SIDEJOB_VERSION as string) || commitOf(project.root)
+  const deployed = configFor(project.raw, { names, account, bucket, placement, cron, workersDev, version })
   await withConfig(project, deployed, (path) =>
     withSecrets(folder, { ...plan.given, ...fresh, PUBLIC_URL: origin }, (file) =>
       withSources(project, { ...env, ...plan.given }, (args) =>
@@ -208,7 +210,7 @@ export async function deploy(options: DeployOptions): Promise<{ url: string; red
       ),
     ),
   )
-  say(`the Worker ${names.worker} is deployed`)
+  say(`the Worker ${names.worker} is deployed${version ? `, version ${version}` : ''}`)
   const { SIDEJOB_API_KEY: key }: Record<string, string> = {
     ...readKeys(keyFileOf(names, folder)),
     ...plan.given,

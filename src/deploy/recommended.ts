@@ -5,6 +5,9 @@ export const flags = ['enable_request_signal', 'global_fetch_strictly_public'] a
 /** Addresses of files and streams carry their proof in the query. */
 export const observability = { enabled: true, redact_query_string: true } as const
 
+/** Tells a Worker its version, which its runs record. */
+export const versionMetadata = { binding: 'CF_VERSION_METADATA' } as const
+
 /** From this date on, workerd has Node's modules without a flag. */
 const NODE_BY_DEFAULT = '2026-08-04'
 const NODE = 'nodejs_compat'

@@ -21,9 +21,12 @@ const needed: Record<string, { from: string } | { make: () => string }> = {
   SIDEJOB_FILES_SECRET: { make: () => randomBytes(32).toString('base64url') },
 }
 
-/** Settings of a Worker. A movable clock is only for tests. */
+/** Secrets of a Worker. A movable clock is only for tests; a version belongs to one upload, so it is no secret. */
 const told = [
-  ...new Set([...Object.keys(needed), ...Object.keys(settings).filter((name) => name !== 'SIDEJOB_TEST_CLOCK')]),
+  ...new Set([
+    ...Object.keys(needed),
+    ...Object.keys(settings).filter((name) => !['SIDEJOB_TEST_CLOCK', 'SIDEJOB_VERSION'].includes(name)),
+  ]),
 ]
 
 export type Names = { worker: string; namespace: string; bucket: string; schedule: string }

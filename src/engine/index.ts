@@ -19,6 +19,7 @@ import { createChannels } from './api/channels.ts'
 import { createRuns } from './api/claims.ts'
 import { createCopies } from './api/copies.ts'
 import { createDeliveries } from './api/deliveries.ts'
+import { createDeployments } from './api/deployments.ts'
 import { createDoctor } from './api/doctor.ts'
 import { createErrors } from './api/errors.ts'
 import { createFind } from './api/find.ts'
@@ -110,6 +111,10 @@ export type EngineOptions = {
   hook?: RunHook
   /** Maps places of the bundle in a stack to places in the project. */
   locate?: (stack: string) => Promise<string>
+  /** Version of the deployed code, such as a commit. Each run records it. */
+  version?: string
+  /** Milliseconds for which the classes of a replaced version stay registered; default 10 minutes. */
+  grace?: number
   /** Prices that turn the usage of a job into costs. */
   prices?: Prices
 }
@@ -137,6 +142,8 @@ function assemble(options: EngineOptions) {
   const registry = createRegistry(...([store, workers, now, options.qstash.publicUrl] as const), {
     setCron: options.tenant ? undefined : cronSetter(() => ({ jobs, schedules })),
     retry: options.retry,
+    version: options.version,
+    grace: options.grace,
   })
   const bells = createBells(options.qstash)
   const outgoing = {
@@ -168,6 +175,7 @@ function assemble(options: EngineOptions) {
     env: options.env,
     hook: options.hook,
     locate: options.locate,
+    version: options.version,
   })
   const constraints = createConstraints(store, registry)
   const dispatcher = createDispatcher({
@@ -270,6 +278,7 @@ function assemble(options: EngineOptions) {
   const health = { client, store, bells, version: VERSION, isTenant }
   const jobs: Jobs = createJobs(parts)
   const log = createLog(parts)
+  const errors = createErrors(parts)
   const schedules: Schedules = createSchedules(parts, jobs)
   const flows = createFlows(parts)
 
@@ -280,7 +289,8 @@ function assemble(options: EngineOptions) {
     ports: createPorts(parts),
     channels: createChannels(parts),
     log,
-    errors: createErrors(parts),
+    errors,
+    deployments: createDeployments(parts, errors),
     bulk: createBulkVerbs(parts),
     callbacks: {
       ...createCallbackVerbs(parts),

@@ -49,6 +49,7 @@ export const pathParams = {
   process: processName,
   name: className,
   tenant: tenantName,
+  deployment: label,
   id: label,
   wire: wireName,
   n: runNumber,

@@ -140,8 +140,9 @@ export const kinds = {
   ],
   '~deployed': [
     'hash',
-    'deployment → the classes that it announced last, when, and the hashes of its versions, as JSON',
+    'deployment → its versions with their classes, newest first, when each became the newest, and its last 20 deploys, as JSON',
   ],
+  '~deploys': ['hash', 'deployment and time of a deploy → the counts by class at that time, as JSON'],
   '~bells': ['string, expires', 'number of consecutive requests refused by QStash, and the reason, as JSON'],
   '~ticked': ['string', 'when a tick came, written by each second one'],
   '~heart': ['string', 'the source of that tick: `cron` or `qstash`'],

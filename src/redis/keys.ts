@@ -40,6 +40,7 @@ export const keysOf = (ns: string) => ({
   /** Never exists. Deleting it lets a script write although Redis is full. */
   room: `${ns}room`,
   deployed: `${ns}deployed`,
+  deploys: `${ns}deploys`,
   flows: `${ns}flows`,
   channels: `${ns}channels`,
   job: (id: string | number) => `${ns}job:${id}`,
@@ -227,7 +228,7 @@ export const jobFields = {
     'bb',
     'the end after which its branches end one by one, because the family is too large for one script',
   ],
-  lastRun: ['lr', 'last run: startedAt,endedAt,outcome,attempt'],
+  lastRun: ['lr', 'last run: startedAt,endedAt,outcome,attempt version; the version of the code only if it is known'],
   history: ['hn', 'number of runs that it keeps', 'number'],
   historyKept: ['hl', 'number of runs kept now', 'number'],
   runsNoted: ['hr', 'number of runs that ended since it has kept a history', 'number'],

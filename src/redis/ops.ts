@@ -97,6 +97,7 @@ export const sayings = {
   said: { moment: 'text' },
   reach: { reach: 'text' },
   by: { process: 'text' },
+  version: { version: 'text' },
   unknown: {},
   deaf: {},
 } as const satisfies Table

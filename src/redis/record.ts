@@ -209,8 +209,15 @@ export function pastRunOf(text: string): PastRun {
   const own = told ? text.slice(0, told.index) : text
   const [line] = own.split('\n', 1) as [string]
   const error = own.slice(line.length + 1)
-  const [startedAt, endedAt, outcome, attempt, token, retried, ...by] = line.split(',')
-  const run = { startedAt: Number(startedAt), endedAt: Number(endedAt), outcome: outcome!, attempt: Number(attempt) }
+  const [startedAt, endedAt, outcome, attempts, token, retried, ...by] = line.split(',')
+  const [attempt, version] = attempts!.split(' ')
+  const run = {
+    startedAt: Number(startedAt),
+    endedAt: Number(endedAt),
+    outcome: outcome!,
+    attempt: Number(attempt),
+    ...(version && { version }),
+  }
   if (token === undefined) return run
   return {
     ...run,

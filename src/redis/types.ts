@@ -143,6 +143,8 @@ export type CommitRequest = {
   runs?: RunOutcome[]
   lane?: LaneRequest
   claim?: ClaimRequest
+  /** Version of the code that performed the runs. */
+  version?: string
 }
 
 export type CommitAnswer = {

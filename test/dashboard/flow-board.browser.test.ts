@@ -172,7 +172,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       workers: [later],
       qstash: { ...qstash, publicUrl: 'http://127.0.0.1:9' },
     }).tick()
-    await site.until(async () => (await site.engine.workers.deployments()).deployments.length > 0)
+    await site.until(async () => (await site.engine.deployments.list()).deployments.length > 0)
     // Lanes of a flow to which nothing has happened go back for a minute: its graph has to be as new as the deployment.
     const fresh = await site.make('flow', { queue: 'core', inputs: { __graph: [encodeValue(catalog)] } })
     await site.until(async () => (await site.engine.flows.get(String(fresh))).graph !== null)

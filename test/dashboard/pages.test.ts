@@ -6,7 +6,9 @@ import { encodeValue } from '../../src/core/codec/value.ts'
 import { entryOf } from '../../src/dashboard/nav.ts'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
 import { POLICY } from '../../src/dashboard/policy.ts'
+import { createEngine } from '../../src/engine/index.ts'
 import { defineWorker, port } from '../../src/index.ts'
+import { drain } from '../../src/testing/index.ts'
 import { startPages, type Visitor } from './kit.ts'
 
 const ends = defineWorker({ class: 'ends', perform: () => undefined })
@@ -212,7 +214,7 @@ describe('the views of Jobs', () => {
 })
 
 test('a class tells which deployments have its function, and when a program of its queue was heard last', async () => {
-  const { deployments } = await pages.engine.workers.deployments()
+  const { deployments } = await pages.engine.deployments.list()
   const own = await reader.html('/ui/workers/default/ends')
   expect(own).toContain('a function of 1 deployment')
   expect(own).toContain(deployments[0]!.id)
@@ -222,6 +224,31 @@ test('a class tells which deployments have its function, and when a program of i
   const heard = await reader.html('/ui/workers/default/pulled')
   expect(heard).toContain('one in its queue was heard')
   expect(heard).not.toContain('not heard')
+})
+
+test('the page of deploys compares the time before and after one, and lists new kinds of errors', async () => {
+  const { engineOptions } = pages
+  const reject = defineWorker({
+    class: 'fails',
+    retry: { max: 0 },
+    perform() {
+      throw new Error('a new kind of error')
+    },
+  })
+  const next = createEngine({ ...engineOptions, workers: [ends, reject, waits, flow], version: '88f62d2b' })
+  await next.tick()
+  await next.jobs.enqueue([{ queue: 'default', class: 'fails' }])
+  await drain(next, { errors: 'keep' })
+  const html = await reader.html('/ui/deploys')
+  expect(html).toContain('88f62d2b is shown')
+  expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
+  expect(html).toContain('a new kind of error')
+  const { deploys } = (await pages.engine.deployments.list()).deployments[0]!
+  const first = await reader.html(`/ui/deploys?at=${deploys[1]!.at}`)
+  expect(first).toContain('unknown version is shown')
+  expect(first).not.toContain('a new kind of error')
+  expect(await reader.html('/ui/deploys?at=5')).not.toContain('is shown')
+  expect(await reader.html('/ui')).toContain('deploy of 88f62d2b')
 })
 
 test('of a child that runs the family says so', async () => {

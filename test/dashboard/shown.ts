@@ -36,6 +36,7 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   one('callbacks', '/callbacks', 'Callbacks'),
   one('files', '/files', 'Files'),
   one('log', '/log', 'Log'),
+  one('deploys', '/deploys', 'Deploys: each class before and after one, and new kinds of errors'),
   one('keys', '/settings/keys', 'Keys'),
   one('doctor', '/doctor', 'Doctor'),
   one('find', '/find', 'What a search finds', '/find?q=m'),

@@ -78,6 +78,7 @@ const plain: Access[] = [
       'ticked',
       'heart',
       'deployed',
+      'deploys',
       'wake',
       'channel',
       'channels',
@@ -113,6 +114,7 @@ const plain: Access[] = [
     writes: [
       'bells',
       'deployed',
+      'deploys',
       'wake',
       'audit',
       'examined',

@@ -36,6 +36,12 @@ async function bells(): Promise<string[]> {
   return [...document.matchAll(/"(b\w+)":\d{13}/g)].map(([, bell]) => bell!)
 }
 
+/** After this time, no isolate of the replaced version is left. */
+async function replaced(tick: () => Promise<unknown>): Promise<void> {
+  await kit.advance(601_000)
+  await tick()
+}
+
 const classes = async (queue = 'default') => Object.keys(await kit.store.definitions(queue)).sort()
 
 describe.skipIf(kind === 'embedded')('a day on which nothing happens', () => {
@@ -115,6 +121,7 @@ describe('two deployments on one namespace', () => {
     await isolate([worker('theirs')], at).tick()
     expect(await classes()).toEqual(['ours', 'shared', 'theirs'])
     await isolate([worker('shared')]).tick()
+    await replaced(() => isolate([worker('shared')]).tick())
     expect(await classes()).toEqual(['shared', 'theirs'])
   })
 })
@@ -124,8 +131,8 @@ test('a class tells which deployments have its function', async () => {
   await kit.engine.tick()
   await kit.advance(60_000)
   await isolate([worker('shared')], 'https://other.example.com').tick()
-  const { deployments } = await kit.engine.workers.deployments()
-  const [later, earlier] = deployments.map(({ id, at }) => ({ id, at }))
+  const { deployments } = await kit.engine.deployments.list()
+  const [later, earlier] = deployments.map(({ id, at, version }) => ({ id, at, version }))
   expect(later!.at - earlier!.at).toBeGreaterThanOrEqual(60_000)
   const served = async (name: string) =>
     (await kit.engine.workers.list()).workers.find((one) => one.queue === 'default' && one.class === name)
@@ -221,15 +228,19 @@ describe('an isolate that has announced its classes', () => {
     expect(await classes()).toEqual(['new', 'old'])
   })
 
-  test('leaves the classes of a newer version alone, however long it lives', async () => {
+  test('leaves the classes of a newer version alone, and keeps its own while it lives', async () => {
     kit = await startKit({ hold: true })
     const lingering = isolate([worker('stays'), worker('goes')])
     await lingering.tick()
     await isolate([worker('stays'), worker('comes')]).tick()
+    const fresh = () => isolate([worker('stays'), worker('comes')]).tick()
     for (let minute = 0; minute < 20; minute++) {
       await kit.advance(60_000)
       await lingering.tick()
+      await fresh()
+      expect(await classes()).toEqual(['comes', 'goes', 'stays'])
     }
+    await replaced(fresh)
     expect(await classes()).toEqual(['comes', 'stays'])
   })
 })
@@ -238,23 +249,26 @@ describe('a deployment that is rolled out', () => {
   const old = () => isolate([worker('stays'), worker('goes')])
   const fresh = () => isolate([worker('stays'), worker('comes')])
 
-  test('keeps the classes of its newest version while isolates of the old one still run', async () => {
+  test('keeps the classes of both versions while isolates of the old one may still run', async () => {
     kit = await startKit()
     await old().tick()
     expect(await classes()).toEqual(['goes', 'stays'])
     await fresh().tick()
     for (let second = 0; second < 5; second++) {
       await old().tick()
-      expect(await classes()).toEqual(['comes', 'stays'])
+      expect(await classes()).toEqual(['comes', 'goes', 'stays'])
     }
+    await replaced(() => fresh().tick())
+    expect(await classes()).toEqual(['comes', 'stays'])
   })
 
   test('and is taken back: after ten minutes the old version is the newest again', async () => {
     kit = await startKit()
     await old().tick()
     await fresh().tick()
-    await kit.advance(601_000)
-    await old().tick()
+    await replaced(() => old().tick())
+    expect(await classes()).toEqual(['comes', 'goes', 'stays'])
+    await replaced(() => old().tick())
     expect(await classes()).toEqual(['goes', 'stays'])
     await old().tick()
     expect(await classes()).toEqual(['goes', 'stays'])
@@ -279,6 +293,99 @@ describe('a deployment that is rolled out', () => {
     }
     expect(ran.toSorted((a, b) => a - b)).toEqual(made.map(({ id }) => id))
   }, 60_000)
+})
+
+describe('a version that the registry does not know', () => {
+  const bounded = defineWorker({
+    class: 'bounded',
+    concurrency: 2,
+    cron: { expression: '0 2 * * *' },
+    perform: () => undefined,
+  })
+  const newest = () => isolate([bounded, worker('shared')])
+  const unknown = () => isolate([worker('shared'), worker('old')])
+  const kept = async () => [
+    await classes(),
+    (await kit.engine.limits.list({})).limits.map(({ key }) => key),
+    (await kit.engine.schedules.list({})).schedules.map(({ paused }) => paused),
+  ]
+  const limit = ['worker:default/bounded']
+  /** Number of jobs of the class with a limit that may run at once. */
+  async function running(): Promise<number> {
+    const jobs = Array.from({ length: 9 }, () => ({ queue: 'default', class: 'bounded' }))
+    await kit.engine.jobs.enqueue(jobs as never)
+    return (await kit.store.commit({ queue: 'default', claim: { max: 99, lease: 60_000, begun: 9 } })).lent.length
+  }
+
+  test('takes no class, limit or schedule from a newer version that still serves', async () => {
+    kit = await startKit({ hold: true })
+    await newest().tick()
+    await kit.engine.schedules.pause('cron:default/bounded')
+    for (let minute = 0; minute < 30; minute++) {
+      await unknown().tick()
+      await newest().tick()
+      await kit.advance(60_000)
+      expect(await kept()).toEqual([['bounded', 'old', 'shared'], limit, [true]])
+    }
+    expect(await running()).toBe(2)
+  })
+
+  test('is rolled back to: newer classes are kept as long as their isolates are seen, then given up', async () => {
+    kit = await startKit({ hold: true })
+    const versions = Array.from({ length: 12 }, (_, i) => () => isolate([bounded, worker('shared'), worker(`v${i}`)]))
+    await unknown().tick()
+    for (const version of versions) await replaced(() => version().tick())
+    await replaced(() => versions.at(-1)!().tick())
+    expect(await kept()).toEqual([['bounded', 'shared', 'v11'], limit, [false]])
+    await replaced(() => unknown().tick())
+    expect(await kept()).toEqual([['bounded', 'old', 'shared', 'v11'], limit, [false]])
+    expect(await running()).toBe(2)
+    await kit.advance(300_000)
+    await versions.at(-1)!().tick()
+    await kit.advance(400_000)
+    await unknown().tick()
+    expect(await kept()).toEqual([['bounded', 'old', 'shared', 'v11'], limit, [false]])
+    await replaced(() => unknown().tick())
+    expect(await kept()).toEqual([['old', 'shared'], [], []])
+  })
+})
+
+test('two Workers with one name keep the classes, limits and schedules of both', async () => {
+  kit = await startKit({ hold: true })
+  const nightly = (name: string) =>
+    defineWorker({ class: name, concurrency: 1, cron: { expression: '0 2 * * *' }, perform: () => undefined })
+  const [one, other] = [
+    () => isolate([worker('shared'), nightly('one')]),
+    () => isolate([worker('shared'), nightly('other')]),
+  ]
+  const jobs = async () => (await kit.engine.schedules.list({})).schedules.map(({ job }) => job).sort()
+  await one().tick()
+  await other().tick()
+  const both = await jobs()
+  expect(both).toHaveLength(2)
+  for (let minute = 0; minute < 45; minute++) {
+    await kit.advance(60_000)
+    await one().tick()
+    await other().tick()
+    expect(await classes()).toEqual(['one', 'other', 'shared'])
+    expect(await jobs()).toEqual(both)
+  }
+  expect((await kit.engine.limits.list({})).limits.map(({ key }) => key).sort()).toEqual([
+    'worker:default/one',
+    'worker:default/other',
+  ])
+  await replaced(() => other().tick())
+  await replaced(() => other().tick())
+  expect(await classes()).toEqual(['other', 'shared'])
+})
+
+test('a local stack, which has one process, forgets a removed class at once', async () => {
+  kit = await startKit({ hold: true })
+  const local = (name: string) => createEngine({ ...kit.engineOptions, workers: [worker(name)], grace: 0 })
+  for (const name of ['a', 'b', 'a']) {
+    await local(name).tick()
+    expect(await classes()).toEqual([name])
+  }
 })
 
 describe('a newly registered class', () => {
@@ -373,6 +480,8 @@ describe('a function with a cron', () => {
     kit = await startKit({ workers: [report(NIGHTLY), worker('other')] })
     await kit.engine.tick()
     await isolate([worker('other')]).tick()
+    expect(await schedules()).toHaveLength(1)
+    await replaced(() => isolate([worker('other')]).tick())
     expect(await schedules()).toEqual([])
     expect(await classes()).toEqual(['other'])
   })

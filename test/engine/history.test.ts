@@ -8,6 +8,7 @@ import { encodeValue } from '../../src/core/codec/value.ts'
 import { check } from '../../src/core/issues.ts'
 import { jobInput, worker } from '../../src/core/schemas.ts'
 import { createEngine } from '../../src/engine/index.ts'
+import type { RunHook, RunReport } from '../../src/engine/run/report.ts'
 import { defineWorker, port } from '../../src/index.ts'
 import { type Kit, startKit } from '../kit/index.ts'
 
@@ -106,6 +107,42 @@ test('a deployment sets the number of kept runs for classes without one', async 
     expect(silently).toMatchObject([{ outcome: 'completed', n: 1 }])
     expect(flakily).toHaveLength(3)
     expect(none![0]).not.toHaveProperty('n')
+  } finally {
+    await other.close()
+  }
+})
+
+test('each run names the version of the code that performed it, also in reports', async () => {
+  const reports: RunReport[] = []
+  const hook: RunHook = async (_, perform) => {
+    const report = await perform()
+    if (report) reports.push(report)
+  }
+  const silent = defineWorker({ queue: 'q', class: 'silent', perform() {} })
+  const other = await startKit({ workers: [flaky, silent], version: '88f62d2b', hook })
+  try {
+    broken = 1
+    const { jobs } = await other.engine.jobs.enqueue([
+      { queue: 'q', class: 'flaky' },
+      { queue: 'q', class: 'silent' },
+    ])
+    const [one, two] = jobs.map(({ id }) => String(id))
+    const isDone = async (job: string) => (await other.engine.jobs.get(job)).status === 'completed'
+    await other.until(async () => (await isDone(one!)) && (await isDone(two!)))
+    expect((await other.engine.jobs.runs(one!)).runs).toMatchObject([
+      { outcome: 'completed', attempt: 2, version: '88f62d2b' },
+      { outcome: 'failed', attempt: 1, version: '88f62d2b', by: 'function' },
+    ])
+    expect(await other.engine.jobs.get(two!)).toMatchObject({ version: '88f62d2b' })
+    expect(reports.map(({ version }) => version)).toEqual(['88f62d2b', '88f62d2b', '88f62d2b'])
+
+    await other.engine.workers.register('q', 'pulled', { pull: true })
+    const { jobs: pulled } = await other.engine.jobs.enqueue([{ queue: 'q', class: 'pulled' }])
+    const waiting = String(pulled[0]!.id)
+    expect(await other.engine.jobs.get(waiting)).toMatchObject({ version: null })
+    const [run] = await other.engine.runs.claim('q', {})
+    await other.engine.runs.commit(run!.run.token, { end: 'suspended', version: 'worker-7' })
+    expect(await other.engine.jobs.get(waiting)).toMatchObject({ version: 'worker-7' })
   } finally {
     await other.close()
   }

@@ -20,6 +20,8 @@ import type {
 import type { Engine } from '../../src/engine/index.ts'
 
 const T = 1_800_000_000_000
+const deployed = { version: '88f62d2b', at: T }
+export const zeroes = { made: 0, runs: 0, errors: 0, completed: 0, failed: 0, terminated: 0, lost: 0, skipped: 0 }
 
 export const facts: JobFacts = {
   limits: ['group:g'],
@@ -34,6 +36,7 @@ export const facts: JobFacts = {
   lockedUntil: null,
   run: { startedAt: T, leaseUntil: T, process: null, lane: 'abcdef' },
   keptUntil: T,
+  version: '88f62d2b',
 }
 
 export const view: JobView = {
@@ -419,6 +422,15 @@ const answers: Unperformed = {
       cursor: null,
     }),
   },
+  deployments: {
+    list: async () => ({ deployments: [{ ...deployed, id: 'jobs.example', classes: 3, deploys: [deployed] }] }),
+    compare: async (deployment) => ({
+      ...{ deployment, ...deployed, isWhole: true, errors: [], more: false },
+      before: { version: null, from: T, to: T },
+      after: { version: '88f62d2b', from: T, to: T },
+      classes: [{ queue: 'core', class: 'zip', before: null, after: { counts: zeroes, took: null } }],
+    }),
+  },
   workers: {
     list: async () => ({
       workers: [
@@ -427,14 +439,13 @@ const answers: Unperformed = {
           class: 'zip',
           push: { url: 'https://w.example.com/?token=hush', secret: 'whsec_hush' },
           seen: T,
-          servedBy: [{ id: 'abc', at: T }],
+          servedBy: [{ id: 'abc', ...deployed }],
         },
       ],
     }),
     register: async (_queue, _class, definition) => definition,
     update: async () => ({ pull: true, timeout: 60_000 }),
     unregister: async () => {},
-    deployments: async () => ({ deployments: [{ id: 'jobs.example', at: T, classes: 3 }] }),
   },
   queues: {
     list: async () => ({ queues: [queue] }),

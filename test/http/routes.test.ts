@@ -11,7 +11,7 @@ import { downloader } from '../../src/facades/downloader/index.ts'
 import type { Route } from '../../src/http/route.ts'
 import { listed, list as ours } from '../../src/http/routes.ts'
 import type { BadRequest } from './bad-input.ts'
-import { type Answers, type Recorded, scopesOf, snapshot } from './fake-engine.ts'
+import { type Answers, type Recorded, scopesOf, snapshot, zeroes } from './fake-engine.ts'
 import { FILE, NOW, setUp } from './kit.ts'
 
 /** Every route that the typed client has a method for. */
@@ -476,7 +476,7 @@ const cases: Case[] = [
           class: 'zip',
           push: { url: 'https://w.example.com/?[redacted]' },
           seen: at,
-          servedBy: [{ id: 'abc', at }],
+          servedBy: [{ id: 'abc', at, version: '88f62d2b' }],
         },
       ],
     },
@@ -1102,8 +1102,26 @@ const cases: Case[] = [
     'deployments.list',
     ask('GET', '/v1/deployments'),
     200,
-    { deployments: [{ id: 'jobs.example', at, classes: 3 }] },
-    'workers.deployments',
+    {
+      deployments: [
+        { id: 'jobs.example', at, classes: 3, version: '88f62d2b', deploys: [{ version: '88f62d2b', at }] },
+      ],
+    },
+    'deployments.list',
+  ],
+  [
+    'deployments.compare',
+    ask('GET', `/v1/deployments/jobs.example/comparison?at=${at}`),
+    200,
+    {
+      ...{ deployment: 'jobs.example', version: '88f62d2b', at, isWhole: true, errors: [], more: false },
+      before: { version: null, from: at, to: at },
+      after: { version: '88f62d2b', from: at, to: at },
+      classes: [{ queue: 'core', class: 'zip', before: null, after: { counts: zeroes, took: null } }],
+    },
+    'deployments.compare',
+    'jobs.example',
+    { at: Date.parse(at) },
   ],
   [
     'breakers.list',

@@ -65,7 +65,13 @@ export type Way = 'as it comes' | 'in pieces'
 export const ways: Way[] = ['as it comes', 'in pieces']
 
 /** A lane's request; `at` is its number. */
-export type Asking = Omit<LaneRequest, 'id' | 'seq'> & { max?: number; wide?: number; at?: number; runs?: RunOutcome[] }
+export type Asking = Omit<LaneRequest, 'id' | 'seq'> & {
+  max?: number
+  wide?: number
+  at?: number
+  runs?: RunOutcome[]
+  version?: string
+}
 
 const LEASE = 45_000
 
@@ -175,8 +181,9 @@ export async function createWorld(
     let seq = 0
     return {
       id,
-      async ask({ bell = '', heard, leave, max = 100, wide, at = ++seq, waits = 0, warm = 0, runs = [] }: Asking = {}) {
-        const request: CommitRequest = { queue, runs, lane: { id, seq: at, heard, bell, leave, waits, warm } }
+      async ask(asking: Asking = {}) {
+        const { bell = '', heard, leave, max = 100, wide, at = ++seq, waits = 0, warm = 0, runs = [], version } = asking
+        const request: CommitRequest = { queue, runs, lane: { id, seq: at, heard, bell, leave, waits, warm }, version }
         if (!leave) request.claim = { max, wide, lease: LEASE, begun: max }
         const answer = await store.commit(request)
         return { ...answer, runs: answer.lent.map(runOf), ids: answer.lent.map((one) => one.id) }

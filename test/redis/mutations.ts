@@ -323,8 +323,8 @@ const runs: Mutation[] = [
     ['local AT_ONCE = 3', 'local AT_ONCE = 1000', 'conflicts repeat forever'],
   ),
   ...of(11, 'lib/run/retry.lua', [
-    '{ by = run.by, again = not doc.terminating })\n  leases.uncount_run(id, doc)\n',
-    '{ by = run.by, again = not doc.terminating })\n',
+    '{ by = run.by, version = run.version, again = not doc.terminating })\n  leases.uncount_run(id, doc)\n',
+    '{ by = run.by, version = run.version, again = not doc.terminating })\n',
     'conflicts make a runaway',
   ]),
   ...of(11, 'lib/run/finish.lua', [
@@ -3162,6 +3162,21 @@ const pastRuns: Mutation[] = [
     ],
   ),
   ...of(117, 'lib/run/finish.lua', ['  did.keep(run)\n', '', 'a checkpoint forgets the effects']),
+  ...of(117, 'lib/run/leases.lua', [
+    'numbers.int((tonumber(doc.failures) or 0) + 1) .. leases.of_version(more and more.version)',
+    'numbers.int((tonumber(doc.failures) or 0) + 1)',
+    'the version of the code is not recorded',
+  ]),
+  ...of(117, 'lib/run/packed.lua', [
+    "',completed,1' .. leases.of_version(run.version) ..",
+    "',completed,1' ..",
+    'jobs that end with their piece record no version',
+  ]),
+  ...of(117, 'lib/run/ops/sayings.lua', [
+    'function says.version(run, version) run.version = version end',
+    'function says.version() end',
+    'the version of a worker outside the deployment is not recorded',
+  ]),
   ...of(
     117,
     'lib/run/ops/on_ports.lua',

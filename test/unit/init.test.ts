@@ -202,6 +202,9 @@ X = "1"
 [observability]
 enabled = true
 redact_query_string = true
+
+[version_metadata]
+binding = "CF_VERSION_METADATA"
 `)
   expect(done.advice).toEqual([])
 })

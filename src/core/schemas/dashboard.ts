@@ -34,14 +34,3 @@ export const breakerList = z.object({
     }),
   ),
 })
-
-export const deploymentList = z.object({
-  deployments: z.array(
-    z.object({
-      id: z.string(),
-      // When its classes changed last.
-      at: moment,
-      classes: z.int(),
-    }),
-  ),
-})

@@ -106,6 +106,10 @@ export const jobView = z.object({
     .meta({ description: 'its unique key, and the time until which the key is held' }),
   lockedUntil: moment.nullable(),
   run: runUnderWay.nullable(),
+  version: z
+    .string()
+    .nullable()
+    .meta({ description: 'version of the code that performed its last run; null if unknown' }),
   keptUntil: moment.nullable().meta({
     description: 'minimum time until which an ended job is kept; null if it has not ended or if data can still wake it',
   }),

@@ -31,6 +31,12 @@ export const channelName = named(
 )
 export const label = named(TEXT, (text) => isText(text))
 export const processName = named(`a process: ${TEXT}`, (text) => isText(text))
+const CODE_VERSION = /^[\w.+-]{1,40}$/
+
+/** The version of code, such as a commit. */
+export const codeVersion = named('a version: 1 to 40 of a-z, A-Z, 0-9, ".", "_", "+" and "-"', (text) =>
+  CODE_VERSION.test(text),
+)
 export const alias = named('an alias: begins with a letter, at most 255 long, no control characters', isAlias)
 export const portName = named('a port name: a-z, A-Z, 0-9 and _, at most 100 long', isPortName)
 export const anyPort = named('a port name (a-z, A-Z, 0-9 and _, at most 100 long), or "*"', (text) =>

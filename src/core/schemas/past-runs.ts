@@ -16,6 +16,10 @@ export const pastRun = z.object({
   token: z.string().optional(),
   retried: z.boolean().optional().meta({ description: 'true if it was retried after this end' }),
   by: z.string().optional().meta({ description: 'function, pull, or the host of the push worker; absent if unknown' }),
+  version: z
+    .string()
+    .optional()
+    .meta({ description: 'version of the code that performed it, such as a commit; absent if unknown' }),
   error: closed.optional(),
   n: z.int().optional().meta({ description: 'number of the run, for jobs with a history' }),
   readyAt: moment.optional().meta({ description: 'time since which the job was ready, for jobs with a history' }),

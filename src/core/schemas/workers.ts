@@ -246,8 +246,9 @@ export const workerList = z.object({
         description:
           'for a pull class: time of the last claim of a named pull worker from its queue, to five seconds; null if there was none',
       }),
-      servedBy: z.array(z.object({ id: z.string(), at: moment })).meta({
-        description: 'for a function: the deployments that serve it, and when the classes of each last changed',
+      servedBy: z.array(z.object({ id: z.string(), at: moment, version: z.string().nullable() })).meta({
+        description:
+          'for a function: the deployments that serve it, when the newest version of each announced itself, and the newest version that has it',
       }),
     }),
   ),

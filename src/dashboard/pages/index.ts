@@ -3,6 +3,7 @@
 import type { Page } from '../page.ts'
 import { callbacks } from './callbacks/index.tsx'
 import { channels } from './channels.tsx'
+import { deploys } from './deploys.tsx'
 import { doctor } from './doctor.tsx'
 import { files } from './files.tsx'
 import { find } from './find.tsx'
@@ -42,6 +43,7 @@ export const pages: readonly Page[] = [
   callbacks,
   files,
   log,
+  deploys,
   keys,
   doctor,
   find,

@@ -1,6 +1,7 @@
 // Series as charts need them: every moment has a point, and many are put together to few.
 
 import { counted, keptSteps, type Point } from '../../core/series.ts'
+import type { DeployMark } from './deploy.ts'
 import { many } from './number.ts'
 
 const nothing = (at: number): Point => ({
@@ -58,8 +59,8 @@ export const endOf = ({ step, to }: Range, now: number): number => {
   return to ?? Math.floor(now / unit) * unit + unit
 }
 
-export const deploysIn = (deployments: readonly { at: number }[], range: Range, now: number): number[] =>
-  deployments.map(({ at }) => at).filter((at) => at > endOf(range, now) - range.span)
+export const deploysIn = (deploys: readonly DeployMark[], range: Range, now: number): DeployMark[] =>
+  deploys.filter(({ at }) => at > endOf(range, now) - range.span && at <= endOf(range, now))
 
 /** @example perOf(rangeOf('4h')) // 4 */
 export const perOf = ({ span, columns, step }: Range): number => span / columns / (step === 'minute' ? MINUTE : HOUR)

@@ -57,7 +57,7 @@ export function createOne({ store, executor, constraints, ring }: One) {
       job.ahead > 0 && setPriority(job.id, job.priority),
     ])
     if (!settled) return undefined
-    const { answers, rings } = await store.commit({ queue: '', runs: [settled] })
+    const { answers, rings } = await store.commit({ queue: '', runs: [settled], version: executor.version })
     await ring(rings)
     const performed = { id: lent!.id, class: lent!.document.class }
     const answer = answers[0]!

@@ -71,15 +71,20 @@ function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | '
   throw new SidejobError('CONFLICT', `class ${name} was changed meanwhile: ${what}; look at it and change it again`)
 }
 
-/** Lists the deployments that announced a class, newest first. */
-function byClass(deployed: Record<string, string>): Map<string, { id: string; at: number }[]> {
-  const found = new Map<string, { id: string; at: number }[]>()
+type ServedBy = WorkerView['servedBy'][number]
+
+/** Lists the deployments that announced a class, newest first, with the newest version that has it. */
+function byClass(deployed: Record<string, string>): Map<string, ServedBy[]> {
+  const found = new Map<string, ServedBy[]>()
   const all = Object.entries(deployed).flatMap(([id, text]) => {
     const one = readObject<Deployment>(text)
     return one ? [{ id, ...one }] : []
   })
-  for (const { id, at, classes } of all.sort((a, b) => b.at - a.at))
-    for (const key of classes) found.set(key, [...(found.get(key) ?? []), { id, at }])
+  for (const { id, at, classes, versions } of all.sort((a, b) => b.at - a.at))
+    for (const key of classes) {
+      const serving = versions?.find((one) => one.classes.includes(key))
+      found.set(key, [...(found.get(key) ?? []), { id, at, version: serving?.version ?? null }])
+    }
   return found
 }
 
@@ -160,15 +165,6 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       await ring(rings)
       const serving = byClass(await store.deployments()).get(keyOf({ queue, name })) ?? []
       await store.forgetAnnounced(serving.map(({ id }) => id))
-    },
-
-    /** Lists deployments with the number of their classes and the time of their last change. */
-    async deployments(): Promise<{ deployments: { id: string; at: number; classes: number }[] }> {
-      const deployments = Object.entries(await store.deployments()).flatMap(([id, text]) => {
-        const deployment = readObject<{ at: number; classes: string[] }>(text)
-        return deployment ? [{ id, at: deployment.at, classes: deployment.classes.length }] : []
-      })
-      return { deployments: deployments.sort((a, b) => b.at - a.at) }
     },
   }
 }

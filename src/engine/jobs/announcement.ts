@@ -1,4 +1,5 @@
-// Announces the classes of this deployment to Redis if they changed and if this is its newest version.
+// Announces the classes of this deployment to Redis. Several versions of it may serve at a time: the newest defines the
+// classes that it has, and classes of the others stay until no isolate of their version was seen for a while.
 
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
@@ -25,15 +26,50 @@ export type AnnouncerOptions = {
   now: () => number
   /** Absent if functions cannot have schedules. */
   setCron?: SetCron
+  /** Version of the code, such as a commit. */
+  version?: string
+  /** Milliseconds for which the classes of a replaced version stay. */
+  grace?: number
 }
 
-/** `hashes` identify its versions, newest first. */
-export type Deployment = { at: number; hashes: string[]; classes: string[]; crons?: string[] }
+/** Code of a deployment that serves, or did until recently. */
+export type CodeVersion = {
+  hash: string
+  /** Hash of its definitions alone. */
+  defined?: string
+  version?: string
+  /** When it became the newest version. */
+  at: number
+  /** When one of its isolates was last seen. */
+  seen: number
+  classes: string[]
+  crons?: string[]
+}
+
+/** A version became the newest. */
+export type Deploy = { version?: string; at: number }
+
+/**
+ * `versions` may serve now, the newest first; `classes` and `crons` are those of all of them. `hashes` also remembers
+ * former versions. `deploys` is newest first.
+ */
+export type Deployment = {
+  at: number
+  hashes: string[]
+  classes: string[]
+  crons?: string[]
+  versions?: CodeVersion[]
+  deploys?: Deploy[]
+}
 
 /** Number of versions remembered, to recognize the last isolates of an old version. */
 const VERSIONS = 8
-/** After 10 minutes an isolate of an old version means a rollback. */
-const ROLLED_BACK = 600_000
+const MAX_DEPLOYS = 20
+/** An isolate of an old version that starts later than this after a deploy means a rollback. */
+const GRACE = 600_000
+/** Maximum number of queues whose counts are kept at a deploy, and their maximum size. */
+const MAX_QUEUES = 50
+const MAX_COUNTS = 256 * 1024
 
 // Names contain no line break.
 export const keyOf = ({ queue, name }: { queue: string; name: string }): string => `${queue}\n${name}`
@@ -45,22 +81,65 @@ const namedBy = (key: string): { queue: string; name: string } => {
 
 const removed = (key: string) => ({ ...namedBy(key), definition: null, serves: 'push' as const })
 
-/** Returns classes or schedules that this deployment announced and no deployment has now. */
-function goneFrom(
-  what: 'classes' | 'crons',
-  { own, others }: { own?: Deployment; others: Deployment[] },
-  rows: Announced[],
-): string[] {
-  const kept = new Set([...rows.map(keyOf), ...others.flatMap((one) => one[what] ?? [])])
-  return (own?.[what] ?? []).filter((key) => !kept.has(key))
+/** A release without `versions` knew only the newest one. */
+const versionsOf = ({ versions, hashes, at, classes, crons }: Deployment): CodeVersion[] =>
+  versions ?? [{ hash: hashes[0]!, at, seen: at, classes, ...(crons ? { crons } : {}) }]
+
+const classesOf = (versions: readonly CodeVersion[]): string[] => [
+  ...new Set(versions.flatMap(({ classes }) => classes)),
+]
+
+/** The newest version that has a class decides whether it repeats. */
+const cronsOf = (versions: readonly CodeVersion[]): string[] =>
+  versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
+
+/** What an isolate of one version finds, and its own version. */
+type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
+
+/**
+ * Returns the versions that may serve, the newest first. A version that is not remembered is new. An old one leads
+ * again if it starts long after the newest one: then it was deployed again.
+ */
+function servingOf({ own, mine, isDone, grace }: Standing): CodeVersion[] {
+  const before = own ? versionsOf(own) : []
+  const [front] = before
+  const isFront = front?.hash === mine.hash
+  const isNew = !own?.hashes.includes(mine.hash)
+  const leads = isFront || isNew || (!isDone && mine.seen - front!.at >= grace)
+  if (!leads) {
+    const joins = !before.some(({ hash }) => hash === mine.hash)
+    const seen = before.map((one) => (one.hash === mine.hash ? { ...one, seen: mine.seen } : one))
+    return [...seen, ...(joins && grace > 0 ? [mine] : [])].slice(0, VERSIONS)
+  }
+  const others = before
+    .filter(({ hash }) => hash !== mine.hash)
+    .map((one) => (one === front ? { ...one, seen: mine.seen } : one))
+    .filter(({ seen }) => mine.seen - seen < grace)
+  return [isFront ? front : mine, ...others].slice(0, VERSIONS)
 }
+
+function deploymentOf(serving: CodeVersion[], deploys: readonly Deploy[], own?: Deployment): Deployment {
+  const hashes = new Set([...serving.map(({ hash }) => hash), ...(own?.hashes ?? [])])
+  return {
+    at: serving[0]!.at,
+    hashes: [...hashes].slice(0, VERSIONS),
+    classes: classesOf(serving),
+    crons: cronsOf(serving),
+    versions: serving,
+    deploys: deploys.slice(0, MAX_DEPLOYS),
+  }
+}
+
+type Found = { own?: Deployment; others: Deployment[] }
 
 /**
  * Creates the announcer. Without `known` it reads the announcements with one command.
  *
  * @example const announce = createAnnouncer({ store, deployment: 'a', classes, now }); await announce()
  */
-export function createAnnouncer({ store, deployment, classes, now, setCron }: AnnouncerOptions) {
+export function createAnnouncer(options: AnnouncerOptions) {
+  const { store, deployment, classes, now, setCron, version, grace = GRACE } = options
+
   async function schedule(repeating: Announced[], gone: string[]): Promise<void> {
     if (!setCron) return
     await Promise.all([
@@ -74,7 +153,7 @@ export function createAnnouncer({ store, deployment, classes, now, setCron }: An
     await Promise.all([...byQueue].map(([queue, all]) => store.register(queue, all, { whole: isFirst })))
   }
 
-  async function read(id: string): Promise<{ own?: Deployment; others: Deployment[] }> {
+  async function read(id: string): Promise<Found> {
     const all = Object.entries(await store.deployments()).flatMap(([of, text]) => {
       const one = readObject<Deployment>(text)
       return one ? [[of, one] as const] : []
@@ -82,47 +161,81 @@ export function createAnnouncer({ store, deployment, classes, now, setCron }: An
     return { own: all.find(([of]) => of === id)?.[1], others: all.filter(([of]) => of !== id).map(([, one]) => one) }
   }
 
-  let ours: { id: string; hash: string; rows: Announced[] } | undefined
+  let ours: { id: string; hash: string; defined: string; rows: Announced[] } | undefined
   async function hashed() {
     const rows = classes()
-    const [id, hash] = await Promise.all([hashOf(deployment), hashOf(JSON.stringify(rows))])
-    return { id: id.slice(0, 12), hash: hash.slice(0, 16), rows }
+    const [id, all] = await Promise.all([hashOf(deployment), hashOf(JSON.stringify(rows))])
+    const defined = all.slice(0, 16)
+    const hash = version ? (await hashOf(`${defined} ${version}`)).slice(0, 16) : defined
+    return { id: id.slice(0, 12), hash, defined, rows }
+  }
+
+  /** Keeps the counts by class, so that later ones can be compared with them. Nothing else depends on it. */
+  async function keepCounts(id: string, at: number, dropped: readonly Deploy[]): Promise<void> {
+    try {
+      const { queues } = await store.classes('', MAX_QUEUES, 0)
+      const text = JSON.stringify(queues.map(({ queue, texts }) => ({ queue, texts })))
+      const gone = dropped.map((one) => one.at)
+      await store.keepDeploy(id, at, text.length > MAX_COUNTS ? '[]' : text, gone)
+    } catch {
+      // The deploy is then compared without them.
+    }
   }
 
   let isDone = false
+  /** While several versions serve, an isolate looks at them only from time to time. */
+  let looksAt = 0
 
-  async function announce(announced?: readonly string[]): Promise<void> {
-    ours ??= await hashed()
-    const { id, hash, rows } = ours
-    const newest = `${id} ${hash}`
-    const before = (announced ?? (await store.announced())).filter((one) => one.startsWith(`${id} `))
-    if (before.length === 1 && before[0] === newest) return
-    const all = await read(id)
-    const { own, others } = all
-    const isKnown = own !== undefined && own.hashes.indexOf(hash) > 0
-    // A missing announcement is repeated only if Redis lost it. Otherwise another version has announced itself since.
-    if (isKnown && (isDone || now() - own.at < ROLLED_BACK)) return
+  /** Registers the classes that this version adds, and removes those that no version has any more. */
+  async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
+    const { own, others } = found
+    const { hash, rows } = ours!
+    const taken = serving[0]!.hash === hash ? [] : classesOf(serving.filter((one) => one.hash !== hash))
+    const fresh = joins ? rows.filter((row) => !taken.includes(keyOf(row))) : []
+    const goneFrom = (what: 'classes' | 'crons', kept: readonly string[]) => {
+      const stays = new Set([...kept, ...others.flatMap((one) => one[what] ?? [])])
+      return (own?.[what] ?? []).filter((key) => !stays.has(key))
+    }
     // If no deployment has announced anything, existing classes are from an earlier release.
-    await write(rows, goneFrom('classes', all, rows), !own && others.length === 0)
-    const repeating = rows.filter(({ cron }) => cron)
-    await schedule(repeating, goneFrom('crons', all, repeating))
-    const hashes = [hash, ...(own?.hashes ?? []).filter((one) => one !== hash)].slice(0, VERSIONS)
-    const text = JSON.stringify({
-      at: now(),
-      hashes,
-      classes: rows.map(keyOf),
-      crons: repeating.map(keyOf),
-    } satisfies Deployment)
-    await store.setDeployment(
-      id,
-      text,
-      hash,
-      before.filter((one) => one !== newest),
-    )
+    await write(fresh, goneFrom('classes', classesOf(serving)), !own && others.length === 0)
+    const repeating = fresh.filter(({ cron }) => cron)
+    await schedule(repeating, goneFrom('crons', cronsOf(serving)))
   }
 
-  return async (announced?: readonly string[]): Promise<void> => {
-    await announce(announced)
+  async function announce(known?: readonly string[]): Promise<void> {
+    ours ??= await hashed()
+    const { id, hash, defined, rows } = ours
+    const members = (known ?? (await store.announced())).filter((one) => one.startsWith(`${id} `))
+    const isThere = members.includes(`${id} ${hash}`)
+    const time = now()
+    if (isThere && (members.length === 1 || (isDone && time < looksAt))) return
+    looksAt = time + grace / 4
+    const found = await read(id)
+    const { own } = found
+    const crons = rows.filter(({ cron }) => cron).map(keyOf)
+    const named = { hash, defined, ...(version ? { version } : {}) }
+    const mine = { ...named, at: time, seen: time, classes: rows.map(keyOf), crons }
+    const before = own ? versionsOf(own) : []
+    const serving = servingOf({ own, mine, isDone, grace })
+    if (!serving.some((one) => one.hash === hash)) return
+    const was = before.findIndex((one) => one.hash === hash)
+    const leads = serving[0]!.hash === hash
+    const joins = !isThere || (leads && was !== 0)
+    const isSeen = leads || time - before[was]!.seen < grace / 2
+    if (!joins && isSeen && serving.length === before.length) return
+    const isDeploy = leads && was < 0
+    const [front] = before
+    const isSame = isDeploy && front?.defined === defined && members.includes(`${id} ${front.hash}`)
+    await carryOut(found, serving, joins && !isSame)
+    const deploys = [...(isDeploy ? [{ at: time, ...(version ? { version } : {}) }] : []), ...(own?.deploys ?? [])]
+    const stays = new Set(serving.map((one) => `${id} ${one.hash}`))
+    const gone = members.filter((one) => !stays.has(one))
+    await store.setDeployment(id, JSON.stringify(deploymentOf(serving, deploys, own)), hash, gone)
+    if (isDeploy && own) await keepCounts(id, time, deploys.slice(MAX_DEPLOYS))
+  }
+
+  return async (known?: readonly string[]): Promise<void> => {
+    await announce(known)
     isDone = true
   }
 }

@@ -120,6 +120,7 @@ function failed(changes: Changes, deciding: Deciding, slot: Words): { error: str
     ...countWords(changes),
     ...slot,
     ...(deciding.by === undefined ? [] : says.by({ process: deciding.by })),
+    ...versionWords(changes),
     ...saidWords(changes),
     ...logsOf(changes, deciding).flat(),
   ]
@@ -168,6 +169,9 @@ const timeWords = ({ progress, at, wait }: Changes, { seal }: Vault): Words => [
   ...(at === undefined ? [] : says.at({ moment: at })),
   ...(wait === undefined ? [] : says.wait({ ms: wait })),
 ]
+
+/** A worker outside the deployment has a version of its own. */
+const versionWords = ({ version }: Changes): Words => (version === undefined ? [] : says.version({ version }))
 
 const reachWords = ({ ops }: Changes, { reach }: Deciding): Words =>
   ops?.length && reach === 'all' ? says.reach({ reach }) : []
@@ -239,6 +243,7 @@ export async function outcomeOf(token: string, said: Changes, deciding: Deciding
     ...(ops.length ? again() : []),
     ...slotWords,
     ...byWords(deciding),
+    ...versionWords(changes),
     ...readWords(changes.reads ?? {}),
     ...expectWords(changes, deciding),
     ...stateWords(changes.state ?? {}, vault),

@@ -181,7 +181,7 @@ export function createRegistry(
   workers: readonly Worker[],
   now: () => number = Date.now,
   deployment = 'sidejob',
-  { setCron, retry = {} }: { setCron?: SetCron; retry?: Retry } = {},
+  { setCron, retry = {}, ...code }: { setCron?: SetCron; retry?: Retry; version?: string; grace?: number } = {},
 ) {
   const local = new Map<string, Registered>()
   checkWorkers(workers)
@@ -245,6 +245,7 @@ export function createRegistry(
     deployment,
     now,
     setCron,
+    ...code,
     classes: () => [...local.values()].map((found) => announcedOf(found, store.vault)),
   })
 

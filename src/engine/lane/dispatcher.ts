@@ -74,6 +74,7 @@ export function createDispatcher(parts: DispatcherOptions) {
         warm: room.max > 0 && room.calls > 0 ? warmth.left() : 0,
       },
       claim: { ...room, lease, begun: concurrency },
+      version: executor.version,
     })
     called.told(heard.length)
     await executor.tellRefused(done, answer.answers)

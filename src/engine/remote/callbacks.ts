@@ -246,7 +246,7 @@ const stateOf = (document: JobRecord): CallbackState => states[statusOf(document
 /** Counts failures, or reads the count from the last run. */
 function attemptsOf(document: JobRecord): number {
   const [, , outcome, attempt] = (document.lastRun ?? '').split(',')
-  if (outcome === 'completed') return Number(attempt)
+  if (outcome === 'completed') return Number.parseInt(attempt!, 10)
   return (document.failures ?? 0) + (document.place === PLACE.leased ? 1 : 0)
 }
 

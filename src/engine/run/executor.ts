@@ -41,6 +41,8 @@ export type ExecutorOptions = {
   hook?: RunHook
   /** Maps places of the bundle in a stack to places in the project. */
   locate?: (stack: string) => Promise<string>
+  /** Version of the code of this deployment. */
+  version?: string
 }
 
 const PAGE = 1_000
@@ -120,6 +122,7 @@ export function createExecutor({
   env,
   hook,
   locate,
+  version,
 }: ExecutorOptions) {
   const breakers = createCircuitBreakers({ store, shut: async () => undefined })
   const pace = createRunTimes()
@@ -378,7 +381,7 @@ export function createExecutor({
   async function run(lent: ClaimedJob, options: RunOptions = {}): Promise<ToldOutcome | undefined> {
     if (!hook) return runUnseen(lent, options)
     let settled: ToldOutcome | undefined
-    const start = startOf(lent)
+    const start = startOf(lent, version)
     await hook(
       start,
       async () => {
@@ -407,12 +410,14 @@ export function createExecutor({
     const faulty = lent.filter(({ fault }) => fault)
     if (faulty.length === 0) return lent
     const runs = await Promise.all(faulty.map((one) => run(one)))
-    const { rings } = await store.commit({ queue: '', runs: runs.filter((settled) => settled !== undefined) })
+    const done = runs.filter((settled) => settled !== undefined)
+    const { rings } = await store.commit({ queue: '', runs: done, version })
     await ring(rings)
     return lent.filter(({ fault }) => !fault)
   }
 
   return {
+    version,
     run,
     tellRefused,
     sound,

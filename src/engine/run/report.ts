@@ -5,7 +5,8 @@ import type { RunOutcome } from '../../redis/changes.ts'
 import type { ClaimedJob } from '../../redis/types.ts'
 import type { Vault } from '../../redis/vault.ts'
 
-export type RunStart = { job: number; queue: string; class: string; attempt: number }
+/** `version`: of the deployed code, such as a commit; absent if unknown. */
+export type RunStart = { job: number; queue: string; class: string; attempt: number; version?: string }
 
 /**
  * The end of a run. `retry`: it failed and will run again; `failed`: it failed for good; `released`: given back
@@ -22,11 +23,12 @@ export type RunReport = RunStart & {
 
 export type ToldOutcome = RunOutcome & { report?: RunReport }
 
-export const startOf = ({ id, document }: ClaimedJob): RunStart => ({
+export const startOf = ({ id, document }: ClaimedJob, version?: string): RunStart => ({
   job: id,
   queue: document.queue,
   class: document.class,
   attempt: (document.failures ?? 0) + 1,
+  ...(version && { version }),
 })
 
 /** @example const report = reportOf(startOf(lent), settled, 12, store.vault) */

@@ -49,7 +49,7 @@ export type StoredWorker = WorkerDefinition & { unfit?: WorkerUnfit }
  */
 export type WorkerView = { queue: string; class: string } & WorkerDefinition & {
     seen: number | null
-    servedBy: { id: string; at: number }[]
+    servedBy: { id: string; at: number; version: string | null }[]
   }
 
 /** A run in progress. `by`: function, pull, or the host of the push worker. */

@@ -39,6 +39,7 @@ export type JobFacts = Pick<
   | 'lockedUntil'
   | 'run'
   | 'keptUntil'
+  | 'version'
 >
 
 /** A job as the caller that claimed it sees it. */

@@ -44,7 +44,7 @@ export const usual: Record<string, string> = {
     'is_removed is_stale jobs keeps_apart lend members_at members_for plainly room_of wanted weight_of',
   'run/eager': 'begin_lane call_lanes hand_over in_order only_queue written_to',
   'run/finish': 'answered carry_out clear_failures come_to_rest commit succeed take_run',
-  'run/leases': 'finish note_run',
+  'run/leases': 'finish note_run of_version',
   'run/packed': 'completed_state create finish lend lent lent_state move ran_at suits suits_new',
   'run/snapshot': 'of waited',
   'run/tokens': 'next of',

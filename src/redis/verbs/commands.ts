@@ -388,6 +388,17 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
       if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
     },
+    /** Counts by class at deploys, as JSON; null if they are not kept. */
+    async deploys(id: string, times: readonly number[]): Promise<(string | null)[]> {
+      if (times.length === 0) return []
+      const fields = times.map((at) => `${id} ${at}`)
+      const found = await ask<unknown>((redis) => redis.hmget(keys.deploys, ...fields))
+      return (found as (string | null)[] | null) ?? fields.map(() => null)
+    },
+    async keepDeploy(id: string, at: number, text: string, gone: readonly number[]): Promise<void> {
+      await ask((redis) => redis.hset(keys.deploys, { [`${id} ${at}`]: text }))
+      if (gone.length > 0) await ask((redis) => redis.hdel(keys.deploys, ...gone.map((time) => `${id} ${time}`)))
+    },
     /** Makes these deployments announce their classes again. */
     async forgetAnnounced(ids: readonly string[]): Promise<void> {
       if (ids.length === 0) return

@@ -116,7 +116,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
   }
 
   /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
-  async function commit({ queue, runs = [], lane, claim }: CommitRequest): Promise<CommitAnswer> {
+  async function commit({ queue, runs = [], lane, claim, version = '' }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
     const owners = sent.alone.map((run) => run.token.split('.', 1)[0]!)
     const known = [
@@ -132,7 +132,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     ]
     const marked = lane && !claim?.pull ? markedBy(lane.id) : {}
     const { patterns = [], tags = [] } = claim ?? {}
-    const args = { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim) }
+    const args = { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim), code: version }
     const words = [...listWords(patterns), ...listWords(tags), ...listWords(lane?.heard ?? []), ...sent.words()]
     const isClaim = claim !== undefined && runs.length === 0
     const reply = await askedCarefully(isLight(runs, claim), known, args, words, isClaim)

@@ -383,6 +383,8 @@ test('--json makes every command print JSON only', async () => {
     'limits set': ['json', '--concurrency', '1'],
     'limits rm': ['json'],
     'groups ls': [],
+    'deploys ls': [],
+    'deploys compare': [],
     'errors ls': ['--muted'],
     'errors mute': ['0123456789abcdef'],
     'errors unmute': ['0123456789abcdef'],

@@ -248,6 +248,7 @@ describe('GET /v1/jobs/:job', () => {
       unique: null,
       lockedUntil: null,
       run: null,
+      version: null,
       keptUntil: null,
     })
   })

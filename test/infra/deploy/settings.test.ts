@@ -8,10 +8,11 @@ import { experimental_readRawConfig as readRawConfig } from 'wrangler'
 import { probe } from '../../../infra/probe/index.ts'
 import { development } from '../../../infra/stand-ins/qstash.ts'
 import { planOf as initPlan } from '../../../src/cli/project/init/plan.ts'
+import { commitOf } from '../../../src/deploy/code-version.ts'
 import { configFor, readProject, warningsFor } from '../../../src/deploy/config.ts'
 import { distanceWarnings, placementOf, qstashRegion } from '../../../src/deploy/database.ts'
 import { adviceFor } from '../../../src/deploy/failure.ts'
-import { flagsFor, observability } from '../../../src/deploy/recommended.ts'
+import { flagsFor, observability, versionMetadata } from '../../../src/deploy/recommended.ts'
 import { describe, namesOf, planOf } from '../../../src/deploy/settings.ts'
 import { EVERY_TEN_MINUTES } from '../../../src/deploy/tick.ts'
 import { settings } from '../../../src/settings.ts'
@@ -136,6 +137,7 @@ test('the configuration of a deployment has its names, and every path as the pro
     account_id: 'acc1',
     workers_dev: true,
     placement: { region: 'aws:eu-west-1' },
+    version_metadata: { binding: 'CF_VERSION_METADATA' },
     r2_buckets: [{ binding: 'FILES', jurisdiction: 'eu', bucket_name: 'other-files' }, { binding: 'MINE' }],
   })
   expect(configFor(raw, { ...shape, bucket: false }).r2_buckets).toEqual([{ binding: 'MINE' }])
@@ -144,7 +146,18 @@ test('the configuration of a deployment has its names, and every path as the pro
     name: 'other',
     account_id: 'acc1',
     workers_dev: true,
+    version_metadata: { binding: 'CF_VERSION_METADATA' },
   })
+})
+
+test('a deployment has the commit of its folder as a variable, next to its own variables', () => {
+  const { vars } = configFor({ vars: { GREETING: 'hello' } }, { ...shape, version: '88f62d2b' })
+  expect(vars).toEqual({ GREETING: 'hello', SIDEJOB_VERSION: '88f62d2b' })
+  expect(configFor({}, shape).vars).toBeUndefined()
+  expect(commitOf(root)).toMatch(/^[0-9a-f]{8,}(-dirty)?$/)
+  expect(commitOf('/')).toBeUndefined()
+  const { given: secrets } = planOf({ ...given, SIDEJOB_VERSION: '88f62d2b' })
+  expect(secrets).not.toHaveProperty('SIDEJOB_VERSION')
 })
 
 test("the project's own placement wins, and --no-cron takes only the tick's trigger away", () => {
@@ -167,6 +180,7 @@ test.each(['wrangler.toml', ...templates])(
     const { raw } = readProject(join(root, path))
     expect(raw.compatibility_flags).toEqual(flagsFor(String(raw.compatibility_date)))
     expect(raw.observability).toEqual(observability)
+    expect(raw.version_metadata).toEqual(versionMetadata)
     expect(warningsFor(readProject(join(root, path)))).toEqual([])
   },
 )
@@ -191,6 +205,7 @@ test('init adds the same flags and observability to every configuration in JSON'
     const { raw } = readProject(path)
     expect(raw.compatibility_flags?.toSorted()).toEqual(flagsFor(String(raw.compatibility_date)).toSorted())
     expect(raw.observability?.redact_query_string).toBe(true)
+    expect(raw.version_metadata).toEqual(versionMetadata)
     expect(warningsFor(readProject(path))).toEqual([])
     rmSync(folder, { recursive: true })
   }
@@ -209,6 +224,7 @@ test('init writes a configuration in TOML that has them', () => {
     const { raw } = readProject(path)
     expect(raw.compatibility_flags?.toSorted()).toEqual(flagsFor(String(raw.compatibility_date)).toSorted())
     expect(raw.observability).toEqual({ enabled: true, redact_query_string: true })
+    expect(raw.version_metadata).toEqual(versionMetadata)
     expect(raw.triggers?.crons).toEqual(['* * * * *'])
     expect(warningsFor(readProject(path))).toEqual([])
     rmSync(folder, { recursive: true })
@@ -251,9 +267,10 @@ test('no advice for unknown values', () => {
   expect(adviceFor('a comet has struck')).toBeUndefined()
 })
 
-test('every setting of the Worker can be set by the deployment', () => {
+test('every setting of the Worker is a secret, except the clock of tests and the version of an upload', () => {
   const all = planOf(Object.fromEntries(told.map((name) => [name, 'x'])))
-  expect(Object.keys(all.given).sort()).toEqual(told.filter((name) => name !== 'SIDEJOB_TEST_CLOCK').sort())
+  const others = ['SIDEJOB_TEST_CLOCK', 'SIDEJOB_VERSION']
+  expect(Object.keys(all.given).sort()).toEqual(told.filter((name) => !others.includes(name)).sort())
 })
 
 test('the Terraform module creates the Worker of wrangler.toml, and names existing settings only', () => {

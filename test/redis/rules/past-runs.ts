@@ -3,6 +3,7 @@
 import { expect } from 'vitest'
 import { encodeValue } from '../../../src/core/codec/value.ts'
 import type { Op } from '../../../src/core/run.ts'
+import type { RunOutcome } from '../../../src/redis/changes.ts'
 import { childrenOf, deedsOf, pastRunOf } from '../../../src/redis/record.ts'
 import type { Facts, World } from '../direct.ts'
 
@@ -93,6 +94,34 @@ const rule117: Facts = {
     expect(told.length).toBeGreaterThan(40)
     expect(told.length * 2 + more).toBe(200)
     expect((await world.store.runs(id))[0]!.length).toBeLessThan(6_000)
+  },
+  async 'the version of the code, of each run: alone, in a piece, failed, given back'(world) {
+    const lastOf = async (id: number) => pastRunOf((await world.document(id)).lastRun!)
+    const { made } = await world.store.enqueue(
+      Array.from({ length: 12 }, () => ({ queue: 'q', class: 'plain', known: true })),
+    )
+    const lane = world.lane()
+    const { runs } = await lane.ask()
+    const settled = await Promise.all(runs.map((run) => run.settled({})))
+    await lane.ask({ runs: settled, version: '88f62d2b' })
+    for (const { id } of made) expect(await lastOf(id)).toMatchObject({ attempt: 1, version: '88f62d2b' })
+
+    const id = await world.make({ history: 9 })
+    const end = async (outcome: RunOutcome) =>
+      world.store.commit({ queue: '', runs: [outcome], version: '1.4.0-rc.1+5' })
+    const failing = { end: 'failed', error: { message: 'a,b@c' } } as const
+    await end(await (await world.claimOne()).settled(failing, { max: 3, backoff: { base: 0, cap: 0 } }))
+    await end({ ...(await (await world.claimOne()).settled({})), end: 'released', words: [] })
+    await end(await (await world.claimOne()).settled({ end: 'suspended', version: 'theirs' }))
+    await again(world, id)
+    await (await world.claimOne()).suspend()
+    expect((await runsOf(world, id)).map(({ outcome, attempt, version }) => [outcome, attempt, version])).toEqual([
+      ['suspended', 1, undefined],
+      ['suspended', 2, 'theirs'],
+      ['released', 2, '1.4.0-rc.1+5'],
+      ['failed', 1, '1.4.0-rc.1+5'],
+    ])
+    expect(await lastOf(id)).not.toHaveProperty('version')
   },
   async 'other jobs pay nothing for it'(world) {
     for (const history of [undefined, 0]) {

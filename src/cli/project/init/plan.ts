@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, extname, join, relative, resolve } from 'node:path'
-import { flagsFor, observability } from '../../../deploy/recommended.ts'
+import { flagsFor, observability, versionMetadata } from '../../../deploy/recommended.ts'
 import { UsageError } from '../../command.ts'
 import { ownVersion, packageFolder } from '../../version.ts'
 import { hasSidejob, patched, type Style, styleOf } from './entry.ts'
@@ -74,7 +74,8 @@ function configChange(path: string): Change {
       (text, [key, value]) => withTomlMember(text, 'observability', key, value),
       flagged,
     )
-    return { path, before, after: withTomlItem(observed, 'triggers', 'crons', CRON) }
+    const named = withTomlMember(observed, 'version_metadata', 'binding', versionMetadata.binding)
+    return { path, before, after: withTomlItem(named, 'triggers', 'crons', CRON) }
   }
   const flagged = flags.reduce((text, flag) => withItem(text, ['compatibility_flags'], flag), before)
   const members = configIn(path, before).observability === undefined ? observability : { redact_query_string: true }
@@ -83,7 +84,11 @@ function configChange(path: string): Change {
       jsonAt(text, ['observability', key]) === undefined ? withValue(text, ['observability', key], value) : text,
     flagged,
   )
-  return { path, before, after: withItem(observed, ['triggers', 'crons'], CRON) }
+  const named =
+    jsonAt(observed, ['version_metadata']) === undefined
+      ? withValue(observed, ['version_metadata', 'binding'], versionMetadata.binding)
+      : observed
+  return { path, before, after: withItem(named, ['triggers', 'crons'], CRON) }
 }
 
 type CompilerOptions = {

@@ -44,13 +44,13 @@ export function withTomlItem(text: string, table: string | undefined, key: strin
  *
  * @example withTomlMember('name = "x"\n', 'observability', 'enabled', true)
  */
-export function withTomlMember(text: string, table: string, key: string, value: boolean): string {
+export function withTomlMember(text: string, table: string, key: string, value: boolean | string): string {
   const part = partOf(text, table)
-  if (!part) return `${text.trimEnd()}\n\n[${table}]\n${key} = ${value}\n`
+  if (!part) return `${text.trimEnd()}\n\n[${table}]\n${key} = ${JSON.stringify(value)}\n`
   const body = text.slice(part.from, part.to)
   if (new RegExp(`^[ \\t]*${escaped(key)}[ \\t]*=`, 'm').test(body)) return text
   const end = body.trimEnd()
-  return `${text.slice(0, part.from)}${end}${end ? '\n' : ''}${key} = ${value}\n${body.slice(end.length).replace(/^\n/, '')}${text.slice(part.to)}`
+  return `${text.slice(0, part.from)}${end}${end ? '\n' : ''}${key} = ${JSON.stringify(value)}\n${body.slice(end.length).replace(/^\n/, '')}${text.slice(part.to)}`
 }
 
 export const tomlText = (text: string, key: string): string | undefined =>

@@ -1,6 +1,7 @@
 // Data of the page for the board, in an attribute.
 
 import type { FlowNodeView, WireView } from '../../../engine/engine.ts'
+import type { DeployMark } from '../../words/deploy.ts'
 import type { LimitRoom } from '../../words/flow.ts'
 
 export type BoardData = {
@@ -9,7 +10,7 @@ export type BoardData = {
   nodes: FlowNodeView[]
   wires: WireView[]
   limits: Record<string, LimitRoom>
-  deploys: number[]
+  deploys: DeployMark[]
   node?: string
   wire?: string
 }

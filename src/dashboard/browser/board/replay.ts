@@ -1,6 +1,7 @@
 // The time of a recorded flow: the board goes back to a moment, and plays on from there.
 
 import type { FlowEvent } from '../../../engine/engine.ts'
+import { deployName } from '../../words/deploy.ts'
 import { count } from '../../words/number.ts'
 import { barsOf, eventSaid, lastBy, momentOf, type Timeline, timelineOf } from '../../words/replay.ts'
 import { clock } from '../../words/time.ts'
@@ -90,7 +91,7 @@ export function createReplay(
     const first = events.all[0]?.at ?? clockNow
     range = { from: Math.max(clockNow - Number(keep), Math.min(first, clockNow - MINUTE)), to: clockNow }
     const changes = versions.map((one) => ({ at: one.at, text: `graph changed${one.by ? ` by ${one.by}` : ''}` }))
-    const deploys = data.deploys.map((at) => ({ at, text: 'deploy' }))
+    const deploys = data.deploys.map((one) => ({ at: one.at, text: deployName(one) }))
     const marks = [...changes, ...deploys].filter((one) => one.at > range.from)
     const rows = data.nodes.map(({ name }) => ({ name, bars: barsOf(timeline.moves.get(name) ?? []) }))
     lanes.draw(rows, marks, range, (moment) => clock(moment, zone).slice(0, 5))

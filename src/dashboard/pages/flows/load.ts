@@ -3,6 +3,7 @@
 import type { FlowView, Item, JobView, LimitView, PortView, Why } from '../../../engine/engine.ts'
 import type { Engine } from '../../../engine/index.ts'
 import type { Asked } from '../../page.ts'
+import { type DeployMark, deploysOf } from '../../words/deploy.ts'
 import type { LimitRoom } from '../../words/flow.ts'
 import { deploymentsOf } from '../jobs/kinds.tsx'
 import { type Chosen, chosenIn } from './query.ts'
@@ -18,7 +19,7 @@ export type Near = {
 export type FlowData = {
   view: FlowView
   limits: Record<string, LimitRoom>
-  deploys: number[]
+  deploys: DeployMark[]
   chosen?: Chosen
   near: Near
 }
@@ -63,6 +64,6 @@ export async function load(asked: Asked): Promise<FlowData> {
     : chosen.kind === 'node'
       ? await nearNode(engine, chosen.node.job)
       : await nearWire(engine, view.flow.id, chosen)
-  const deploys = view.record === null ? [] : deployments.map(({ at }) => at)
+  const deploys = view.record === null ? [] : deploysOf(deployments)
   return { view, limits: roomsOf(view, limits), deploys, chosen, near }
 }

@@ -110,7 +110,7 @@ const Limits = ({ job: { limits, waitingAt } }: { job: JobView }) => (
 )
 
 function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
-  const { queue, class: of, group, limits, callback, timeout, tag, unique, lockedUntil, run } = job
+  const { queue, class: of, group, limits, callback, timeout, tag, unique, lockedUntil, run, version } = job
   return [
     [
       'Worker',
@@ -130,6 +130,7 @@ function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
     ['Tries', triesOf(job)],
     ['Time for a run', timeout !== null && span(timeout)],
     ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
+    ['Version', version && <span class="mono">{version}</span>],
     ['Callback', callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'at its end')],
     [
       'Tag',

@@ -35,7 +35,7 @@ function Ports({ job, deeds }: { job: JobView; deeds: readonly PortDeed[] }) {
 }
 
 function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
-  const { readyAt, startedAt, endedAt, commits, reads, writes, published, made, more } = run
+  const { readyAt, startedAt, endedAt, commits, reads, writes, published, made, more, version } = run
   return (
     <dl class="kv">
       <dt>Ready</dt>
@@ -50,6 +50,12 @@ function Deeds({ job, run }: { job: JobView; run: PastRunView }) {
       <dd>
         <Outcome {...run} />
       </dd>
+      {version && (
+        <>
+          <dt>Version</dt>
+          <dd class="mono">{version}</dd>
+        </>
+      )}
       <dt>Committed</dt>
       <dd>{many(commits!, 'time')}</dd>
       <dt>Read</dt>
@@ -112,7 +118,7 @@ function Open({ job, run }: { job: JobView; run?: PastRunView | null }) {
 }
 
 function Row({ id, run, open }: { id: number; run: PastRun; open?: number }) {
-  const { n, readyAt, startedAt, endedAt, attempt, by } = run
+  const { n, readyAt, startedAt, endedAt, attempt, by, version } = run
   return (
     <tr>
       <td>
@@ -131,6 +137,7 @@ function Row({ id, run, open }: { id: number; run: PastRun; open?: number }) {
         <Outcome {...run} />
       </td>
       <td class="dim">{by ?? '–'}</td>
+      <td class="dim mono">{version ?? '–'}</td>
       <td class="num">{count(attempt)}</td>
       <td class="num">{readyAt === undefined ? '–' : span(startedAt - readyAt)}</td>
       <td class="num">{span(endedAt - startedAt)}</td>
@@ -141,7 +148,10 @@ function Row({ id, run, open }: { id: number; run: PastRun; open?: number }) {
 export function RunRows({ id, runs, open }: { id: number; runs: readonly PastRun[]; open?: number }) {
   if (runs.length === 0) return <Empty>It has not run yet.</Empty>
   return (
-    <Table caption="Runs, newest first" heads={['Run', 'Began', 'Ended as', 'By', '#Attempt', '#Waited', '#Took']}>
+    <Table
+      caption="Runs, newest first"
+      heads={['Run', 'Began', 'Ended as', 'By', 'Version', '#Attempt', '#Waited', '#Took']}
+    >
       {runs.map((run) => (
         <Row id={id} run={run} open={open} />
       ))}

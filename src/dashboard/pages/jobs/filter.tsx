@@ -13,7 +13,7 @@ import { deploymentsOf, lastDeploy } from './kinds.tsx'
 export async function filterFor(asked: Asked): Promise<JobFilter> {
   const { query, look } = asked
   const isSince = ['since', 'until'].some((name) => query.get(name) === DEPLOY)
-  const deployedAt = isSince ? lastDeploy(await deploymentsOf(asked)) : undefined
+  const deployedAt = isSince ? lastDeploy(await deploymentsOf(asked))?.at : undefined
   const filter = filterOf(query, { now: look.now, deployedAt })
   if (filter.class === undefined || filter.queue !== undefined || filter.parent !== undefined) return filter
   const queue = await queueOf(asked, filter.class)

@@ -12,6 +12,7 @@ import { Ago } from '../../parts/moment.tsx'
 import { Name } from '../../parts/name.tsx'
 import { Bars } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
+import { type DeployMark, deployName, deploysOf } from '../../words/deploy.ts'
 import { given } from '../../words/form.ts'
 import { plain } from '../../words/json.ts'
 import { count, many } from '../../words/number.ts'
@@ -29,17 +30,17 @@ export type KindsData = {
   muted: ErrorKind[]
   quiet: Mute[]
   more: boolean
-  deployedAt?: number
+  deploy?: DeployMark
   isKnown: boolean
 }
 
-type Deployments = Awaited<ReturnType<Engine['workers']['deployments']>>['deployments']
+type Deployments = Awaited<ReturnType<Engine['deployments']['list']>>['deployments']
 
-export const lastDeploy = (deployments: Deployments): number | undefined =>
-  deployments.length === 0 ? undefined : Math.max(...deployments.map(({ at }) => at))
+/** The newest deploy of all deployments. */
+export const lastDeploy = (deployments: Deployments): DeployMark | undefined => deploysOf(deployments)[0]
 
 export const deploymentsOf = ({ engine, cache }: Asked): Promise<Deployments> =>
-  cache.get('deployments', FRESH, async () => (await engine.workers.deployments()).deployments)
+  cache.get('deployments', FRESH, async () => (await engine.deployments.list()).deployments)
 
 type Of = { queue?: string; class?: string }
 
@@ -53,14 +54,14 @@ export async function kindsOf(asked: Asked, of: Of = {}, asLast = false): Promis
     deploymentsOf(asked),
   ])
   const { errors, cursor, muted } = found ?? { errors: [], cursor: null, muted: [] }
-  const deployedAt = lastDeploy(deployments)
+  const deploy = lastDeploy(deployments)
   return {
     kinds: errors.filter((kind) => !kind.muted),
     muted: errors.filter((kind) => kind.muted),
     quiet: muted.filter(({ error }) => !errors.some((kind) => kind.error === error)),
     more: cursor !== null,
     isKnown: found !== undefined,
-    deployedAt,
+    deploy,
   }
 }
 
@@ -99,10 +100,10 @@ function Times({ minutes = [] }: Pick<ErrorKind, 'minutes'>) {
   )
 }
 
-type RowProps = { kind: ErrorKind; deployedAt?: number; isLeast: boolean }
+type RowProps = { kind: ErrorKind; deploy?: DeployMark; isLeast: boolean }
 
 /** `isLeast`: older failed jobs were not looked at. */
-function Row({ kind, deployedAt = Number.POSITIVE_INFINITY, isLeast }: RowProps) {
+function Row({ kind, deploy, isLeast }: RowProps) {
   const { error, class: name, count: n, firstAt, lastAt, example, message, muted } = kind
   const text = message.length > 0 && message.length <= 140 ? message : cut(message || example || 'no message', 140)
   return (
@@ -114,10 +115,10 @@ function Row({ kind, deployedAt = Number.POSITIVE_INFINITY, isLeast }: RowProps)
           )}
         </To>{' '}
         {muted && <MutedTag {...muted} />}
-        {!muted && firstAt > deployedAt && (
+        {!muted && deploy && firstAt > deploy.at && (
           <span class="tag new">
             <Icon name="deploy" size={12} />
-            new since the deploy
+            new since the {deployName(deploy)}
           </span>
         )}
       </td>
@@ -169,7 +170,7 @@ function Switch({ n, on }: { n: number; on: boolean }) {
 }
 
 export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted?: boolean }) {
-  const { kinds, muted, quiet, more, deployedAt } = data
+  const { kinds, muted, quiet, more, deploy } = data
   const n = muted.length + quiet.length
   if (kinds.length + muted.length === 0 && !(isWhole && n > 0)) return null
   const shown = kinds.slice(0, SHOWN)
@@ -184,7 +185,7 @@ export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted
       {(shown.length > 0 || isWhole) && (
         <Table caption="Failed jobs by kinds of errors, of the newest 1,000" heads={heads} kind="lined">
           {[...shown, ...(isWhole ? muted : [])].map((kind) => (
-            <Row kind={kind} deployedAt={deployedAt} isLeast={more} />
+            <Row kind={kind} deploy={deploy} isLeast={more} />
           ))}
           {isWhole && quiet.map((mute) => <QuietRow mute={mute} />)}
         </Table>

@@ -6,6 +6,7 @@ import { Icon } from '../../parts/icon.tsx'
 import { Card, To } from '../../parts/layout.tsx'
 import { Legend } from '../../parts/spark.tsx'
 import { Table } from '../../parts/table.tsx'
+import { type DeployMark, deployName } from '../../words/deploy.ts'
 import { stretchText } from '../../words/filter.ts'
 import { count, many } from '../../words/number.ts'
 import { endOf, niceTop, perOf, type Range } from '../../words/series.ts'
@@ -87,13 +88,13 @@ function Steps({ range }: { range: Range }) {
   )
 }
 
-function Deploy({ at, points }: { at: number; points: Point[] }) {
+function Deploy({ deploy, points }: { deploy: DeployMark; points: Point[] }) {
   const from = points[0]!.at
   const span = (points[1]!.at - from) * points.length
-  const x = round(((at - from) / span) * WIDTH)
+  const x = round(((deploy.at - from) / span) * WIDTH)
   return (
     <path class="deploy" d={`M${x} 0V${HEIGHT}`}>
-      <title>deploy</title>
+      <title>{deployName(deploy)}</title>
     </path>
   )
 }
@@ -121,7 +122,7 @@ function Numbers({ points, said, to }: { points: Point[]; said: string; to: (poi
   )
 }
 
-type EndsProps = { points: Point[]; range: Range; deploys: number[]; queue?: string }
+type EndsProps = { points: Point[]; range: Range; deploys: DeployMark[]; queue?: string }
 
 type PlotProps = Omit<EndsProps, 'queue'> & { said: string; to: (point: Point, status: Ended) => string }
 
@@ -159,8 +160,8 @@ function Plot({ points, range, deploys, said, to }: PlotProps) {
         {points.map((point, i) => (
           <Column point={point} i={i} of={points.length} top={top} low={low} to={(status) => to(point, status)} />
         ))}
-        {deploys.map((at) => (
-          <Deploy at={at} points={points} />
+        {deploys.map((deploy) => (
+          <Deploy deploy={deploy} points={points} />
         ))}
       </svg>
       <div class="axis" aria-hidden="true">
@@ -177,8 +178,7 @@ export function Ends({ points, range, deploys, queue }: EndsProps) {
   const jobs = (point: Point, status: Ended) => jobsIn(point, range, status, queue)
   const completed = points.reduce((sum, point) => sum + point.completed, 0)
   const failed = points.reduce((sum, point) => sum + point.failed, 0)
-  const told =
-    deploys.length > 0 ? `; classes were deployed at ${deploys.map((at) => hourOf(at, zone)).join(', ')}` : ''
+  const told = deploys.map((one) => `; ${deployName(one)} at ${hourOf(one.at, zone)}`).join('')
   const said = `${count(completed)} jobs completed and ${count(failed)} failed in ${range.to === undefined ? `the last ${range.text}` : `${range.text} from ${hourOf(points[0]!.at, zone)}`}${told}`
   return (
     <Card

@@ -8,6 +8,7 @@ import { type Asked, page } from '../../page.ts'
 import { Head } from '../../parts/layout.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
 import { MOST_SLOW, unclaimedIn } from '../../unclaimed.ts'
+import { type DeployMark, deploysOf } from '../../words/deploy.ts'
 import { IN_A_ROW, isSlow, type Known, type Need, needsOf } from '../../words/needs.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { about, clock, longDay } from '../../words/time.ts'
@@ -32,7 +33,7 @@ export type OverviewData = {
   longest: RunUnderWay[]
   processes: ProcessView[]
   kinds: KindsData
-  deploys: number[]
+  deploys: DeployMark[]
   stats: Pick<Stats, 'waits'>
 }
 
@@ -147,7 +148,7 @@ async function load(asked: Asked): Promise<OverviewData> {
     longest: runs.sort((a, b) => a.startedAt - b.startedAt).slice(0, LONGEST),
     processes,
     kinds,
-    deploys: deploysIn(deployments, range, look.now),
+    deploys: deploysIn(deploysOf(deployments), range, look.now),
     stats: { waits: stats.waits },
   }
 }

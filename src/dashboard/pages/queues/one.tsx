@@ -6,6 +6,7 @@ import { page } from '../../page.ts'
 import { Card, Head, To } from '../../parts/layout.tsx'
 import { Name } from '../../parts/name.tsx'
 import { RangeChoice } from '../../parts/range.tsx'
+import { type DeployMark, deploysOf } from '../../words/deploy.ts'
 import { count, many } from '../../words/number.ts'
 import { columnsOf, deploysIn, type Range, rangeIn } from '../../words/series.ts'
 import { byClass, type ClassRow } from '../jobs/by-class.tsx'
@@ -21,7 +22,7 @@ type QueueData = {
   queue: QueueDetail
   range: Range
   points: Point[]
-  deploys: number[]
+  deploys: DeployMark[]
   processes: ProcessView[]
   classes: ClassRow[]
 }
@@ -44,7 +45,7 @@ export const queue = page<QueueData>({
       cache.get('processes', LATER, () => engine.processes.list()),
       byClass(asked, { queue: name }, LATER),
     ])
-    const deploys = deploysIn(deployments, range, look.now)
+    const deploys = deploysIn(deploysOf(deployments), range, look.now)
     return { queue, range, points: columnsOf(points, range, look.now), deploys, processes, classes }
   },
   title: ({ queue }) => `Queue ${queue.name}`,

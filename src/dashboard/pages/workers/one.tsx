@@ -41,10 +41,16 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
   return (
     <>
       {`a function of ${many(servedBy.length, 'deployment')}: `}
-      {servedBy.slice(0, SERVING).map(({ id, at }, i) => (
+      {servedBy.slice(0, SERVING).map(({ id, at, version }, i) => (
         <>
           {i > 0 && ', '}
-          <span class="mono">{id}</span>, changed <Ago at={at} />
+          <span class="mono">{id}</span>
+          {version && (
+            <>
+              , version <span class="mono">{version}</span>
+            </>
+          )}
+          , changed <Ago at={at} />
         </>
       ))}
       {servedBy.length > SERVING && ` and ${many(servedBy.length - SERVING, 'more', 'more')}`}

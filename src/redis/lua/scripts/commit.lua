@@ -12,8 +12,9 @@
 -- writes: audience, channel, channels, counts, days, gone, hints, job, jobs, lane, limit, limits, live, log,
 --   processes, queue, queues, quota, repeats, result, rung, schema, unique, wake
 -- args: ns, clock, seed, queue_name, lane, seq:int, bell, place, max:int, wide:int, lease:int, begun:int, leave,
---   waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, ...
+--   waits:int, warm:int, waiter, wait:int, only, tier, skip:int, calls:int, process, careful, code, ...
 -- returns: committed
+-- code: version of the code that performed the runs, '' if unknown
 
 local internal = require 'job/internal'
 local places = require 'job/places'
@@ -60,7 +61,7 @@ if count == 0 and max > 0 and #patterns == 0 and tier == '' and only == '' and s
 end
 cache.fetch(KEYS)
 cache.makes_room = queue_name == internal.BULK
-for i = 1, count do runs[i] = finish.take_run(at) end
+for i = 1, count do runs[i] = finish.take_run(at, code) end
 -- Jobs on the wrong side or in an old order are moved in slices.
 local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
 if LIGHT and (changing or hints.hears_anything()) then return reply.committed { word = 'verbs' } end

@@ -71,6 +71,7 @@ export function Node({
           <p class="note">
             {lastRun.outcome}, attempt {count(lastRun.attempt)}
             {lastRun.by ? `, ${lastRun.by}` : ''}
+            {lastRun.version ? `, version ${lastRun.version}` : ''}
           </p>
         </section>
       )}

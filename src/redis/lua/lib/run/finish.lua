@@ -31,10 +31,10 @@ local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
 -- Reads the arguments of one run.
-function finish.take_run(from)
+function finish.take_run(from, version)
   local words = ARGV
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
-    late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5 }
+    late = tonumber(words[from + 4]), size = tonumber(words[from + 5]), from = from + 5, version = version }
   at = run.from + run.size
   -- Some Lua engines parse a pattern again for each token. A token without a number belongs to no job.
   local stop = run.token:find('.', 1, true) or 1
@@ -198,7 +198,7 @@ function finish.commit(run, lane)
   if run.n < (tonumber(doc.next_commit) or 0) then return 'lost' end
   -- A run whose job must end may finish, but not continue for long.
   if run.ending == 'checkpoint' and doc.terminating == TERMINATING.asked then
-    leases.note_run(run.id, doc, 'released', { by = run.by, again = false })
+    leases.note_run(run.id, doc, 'released', { by = run.by, version = run.version, again = false })
     leases.finish(run.id, doc)
     ending.terminate_now(run.id, doc)
     return 'lost'
@@ -226,7 +226,7 @@ function finish.each(run, lane, ended_together)
     local _, at = pieces.place_of(id)
     local known = ended_together:sub(at, at) == '1' and 'completed' or run.size > 1 and 'later'
     answers[i] = known or finish.commit({ id = id, token = id .. '.' .. run.token, n = run.n, ending = run.ending,
-      late = run.late, size = 0 }, lane)
+      late = run.late, size = 0, version = run.version }, lane)
   end
   return table.concat(answers, ',')
 end

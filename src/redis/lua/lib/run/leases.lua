@@ -33,7 +33,7 @@ function leases.uncount(id, doc)
   if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
 end
 
--- A job with a history also has a list of runs. more: { by: process; again: whether it is retried; error }
+-- A job with a history also has a list of runs. more: { by: process; version: of the code; again: whether it is retried; error }
 local MAX_KEPT_ERROR = 8192
 
 -- A successful job pays nothing.
@@ -47,9 +47,12 @@ local function told(id, doc, did)
     .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
 end
 
+-- The end of a run's line: the version of the code that performed it.
+function leases.of_version(version) return version and version ~= '' and ' ' .. version or '' end
+
 function leases.note_run(id, doc, outcome, more)
   local line = (doc.ran_at or '0') .. ',' .. time.now_text .. ',' .. outcome .. ','
-    .. numbers.int((tonumber(doc.failures) or 0) + 1)
+    .. numbers.int((tonumber(doc.failures) or 0) + 1) .. leases.of_version(more and more.version)
   cache.change(id, doc, fields.last_run, line)
   local most = (doc.history or outcome == 'failed' or outcome == 'lost') and leases.most_kept(doc) or 0
   if most == 0 then return end

@@ -13,6 +13,7 @@ local counts = require 'queue/counts'
 local globs = require 'queue/globs'
 local order = require 'queue/order'
 local sides = require 'queue/sides'
+local leases = require 'run/leases'
 local tokens = require 'run/tokens'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
@@ -145,9 +146,10 @@ local function is_within(mask, other)
   return true
 end
 
-local function completed_state(token, n, ran, rest)
+local function completed_state(run, ran, rest)
   return '"z":"c","e":"' .. time.now_text .. '","su":"1","k":"2","lr":"' .. ran .. ',' .. time.now_text
-    .. ',completed,1","cm":"' .. token .. '|' .. numbers.int(n) .. '|completed","l":"' .. ran .. '",' .. rest
+    .. ',completed,1' .. leases.of_version(run.version) .. '","cm":"@.' .. run.token .. '|' .. numbers.int(run.n)
+    .. '|completed","l":"' .. ran .. '",' .. rest
 end
 
 -- Returns nil if a field is missing or more values wait than were read.
@@ -194,7 +196,7 @@ function packed.finish(run, lane)
       quota.keep(doc.api_key, n * bytes)
       rest = '"kk":"' .. numbers.int(bytes) .. '",' .. rest
     end
-    move(run.piece, piece, completed_state('@.' .. run.token, run.n, ran, rest), keep)
+    move(run.piece, piece, completed_state(run, ran, rest), keep)
   else
     packed.remove(run.piece, piece)
   end

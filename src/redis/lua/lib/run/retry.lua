@@ -100,7 +100,7 @@ end
 function retry.fail(run, error, delay)
   local id, doc = run.id, cache.need(run.id)
   leases.note_run(id, doc, 'failed',
-    { by = run.by, error = error, again = not doc.terminating
+    { by = run.by, version = run.version, error = error, again = not doc.terminating
     and (delay ~= '' or (doc.followed and (doc.child_during_run == '1' or doc.input_during_run))) })
   counts.ran(doc)
   counts.add(doc.queue, doc.class, 'errors')
@@ -132,7 +132,7 @@ end
 function retry.conflict(run)
   local id, doc = run.id, cache.need(run.id)
   local n = (tonumber(doc.conflicts_in_a_row) or 0) + 1
-  leases.note_run(id, doc, 'conflict', { by = run.by, again = not doc.terminating })
+  leases.note_run(id, doc, 'conflict', { by = run.by, version = run.version, again = not doc.terminating })
   leases.uncount_run(id, doc)
   leases.finish(id, doc)
   cache.change(id, doc, fields.conflicts_in_a_row, numbers.int(n))
@@ -148,7 +148,8 @@ end
 
 function retry.release(run)
   local id, doc = run.id, cache.need(run.id)
-  leases.note_run(id, doc, 'released', { error = run.error, again = not doc.terminating })
+  leases.note_run(id, doc, 'released', { version = run.version, error = run.error,
+    again = not doc.terminating })
   leases.uncount(id, doc)
   leases.finish(id, doc)
   if run.unknown and doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end

@@ -39,6 +39,9 @@ function says.reach(run, reach) run.reach = reach end
 
 function says.by(run, process) run.by = process end
 
+-- A worker outside the deployment has a version of its own.
+function says.version(run, version) run.version = version end
+
 function says.unknown(run) run.unknown = true end
 
 function says.deaf(run) run.deaf = true end

@@ -1,0 +1,148 @@
+// Deployments and their deploys: counts and errors before and after one.
+
+import { type ClassCount, countsIn } from '../../core/class-counts.ts'
+import { SidejobError } from '../../core/errors.ts'
+import { readObject } from '../../core/readable.ts'
+import type { Context } from '../context.ts'
+import type { ErrorKind } from '../engine.ts'
+import type { Deploy, Deployment } from '../jobs/announcement.ts'
+import type { createErrors } from './errors.ts'
+import { MOST_QUEUES } from './stats.ts'
+
+const DAY = 86_400_000
+
+type QueueTexts = { queue: string; texts: string[] }
+
+/** Counts by class at a time. Each has the texts of that day and of the day before. */
+type Mark = { at: number; queues: QueueTexts[] }
+
+type DeployView = { version: string | null; at: number }
+type DeploymentView = DeployView & { id: string; classes: number; deploys: DeployView[] }
+type OfPeriod = Pick<ClassCount, 'counts' | 'took'>
+type ComparedClass = {
+  queue: string
+  class: string | null
+  before: OfPeriod | null
+  after: OfPeriod | null
+}
+type Comparison = DeployView & {
+  deployment: string
+  before: { version: string | null; from: number; to: number }
+  after: { version: string | null; from: number; to: number }
+  isWhole: boolean
+  classes: ComparedClass[]
+  errors: ErrorKind[]
+  more: boolean
+}
+
+const viewOf = ({ version = null as string | null, at }: { version?: string | null; at: number }): DeployView => ({
+  version,
+  at,
+})
+
+const dayOf = (at: number): number => Math.floor(at / DAY)
+
+type Counts = { queue: string; class: string | null } & OfPeriod
+
+/** Counts are kept for two days, so a longer period begins with the day before its end. */
+function periodOf(from: Mark | undefined, to: Mark): { from: number; rows: Counts[] } {
+  const [last, start] = [dayOf(to.at), from && dayOf(from.at) >= dayOf(to.at) - 1 ? from : undefined]
+  const first = start ? dayOf(start.at) : last - 1
+  const before = new Map(start?.queues.map(({ queue, texts }) => [queue, texts]))
+  const rows = to.queues.flatMap(({ queue, texts }) => {
+    const days = first === last ? [last] : [first, last]
+    const parts = days.map((day) => ({ day, from: day === first ? (before.get(queue) ?? []) : [], to: texts }))
+    return countsIn(parts).map(({ class: name, counts, took }) => ({ queue, class: name, counts, took }))
+  })
+  return { from: start?.at ?? first * DAY, rows }
+}
+
+const keyOf = ({ queue, class: name }: Counts): string => `${queue}\n${name ?? ''}`
+
+function compared(before: readonly Counts[], after: readonly Counts[]): ComparedClass[] {
+  const [earlier, later] = [before, after].map((rows) => new Map(rows.map((row) => [keyOf(row), row])))
+  const only = (row?: Counts): OfPeriod | null => (row ? { counts: row.counts, took: row.took } : null)
+  return [...new Set([...earlier!.keys(), ...later!.keys()])].sort().map((key) => {
+    const { queue, class: name } = (earlier!.get(key) ?? later!.get(key))!
+    return { queue, class: name, before: only(earlier!.get(key)), after: only(later!.get(key)) }
+  })
+}
+
+export function createDeployments({ store, now }: Context, errors: Pick<ReturnType<typeof createErrors>, 'list'>) {
+  async function all(): Promise<[id: string, deployment: Deployment][]> {
+    return Object.entries(await store.deployments()).flatMap(([id, text]) => {
+      const deployment = readObject<Deployment>(text)
+      return deployment ? [[id, deployment] as [string, Deployment]] : []
+    })
+  }
+
+  async function deployOf(id: string, at?: number): Promise<{ deploys: Deploy[]; i: number }> {
+    const found = (await all()).find(([of]) => of === id)
+    if (!found) throw new SidejobError('NOT_FOUND', `there is no deployment ${id}: GET /v1/deployments lists them`)
+    const { deploys = [] } = found[1]
+    const i = at === undefined ? 0 : deploys.findIndex((one) => one.at === at)
+    if (deploys[i]) return { deploys, i }
+    const which = at === undefined ? 'no deploy' : `no deploy at ${new Date(at).toISOString()}`
+    throw new SidejobError('NOT_FOUND', `deployment ${id} keeps ${which}: it keeps the last 20`)
+  }
+
+  const markOf = (at: number, text: string | null | undefined): Mark | undefined =>
+    text ? { at, queues: JSON.parse(text) as QueueTexts[] } : undefined
+
+  async function markNow(): Promise<Mark> {
+    const { queues, now: at } = await store.classes('', MOST_QUEUES, 0)
+    return { at, queues }
+  }
+
+  return {
+    /** Lists deployments, the last changed first, with their versions and last deploys. */
+    async list(): Promise<{ deployments: DeploymentView[] }> {
+      const deployments = (await all()).map(([id, { at, classes, versions, deploys = [] }]) => ({
+        id,
+        at,
+        classes: classes.length,
+        version: versions?.[0]?.version ?? null,
+        deploys: deploys.map(viewOf),
+      }))
+      return { deployments: deployments.sort((a, b) => b.at - a.at) }
+    },
+
+    /**
+     * Compares the counts of classes between the deploy before this one and this one with those until the next one or
+     * until now, and lists kinds of errors that are new since. Both versions run for a moment after a deploy.
+     */
+    async compare(id: string, { at: asked }: { at?: number } = {}): Promise<Comparison> {
+      const { deploys, i } = await deployOf(id, asked)
+      const [deploy, previous, next] = [deploys[i]!, deploys[i + 1], deploys[i - 1]]
+      const known = [deploy, previous, next].flatMap((one) => one ?? [])
+      const [texts, current, { errors: kinds, cursor }] = await Promise.all([
+        store.deploys(
+          id,
+          known.map(({ at }) => at),
+        ),
+        next ? undefined : markNow(),
+        errors.list({}),
+      ])
+      const marks = new Map(known.map(({ at }, n) => [at, markOf(at, texts[n])]))
+      const mark = marks.get(deploy.at)
+      const end = current ?? marks.get(next!.at)
+      const before = mark && periodOf(previous && marks.get(previous.at), mark)
+      const after = mark && end && periodOf(mark, end)
+      const version = deploy.version ?? null
+      return {
+        deployment: id,
+        ...viewOf(deploy),
+        before: {
+          version: previous?.version ?? null,
+          from: before?.from ?? previous?.at ?? deploy.at,
+          to: deploy.at,
+        },
+        after: { version, from: after?.from ?? deploy.at, to: next?.at ?? now() },
+        isWhole: before !== undefined && after !== undefined,
+        classes: before && after ? compared(before.rows, after.rows) : [],
+        errors: kinds.filter(({ firstAt }) => firstAt >= deploy.at && (!next || firstAt < next.at)),
+        more: cursor !== null,
+      }
+    },
+  }
+}

@@ -1,0 +1,27 @@
+// The version of the code that a deployment records.
+
+import { expect, test } from 'vitest'
+import { type Environment, versionOf } from '../../src/environment.ts'
+
+const PUBLIC_URL = 'https://jobs.example.com'
+const CF_VERSION_METADATA = { id: '4f2c8b1e-77aa-4c1e-9d7b-3a1f5c2e9b00', tag: '', timestamp: '2026-11-25T20:00:00Z' }
+const of = (env: Environment) => versionOf({ PUBLIC_URL, ...env })
+
+test('is the setting, then the tag of the Worker version, then the first letters of its id', () => {
+  expect(of({})).toBeUndefined()
+  expect(of({ CF_VERSION_METADATA })).toBe('4f2c8b1e')
+  expect(of({ CF_VERSION_METADATA: { ...CF_VERSION_METADATA, tag: 'v1.4.0' } })).toBe('v1.4.0')
+  expect(of({ CF_VERSION_METADATA: { ...CF_VERSION_METADATA, tag: 'two words' } })).toBe('4f2c8b1e')
+  expect(of({ CF_VERSION_METADATA, SIDEJOB_VERSION: '88f62d2b-dirty' })).toBe('88f62d2b-dirty')
+})
+
+test('is not the id that a local stack makes up at each start', () => {
+  expect(versionOf({ PUBLIC_URL: 'http://127.0.0.1:8787', CF_VERSION_METADATA })).toBeUndefined()
+})
+
+test('a setting that is none is refused, with the expected form', () => {
+  for (const SIDEJOB_VERSION of ['two words', 'x'.repeat(41), 'a,b'])
+    expect(() => of({ SIDEJOB_VERSION })).toThrow(
+      `SIDEJOB_VERSION: expected 1 to 40 letters, digits, ".", "_", "+" and "-", got "${SIDEJOB_VERSION}"`,
+    )
+})
