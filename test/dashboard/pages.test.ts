@@ -227,28 +227,40 @@ test('a class tells which deployments have its function, and when a program of i
 })
 
 test('the page of deploys compares the time before and after one, and lists new kinds of errors', async () => {
-  const { engineOptions } = pages
-  const reject = defineWorker({
-    class: 'fails',
-    retry: { max: 0 },
-    perform() {
-      throw new Error('a new kind of error')
-    },
-  })
-  const next = createEngine({ ...engineOptions, workers: [ends, reject, waits, flow], version: '88f62d2b' })
-  await next.tick()
-  await next.jobs.enqueue([{ queue: 'default', class: 'fails' }])
-  await drain(next, { errors: 'keep' })
-  const html = await reader.html('/ui/deploys')
-  expect(html).toContain('88f62d2b is shown')
-  expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
-  expect(html).toContain('a new kind of error')
-  const { deploys } = (await pages.engine.deployments.list()).deployments[0]!
-  const first = await reader.html(`/ui/deploys?at=${deploys[1]!.at}`)
-  expect(first).toContain('unknown version is shown')
-  expect(first).not.toContain('a new kind of error')
-  expect(await reader.html('/ui/deploys?at=5')).not.toContain('is shown')
-  expect(await reader.html('/ui')).toContain('deploy of 88f62d2b')
+  const site = await startPages({ hold: true })
+  try {
+    const visitor = await site.enter(['read'])
+    expect(await visitor.html('/ui/deploys')).toContain('No deployment has announced its classes yet.')
+    for (const [version, message] of [
+      ['a41c07e9', 'a known kind of error'],
+      ['88f62d2b', 'a new kind of error'],
+    ] as const) {
+      const rejects = defineWorker({
+        class: 'rejects',
+        retry: { max: 0 },
+        perform() {
+          throw new Error(message)
+        },
+      })
+      const engine = createEngine({ ...site.engineOptions, workers: [rejects], version })
+      await engine.tick()
+      await engine.jobs.enqueue([{ queue: 'default', class: 'rejects' }])
+      await drain(engine, { errors: 'keep' })
+    }
+    const html = await visitor.html('/ui/deploys')
+    expect(html).toContain('88f62d2b is shown')
+    expect(html).toMatch(/1 →<\/span> <span[^>]*>1</)
+    expect(html).toContain('a new kind of error')
+    expect(html).not.toContain('a known kind of error')
+    const { deploys } = (await site.engine.deployments.list()).deployments[0]!
+    const first = await visitor.html(`/ui/deploys?at=${deploys[1]!.at}`)
+    expect(first).toContain('a41c07e9 is shown')
+    expect(first).toContain('a known kind of error')
+    expect(await visitor.html('/ui/deploys?at=5')).not.toContain('is shown')
+    expect(await visitor.html('/ui')).toContain('deploy of 88f62d2b')
+  } finally {
+    await site.close()
+  }
 })
 
 test('of a child that runs the family says so', async () => {

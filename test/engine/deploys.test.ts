@@ -1,4 +1,4 @@
-// Deploys in the data: their list, and what is compared before and after one.
+// The list of deploys, and the comparison of the time before and after one.
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Worker } from '../../src/core/worker.ts'

@@ -173,13 +173,15 @@ export const deploys = page<DeploysData>({
   View: ({ data }) => (
     <>
       <Head title="Deploys" note={data.open && `${nameOf(data.open)} is shown`} />
-      {data.comparison && (
-        <>
-          <Classes of={data.comparison} />
-          <NewErrors of={data.comparison} />
-        </>
-      )}
-      <List data={data} />
+      <div class="stack">
+        {data.comparison && (
+          <>
+            <Classes of={data.comparison} />
+            <NewErrors of={data.comparison} />
+          </>
+        )}
+        <List data={data} />
+      </div>
     </>
   ),
 })

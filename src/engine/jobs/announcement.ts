@@ -1,5 +1,5 @@
-// Announces the classes of this deployment to Redis. Several versions of it may serve at a time: the newest defines the
-// classes that it has, and classes of the others stay until no isolate of their version was seen for a while.
+// Announces the classes of this deployment to Redis. Several versions may serve at a time. The newest version defines
+// its classes; other classes stay as long as isolates of their version are seen.
 
 import { hashOf } from '../../core/crypto.ts'
 import { readObject } from '../../core/readable.ts'
@@ -50,8 +50,8 @@ export type CodeVersion = {
 export type Deploy = { version?: string; at: number }
 
 /**
- * `versions` may serve now, the newest first; `classes` and `crons` are those of all of them. `hashes` also remembers
- * former versions. `deploys` is newest first.
+ * `versions` may serve now, the newest first, and `classes` and `crons` are their union. `hashes` also remembers former
+ * versions. `deploys` is newest first.
  */
 export type Deployment = {
   at: number
@@ -93,7 +93,7 @@ const classesOf = (versions: readonly CodeVersion[]): string[] => [
 const cronsOf = (versions: readonly CodeVersion[]): string[] =>
   versions.flatMap(({ crons = [] }, i) => crons.filter((key) => !classesOf(versions.slice(0, i)).includes(key)))
 
-/** What an isolate of one version finds, and its own version. */
+/** The record of the deployment, and the version of this isolate. */
 type Standing = { own?: Deployment; mine: CodeVersion; isDone: boolean; grace: number }
 
 /**
@@ -186,7 +186,7 @@ export function createAnnouncer(options: AnnouncerOptions) {
   /** While several versions serve, an isolate looks at them only from time to time. */
   let looksAt = 0
 
-  /** Registers the classes that this version adds, and removes those that no version has any more. */
+  /** Registers the classes that this version adds, and removes classes of versions that are gone. */
   async function carryOut(found: Found, serving: CodeVersion[], joins: boolean): Promise<void> {
     const { own, others } = found
     const { hash, rows } = ours!
