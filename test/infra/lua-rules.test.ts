@@ -311,7 +311,7 @@ const KIB: Record<string, number> = {
   tree: 10,
   verify: 32,
   commit: 80,
-  commit_verbs: 124,
+  commit_verbs: 125,
   change: 98,
   enqueue: 94,
   extend: 65,

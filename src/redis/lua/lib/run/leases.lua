@@ -33,7 +33,8 @@ function leases.uncount(id, doc)
   if doc.deliveries then cache.change(id, doc, fields.deliveries, numbers.int(tonumber(doc.deliveries) - 1)) end
 end
 
--- A job with a history also has a list of runs. more: { by: process; version: of the code; again: whether it is retried; error }
+-- A job with a history also has a list of runs. more: { by: process; version: of the code; again: whether it is
+-- retried; error }
 local MAX_KEPT_ERROR = 8192
 
 -- A successful job pays nothing.
