@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { blockAt } from '../../docs/blocks.ts'
+import { placed, writeSnippets } from '../../docs/snippet-files.ts'
 import { freePort, jsonOf, must, type Packed, pack, run, shareModules, start, textOf, waited } from './kit.ts'
 
 let packed: Packed
@@ -62,6 +63,25 @@ test('a new project has types, tests and a build for Cloudflare', async () => {
   console.log(`a Worker with two small functions and the dashboard: ${gzipped.toFixed(0)} KiB gzipped`)
   // Not minified, so that stacks have the names of functions; minified it is 505 KiB.
   expect(gzipped).toBeLessThan(650)
+})
+
+test('every TypeScript snippet of the manual compiles in that project, with its own compiler and settings', async () => {
+  const folder = join(first, 'manual')
+  expect(writeSnippets(folder, ['assumed.d.ts', 'stripe.d.ts'])).toBeGreaterThan(60)
+  const options = { jsx: 'react-jsx', lib: ['es2024', 'dom', 'dom.iterable'], types: ['node'], paths: {} }
+  const settings = {
+    src: { extends: '../../tsconfig.json', include: ['.'] },
+    web: { extends: '../../tsconfig.json', compilerOptions: options, include: ['.'] },
+  }
+  for (const [name, tsconfig] of Object.entries(settings))
+    writeFileSync(join(folder, name, 'tsconfig.json'), JSON.stringify(tsconfig))
+  // The apps on the pages have these.
+  const libraries = ['bullmq', 'express', '@types/express', 'react', '@types/react', '@types/node'].join(' ')
+  await must(folder, `npm install --prefix ${folder} --no-audit --no-fund ${libraries}`)
+  for (const name of Object.keys(settings)) {
+    const { out } = await run(folder, `../node_modules/.bin/tsc -p ${name} --pretty false`)
+    expect(placed(out)).toEqual([])
+  }
 })
 
 test('dev runs it, and a changed function is seen in the next job', async () => {

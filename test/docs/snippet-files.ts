@@ -1,0 +1,60 @@
+// Writes the TypeScript snippets of the README and the manual as files of a project, with the line numbers of their pages.
+
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pagesIn } from '../../infra/docs/pages.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+const pages = ['README.md', ...pagesIn(join(root, 'docs')).map((page) => `docs/${page}`)]
+
+type Snippet = { page: string; line: number; code: string; kind: string }
+
+/** The fences of a page that hold TypeScript, and the line at which each begins. */
+function snippetsOf(page: string): Snippet[] {
+  const text = readFileSync(join(root, page), 'utf8')
+  return [...text.matchAll(/^```(tsx?)\n([\s\S]*?)^```$/gm)].map((found) => ({
+    page,
+    line: text.slice(0, found.index).split('\n').length,
+    kind: found[1]!,
+    code: found[2]!,
+  }))
+}
+
+/** Files of an app of the reader, next to the Worker, keep the paths that their first lines name. */
+function fileOf({ page, line, code, kind }: Snippet): string {
+  const [, file] = /^\/\/ (\S+\.tsx?)\n/.exec(code) ?? []
+  if (file?.startsWith('src/jobs/')) return file
+  if (file && !file.startsWith('src/')) return `web/${file}`
+  return `src/${page.replaceAll('/', '~').replace(/\.md$/, '')}~${line}.${kind}`
+}
+
+/** A module with the line numbers of the page, so that errors have the right position. */
+const moduleOf = ({ line, code, kind }: Snippet): string =>
+  `${kind === 'tsx' ? '/** @jsxImportSource react */' : ''}${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
+
+/** Writes all snippets: those of a Worker below `src`, with the files of the template, and those of an app below `web`. */
+export function writeSnippets(folder: string, declarations: string[]): number {
+  const snippets = pages.flatMap(snippetsOf)
+  mkdirSync(folder, { recursive: true })
+  cpSync(join(root, 'templates/worker/src'), join(folder, 'src'), { recursive: true })
+  for (const file of declarations) cpSync(join(import.meta.dirname, 'snippets', file), join(folder, 'src', file))
+  for (const snippet of snippets) {
+    const file = join(folder, fileOf(snippet))
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, moduleOf(snippet))
+  }
+  return snippets.length
+}
+
+/** The faults of a compiler, each with its page and line. */
+export const placed = (faults: string): string[] =>
+  faults
+    .split('\n')
+    .filter(Boolean)
+    .map((line) =>
+      line.replace(
+        /^(?:src\/)?(\S+?)~(\d+)\.tsx?\((\d+),/,
+        (_, page, _start, at) => `${page.replaceAll('~', '/')}.md:${at} (`,
+      ),
+    )
