@@ -33,7 +33,7 @@ function fileOf({ page, line, code, kind }: Snippet): string {
 const moduleOf = ({ line, code, kind }: Snippet): string =>
   `${kind === 'tsx' ? '/** @jsxImportSource react */' : ''}${'\n'.repeat(line)}${code}${/^(import|export) /m.test(code) ? '' : 'export {}\n'}`
 
-/** Writes all snippets: those of a Worker below `src`, with the files of the template, and those of an app below `web`. */
+/** Writes the snippets of a Worker below `src`, next to the files of the template, and the snippets of an app below `web`. */
 export function writeSnippets(folder: string, declarations: string[]): number {
   const snippets = pages.flatMap(snippetsOf)
   mkdirSync(folder, { recursive: true })
