@@ -794,16 +794,12 @@ const time: Mutation[] = [
     ['  if run.passed then cache.change', '  if false then cache.change', 'missed slots are not recorded'],
     ['  cache.change(id, doc, fields.ran_at, doc.previous_ran_at)\n', '', 'a slot that was not run counts as one'],
   ),
-  ...of(35, 'lib/run/ops/on_records.lua', [
-    'if doc.followed then return follow.end_schedule',
-    'if false then return follow.end_schedule',
-    'a schedule that has ended forgets its children',
-  ]),
-  ...of(35, 'lib/family/follow.lua', [
-    "  if doc.followed:match('%d+$') ~= '0' then return resume(id, doc) end\n",
-    '',
-    'an ended schedule does not hear of a broken child',
-  ]),
+  ...of(
+    35,
+    'lib/run/ops/on_records.lua',
+    ['if not doc.followed then return', 'if true then return', 'a schedule that has ended forgets its children'],
+    ["if doc.followed:sub(-2) == ',0' then", 'if true then', 'an ended schedule does not hear of a broken child'],
+  ),
   ...of(
     22,
     'lib/run/ops/on_records.lua',

@@ -95,14 +95,15 @@ function verbs.patch(me, patched)
     if field == fields.args and doc.constraints_version then
       cache.change(me.id, doc, fields.constraints_version, OUTDATED .. time.sequence())
     end
-    if field == fields.not_before then postponed = (tonumber(value) or 0) > time.now end
-    if field == fields.next_slot then scheduled = value ~= '' end
-    if field == fields.not_before or field == fields.next_slot then moved = true end
+    if field == fields.not_before then moved, postponed = true, (tonumber(value) or 0) > time.now end
+    if field == fields.next_slot then moved, scheduled = true, value ~= '' end
   end
   values.check(me.id, doc)
   if ended and doc.place == PLACE.timers and has_no_run_left(doc) then
-    if doc.followed then return follow.end_schedule(me.id, doc) end
-    return ending.finish(me.id, doc, PLACE.completed, 'null')
+    if not doc.followed then return ending.finish(me.id, doc, PLACE.completed, 'null') end
+    if doc.followed:sub(-2) == ',0' then return follow.keep_up(me.id, doc) end
+    -- A child broke since the last run.
+    return queueing.enqueue(me.id, doc, true)
   end
   if (postponed or scheduled) and rests(doc) then
     rerun.wake_up(me.id, doc)
