@@ -10,7 +10,7 @@ const strict = [
   'infra/{strict,lua-rules}',
 ]
 
-/** Who takes longest begins: the rules are a small file, whose tests stand in others, and would be left to the end. */
+/** The slowest file starts first. The default order is by size, and rules.test.ts is small because it imports its tests. */
 class RulesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
@@ -26,16 +26,16 @@ export default defineConfig({
     include:
       process.env.SIDEJOB_REDIS === 'strict' ? strict.map((file) => `test/${file}.test.ts`) : ['test/**/*.test.ts'],
     globalSetup: ['test/kit/generate.ts', ...(process.env.SIDEJOB_REDIS === 'strict' ? ['test/kit/strict.ts'] : [])],
-    // To read the modules anew for each of two hundred files would take a third of the time of all tests. What a module keeps
-    // belongs to an engine, a store or a client, of which each file makes its own, as it does in an isolate that serves many.
+    // Loading the modules again for each of two hundred files would take a third of the time of all tests. Modules keep
+    // state only in engines, stores and clients, and each file creates its own.
     isolate: false,
     setupFiles: ['test/kit/after-file.ts'],
-    // On a machine that others load too, a test that waits for real time may come late once: it is played once more.
+    // On a busy machine a test that waits for real time may be late, so it runs a second time.
     retry: process.env.CI ? 1 : 0,
-    // A test says what becomes true, not how fast: a slow machine gets the time that it needs.
+    // Tests state what becomes true, not how fast. A slow machine needs more time.
     testTimeout: process.env.CI ? 90_000 : 30_000,
     hookTimeout: process.env.CI ? 90_000 : 30_000,
-    // Each file owns a Redis of its own, and waits a third of its time: two cores serve three of them well.
+    // Each file starts its own Redis and waits a third of its time, so two cores serve three files.
     maxWorkers: 3,
     sequence: { sequencer: RulesFirst },
   },

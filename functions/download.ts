@@ -76,7 +76,7 @@ async function stored(
   }
 }
 
-// 2, 4, 6, … minutes; the last holds for all after it.
+// 2, 4, 6, … minutes; the last delay applies to all later retries.
 const delays = Array.from({ length: 30 }, (_, i) => (i + 1) * 2 * MINUTE)
 
 /**

@@ -50,7 +50,7 @@ export function s3Sink({ bucket, endpoint, region, accessKeyId, secretAccessKey,
   async function upload(key: string, options: StoreOptions) {
     const begun = await ask('POST', addressOf(key, '?uploads='), '', headersOf(options))
     const id = /<UploadId>([^<]+)<\/UploadId>/.exec(await begun.text())?.[1]
-    if (!id) throw new Error('S3 gave no UploadId')
+    if (!id) throw new Error('S3 returned no UploadId')
     const query = `uploadId=${encodeURIComponent(id)}`
     const parts: { n: number; etag: string }[] = []
     return {

@@ -16,32 +16,36 @@ export const settings = {
   SIDEJOB_ENCRYPTION_KEY: {
     about: 'Redis',
     means:
-      'Encrypts args, state, values, results, steps and errors before they go to Redis: 32 bytes in base64, as `openssl rand -base64 32` writes them. During a rotation, give the new key and the old ones, separated by commas ([security.md](security.md#values-at-rest)).',
-    without: 'they are stored as they came',
+      'Encrypts args, state, values, results, steps and errors before they go to Redis: 32 bytes in base64, for example from `openssl rand -base64 32`. During a rotation, give the new key and the old ones, separated by commas ([security.md](security.md#values-at-rest)).',
+    without: 'they are stored unencrypted',
   },
   SIDEJOB_NAMESPACE: {
     about: 'Redis',
     means: 'Prefix of all keys in Redis. Deployments with different prefixes share a database and nothing else.',
-    without: '`sidejob:`; `npm run deploy` says `<name>:`',
+    without: '`sidejob:`; `npm run deploy` sets `<name>:`',
   },
-  QSTASH_TOKEN: { about: 'QStash', means: 'Token with which bells are sent.', ...given },
-  QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key with which QStash signs its calls.', ...given },
-  QSTASH_NEXT_SIGNING_KEY: { about: 'QStash', means: 'Key with which it will sign after a rotation.', ...given },
+  QSTASH_TOKEN: { about: 'QStash', means: 'Token for sending bells.', ...given },
+  QSTASH_CURRENT_SIGNING_KEY: { about: 'QStash', means: 'Key that QStash signs its calls with.', ...given },
+  QSTASH_NEXT_SIGNING_KEY: {
+    about: 'QStash',
+    means: 'Key that QStash signs its calls with after a rotation.',
+    ...given,
+  },
   QSTASH_URL: { about: 'QStash', means: 'Address of a region of QStash.', without: 'the usual region' },
   PUBLIC_URL: {
     about: 'QStash',
-    means: 'Address at which QStash reaches the Worker, with or without the mount behind it.',
+    means: 'Public address of the Worker, with or without the mount.',
     without: 'required; `sidejob deploy` finds it',
   },
   SIDEJOB_API_KEY: {
     about: 'Access',
-    means: 'Key of the deployment: it may do everything. Create other keys with `POST /v1/keys`.',
-    without: 'no such key; `sidejob deploy` and `sidejob dev` make one',
+    means: 'API key of the deployment, with all rights. Create other keys with `POST /v1/keys`.',
+    without: 'none; `sidejob deploy` and `sidejob dev` create one',
   },
   SIDEJOB_ORIGINS: {
     about: 'Access',
     means: 'Origins whose pages may call the API, separated by commas; `*` allows all ([edges.md](edges.md)).',
-    without: 'none but our own',
+    without: "only the deployment's own",
   },
   SIDEJOB_ALLOW_HOSTS: {
     about: 'Access',
@@ -63,7 +67,7 @@ export const settings = {
   SIDEJOB_DISPATCH: {
     about: 'Lanes',
     means:
-      '`eager`: the request that makes a job starts its lane, without QStash. Applies to jobs with a `timeout` of at most 27 s; longer jobs get a bell.',
+      '`eager`: the request that creates a job starts its lane, without QStash. Applies to jobs with a `timeout` of at most 27 s; longer jobs get a bell.',
     without: '`bell`',
   },
   SIDEJOB_LANE_BUDGET: { about: 'Lanes', means: 'Time after which a lane hands over.', without: '`25s`' },
@@ -87,7 +91,7 @@ export const settings = {
     about: 'Lanes',
     means:
       'Number of recorded runs per job, from 1 to 100; a class can override it with `history`. Each run of a job with a history costs extra commands.',
-    without: 'the last ten that failed; `20` under `sidejob dev`',
+    without: 'only the last ten failed runs; `20` under `sidejob dev`',
   },
   SIDEJOB_PRICES: {
     about: 'Lanes',
@@ -108,7 +112,7 @@ export const settings = {
   },
   SIDEJOB_LOG: {
     about: 'Logging',
-    means: 'Which runs write a line of JSON to the log of the Worker: `failed`, `all` or `none`.',
+    means: 'Runs that write a line of JSON to the log of the Worker: `failed`, `all` or `none`.',
     without: '`failed`',
   },
   SIDEJOB_TEST_CLOCK: {
@@ -137,11 +141,11 @@ export const settings = {
     means: "A Kafka REST proxy, for Downloader's callbacks of type `kafka`.",
     without: 'such callbacks are refused',
   },
-  SIDEJOB_S3_ACCESS_KEY_ID: { about: 'Files', means: 'For downloads into buckets of S3.', without: 'none' },
-  SIDEJOB_S3_SECRET_ACCESS_KEY: { about: 'Files', means: 'The secret to it.', without: 'none' },
+  SIDEJOB_S3_ACCESS_KEY_ID: { about: 'Files', means: 'Access key for downloads into S3 buckets.', without: 'none' },
+  SIDEJOB_S3_SECRET_ACCESS_KEY: { about: 'Files', means: 'Its secret.', without: 'none' },
   SIDEJOB_S3_BUCKETS: {
     about: 'Files',
-    means: 'Which buckets jobs may name: `name` at AWS, `https://host/name` elsewhere; `*` matches any text.',
+    means: 'Buckets that jobs may use: `name` at AWS, `https://host/name` elsewhere; `*` matches any text.',
     without: 'none',
   },
 } as const satisfies Record<string, Setting>

@@ -24,10 +24,7 @@ export const downloadArgs = z.strictObject({
   /** Time of the request, by the clock of the caller that returned the file's id. */
   askedAt: z.number().optional(),
   headers: requestHeaders
-    .refine(
-      (headers) => !Object.keys(headers).some((name) => FRAMING.test(name)),
-      'expected no header of the connection',
-    )
+    .refine((headers) => !Object.keys(headers).some((name) => FRAMING.test(name)), 'expected no connection header')
     .optional(),
   /** Largest body, in bytes. */
   maxSize: z.int().min(1).optional(),

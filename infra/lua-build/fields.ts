@@ -1,6 +1,7 @@
-// Names that Lua and TypeScript share. Lua says `doc.lease_until` where Redis has `le`, `fields.lease_until` for the text
-// 'le', `reply.made { jobs = … }` for a list, and `PLACE.leased` for 'l'. A field has its short name in every table,
-// whatever the variable is called; a name that neither a record nor a table of the scripts declares is refused.
+// Names that Lua and TypeScript share. In Lua, `doc.lease_until` is `le` in Redis, `fields.lease_until` the text 'le',
+// `reply.made { jobs = … }` a list, and `PLACE.leased` the text 'l'. A field has its short name in every table,
+// independent of the variable's name. The build refuses names that neither a record nor a table of the scripts
+// declares.
 
 import { replies, rows } from '../../src/redis/answers.ts'
 import { dayFields, jobFields, laneFields, limitFields, queueFields } from '../../src/redis/keys.ts'
@@ -52,7 +53,7 @@ export const declaredIn = (sources: Iterable<Source>): Set<string> =>
     ),
   ])
 
-/** The record that an expression returns, if that is declared. */
+/** The record that an expression returns, if it is declared. */
 function recordOf(node: Node | undefined, initOf: ReadonlyMap<number, Node>, at: ReadonlyMap<number, number>): string {
   if (node?.type === 'LogicalExpression' && node.operator === 'and') return recordOf(node.right as Node, initOf, at)
   if (node?.type === 'Identifier') return recordOf(initOf.get(at.get(node.range[0]) ?? -1), initOf, new Map())
@@ -169,7 +170,8 @@ function answerEdits(call: Node & Call, file: string, text: string): Edit[] | un
   return [{ start: call.range[0], end: call.arguments.range[0] + 1, text: open }, ...fields]
 }
 
-// ---- what verbs take -------------------------------------------------------------------------------------------------
+// ---- arguments of verbs
+// -------------------------------------------------------------------------------------------------
 
 type Args = Readonly<Record<string, Kind>>
 

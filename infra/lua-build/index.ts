@@ -1,4 +1,4 @@
-// Builds src/redis/lua into src/redis/scripts.generated.ts, and refuses what some engine does not accept.
+// Builds src/redis/lua into src/redis/scripts.generated.ts, and refuses code that some engine does not accept.
 
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ export function buildScripts(edit: Editing = same): { library: Library; scripts:
   return { library, scripts: new Map(built.map((one) => [one.name, one])) }
 }
 
-/** The locals of a module are those of one function, which has 200 registers in some Luas. */
+/** Maximum number of locals of a module: they become locals of one function, which has 200 registers in some Luas. */
 const MAX_LOCALS = 150
 
 /** Every place of the scripts that some engine does not accept, with its line. */
@@ -75,7 +75,7 @@ function main(): void {
     console.error(refused.join('\n'))
     process.exit(1)
   }
-  // The largest come first: the others consist of their parts.
+  // The largest script comes first: the smaller ones consist of its parts.
   const scripts = [...buildScripts().scripts.values()].sort((a, b) => b.text.length - a.text.length)
   const stamp = createHash('sha1')
     .update(JSON.stringify(scripts.map(({ units: _, idle: __, ...one }) => one)))

@@ -5,7 +5,7 @@ import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits } from './fields.ts'
 import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source, walk } from './syntax.ts'
 
-/** A name that a module declares for itself, or gives to others as a member; or a name of Lua (module ''). */
+/** A name that a module declares for itself or exports as a member, or a name of Lua (module ''). */
 export type Given = { module: string; name: string; isMember: boolean; at: number; constant?: string }
 
 export type Use = { symbol: Given; start: number; end: number; isTarget: boolean }
@@ -35,7 +35,7 @@ export type File = {
 export type Module = File & { path: string; members: Map<string, Given>; names: Map<string, Given>; units: Unit[] }
 export type Modules = ReadonlyMap<string, Module>
 
-/** Names of Lua that are used so often that each script has a short local for them. */
+/** Names of Lua that scripts use often, with a short local each. */
 export const handy: ReadonlyMap<string, Given> = new Map(
   'redis.call cjson.encode cjson.decode math.min math.max math.floor table.concat string.format tonumber ipairs pairs unpack'
     .split(' ')
@@ -142,7 +142,7 @@ function meaningOf(place: Place, file: File, names: ReadonlyMap<string, Given>, 
   return undefined
 }
 
-/** What the places of some statements mean, unless they are locals of the code itself. */
+/** The meanings of names in some statements, without locals of the code itself. */
 export function usesIn(nodes: readonly Node[], file: File, names: ReadonlyMap<string, Given>, modules: Modules): Use[] {
   const top = file.source.body.filter((node) => file.own || requiredBy(node))
   const tops = new Set(top.flatMap(localsOf).map(({ range }) => range[0]))

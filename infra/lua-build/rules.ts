@@ -1,5 +1,5 @@
-// What the scripts may not say, because an engine that speaks Lua differs from Redis' own there: found in the syntax
-// tree, refused with file and line. Each rule has cost somebody something in gopher-lua, or would.
+// Refuses Lua that an engine of another vendor reads differently from Redis, with file and line. Each rule prevents a
+// known difference of gopher-lua.
 
 import type luaparse from 'luaparse'
 import type { Unit } from './modules.ts'
@@ -12,7 +12,7 @@ type FunctionNode = Node & { type: 'FunctionDeclaration'; body: Node[]; paramete
 /** A place of a file that a rule refuses. */
 export type Refused = { file: string; line: number; says: string }
 
-/** What a call calls, as text: `redis.call`, `:match`, `tonumber`. */
+/** The called function as text: `redis.call`, `:match`, `tonumber`. */
 function calleeOf(node: Node): string {
   if (node.type === 'Identifier') return node.name
   if (node.type !== 'MemberExpression') return ''
@@ -22,13 +22,17 @@ function calleeOf(node: Node): string {
 const isCall = (node: Node): node is Node & luaparse.CallExpression => node.type === 'CallExpression'
 const nameOf = (node: Node): string => (isCall(node) ? calleeOf(node.base as Node) : '')
 
-/** The tree has no parentheses, which keep one value of a call: they stand between the last of a list and its end. */
+/**
+ * The tree has no parentheses, which keep one value of a call: they are between the last element of a list and its
+ * end.
+ */
 function isInParentheses(last: Node, list: Node, text: string): boolean {
   const between = text.slice(last.range![1], list.range![1]).replace(/\s/g, '')
   return isCall(list) ? between.startsWith('))') : between.startsWith(')')
 }
 
-// ---- the rules: each says what is wrong with a node, or nothing --------------------------------------------------------
+// ---- rules: each returns the fault of a node, or nothing
+// -----------------------------------------------------------------
 
 const maybeNothing = new Set([':match', ':gsub', ':find', 'string.match', 'string.gsub', 'string.find'])
 
@@ -44,7 +48,7 @@ function bareMatch(node: Node, _: Scope, text: string): string | undefined {
 const numeric = new Set(['tonumber', 'math.floor', 'math.ceil', 'math.abs', 'math.max', 'math.min', 'take_int'])
 const clocks = new Set(['now', 'micros', 'seq', 'lease', 'this_minute'])
 
-/** True if an expression may be a large number: what is read, computed from such, or a time. */
+/** True if an expression may be a large number: a read number, a number computed from it, or a time. */
 function isUnbounded(node: Node, known: Scope): boolean {
   if (node.type === 'BinaryExpression' && '+*/^%'.includes(node.operator))
     return [node.left, node.right].some((side) => isUnbounded(side as Node, known))
@@ -61,7 +65,7 @@ function bigIndex(node: Node, known: Scope): string | undefined {
   return found && 'a number without a bound as an index: expected a text, or a place in a list'
 }
 
-/** A number that a function of one parameter keeps by: `cache[n] = …` where n is what it was given. */
+/** Finds `cache[n] = …` in a function whose only parameter is n. */
 function cacheByNumber(node: Node): string | undefined {
   if (node.type !== 'FunctionDeclaration' || node.parameters.length !== 1) return undefined
   const given = (node.parameters[0] as { name?: string }).name
@@ -81,12 +85,12 @@ function cacheByNumber(node: Node): string | undefined {
 
 const computed = new Set(['TableConstructorExpression', 'LogicalExpression'])
 
-/** In gopher-lua, assigning several calls, tables or choices to variables at once overwrites others. */
+/** In gopher-lua, assigning several calls, tables or choices to variables at once overwrites other variables. */
 function severalValues(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement' || node.init.length < 2) return undefined
   const isPlain = node.variables.every((to) => to.type === 'Identifier')
   if (!isPlain || !node.init.some((value) => isCall(value as Node) || computed.has(value.type))) return undefined
-  return 'calls, tables or choices among several values for variables that are there: expected one each, or new locals'
+  return 'calls, tables or choices among several values for existing variables: expected one assignment each, or new locals'
 }
 
 /** The build declares the locals of a module in one place and assigns them in another. */
@@ -96,11 +100,13 @@ function severalOfModule(file: string, body: readonly Node[]): Refused[] {
     if (node.type !== 'LocalStatement') return []
     const { variables, init } = node
     const says = severalValues({ ...node, type: 'AssignmentStatement', variables, init } as Node)
-    return says ? [{ file, line: node.loc!.start.line, says: `${says}; those of a module are there already` }] : []
+    return says
+      ? [{ file, line: node.loc!.start.line, says: `${says}; the build declares the locals of a module first` }]
+      : []
   })
 }
 
-/** unpack fails for thousands: a bound stands beside it. */
+/** unpack fails for thousands of values, so it needs a bound. */
 function boundless(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'unpack' || node.arguments.length === 3) return undefined
   return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
@@ -111,14 +117,14 @@ function octal(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'tonumber' || node.arguments.length !== 1) return undefined
   const given = node.arguments[0] as Node & { value?: unknown; raw?: string }
   return given.type === 'StringLiteral' && /^.0\d/.test(given.raw ?? '')
-    ? 'tonumber of a text that begins with 0 is octal elsewhere: expected its base beside it'
+    ? 'tonumber of a text that begins with 0 is octal elsewhere: expected a base as its second argument'
     : undefined
 }
 
 const bodyOf = (node: Node): Node[] =>
   node.type === 'FunctionDeclaration' ? [] : [node, ...children(node).flatMap(bodyOf)]
 
-/** In an older gopher-lua a function that returns fewer values than are wanted leaves what was there before. */
+/** In an older gopher-lua, a function that returns too few values leaves the old values in the variables. */
 function unequalReturns(node: Node, _: Scope, text: string): string | undefined {
   if (node.type !== 'FunctionDeclaration') return undefined
   const returns = (node as FunctionNode).body.flatMap(bodyOf).filter((one) => one.type === 'ReturnStatement')
@@ -135,14 +141,14 @@ function unequalReturns(node: Node, _: Scope, text: string): string | undefined 
 const isConcat = (node: Node | undefined): node is Node & luaparse.BinaryExpression =>
   node?.type === 'BinaryExpression' && node.operator === '..'
 
-/** In gopher-lua `a .. (b and c or d .. e)` gives `a` alone: what the inner concatenation is computed in is that of the outer one. */
+/** In gopher-lua `a .. (b and c or d .. e)` gives `a` alone: both concatenations use the same register. */
 function concatInChoice(node: Node): string | undefined {
   if (!isConcat(node) || node.right.type !== 'LogicalExpression' || !isConcat(node.right.right as Node))
     return undefined
   return 'a concatenation as the last choice at the end of another: expected a local for the choice'
 }
 
-/** In gopher-lua `a = b and c or f(a)` hands b to f where that is false: it has been put into the variable already. */
+/** In gopher-lua `a = b and c or f(a)` passes b to f if b is false: the variable has the value already. */
 function choiceOfItself(node: Node): string | undefined {
   if (node.type !== 'AssignmentStatement') return undefined
   const isRead = node.variables.some((variable, i) => {
@@ -170,7 +176,7 @@ const rules: Rule[] = [
   ...([callsItself, tooManyLocals] as Rule[]),
 ]
 
-/** What each local was made of, as far as a name says. */
+/** The kinds of values that locals were made of, by name. */
 function localsOf(nodes: Node[]): Scope {
   const known: Scope = new Map()
   for (const node of nodes)
@@ -180,7 +186,7 @@ function localsOf(nodes: Node[]): Scope {
 }
 
 /**
- * What a file says that it may not.
+ * The faults of a file.
  *
  * @example refusedIn('lib/runtime/numbers.lua', 'local n = tonumber(text:match("%d+"))')[0].line // 1
  */
@@ -210,11 +216,11 @@ type Block = Node & {
 const MOST_LOCALS = 60
 const MOST_CALLS = 100
 
-/** What a loop keeps for itself. */
+/** Registers that a loop needs. */
 const ofLoop = ({ type, variables }: Block): number =>
   type === 'ForNumericStatement' ? 4 : type === 'ForGenericStatement' ? 3 + variables!.length : 0
 
-/** How many locals a block has at once, with those that are there when it begins. */
+/** Maximum number of locals that a block has at once, including the ones at its start. */
 function localsAtOnce(body: readonly Node[], before: number): number {
   let count = before
   let most = before
@@ -229,7 +235,7 @@ function localsAtOnce(body: readonly Node[], before: number): number {
   return most
 }
 
-/** Locals are registers, and so is whatever is being computed. */
+/** Locals and intermediate values share the registers of a function. */
 function tooManyLocals(node: Node): string | undefined {
   if (node.type !== 'FunctionDeclaration') return undefined
   const { body, parameters } = node as Block
@@ -258,7 +264,7 @@ function callsItself(node: Node): string | undefined {
 /** A function of a module, and which of all it calls. */
 type Calling = { file: string; name: string; line: number; calls: readonly Calling[] }
 
-/** The functions of all modules, with those that are members of tables, and which of them they call. */
+/** The functions of all modules, including members of tables, and the functions that they call. */
 function callsIn({ modules, unitOf, added }: Library): Calling[] {
   const units = [...modules.values()].flatMap((module) => module.units.filter(({ isFunction }) => isFunction))
   const nameOf = ({ module, gives, adds }: Unit): string =>
@@ -281,7 +287,7 @@ function callsIn({ modules, unitOf, added }: Library): Calling[] {
   return [...callings.values()]
 }
 
-/** Those that lead from one function back to it; none where it does not come back. */
+/** Calls that lead from a function back to itself; empty if there are none. */
 function wayBack(from: Calling): Calling[] {
   const seen = new Map<Calling, Calling | undefined>()
   const todo: [Calling, Calling | undefined][] = from.calls.map((one) => [one, undefined])
@@ -299,13 +305,13 @@ function wayBack(from: Calling): Calling[] {
   return []
 }
 
-/** What the header of a module says of those of its functions that come back to themselves. */
+/** The maximum depth that the header of a module states for its recursive functions. */
 const saidDepth = (header: string): number | undefined => {
   const found = /^-- Within itself at most (\d+) calls deep: ./m.exec(header)?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
-/** Functions that come back to themselves through others, in modules that do not say how deep that goes. */
+/** Functions that call themselves through other functions, in modules whose headers state no maximum depth. */
 export function circlesIn(library: Library, textOf: (file: string) => string): Refused[] {
   return callsIn(library).flatMap((one) => {
     const way = wayBack(one)

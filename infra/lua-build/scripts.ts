@@ -1,5 +1,5 @@
-// A script has only what it reaches of its modules. Functions are made when they are first used: `F` is a table of functions
-// and values by number, and a member that it does not have yet is made with the rest of its group by one loader.
+// A script has only the statements of its modules that it reaches. Functions are created on first use: `F` is a table of
+// functions and values by number, and a loader creates a missing member together with its group.
 
 import { createHash } from 'node:crypto'
 import { light, usual } from '../../src/redis/lua/build.ts'
@@ -63,7 +63,7 @@ export class Library {
     return uses.flatMap(({ symbol, isTarget }) => (isTarget ? (this.unitOf.get(symbol) ?? []) : []))
   }
 
-  /** Symbols that only their own group uses are its locals; all others are members of `F`. */
+  /** Symbols that only their own group uses are its locals; all other symbols are members of `F`. */
   #giveNames(units: readonly Unit[]): void {
     const groupOf = new Map<Unit, Group>(
       this.groups.flatMap((group) => group.units.map((unit) => [unit, group] as const)),
@@ -104,7 +104,7 @@ export class Library {
 
   innerOf = (unit: Unit): string[] => (this.#inner.get(unit) ?? []).map(this.nameOf)
 
-  /** A statement as scripts have it. What it declares is a member of `F` or a local of its group. */
+  /** A statement as scripts have it. Its declared names are members of `F` or locals of its group. */
   pieceOf(unit: Unit): Piece {
     const known = this.#pieces.get(unit)
     if (known) return known
@@ -128,7 +128,7 @@ export class Library {
     return piece
   }
 
-  /** The statements that some uses reach, without those that a script leaves out; `idle` ones reach nothing. */
+  /** The statements that some uses reach, except for the ones that a script leaves out; `idle` ones reach nothing. */
   reached(uses: readonly Use[], without = new Set<Unit>(), idle = new Set<Unit>()): Set<Unit> {
     const live = new Set<Unit>()
     const add = (unit: Unit | undefined): void => {
@@ -163,12 +163,15 @@ function usesOf(units: readonly Unit[]): Map<Given, number> {
   return uses
 }
 
-/** A loader takes 60 names from outside: these, `F`, those of Lua and the arguments that all scripts have. */
+/**
+ * Maximum number of eager statements. A loader has 60 upvalues: these statements, `F`, names of Lua and the arguments
+ * that all scripts have.
+ */
 const MAX_EAGER = 43
 
 /**
- * The statements that most others use, with the values of their modules that they use: each call makes them, and they are
- * locals of the script.
+ * The statements that most other statements use, with the values of their modules that they use. Each call creates
+ * them, as locals of the script.
  */
 function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, always: readonly Unit[]): Set<Unit> {
   const uses = [...usesOf(units)].filter(([symbol]) => symbol.constant === undefined && unitOf.has(symbol))
@@ -194,7 +197,7 @@ function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, alway
   return new Set(units.filter((unit) => eager.has(unit)))
 }
 
-/** The statements of a module in one or two parts: those that common calls use, and the functions that they do not. */
+/** The statements of a module in one or two parts: the ones that common calls use, and the other functions. */
 function parted({ path, file, units }: Module): Unit[][] {
   const names = new Set(usual[path]?.split(' '))
   if (!names.size) return [units]

@@ -27,7 +27,7 @@ const settings = {
   QSTASH_TOKEN: "QStash's page in the Upstash console",
   QSTASH_CURRENT_SIGNING_KEY: "QStash's page in the Upstash console",
   QSTASH_NEXT_SIGNING_KEY: "QStash's page in the Upstash console",
-  PUBLIC_URL: 'where the Worker answers, as `npm run deploy` has said',
+  PUBLIC_URL: 'the address of the Worker, as printed by `npm run deploy`',
 }
 
 const secret = [

@@ -30,8 +30,8 @@ export function questionsOfQstash(place: QstashPlace) {
 
   const questions: Question[] = [
     {
-      about: 'the signing keys that the Worker is told',
-      expected: 'those of this QStash and region',
+      about: 'the signing keys of the Worker',
+      expected: 'the signing keys of this QStash and region',
       async ask() {
         const { current, next } = await get<{ current: string; next: string }>('/v2/keys')
         const wrong = [

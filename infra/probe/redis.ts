@@ -192,7 +192,7 @@ const sizeQuestions = (asked: Asked): Question[] => {
 
 function recordQuestion({ redis, record, key, run }: Asked): Question {
   const about = 'a record that is filled beyond its limit, in a script that has written before'
-  const expected = 'refused, "max single record size exceeded", and what was written before is kept'
+  const expected = 'refused with "max single record size exceeded"; earlier writes are kept'
   if (!record)
     return unknown(about, expected, 'not tried, for it writes 100 MB: give --record to try it (on a small plan)')
   return {

@@ -64,20 +64,20 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
       expected: 'it answers as this version, and reaches Redis within 50 ms',
       async ask() {
         const { version = 'unknown', redisMs } = await checkHealth(place.publicUrl, { ...waits, key: place.key })
-        if (redisMs === undefined) return { got: `version ${version}; how long Redis takes was not said` }
+        if (redisMs === undefined) return { got: `version ${version}; without the time that Redis took` }
         return is(redisMs <= 50, `version ${version}, ${redisMs} ms to Redis`)
       },
     },
     {
       about: 'a call that QStash has not signed',
-      expected: 'refused by us with 401, and by nobody before us',
+      expected: 'refused with 401 by the Worker itself',
       async ask() {
         const said = await refusalOf(checkSignature(place.publicUrl))
         return is(said === undefined, said ?? 'refused with 401')
       },
     },
     {
-      about: 'a tick that QStash is asked for',
+      about: 'a tick published through QStash',
       expected: 'delivered, with a signature that the Worker takes',
       async ask() {
         const said = await refusalOf(checkTick(place, waits))
@@ -100,7 +100,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
     unknown(
       'connections that an invocation has open at once',
       'six that wait for headers; a lane calls four workers at once',
-      'it needs a host that answers late: 20 push jobs to one that takes 10 s, and see how many arrive together',
+      'needs a host that answers after 10 s: create 20 push jobs to it and count the requests that arrive together',
     ),
     unknown(
       'isolated runs of one invocation, and the memory that they share',
@@ -109,7 +109,7 @@ export function questionsOfWorker(place: WorkerPlace): Question[] {
     ),
     unknown(
       'a claim that waits and whose caller hangs up',
-      'what it was lent is given back at once (enable_request_signal); else after its lease',
+      'its claimed jobs are released immediately (enable_request_signal); otherwise after their lease',
       'it makes jobs in the deployment’s own namespace: claim with `wait`, hang up, enqueue, and claim again',
     ),
     unknown(

@@ -7,7 +7,9 @@ export type Hit = { path: string; line: number; sentence: string; rule: string; 
 /** Markdown lines may have this many characters, except in tables, code, and lines that one link fills. */
 export const MAX_LINE = 120
 
-type Piece = { line: number; text: string }
+export type Kind = 'comment' | 'string' | 'text'
+
+type Piece = { line: number; kind: Kind; text: string }
 
 const sentencesOf = (text: string): string[] =>
   text
@@ -33,17 +35,18 @@ function* piecesOfMarkdown(text: string): Generator<Piece> {
   for (const { line, text: own, isTable } of linesOfMarkdown(text)) {
     const isItem = /^\s*([-*]|\d+\.)\s/.test(own)
     if ((own.trim() === '' || isTable || isItem) && buffer) {
-      yield { line: from, text: buffer }
+      yield { line: from, kind: 'text', text: buffer }
       buffer = ''
     }
     if (isTable) {
-      for (const cell of own.split('|')) if (cell.trim().split(' ').length >= 5) yield { line, text: cell.trim() }
+      for (const cell of own.split('|'))
+        if (cell.trim().split(' ').length >= 5) yield { line, kind: 'text', text: cell.trim() }
     } else if (own.trim()) {
       if (!buffer) from = line
       buffer += ` ${own.replace(/^\s*([-*>]|\d+\.)\s*/, '')}`
     }
   }
-  if (buffer) yield { line: from, text: buffer }
+  if (buffer) yield { line: from, kind: 'text', text: buffer }
 }
 
 /** Comments that are signatures or instructions for tools. */
@@ -65,24 +68,30 @@ function* piecesOfCode(path: string, text: string): Generator<Piece> {
       buffer += ` ${own}`
       continue
     }
-    if (buffer) yield { line: from, text: buffer }
+    if (buffer) yield { line: from, kind: 'comment', text: buffer }
     buffer = ''
     const after = trailing.exec(line)?.[1]
-    if (after) yield { line: i + 1, text: after }
+    if (after) yield { line: i + 1, kind: 'comment', text: after }
     for (const [, , literal = ''] of line.matchAll(/(['"`])((?:(?!\1)[^\\]|\\.){12,}?)\1/g)) {
-      if (isSentence(literal)) yield { line: i + 1, text: literal }
+      if (isSentence(literal)) yield { line: i + 1, kind: 'string', text: literal }
     }
     const inner = path.endsWith('.tsx') ? />\s*([A-Z][^<>{}]{18,})\s*</.exec(line)?.[1] : undefined
-    if (inner) yield { line: i + 1, text: inner }
+    if (inner) yield { line: i + 1, kind: 'string', text: inner }
   }
-  if (buffer) yield { line: from, text: buffer }
+  if (buffer) yield { line: from, kind: 'comment', text: buffer }
+}
+
+export type Sentence = { line: number; kind: Kind; sentence: string }
+
+export function sentencesIn(path: string, text: string): Sentence[] {
+  const pieces = [...(path.endsWith('.md') ? piecesOfMarkdown(text) : piecesOfCode(path, text))]
+  return pieces.flatMap(({ line, kind, text: prose }) =>
+    sentencesOf(prose).map((sentence) => ({ line, kind, sentence })),
+  )
 }
 
 export function readProse(path: string, text: string): { sentences: number; hits: Hit[] } {
-  const pieces = [...(path.endsWith('.md') ? piecesOfMarkdown(text) : piecesOfCode(path, text))]
-  const sentences = pieces.flatMap(({ line, text: prose }) =>
-    sentencesOf(prose).map((sentence) => ({ line, sentence })),
-  )
+  const sentences = sentencesIn(path, text)
   const hits = sentences.flatMap(({ line, sentence }) => {
     const rule = rules.find(({ pattern }) => pattern.test(sentence))
     return rule ? [{ path, line, sentence, rule: rule.name, advice: rule.advice }] : []

@@ -128,7 +128,7 @@ async function startPersistent(binary: string, dir: string, port?: number): Prom
   mkdirSync(dir, { recursive: true })
   await retire(dir)
   const server = await launch(binary, ['--dir', dir, '--appendonly', 'yes', '--appendfsync', 'everysec'], port)
-  // The name stays on the server while this process lives, however it ends.
+  // The server has this name until this process ends, even if it is killed.
   const owner = await connect(server.address)
   await owner.call('CLIENT', 'SETNAME', `${OWNER}${process.pid}`)
   owner.unref()
@@ -151,8 +151,8 @@ const ownerPattern = new RegExp(`name=${OWNER}(\\d+)`)
 const noteOf = (dir: string) => join(dir, 'server.json')
 
 /**
- * Two servers on one folder would destroy its data. A server without its owner is told to save and end; one with an
- * owner is left alone. A server that no longer listens has saved everything.
+ * Two servers on one folder would destroy its data. A server without an owner is asked to save and end; a server with
+ * an owner is left alone. A server that no longer listens has saved everything.
  */
 async function retire(dir: string) {
   const note = readNote(dir)
@@ -208,8 +208,8 @@ async function launch(binary: string, options: string[], wanted?: number) {
 }
 
 /**
- * The shell becomes the server. A child waits on a pipe: when it breaks because this process is gone, the server is
- * told to end. It has its own session, so that Ctrl-C ends it last.
+ * The shell becomes the server. A child waits on a pipe. When this process ends, the pipe breaks and the child asks
+ * the server to end. It has its own session, so that Ctrl-C ends it last.
  */
 function spawnServer(binary: string, options: string[]) {
   const script = '(read answer <&3 || kill $$) & exec "$@" 3<&-'

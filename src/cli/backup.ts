@@ -75,7 +75,7 @@ function parsed(text: string): Line | undefined {
 async function write(path: string, { note, tell, progress }: Io): Promise<void> {
   const { client, namespace } = await place()
   const begun = await begunIn(path, namespace)
-  if (begun.isWhole) throw new UsageError(`${path} is a whole export already: expected another name`)
+  if (begun.isWhole) throw new UsageError(`${path} is already a complete export: choose another name`)
   const file = await open(path, 'a', 0o600)
   try {
     await truncate(path, begun.bytes)

@@ -92,7 +92,11 @@ export const JSON_HELP = 'JSON, @file or - for the input'
 export const chosen = (given: Given, ...names: string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (typeof given[name] === 'string' ? [[name, given[name]]] : [])))
 
-export const yes: Option = { type: 'boolean', short: 'y', does: 'do it; without this, only show what would be done' }
+export const yes: Option = {
+  type: 'boolean',
+  short: 'y',
+  does: 'perform it; without this option, only show the effect',
+}
 
 export async function forEach<T>(items: readonly T[], atOnce: number, work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values()

@@ -48,7 +48,7 @@ function parsed(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes))
   } catch {
-    throw new SidejobError('BAD_REQUEST', 'the body: expected JSON (application/json), got something else')
+    throw new SidejobError('BAD_REQUEST', 'the body: expected JSON (application/json)')
   }
 }
 
@@ -80,7 +80,7 @@ async function received<E>(request: Request, { name, hook, client, env, now }: S
   const { id: named, bytes } = await checkSignature(hook.signed, signed)
   const body = parsed(bytes) as { id?: unknown; type?: unknown } | null
   const id = named ?? String(body?.id ?? '')
-  if (id === '') throw new SidejobError('BAD_REQUEST', 'the event has no id: sent again it would be done again')
+  if (id === '') throw new SidejobError('BAD_REQUEST', 'the event has no id, so a repeated delivery would run again')
   const type = headers.get('x-github-event') ?? (typeof body?.type === 'string' ? body.type : undefined)
   const wanted = await hook.to({ id, ...(type === undefined ? {} : { type }), body, headers }, env)
   return Response.json(await done(client, wanted, `${HOOK}${name}:${id}`))

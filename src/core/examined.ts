@@ -48,13 +48,13 @@ export function afterLook(before: Examined | null, look: Look, now: number): Exa
 }
 
 export const examined = z.object({
-  at: moment.meta({ description: 'when it looked last' }),
-  whole: z.boolean().meta({ description: 'it has looked at everything since it last began' }),
+  at: moment.meta({ description: 'time of its last check' }),
+  whole: z.boolean().meta({ description: 'true if it has completed a pass over all data' }),
   faults: z
     .partialRecord(z.enum(faultKinds), z.int())
-    .meta({ description: 'faults by kind, as of the last look at each slice' }),
-  since: moment.nullable().meta({ description: 'since when there is one at each look' }),
-  cursor: z.string().nullable().meta({ description: 'the first slice that has some' }),
+    .meta({ description: 'faults by kind, from the last check of each slice' }),
+  since: moment.nullable().meta({ description: 'time since which each check has found a fault' }),
+  cursor: z.string().nullable().meta({ description: 'cursor of the first slice with a fault' }),
 })
 
 export type ExaminedView = z.infer<typeof examined>

@@ -17,7 +17,7 @@ const EDGES = 10_000
 const port = z.strictObject({
   default: closed.optional(),
   channels: channelNames.optional(),
-  /** Values that it is given once, when the node or the list is new. */
+  /** Initial values, written once when the node or this list is new. */
   init: values.optional(),
 })
 

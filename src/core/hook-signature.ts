@@ -43,13 +43,13 @@ function standardKey(secret: string): Uint8Array {
     const key = fromBase64(secret.replace(/^whsec_/, ''))
     if (key.length > 0) return key
   } catch {}
-  throw new SidejobError('MISCONFIGURED', 'the secret of a hook: expected whsec_ and base64, got something else')
+  throw new SidejobError('MISCONFIGURED', 'the secret of a hook: expected whsec_ and base64')
 }
 
 const refused = (message: string) => new SidejobError('UNAUTHENTICATED', message)
 
 const unsigned = (header: string) =>
-  refused(`${header}: expected a signature of this body with our secret, got another`)
+  refused(`${header}: expected a signature of this body with the secret of this hook, got another one`)
 
 function headerOf(headers: Headers, name: string): string {
   const value = headers.get(name)

@@ -1,5 +1,5 @@
-// Names that leave us. After a failover Redis may be a few seconds older than names we have handed out, and reuse their
-// ids; systems outside must not confuse the new job with the old one.
+// External names of jobs. After a failover Redis may be a few seconds older and reuse ids that other systems already
+// have; they must not confuse the new job with the old one.
 
 /**
  * External name of a job: its id and its creation time, which differs for a reused id.

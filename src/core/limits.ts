@@ -24,8 +24,8 @@ export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
 export type Limit = { most: number; unit: string; of: string; above: string }
 
-const refused = '400 BAD_REQUEST, nothing is done'
-const tooLarge = '413 TOO_LARGE, nothing is done'
+const refused = '400 BAD_REQUEST; nothing is changed'
+const tooLarge = '413 TOO_LARGE; nothing is changed'
 const failsRun = 'the run fails with TOO_LARGE'
 
 export const limits = {
@@ -35,34 +35,34 @@ export const limits = {
     of: 'one value: args, a state field, a value at a port, a result',
     above: `${tooLarge}; ${failsRun}`,
   },
-  runBytes: { most: 8_388_608, unit: 'bytes', of: 'all that one run changes', above: failsRun },
+  runBytes: { most: 8_388_608, unit: 'bytes', of: 'all changes of one run', above: failsRun },
   ops: { most: 10_000, unit: 'ops', of: 'operations of one run', above: `${refused}; ${failsRun}` },
   countNames: { most: 50, unit: 'names', of: 'counts of one run', above: `${refused}; ${failsRun}` },
   logBytes: {
     most: 16_384,
     unit: 'bytes',
     of: 'one entry of the log',
-    above: `${tooLarge}; of a run only its size is kept`,
+    above: `${tooLarge}; in a run, only its size is logged`,
   },
   globText: {
     most: 1_000,
     unit: 'characters',
     of: 'a text that a constraint compares with a glob',
-    above: 'the rest is not looked at',
+    above: 'the rest is ignored',
   },
   waitMs: { most: 60_000, unit: 'ms', of: 'a wait for a result or for work in one call', above: refused },
-  claimNames: { most: 20, unit: 'names', of: 'globs, and tags, that one claim asks for', above: tooLarge },
+  claimNames: { most: 20, unit: 'names', of: 'globs or tags of one claim', above: tooLarge },
   claimName: { most: 64, unit: 'bytes', of: 'one glob of a claim', above: refused },
   jobBytes: {
     most: 8_388_608,
     unit: 'bytes',
-    of: 'one job: args, state, defaults, waiting values, steps and all else together',
+    of: 'one job in total: args, state, defaults, waiting values, steps and everything else',
     above: `${tooLarge}; ${failsRun}; a port that listens misses the message`,
   },
   ports: {
     most: 1_000,
     unit: 'ports',
-    of: 'one side of a job, including former ones',
+    of: 'input or output ports of one job, including removed ones',
     above: `${refused}, or ${tooLarge}; ${failsRun}`,
   },
   stateFields: {
@@ -71,11 +71,11 @@ export const limits = {
     of: 'the state of one job',
     above: `${refused}, or ${tooLarge}; ${failsRun}`,
   },
-  headers: { most: 50, unit: 'headers', of: 'headers of a callback or download besides ours', above: refused },
+  headers: { most: 50, unit: 'headers', of: 'custom headers of a callback or download', above: refused },
   errorText: {
     most: 16_384,
     unit: 'characters',
-    of: 'the message of a failed run’s error, and its stack',
+    of: 'the error message of a failed run, and its stack',
     above: 'the rest is cut off',
   },
   aliases: { most: 100, unit: 'aliases', of: 'one job', above: `${tooLarge}; ${failsRun}` },
@@ -95,7 +95,7 @@ export const limits = {
   publishedNames: {
     most: 10_000,
     unit: 'names',
-    of: 'channels that one call or run publishes to, each with those above it, each time',
+    of: 'channels of one call or run, including the channels above each, counted for each message',
     above: `${tooLarge}; ${failsRun}`,
   },
   delivered: {
@@ -107,8 +107,8 @@ export const limits = {
   keptMessage: {
     most: 4_096,
     unit: 'bytes',
-    of: 'the message of a channel that is kept as its last, as it lies in Redis',
-    above: 'its size is kept',
+    of: 'the kept last message of a channel, as stored in Redis',
+    above: 'only its size is kept',
   },
   keptChannels: {
     most: 500,
@@ -120,14 +120,14 @@ export const limits = {
     most: 100_000,
     unit: 'ports',
     of: 'the input ports that listen to one channel',
-    above: '429 LIMITED, nothing is done; the run fails',
+    above: '429 LIMITED; nothing is changed; the run fails',
   },
-  channelLevels: { most: 16, unit: 'names', of: 'between the slashes of a channel', above: refused },
+  channelLevels: { most: 16, unit: 'names', of: 'segments of a channel name', above: refused },
   waiting: {
     most: 100_000,
     unit: 'values',
     of: 'values waiting at one port',
-    above: '429 LIMITED, nothing is done; the run fails; a port that listens misses the message',
+    above: '429 LIMITED; nothing is changed; the run fails; a port that listens misses the message',
   },
   moved: {
     most: 5_000,
@@ -138,58 +138,58 @@ export const limits = {
   copied: {
     most: 8_388_608,
     unit: 'bytes',
-    of: 'a value or default that connecting, or a wire, copies: bytes × targets',
+    of: 'a value or default that is copied to connected ports or over wires: bytes × targets',
     above: `${tooLarge}; ${failsRun}`,
   },
   family: {
     most: 500,
     unit: 'jobs',
-    of: 'jobs ended or deleted at once by one call, of a job and all its descendants',
+    of: 'a job and its descendants that one call ends or deletes at once',
     above: 'an internal job continues in steps of the same size',
   },
   keptJobs: {
     most: 500_000,
     unit: 'jobs',
-    of: 'a queue’s kept jobs: completed, failed and terminated ones each',
+    of: 'jobs that a queue keeps after their end, for each of completed, failed and terminated',
     above: 'the jobs next to expire are removed early',
   },
   generations: {
     most: 1_000,
     unit: 'jobs',
-    of: 'the way up from a job that adopts, or is born, to the topmost',
-    above: '429 LIMITED, nothing is done',
+    of: 'generations of a family, up to its topmost job',
+    above: '429 LIMITED; nothing is changed',
   },
   queriedJobs: {
     most: 10_000,
     unit: 'jobs',
     of: 'rows read by one Query of Bedrock',
-    above: 'the answer names the condition for the next page',
+    above: 'the answer contains the condition for the next page',
   },
   queriedRows: {
     most: 1_000,
     unit: 'rows',
     of: 'rows returned by one Query of Bedrock',
-    above: 'the answer names the condition for the next page',
+    above: 'the answer contains the condition for the next page',
   },
-  requeued: { most: 1_000, unit: 'ids', of: 'one RequeueJobs of Bedrock', above: 'refused in Bedrock’s words' },
+  requeued: { most: 1_000, unit: 'ids', of: 'one RequeueJobs of Bedrock', above: 'refused with an error of Bedrock' },
   runWords: { most: 100_000, unit: 'words', of: 'ops and values of one run, with their names', above: failsRun },
   keptInputs: {
     most: 65_536,
     unit: 'bytes',
-    of: 'inputs of the last run of a job with a history, kept for copies; each value counts 32 more',
-    above: 'none of it is kept',
+    of: 'inputs of the last run of a job with a history, kept for copies; each value adds 32 bytes',
+    above: 'none of them is kept',
   },
   bulkIds: {
     most: 10_000,
     unit: 'ids',
-    of: 'jobs that one bulk action names',
-    above: '400 BAD_REQUEST, nothing is done',
+    of: 'jobs listed in one bulk action',
+    above: '400 BAD_REQUEST; nothing is changed',
   },
   mutes: {
     most: 200,
     unit: 'kinds',
-    of: 'kinds of errors that are muted at once',
-    above: '429 LIMITED, nothing is done',
+    of: 'muted kinds of errors',
+    above: '429 LIMITED; nothing is changed',
   },
   commitBytes: {
     most: 4_194_304,

@@ -38,11 +38,11 @@ export const processList = z.object({
         startedAt: moment,
         /** To five seconds. */
         seenAt: moment,
-        live: z.boolean().meta({ description: 'heard within the last minute, or it has a run' }),
+        live: z.boolean().meta({ description: 'true if it sent a request within the last minute, or has a run' }),
         signal: orders.nullable(),
       }),
     ]),
   ),
   others: z.array(runUnderWay).meta({ description: 'runs of unnamed programs' }),
-  more: z.boolean().meta({ description: 'there are more runs than the 1,000 that are shown' }),
+  more: z.boolean().meta({ description: 'true if there are more than the 1,000 shown runs' }),
 })

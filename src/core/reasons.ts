@@ -30,7 +30,7 @@ export const reasons = {
   },
   REPEAT: {
     means: 'it repeats, and its next slot is in the future',
-    remedy: '`POST /v1/schedules/:job/run` runs it once more',
+    remedy: '`POST /v1/schedules/:job/run` runs it now',
   },
   PAUSED_UNTIL: {
     means: 'its function sleeps until then',
@@ -83,7 +83,8 @@ export const reasons = {
     remedy: 'its error has the cause; `POST /v1/jobs/:job/retry` tries again with all attempts',
   },
   CODE_CHANGED: {
-    means: 'its function asked for another step or wait than the job keeps, or returned without asking for a kept one',
+    means:
+      'its function requested a step or wait that differs from the stored one, or returned without requesting a stored one',
     remedy:
       'restore the code, or put the change behind `job.patched`, and retry it ([changing-code.md](changing-code.md))',
   },

@@ -1,8 +1,7 @@
 // Repeats: when a job runs again, by Bedrock's modifiers ('SCHEDULED, +1 DAY') or by cron with a time zone.
 //
-// Slots are whole seconds: a moment that a repeat counts from loses its milliseconds first, as in Bedrock.
-// A repeat counts from the scheduled slot (SCHEDULED, cron), so that a late run does not move the ones after it,
-// or from a run's start or end (STARTED, FINISHED), so that it does.
+// Slots are whole seconds: milliseconds of the base time are dropped, as in Bedrock. SCHEDULED and cron count from
+// the scheduled slot, so a late run does not move later slots. STARTED and FINISHED count from a run's start or end.
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'

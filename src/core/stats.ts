@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'
 
-const counts = z.record(z.string(), z.int()).meta({ description: 'event → how often' })
+const counts = z.record(z.string(), z.int()).meta({ description: 'number of each event' })
 const waits = z.array(z.int()).meta({
   description:
     'number of runs that had been ready for up to 10 ms, 100 ms, 1 s, 5 s, 30 s, 1 min, 10 min, 1 h, and longer, when they began; absent without runs',
@@ -30,7 +30,7 @@ export const stats = z.object({
       }),
     )
     .optional()
-    .meta({ description: 'newest first, without those on which nothing happened' }),
+    .meta({ description: 'newest first, without days that have no events' }),
   bells: z.object({ refused: z.int(), why: z.string() }).optional(),
 })
 
@@ -38,11 +38,9 @@ export const seriesQuery = z
   .strictObject({
     queue: queueName.optional().meta({ description: 'all names by default' }),
     step: z.enum(['minute', 'hour']).optional(),
-    from: time
-      .optional()
-      .meta({ description: 'from the minute or hour that this moment is in, as far as that is kept' }),
+    from: time.optional().meta({ description: 'from the minute or hour of this time, if it is still kept' }),
     to: time.optional().meta({ description: 'runs that begin before this moment' }),
-    details: flag.optional().meta({ description: 'the points of each queue, too' }),
+    details: flag.optional().meta({ description: 'adds the points of each queue' }),
   })
   .refine(({ from, to }) => from === undefined || to === undefined || from < to, {
     path: ['to'],
@@ -53,8 +51,8 @@ const ms = z.int().meta({ description: 'milliseconds' })
 const spread = z
   .object({
     mean: ms,
-    p50: z.int().meta({ description: 'the median in milliseconds, as the end of a bucket' }),
-    p95: z.int().meta({ description: 'the same of 95 %' }),
+    p50: z.int().meta({ description: 'median in milliseconds, rounded up to the end of a bucket' }),
+    p95: z.int().meta({ description: '95th percentile, rounded likewise' }),
     buckets: z.array(z.int()).meta({
       description:
         'number of runs up to 10 ms, 30 ms, 100 ms, 300 ms, 1 s, 3 s, 10 s, 30 s, 100 s, 10 min, 1 h, and longer',
@@ -64,8 +62,11 @@ const spread = z
 
 export const classesQuery = z.strictObject({
   queue: queueName.optional().meta({ description: 'all queues by default' }),
-  day: z.enum(['today', 'yesterday']).optional().meta({ description: 'since midnight UTC, or the day before; today' }),
-  hours: flag.optional().meta({ description: 'also what happened in each hour of that day, of the last 24 hours' }),
+  day: z
+    .enum(['today', 'yesterday'])
+    .optional()
+    .meta({ description: 'today (since midnight UTC, the default) or yesterday' }),
+  hours: flag.optional().meta({ description: 'adds the counts of each hour of that day, for the last 24 hours' }),
 })
 
 type Named<Names extends readonly string[]> = Record<Names[number], z.ZodInt>
@@ -83,7 +84,7 @@ export const classCounts = z.object({
 })
 
 export const classes = z.object({
-  day: z.string().meta({ description: 'of UTC, as 2026-11-22' }),
+  day: z.string().meta({ description: 'day in UTC, such as 2026-11-22' }),
   classes: z
     .array(
       classCounts.extend({
@@ -96,12 +97,12 @@ export const classes = z.object({
           }),
       }),
     )
-    .meta({ description: 'by queue and name, those to which something happened' }),
-  more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
+    .meta({ description: 'classes with events, ordered by queue and name' }),
+  more: z.boolean().meta({ description: 'true if it has only the first 50 queues by name' }),
 })
 
 const stood = Object.fromEntries(
-  standing.map((name) => [name, z.int().meta({ description: 'when the first thing in it happened' })]),
+  standing.map((name) => [name, z.int().meta({ description: 'time of its first event' })]),
 ) as Named<typeof standing>
 
 const pointView = z.object({
@@ -115,8 +116,8 @@ const pointView = z.object({
 export const series = z.object({
   step: z.enum(['minute', 'hour']),
   points: z.array(pointView).meta({
-    description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without those in which nothing happened`,
+    description: `oldest first, of the last ${keptSteps.minute} minutes or ${keptSteps.hour} hours, without empty ones`,
   }),
-  more: z.boolean().meta({ description: 'only the first 50 queues by name are in it' }),
+  more: z.boolean().meta({ description: 'true if it has only the first 50 queues by name' }),
   queues: z.record(z.string(), z.array(pointView)).optional().meta({ description: 'per queue: with details=true' }),
 })

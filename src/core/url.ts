@@ -86,7 +86,7 @@ const isPrivateHost = (host: string): boolean => {
 /** Purposes of calls to external addresses. */
 export type Use = 'workers' | 'callbacks' | 'downloads'
 
-/** `host` allows all its ports, `host:port` one, `downloads=host:port` that for one use. */
+/** `host` allows all ports of a host, `host:port` one port, `downloads=host:port` one port for one use. */
 function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): boolean {
   const [for_, place] = entry.includes('=') ? (entry.split('=', 2) as [string, string]) : [use, entry]
   const host = hostname.toLowerCase()
@@ -109,7 +109,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   if (isPrivateHost(host) && !allowHosts.some((entry) => isAllowed(entry, url, use)))
     throw new SidejobError(
       'REFUSED',
-      `${url.host} is inside our own network; SIDEJOB_ALLOW_HOSTS can allow it for ${use}`,
+      `${url.host} is inside the internal network; SIDEJOB_ALLOW_HOSTS can allow it for ${use}`,
     )
   return url
 }

@@ -68,7 +68,7 @@ export function createPages({ deps, gate, api }: Given, options: DashboardOption
 function refuse(c: Context, base: string): Response {
   if (c.req.path.includes('/ui/v1/') || c.req.header('x-live') || c.req.method !== 'GET')
     return c.json(
-      errorBody(new SidejobError('UNAUTHENTICATED', 'the session is over: log in'), base.replace(/\/ui$/, '')),
+      errorBody(new SidejobError('UNAUTHENTICATED', 'the session has ended: log in again'), base.replace(/\/ui$/, '')),
       401,
     )
   if (!sessionOf(c) && comesFromElsewhere(c.req.raw)) return c.html(AGAIN)

@@ -51,7 +51,7 @@ type Asking = {
 
 const searched = ({ cursor, newest }: Counting): string =>
   cursor && newest !== undefined && /^\d+$/.test(cursor)
-    ? `Looked through ${count(newest - Number(cursor) + 1)} of ${count(newest)}.`
+    ? `Searched ${count(newest - Number(cursor) + 1)} of ${count(newest)}.`
     : 'Counting continues.'
 
 /**

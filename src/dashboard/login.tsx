@@ -156,7 +156,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
     const found = await callerOf(key, c.req.raw)
     await recorded(found, 'open', '/ui/login')
     const name = await found.place.engine.sessions.open(key, { life: LIFE })
-    return name ? enter(c, name, to) : draw(c, to, 'this API key is not known', 401)
+    return name ? enter(c, name, to) : draw(c, to, 'this API key is unknown', 401)
   }
 
   /** Refusals of a caller that is logging in are shown on the page. */
@@ -167,7 +167,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
       if (!(error instanceof SidejobError)) throw error
       if (error.code === 'LIMITED') return draw(c, to, error.message, 429)
       if (error.code === 'UNAUTHENTICATED' || error.code === 'NOT_FOUND')
-        return draw(c, to, 'this API key is not known', 401)
+        return draw(c, to, 'this API key is unknown', 401)
       throw error
     }
   }
@@ -189,7 +189,7 @@ export function createLogin({ deps, gate, base }: { deps: Deps; gate: Gate; base
 
   app.post('/login', async (c) => {
     if (c.req.header('sec-fetch-site') !== 'same-origin')
-      throw new SidejobError('FORBIDDEN', 'expected the form of our own page')
+      throw new SidejobError('FORBIDDEN', 'expected a form of this dashboard')
     const form = await formOf(c.req.raw, FORM_BYTES)
     const to = ownPath(String(form.get('to') ?? ''))
     const once = form.get('once')

@@ -25,7 +25,7 @@ export const LookContext = createContext<Look | undefined>(undefined)
 
 export function useLook(): Look {
   const look = useContext(LookContext)
-  if (!look) throw new Error('a part of a page is rendered outside of one')
+  if (!look) throw new Error('a part of a page is rendered outside of a page')
   return look
 }
 

@@ -16,7 +16,7 @@ export type Seen = { place: Place; caller: Caller; csrf: string }
 
 const TENANT = /^([a-z0-9-]+)~/
 
-/** Which header, or which member of a form, proves that a page of ours asks for a change. */
+/** Header and form member that prove that a change comes from a page of this dashboard. */
 const proofOf = (session: string): Promise<string> => hashOf(`csrf ${session}`)
 
 export async function placeOfSession(name: string, deps: Deps): Promise<{ place?: Place; tenant?: string }> {
@@ -49,7 +49,7 @@ export async function whoLooks(c: Context, { deps, gate }: { deps: Deps; gate: G
 export function expectOurs(request: Request, proof: string | null, csrf: string): void {
   const site = request.headers.get('sec-fetch-site')
   if (site !== 'same-origin')
-    throw new SidejobError('FORBIDDEN', `expected a request of our own pages, got Sec-Fetch-Site: ${site ?? 'none'}`)
+    throw new SidejobError('FORBIDDEN', `expected a request from this dashboard, got Sec-Fetch-Site: ${site ?? 'none'}`)
   if (!proof || !sameHash(proof, csrf))
     throw new SidejobError('FORBIDDEN', 'expected the x-csrf of this session, got another: load the page again')
 }

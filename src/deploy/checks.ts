@@ -102,7 +102,7 @@ export async function checkTick(where: Where, patience: Patience = {}): Promise<
   }, patience)
   if (state === 'DELIVERED') return
   throw new DeployFailure(
-    `The tick that QStash was asked for did not arrive (${state ?? 'not delivered yet'}, message ${messageId}): look at it ` +
+    `The tick that QStash should deliver did not arrive (${state ?? 'not delivered yet'}, message ${messageId}): look it up ` +
       'under Logs in the console of QStash, and compare the signing keys with the ones of this QStash and region.',
   )
 }

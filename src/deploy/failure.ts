@@ -48,7 +48,7 @@ const advices: Advice[] = [
   },
   {
     when: /fetch failed|ECONN|ENOTFOUND|ETIMEDOUT|EAI_AGAIN|socket|network|timed? ?out/i,
-    say: () => 'The network failed. Deploy again: what is done already stays, and nothing is done twice.',
+    say: () => 'The network failed. Deploy again: completed steps are kept and not repeated.',
   },
 ]
 

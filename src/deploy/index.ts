@@ -57,7 +57,7 @@ async function ofQstash<T>(ask: () => Promise<T>): Promise<T> {
         ? 'QSTASH_TOKEN is not one of this QStash: copy it from the Upstash console, for the region that QSTASH_URL names.'
         : (adviceFor(error.message) ?? 'Fix that in the console of QStash.')
     throw new DeployFailure(
-      `The Worker is deployed, but QStash says: ${error.message}\n${advice} Then deploy again: nothing is done twice.`,
+      `The Worker is deployed, but QStash refused the schedule: ${error.message}\n${advice} Then deploy again: completed steps are not repeated.`,
       { cause: error },
     )
   })
@@ -76,7 +76,7 @@ async function onlyAccount(cloudflare: Cloudflare): Promise<string> {
   const accounts = await advised(cloudflare.accounts())
   if (accounts.length === 1) return accounts[0]!.id
   if (accounts.length === 0)
-    throw new DeployFailure('This token belongs to no account of Cloudflare: make another one.')
+    throw new DeployFailure('This token belongs to no account of Cloudflare: create another one.')
   const list = accounts.map(({ id, name }) => `  CLOUDFLARE_ACCOUNT_ID=${id}  # ${name}`).join('\n')
   throw new DeployFailure(`The token belongs to ${accounts.length} accounts. Set one of\n${list}`)
 }
@@ -251,7 +251,5 @@ export async function destroy({ env, name, say = () => {} }: DeployOptions): Pro
   say(schedule ? `the schedule ${names.schedule} is removed` : `there is no schedule ${names.schedule}`)
   const worker = await advised(cloudflare.removeWorker(account, names.worker), account)
   say(worker ? `the Worker ${names.worker} is removed` : `there is no Worker ${names.worker}`)
-  say(
-    `what stays: the keys in Redis that begin with ${names.namespace}, the bucket ${names.bucket}, ${keyFileOf(names)}`,
-  )
+  say(`kept: the keys in Redis that begin with ${names.namespace}, the bucket ${names.bucket}, ${keyFileOf(names)}`)
 }

@@ -76,7 +76,7 @@ function refused(env: Env): string[] {
   const key = env.SIDEJOB_API_KEY
   return [
     env.SIDEJOB_TEST_CLOCK &&
-      'SIDEJOB_TEST_CLOCK: expected to be unset, for with it everybody who has a key can move the clock',
+      'SIDEJOB_TEST_CLOCK: expected it to be unset, because every key with the scope admin could move the clock',
     key !== undefined &&
       key.length < KEY &&
       `SIDEJOB_API_KEY: expected at least ${KEY} characters, got ${key === 'dev' ? 'the key of local stacks' : key.length}`,

@@ -106,7 +106,7 @@ const serve = (route: Listed, deps: Deps, admit: Admit, gate: Gate, about: About
     const { place, caller } = await admit(route, request)
     const here = place === deps ? deps : insideOf(deps, place)
     if (route.only && !here[route.only])
-      throw new SidejobError('NOT_FOUND', `${c.req.path} is no route inside a tenant`)
+      throw new SidejobError('NOT_FOUND', `${c.req.path} does not exist inside a tenant`)
     if (scope === 'signed') expectSignature(request)
     const bytes = await bytesOf(request, most)
     if (scope === 'signed') await admitSigned(request, bytes, deps)
@@ -201,7 +201,7 @@ function secondOf(names: Iterable<string>, repeated: readonly string[]): string 
 const queryOf = (request: Request, { repeated = [], mapped }: Pick<Route, 'repeated' | 'mapped'>): Query => {
   const given = new URL(request.url).searchParams
   const twice = secondOf(given.keys(), repeated)
-  if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it again`, { path: [twice] })
+  if (twice) throw new SidejobError('BAD_REQUEST', `${twice}: expected it once, got it twice`, { path: [twice] })
   const lists = repeated.filter((name) => given.has(name)).map((name) => [name, given.getAll(name)] as const)
   const isIn = (name: string) => mapped !== undefined && name.startsWith(`${mapped}.`)
   const inMap = [...given]
@@ -261,5 +261,8 @@ const taking = ({ req: { path } }: Context, app: Hono): Method[] =>
 
 const unknown = ({ req: { path, method } }: Context, taken: Method[], publicUrl: string): SidejobError =>
   taken.length === 0
-    ? new SidejobError('NOT_FOUND', `${path} is no route; ${new URL('docs', `${publicUrl}/`).pathname} lists them`)
+    ? new SidejobError(
+        'NOT_FOUND',
+        `${path} does not exist; ${new URL('docs', `${publicUrl}/`).pathname} lists all routes`,
+      )
     : new SidejobError('WRONG_METHOD', `${path} takes ${taken.join(', ')}, got ${method}`)

@@ -31,6 +31,7 @@ export const callbacks = {
       path: '/v1/callbacks/counts',
       scope: 'read',
       summary: 'Count callbacks by state',
+      description: 'Returns the number of callbacks in each state.',
       answers: { 200: z.object({ counts: z.record(callbackState, z.int()) }) },
     },
     async ({ engine }) => ({ counts: await engine.callbacks.counts() }),

@@ -53,7 +53,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
       const known = home && (await knownBy(key, hash, home))
       return known && { home, known }
     })
-    if (!found) throw new SidejobError('UNAUTHENTICATED', 'this API key is not known')
+    if (!found) throw new SidejobError('UNAUTHENTICATED', 'this API key is unknown')
     const { home, known } = found
     return placed({ ...known, key, home: home.engine }, own, home, tenant)
   }
@@ -65,7 +65,8 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
       const known = await home?.engine.streamTokens.authenticate(token, tokenPath(request.url))
       return home && known && { home, known }
     })
-    if (!found) throw new SidejobError('UNAUTHENTICATED', 'this token is not for this address, or has expired')
+    if (!found)
+      throw new SidejobError('UNAUTHENTICATED', 'this stream token is invalid or has expired: request a new one')
     const { home, known } = found
     return placed({ ...known, home: home.engine }, own, home, tenant)
   }
@@ -77,7 +78,7 @@ export function createDoor(deps: Deps, gate: Gate): Admit {
     if (!caller.scopes.includes('admin'))
       throw new SidejobError(
         'FORBIDDEN',
-        'a tenant is entered with a key of its own, or one of the deployment with the scope "admin"',
+        'expected a key of the tenant, or a key of the deployment with the scope "admin"',
       )
     const place = await opened(tenant!, async () => homeOf(tenant))
     return { place, caller: { ...caller, ...ofTenant(tenant, place) } }

@@ -47,7 +47,10 @@ export const files = {
     async ({ deps, params, query, c }) => {
       const { files } = deps.downloads!
       if (!(await files.verify(params.file, query)))
-        throw new SidejobError('FORBIDDEN', 'the signature of this address does not fit, or its time is over')
+        throw new SidejobError(
+          'FORBIDDEN',
+          'the signature of this address is invalid or has expired: request a new one',
+        )
       return send(files, params.file, c.req.raw.headers)
     },
   ),
@@ -66,7 +69,10 @@ export const files = {
     async ({ deps, params, c }) => {
       const { files, base } = deps.downloads!
       if (base === undefined)
-        throw new SidejobError('FORBIDDEN', 'files are given to signed addresses only: GET /v1/files/:file makes them')
+        throw new SidejobError(
+          'FORBIDDEN',
+          'files are served to signed addresses only: GET /v1/files/:file returns them',
+        )
       if (!params.file.startsWith(params.folder)) throw missing()
       return send(files, params.file, c.req.raw.headers)
     },
@@ -82,7 +88,7 @@ export const files = {
       query: z.strictObject({
         limit: count(1, 1_000).optional(),
         cursor: z.string().max(2_000).optional(),
-        total: flag.optional().meta({ description: 'also how many files there are in all, and their bytes' }),
+        total: flag.optional().meta({ description: 'adds the total number of files and their bytes' }),
       }),
       answers: {
         200: z.object({ files: z.array(listedFile), cursor: z.string().nullable(), total: filesTotal.optional() }),
@@ -125,6 +131,7 @@ export const files = {
       path: '/v1/files/:file',
       scope: 'write',
       summary: 'Delete a file',
+      description: 'Its signed download addresses stop working.',
       answers: { 200: done },
       only: 'downloads',
     },

@@ -53,6 +53,7 @@ export const jobs = {
       description: 'The call is atomic: it creates all jobs or none.',
       body: jobInputs,
       answers: { 201: z.union([enqueued, enqueuedList]), 200: enqueued },
+      named: { 200: 'A job with this unique key exists' },
     },
     async ({ engine, body, call }) => {
       const made = await engine.jobs.enqueue(Array.isArray(body) ? body : [body], call)
@@ -81,9 +82,10 @@ export const jobs = {
       path: '/v1/jobs/:job',
       scope: 'read',
       summary: 'Get a job',
+      description: 'Returns its settings, status, ports and children.',
       query: z.strictObject({
-        schemas: flag.optional().meta({ description: 'shows the JSON Schemas of its ports, too' }),
-        details: flag.optional().meta({ description: 'shows what its runs have cost, too' }),
+        schemas: flag.optional().meta({ description: 'adds the JSON Schemas of its ports' }),
+        details: flag.optional().meta({ description: 'adds the cost of its runs' }),
       }),
       answers: { 200: jobView },
     },
@@ -113,6 +115,7 @@ export const jobs = {
       description: 'The job and all jobs below it must be terminated. `force=true` terminates them first.',
       query: z.strictObject({ force: flag.optional() }),
       answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
+      named: { 200: 'Deleted', 202: 'Deleted after its current run' },
     },
     async ({ engine, params, query, call }) => {
       const status = await engine.jobs.remove(params.job, query, call)
@@ -177,7 +180,7 @@ export const jobs = {
           .optional()
           .meta({
             description:
-              'first values by port; "last" means the inputs of the last run, for a job with a history, which are also the default there',
+              'initial values by port; "last" repeats the inputs of the last run, which is the default for a job with a history',
           }),
       }),
       answers: { 201: enqueued },
@@ -191,6 +194,8 @@ export const jobs = {
       path: '/v1/jobs/:job/cancel',
       scope: 'write',
       summary: 'Cancel a job',
+      description:
+        'Terminates the job and reports it to its parent as cancelled. Fails with 409 if it is completed or terminated.',
       answers: { 200: stepped },
     },
     ({ engine, params, call }) => engine.jobs.cancel(params.job, call),
@@ -202,6 +207,7 @@ export const jobs = {
       path: '/v1/jobs/:job/state',
       scope: 'read',
       summary: 'Get the state of a job',
+      description: 'Returns the values that its runs stored, by name.',
       answers: { 200: state },
     },
     ({ engine, params }) => engine.jobs.state(params.job),
@@ -226,10 +232,10 @@ export const jobs = {
       path: '/v1/jobs/:job/result',
       scope: 'read',
       summary: 'Get the result of a job',
-      description: '`wait` waits up to that long for the result. The result stays available.',
+      description: '`wait` is the maximum time to wait for the result. The result stays available.',
       query: z.strictObject({
         wait: waitTime.optional(),
-        peek: flag.optional().meta({ description: 'changes nothing: a look takes nothing anyway' }),
+        peek: flag.optional().meta({ description: 'has no effect: this route never removes the result' }),
       }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
       listens: true,
@@ -244,7 +250,7 @@ export const jobs = {
       path: '/v1/jobs/:job/result/take',
       scope: 'write',
       summary: 'Take the result of a job',
-      description: 'Returns the result and deletes it. `wait` waits up to that long for it.',
+      description: 'Returns the result and deletes it. `wait` is the maximum time to wait for it.',
       body: z.strictObject({ wait: waitTime.optional() }),
       answers: { 200: result.nullable(), 202: z.object({ status }) },
       listens: true,
@@ -277,8 +283,9 @@ export const jobs = {
       path: '/v1/jobs/:job/runs',
       scope: 'read',
       summary: 'List the runs of a job',
+      description: 'Newest first. Returns the last run, or all kept runs if the job keeps a history.',
       query: z.strictObject({
-        details: flag.optional().meta({ description: 'shows number, ready moment and commits of each, too' }),
+        details: flag.optional().meta({ description: 'adds the number, ready time and commits of each' }),
       }),
       answers: { 200: pastRuns },
     },
@@ -336,6 +343,7 @@ export const jobs = {
       path: '/v1/jobs/:job/tree',
       scope: 'read',
       summary: 'Get the tree of jobs below a job',
+      description: 'Returns its descendants by name, nearest first, at most `limit` (5,000 by default).',
       query: z.strictObject({ limit: count(1, 5_000).optional() }),
       answers: { 200: tree },
     },
@@ -348,6 +356,7 @@ export const jobs = {
       path: '/v1/jobs/:job/adopt',
       scope: 'write',
       summary: 'Adopt a job as a child',
+      description: 'The other job becomes its child under the given name.',
       body: z.strictObject({ job: ref, name: childName }),
       answers: { 200: done },
     },
@@ -360,6 +369,7 @@ export const jobs = {
       path: '/v1/jobs/:job/disown',
       scope: 'write',
       summary: 'Detach a child',
+      description: 'The child continues as a job without a parent.',
       body: z.strictObject({ name: childName }),
       answers: { 200: done },
     },
@@ -372,6 +382,7 @@ export const jobs = {
       path: '/v1/jobs/:job/aliases/:alias',
       scope: 'write',
       summary: 'Add an alias',
+      description: 'An alias can be used instead of the id in every route.',
       answers: { 200: done },
     },
     ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'add', call),
@@ -383,6 +394,7 @@ export const jobs = {
       path: '/v1/jobs/:job/aliases/:alias',
       scope: 'write',
       summary: 'Remove an alias',
+      description: 'The name is free again.',
       answers: { 200: done },
     },
     ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'remove', call),

@@ -65,6 +65,7 @@ export const keys = {
       path: '/v1/keys/:key',
       scope: 'admin',
       summary: 'Revoke an API key',
+      description: 'The key is refused everywhere within ten seconds.',
       answers: { 200: done },
     },
     ({ engine, params }) => engine.keys.remove(params.key),

@@ -75,7 +75,7 @@ export const links = {
       summary: 'Write the value of a one-time link',
       description: 'Sending the same value again returns the same answer. Another value is refused.',
       query: z.strictObject({
-        token: z.string().max(255).optional().meta({ description: 'the token of a link, in place of a key' }),
+        token: z.string().max(255).optional().meta({ description: 'token of the link, instead of an API key' }),
       }),
       body: z.strictObject({ value: closed }),
       byToken: true,

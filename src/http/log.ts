@@ -11,6 +11,7 @@ export const log = {
       path: '/v1/log',
       scope: 'write',
       summary: 'Create a log entry',
+      description: 'An entry is any JSON value, at most 16 KiB.',
       body: z.strictObject({ entry: closed }),
       answers: { 200: done },
     },
@@ -33,8 +34,8 @@ export const log = {
           .min(1)
           .max(200)
           .optional()
-          .meta({ description: 'only entries whose JSON holds this, whatever its case' }),
-        since: time.optional().meta({ description: 'only entries from this moment on' }),
+          .meta({ description: 'only entries whose JSON contains this text, ignoring case' }),
+        since: time.optional().meta({ description: 'only entries at or after this time' }),
         limit: count(1, 1_000).optional(),
         cursor: logCursor.optional(),
       }),

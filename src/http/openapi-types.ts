@@ -1,14 +1,14 @@
 // The part of OpenAPI 3.1 that is used.
 
 export type Schema = Record<string, unknown>
-export type Content = Record<string, { schema: Schema }>
+export type Content = Record<string, { schema: Schema; example?: unknown }>
 export type Operation = {
   operationId: string
   tags: string[]
   summary: string
   description?: string
   security: Record<string, string[]>[]
-  parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema }[]
+  parameters: { name: string; in: 'path' | 'query' | 'header'; required: boolean; schema: Schema; example?: unknown }[]
   requestBody?: { required: boolean; content: Content }
   responses: Record<string, { description: string; content?: Content }>
 }

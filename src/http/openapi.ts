@@ -30,7 +30,7 @@ export const openapi = (routes: Listed[], publicUrl: string): OpenApi => {
 
 const about =
   'Durable jobs with ports, channels and children. Bodies are JSON or MessagePack, by Content-Type and Accept. ' +
-  'Every POST may carry an Idempotency-Key: the same key and body give the first answer again, for a day; for ten minutes if the key begins with `retry:`.'
+  'Every POST accepts an Idempotency-Key: a repeated request with the same key and body gets the first response for a day, or for ten minutes if the key begins with `retry:`.'
 
 export const keyScheme = {
   type: 'http',
@@ -183,11 +183,12 @@ const override = ({
   zodSchema: z.core.$ZodType
   jsonSchema: z.core.JSONSchema.BaseSchema
 }) => {
-  if (zodSchema === closed) {
+  const { def } = zodSchema as z.ZodType
+  if (def === closed.def) {
     for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
     jsonSchema.description = 'any value'
   }
-  if (zodSchema === moment) delete jsonSchema.pattern
+  if (def === moment.def) delete jsonSchema.pattern
   const { description, minProperties } = z.globalRegistry.get(zodSchema as z.ZodType) ?? {}
   if (typeof description === 'string') jsonSchema.description = description
   if (typeof minProperties === 'number') jsonSchema.minProperties = minProperties

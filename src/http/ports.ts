@@ -65,6 +65,7 @@ export const ports = {
       path: '/v1/jobs/:job/:dir/:port/default',
       scope: 'write',
       summary: 'Remove the default of a port',
+      description: 'A read returns nothing if no value waits.',
       answers: { 200: done },
     },
     ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),

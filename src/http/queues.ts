@@ -40,7 +40,7 @@ export const queues = {
       summary: 'Update the settings of a queue',
       description: 'Omitted settings stay unchanged.',
       query: z.strictObject({
-        details: flag.optional().meta({ description: 'answers in `was` how that was before' }),
+        details: flag.optional().meta({ description: 'returns the previous settings in `was`' }),
       }),
       body: queuePatch,
       answers: { 200: patchedQueue },
@@ -54,7 +54,7 @@ export const queues = {
       path: '/v1/queues/:queue/claim',
       scope: 'work',
       summary: 'Claim runs for a pull worker',
-      description: '`wait` waits up to that long for work. The status is 204 if no work is available.',
+      description: '`wait` is the maximum time to wait for work. The status is 204 if no work is available.',
       body: claimOptions,
       answers: { 200: z.object({ runs: z.array(snapshot), signal: orders.optional() }), 204: z.null() },
       named: { 204: 'No work available' },

@@ -135,7 +135,7 @@ export type Definition<
   /** Imperative summary: `Create a job`. */
   summary: string
   /** Details that the summary omits: dry runs, order, limits, kept data. */
-  description?: string
+  description: string
   query?: Query
   body?: Body
   answers: A

@@ -20,7 +20,8 @@ import { reply, route } from './route.ts'
 const repeating = jobInput.refine(({ repeat }) => repeat !== undefined, { error: 'is missing', path: ['repeat'] })
 
 const until = time.meta({
-  description: 'its slots up to this moment instead of the next five: at most 1,000, and 50 of each in a list',
+  description:
+    'returns all slots before this time instead of the next five: at most 1,000, or 50 per schedule in a list',
 })
 
 /** The request changes nothing; PATCH does. */
@@ -42,8 +43,8 @@ export const schedules = {
         until: until.optional(),
         failing: flag
           .optional()
-          .meta({ description: 'only those whose last run failed or was lost, of kinds of errors that are not muted' }),
-        muted: flag.optional().meta({ description: 'with failing=true: of kinds that are muted, too' }),
+          .meta({ description: 'only schedules whose last run failed or was lost, without muted kinds of errors' }),
+        muted: flag.optional().meta({ description: 'with failing=true: includes muted kinds' }),
       }),
       answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
     },
@@ -59,6 +60,7 @@ export const schedules = {
       description: 'An existing schedule stays unchanged.',
       body: repeating,
       answers: { 201: enqueued, 200: existing },
+      named: { 200: 'The schedule exists' },
     },
     async ({ engine, body, call }) => {
       const [job] = (await engine.jobs.enqueue([body], call)).jobs
@@ -99,6 +101,7 @@ export const schedules = {
       path: '/v1/schedules/:job',
       scope: 'write',
       summary: 'Update a schedule',
+      description: 'Changes its rule, args or options. Omitted members stay unchanged.',
       body: jobPatch,
       answers: { 200: scheduleView },
     },
@@ -123,6 +126,7 @@ export const schedules = {
       path: '/v1/schedules/:job/pause',
       scope: 'write',
       summary: 'Pause a schedule',
+      description: 'Skips all slots until it is resumed.',
       answers: { 200: scheduleView },
     },
     ({ engine, params, call }) => engine.schedules.pause(params.job, call),

@@ -19,7 +19,7 @@ const problem = z.object({
   of: z.enum(['redis', 'qstash', 'data']),
   code: z.string(),
   message: z.string(),
-  remedy: z.string().meta({ description: 'the remedy' }),
+  remedy: z.string().meta({ description: 'next step for the operator' }),
   inARow: z.int().optional(),
 })
 const health = z.object({
@@ -27,12 +27,12 @@ const health = z.object({
   redis: z.boolean(),
   ms: z.int().optional().meta({ description: 'milliseconds that Redis took to answer' }),
   tickAt: moment.nullable().optional().meta({
-    description: 'time of the last tick, to two minutes: null before the first; a tenant has none of its own',
+    description: 'time of the last tick, accurate to two minutes; null before the first; absent for tenants',
   }),
   tickBy: z.enum(['cron', 'qstash']).nullable().optional().meta({
     description: "Source of that tick: Cloudflare's cron trigger or QStash's schedule.",
   }),
-  bellAt: moment.nullable().optional().meta({ description: 'when a bell of QStash came last that began a lane' }),
+  bellAt: moment.nullable().optional().meta({ description: 'time at which a bell of QStash last started a lane' }),
   version: z.string().optional().meta({ description: 'shown to callers with an API key' }),
   restored: restored.optional(),
   examined: examined.optional().meta({ description: 'findings of the doctor, if it has ever run' }),
@@ -66,6 +66,7 @@ export const system = {
       greets: true,
       query: z.object({ details: flag.optional() }),
       answers: { 200: health, 503: health },
+      named: { 503: 'Unhealthy' },
     },
     async ({ engine, caller, query: { details } }) => {
       const { ms, tickAt, tickBy, bellAt, examined, version, ...found } = await healthOf(engine)
@@ -85,6 +86,7 @@ export const system = {
       path: '/llms.txt',
       scope: 'open',
       summary: 'Describe this deployment for programs',
+      description: 'Returns a short Markdown description of every route, for language models.',
       answers: { 200: z.string() },
       media: 'text/plain',
     },
@@ -97,6 +99,7 @@ export const system = {
       path: '/openapi.json',
       scope: 'open',
       summary: 'Get the OpenAPI document of this API',
+      description: 'Returns this document: OpenAPI 3.1, generated from the routes that this deployment serves.',
       answers: { 200: z.record(z.string(), z.unknown()) },
     },
     async ({ document }) => document(),
@@ -120,6 +123,7 @@ export const system = {
       path: '/docs',
       scope: 'open',
       summary: 'Get the API reference as a page',
+      description: 'Returns this document as a web page without scripts.',
       answers: { 200: z.string() },
       media: 'text/html',
     },
@@ -165,7 +169,7 @@ export const system = {
           more: z.boolean(),
           faults: z.array(z.string()).optional().meta({
             description:
-              'jobs (by their ids), queues (q:…) and limits (k:…) that a fault in their data made the tick pass over',
+              'jobs (by id), queues (q:…) and limits (k:…) that the tick skipped because their data is damaged',
           }),
         }),
       },
@@ -179,6 +183,7 @@ export const system = {
       path: '/v1/test/clock',
       scope: 'admin',
       summary: 'Advance the test clock',
+      description: 'Available in development and tests if `SIDEJOB_TEST_CLOCK=1`.',
       body: z.strictObject({ advance: duration }),
       answers: { 200: done },
       only: 'clock',

@@ -37,14 +37,14 @@ const signed = [
 ]
 
 const retryAfter = {
-  'Retry-After': { description: 'Not tried again before: seconds, or a date.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Earliest time of the retry: seconds, or a date.', schema: { type: 'string' } },
 }
 const retried = {
   description:
-    'Failed, and tried again as the job’s retry says. Says also that the host is in trouble: after five in a row it is left alone for a while, and its jobs wait without using an attempt.',
+    'Failed; retried by the retry policy of the job. Also counts as a failure of the host: after five in a row the host is not called for a while, and its jobs wait without using an attempt.',
   headers: retryAfter,
 }
-const final = { description: 'Failed, and not tried again; the beginning of the body is kept in the job’s error.' }
+const final = { description: 'Failed without a retry; the beginning of the body is kept in the error of the job.' }
 
 const json = (schema: Schema): Content => ({ 'application/json': { schema } })
 
@@ -72,7 +72,7 @@ const performed = (snapshotSchema: Schema, answerSchema: Schema) => ({
     200: { description: answered, content: data(answerSchema) },
     202: {
       description:
-        'The worker commits later, by the run’s token; until then it sends a heartbeat at least once a minute, or the run is lost and tried again.',
+        'The worker commits later, by the run’s token; until then it sends a heartbeat at least once a minute, or the run is lost and repeated.',
     },
     '3XX': final,
     408: retried,

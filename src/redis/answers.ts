@@ -2,7 +2,6 @@
 // jobs = …, rings = … }` and `row_of.ring { queue = …, bell = … }`, which the build turns into lists in this order;
 // `answerOf` restores the names.
 
-/** Rows of lists. */
 export const rows = {
   /** A bell that the caller must ring: the queue, the bell, and the time if it is not now. */
   ring: { queue: 'text', bell: 'text', at: 'moment' },
@@ -45,17 +44,17 @@ export const rows = {
   },
   /** A job that needs new tags. */
   stale: { id: 'number', document: 'text', side: 'texts' },
-  /** What a script could not do, and for which job. */
+  /** A step that a script could not do, and its job. */
   fault: { job: 'text', what: 'text' },
 
   /** A job at rest with what its next run would read. */
   waitingJob: { id: 'number', lent: 'lent?' },
 
-  // ---- what has been made
+  // ---- created
   /** Jobs with consecutive ids, or an existing one. */
   made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
 
-  // ---- what is looked at
+  // ---- read
   /** The job that sends a callback. */
   told: { document: 'text', error: 'some' },
   listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
@@ -151,9 +150,11 @@ export const replies = {
   none: {},
 
   /**
-   * `word`: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again) | 'full' (no lane free) |
-   * 'stale'. `answers`: of each run; `failed`: how many failed instead of being lent; `seen`: how many members the
-   * next claim may skip; `told`: what the process was told; `nextDue`: a moment, and how many milliseconds it is away.
+   * `word`: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again) | 'full' (no
+   * lane free) | 'stale'.
+   * `answers`: of each run; `failed`: number of jobs that failed instead of being leased; `seen`: number of members
+   * that the next claim may skip; `told`: the signal for the process; `nextDue`: a time, and the milliseconds until
+   * it.
    */
   committed: {
     word: 'text',
@@ -182,7 +183,7 @@ export const replies = {
   /** Earlier settings of a queue; 0 is the default. */
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
-  /** The current definition, which differs from the one that the caller read. */
+  /** The current definition; the caller read an earlier one. */
   overtaken: { definition: 'text' },
   repaired: { rings: 'ring[]' },
   told: {},
@@ -261,7 +262,6 @@ type Value<K> = K extends keyof Plain
         : never
 
 export type Row<R extends keyof Rows> = { -readonly [N in keyof Rows[R]]: Value<Rows[R][N]> }
-/** `is` is the name of the answer. */
 export type Reply<A extends keyof Replies> = { is: A } & { -readonly [N in keyof Replies[A]]: Value<Replies[A][N]> }
 
 type Raw = readonly unknown[]

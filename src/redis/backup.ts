@@ -188,7 +188,7 @@ function write(pipeline: Pipeline, key: string, line: KeyLine): void {
   if (line.until) pipeline.pexpireat(key, line.until)
 }
 
-/** Position of an import: which file, whether old data are deleted, and what was written. */
+/** Position of an import: its file, whether old data are deleted, and the lines written. */
 type Mark = { at: number; lines: number; isClear: boolean; schema?: string; last: number; times: number }
 
 const refused = (message: string) => new SidejobError('REFUSED', message)
@@ -259,7 +259,7 @@ async function writeAll({ client, namespace }: Place, lines: readonly KeyLine[],
 }
 
 /**
- * Imports a backup into an empty namespace, or over existing data. Isolates answer 503 meanwhile. The same call
+ * Imports a backup into an empty namespace, or over existing data. Isolates answer 503 until it ends. The same call
  * continues an interrupted import. Returns the number of keys and the lost ids.
  *
  * @example const { keys } = await imported({ client, namespace: 'sidejob:' }, lines)
@@ -298,5 +298,5 @@ export async function imported(
     bytes += JSON.stringify(line).length
     if (bytes > BYTES || batch.length === PAGE) await send()
   }
-  throw refused('expected a whole export, got one without its last line: sidejob export goes on with it')
+  throw refused('expected a complete export, got one without its last line: run sidejob export again to complete it')
 }

@@ -29,7 +29,6 @@ export type RunOutcome = {
   late?: number
 }
 
-/** A part of the changes and its name, such as `state field "x"`. */
 export type Part = { name: string; bytes: number }
 
 /** The same without functions, so that it can be sent to another invocation. */

@@ -48,7 +48,7 @@ function sequencesFrom(first: string): (place: number) => string {
   return (place) => (low + place < LOW ? here : next) + lowDigits[(low + place) % LOW]
 }
 
-/** Decodes the jobs of a piece. lib/runtime/pieces.lua describes the lines of its text. */
+/** See lib/runtime/pieces.lua for the lines of its text. */
 function packedOf(text: string, piece: string, vault: Vault): ClaimedJob[] {
   const [mask, first, state, common, args, more] = text.split('\n') as [string, string, string, string, string, string?]
   const record = decodeRecord(`{"n":"${first}",${state}${common}}`)
@@ -100,7 +100,7 @@ function faultOf(token: string, error: unknown): NonNullable<ClaimedJob['fault']
   console.error(`sidejob: job ${token} cannot be read: ${error}`)
   return error instanceof SidejobError
     ? { code: error.code, message: error.message }
-    : { code: 'INTERNAL', message: 'what is kept of this job cannot be read: sidejob doctor says more' }
+    : { code: 'INTERNAL', message: 'the stored data of this job cannot be read: run sidejob doctor' }
 }
 
 /** Turns an unreadable job into a fault of that job only. */
@@ -117,7 +117,7 @@ function lentOrFault(row: Row<'lent'>, vault: Vault): ClaimedJob[] {
   }
 }
 
-/** A job without anything beside its document. */
+/** A job without data outside its document. */
 export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
   lentOrFault(
     {
@@ -136,7 +136,7 @@ export const lentAlone = (document: string, vault: Vault): ClaimedJob[] =>
     vault,
   )
 
-/** Returns the claimed jobs, and those that have data beside the record. */
+/** Returns the claimed jobs, and which of them have data outside the record. */
 export function lentOfRows(rows: Row<'lent'>[], vault: Vault): { lent: ClaimedJob[]; withSide: ClaimedJob[] } {
   const jobs = rows.map((row) => lentJobs(row, vault))
   return { lent: jobs.flat(), withSide: jobs.flatMap((some, i) => (rows[i]!.side.length ? some : [])) }

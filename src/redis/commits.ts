@@ -62,13 +62,13 @@ const failed = ({ token, n, again, logs }: RunOutcome, code: string, message: st
 
 const checked = (run: RunOutcome): RunOutcome => {
   const why = run.end === 'failed' ? undefined : excess(run)
-  return why === undefined ? run : failed(run, 'TOO_LARGE', `the run brought too much: ${why}`)
+  return why === undefined ? run : failed(run, 'TOO_LARGE', `the changes of this run are too large: ${why}`)
 }
 
 /** Approximate bytes of a run in a commit before its ops. */
 const HEAD = 32
 
-/** Units of a run beside its ops. */
+/** Units of a run without its ops. */
 const RUN = 10
 
 /** Splits a batch that is too large for one request or exceeds the budget of a call. Runs are never split. */

@@ -16,12 +16,12 @@ const meanings: readonly Meaning[] = [
   {
     when: /WRONGPASS|NOAUTH|unauthorized/i,
     code: 'MISCONFIGURED',
-    message: `Redis refuses the token: expected ${TOKEN} to be that of the database in UPSTASH_REDIS_REST_URL`,
+    message: `Redis refuses the token: expected ${TOKEN} of the database in UPSTASH_REDIS_REST_URL`,
   },
   {
     when: /NOPERM/,
     code: 'MISCONFIGURED',
-    message: `Redis allows this token too little: expected ${TOKEN} to be the standard token, not the read-only one`,
+    message: `This token lacks permissions in Redis: expected ${TOKEN} to be the standard token, not the read-only one`,
   },
   {
     when: /max (request|key) size exceeded/i,
@@ -42,8 +42,8 @@ const meanings: readonly Meaning[] = [
     when: /max single record size exceeded/i,
     code: 'FULL',
     message:
-      'an index is as large as Redis lets one be (about 800,000 jobs that wait in one queue): spread them over more ' +
-      'queues, make more once some are done, or keep those that have ended for a shorter time',
+      'an index has the maximum size that Redis allows (about 800,000 waiting jobs of one queue): use more queues, ' +
+      'create jobs more slowly, or keep ended jobs for a shorter time',
   },
   {
     when: /^(LOADING|BUSY|READONLY|MASTERDOWN|MISCONF|TRYAGAIN|CLUSTERDOWN)\b|max concurrent|rate limit/i,
@@ -54,7 +54,7 @@ const meanings: readonly Meaning[] = [
   {
     when: /script|^WRONGTYPE/i,
     code: 'INTERNAL',
-    message: 'one of our scripts failed in Redis; the log of this deployment says how',
+    message: 'a script failed in Redis; see the log of this deployment',
   },
 ]
 
@@ -65,7 +65,6 @@ const meanings: readonly Meaning[] = [
 const saidOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split(', command was:')[0]!
 
-/** Returns true if Redis does not have the script of an EVALSHA. */
 export const isNoScript = (error: unknown): boolean => isAnswer(error) && /^(ERR )?NOSCRIPT\b/.test(saidOf(error))
 
 export const isAnswer = (error: unknown): boolean => error instanceof Error && error.name === 'UpstashError'
@@ -104,7 +103,7 @@ export function faultOf(error: unknown, timeout: number, placed = (text: string)
     const { code, message, retryAfter } = meaning
     return new SidejobError(code, message, { retryAfter, cause: new Error(text) })
   }
-  const why = isTimeout(error) ? `nothing came within ${timeout} ms` : text
+  const why = isTimeout(error) ? `no answer within ${timeout} ms` : text
   return new SidejobError('UNAVAILABLE', `Redis did not answer: ${why}`, { retryAfter: 1, cause: new Error(text) })
 }
 

@@ -60,7 +60,7 @@ export const keysOf = (ns: string) => ({
   record: (id: string | number) => `${ns}job:${id}:record`,
   value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
   children: (id: string | number) => `${ns}job:${id}:children`,
-  /** What counts the jobs of an API key, and those of its tenant. */
+  /** Key that counts the jobs of an API key, and key that counts the jobs of its tenant. */
   quota: (by: string) =>
     [by.replace(/^key:/, ''), ...(isOfTenant(ns) ? ['tenant'] : [])].flatMap((of) => [
       `${ns}quota:${of}`,
@@ -92,7 +92,7 @@ const slotOf = (key: string): number => {
 
 /**
  * A record field: its short name, its meaning, and whether it is a number, or a text of a user, in which `^` does not
- * mark a value beside the record.
+ * mean a value outside the record.
  */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
@@ -241,7 +241,6 @@ export const jobFields = {
   lastCommit: ['cm', 'last commit: token|n|answer'],
 } as const satisfies Record<string, Field>
 
-/** Fields that exist per port or per state field. */
 export const namedFields = {
   'i:<port>': 'input port: pushed,taken[,d when dropped]',
   'o:<port>': 'output port: pushed,taken[,d when dropped]',
@@ -258,7 +257,6 @@ export const namedFields = {
   's:<field>': 'state, a closed value',
 } as const
 
-/** Fields of a queue's record. */
 export const queueFields = {
   mode: ['m', 'pull; absent: lanes serve it'],
   pulledClasses: ['pc', 'its classes that pull workers serve'],
@@ -300,7 +298,7 @@ export const queueFields = {
   limitMoments: ['lw', 'limit with waiting jobs → when it has room'],
   atLimits: ['wc', 'number of jobs at limits'],
   ending: ['en', 'number of jobs that must terminate and have not ended'],
-  moving: ['mv', 'progress of moving waiting jobs to the other side: side:skipped:moved'],
+  moving: ['mv', 'progress of moving waiting jobs between push and pull: side:skipped:moved'],
   reordering: ['so', 'progress of the new order of waiting jobs after a change of ageing: place:cursor'],
   timerBell: ['tb', 'the moment for which a bell is on its way'],
   wakeAt: ['wk', 'its moment in `~wake`'],
@@ -320,7 +318,7 @@ export const dayFields = {
   waits: ['w', 'number of runs by waiting time'],
 } as const satisfies Record<string, Field>
 
-/** Fields of a limit's record. Turns of groups are beside them, as `turn:<tier>,<limit>`. */
+/** Fields of a limit's record. Turns of groups are also there, as `turn:<tier>,<limit>`. */
 export const limitFields = {
   concurrency: ['c', 'maximum number of concurrent runs'],
   rate: ['r', 'maximum number of starts in a period'],

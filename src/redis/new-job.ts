@@ -61,7 +61,6 @@ export type NewJob = {
   joins?: boolean
   /** A run without an answer goes to another worker after this time, until the job fails. */
   redeliver?: { after: string; ms?: number; max?: number }
-  /** Masked values. */
   redact?: readonly string[]
   /** Number of consecutive lost runs after which it fails. */
   maxLost?: number
@@ -76,7 +75,6 @@ export type NewJob = {
   createdBy?: string
   /** API key that requested it. */
   by?: string
-  /** Quota of that key. */
   quota?: Quota
   /** Slot of the schedule that it is created for. */
   scheduledFor?: number
@@ -172,7 +170,7 @@ const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
-/** Adds options beside the record: ports, keys, limits and aliases, without values. */
+/** Adds options outside the record: ports, keys, limits and aliases, without values. */
 function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   putPorts(parts, 'i', job.in, vault)
   putPorts(parts, 'o', job.out, vault)
@@ -187,7 +185,7 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
 
-/** Adds args beside the record and values at ports. */
+/** Adds args outside the record and values at ports. */
 function addOwn(parts: Parts, args: Sealed | '', { inputs = {} }: NewJob, { sealItem }: Vault): void {
   if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
   for (const [port, items] of Object.entries(inputs))
@@ -283,6 +281,6 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
 /** Position of the number of options in the words of a job. */
 const OPTIONS = 8
 
-/** True for a single job without data beside its record. */
+/** True for a single job without data outside its record. */
 export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

@@ -1,6 +1,6 @@
-// Ops of jobs and runs. This table alone says what each verb takes, in which order and how it is written. `ops.run({
-// force: true })` returns its words; the functions in redis/lua/lib/run/ops name what they take, and the build makes
-// them read it from this table.
+// Ops of jobs and runs. This table defines the order and form of each verb's arguments. `ops.run({ force: true })`
+// returns its words; the build makes the functions in redis/lua/lib/run/ops read their arguments by name from this
+// table.
 
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'
 import { jobFields } from './keys.ts'
@@ -34,7 +34,7 @@ const counted = <T>(list: readonly T[], wordsOf: (one: T) => Words): Words => [
 
 const portWords = (of: PortRef): Words => ('in' in of ? [targetOf(of), 'i', of.in] : [targetOf(of), 'o', of.out])
 
-/** How each kind of argument is written. */
+/** Encoding of each kind of argument. */
 export const kinds = {
   text: (value: string): Words => [value],
   value: (value: Sealed): Words => [value],
@@ -43,7 +43,6 @@ export const kinds = {
   number: (value: number): Words => [String(value)],
   /** Milliseconds, or nothing. */
   moment: (value?: number): Words => [value === undefined ? '' : String(value)],
-  /** A text, or nothing. */
   some: (value?: string): Words => [value ?? ''],
   /** A text that may be empty, or nothing. */
   maybe: (value?: string): Words => (value === undefined ? ['0', ''] : ['1', value]),
@@ -193,9 +192,4 @@ const encodersOf = <T extends Table>(table: T): Encoders<T> =>
  */
 export const says = encodersOf(sayings)
 
-/**
- * Words of ops.
- *
- * @example ops.patch({ fields: { priority: '5' } }) // ['patch', '1', 'p', '5']
- */
 export const ops = encodersOf({ ...verbs, ...calls })

@@ -5,17 +5,17 @@ import type { Sealed, Vault } from './vault.ts'
 
 /** Maximum number of jobs in a piece. */
 export const PIECE = 100
-/** Bytes. A larger value is stored beside the record, so that a change of the record does not write it again. */
+/** Bytes. A larger value is stored outside the record, so that a change of the record does not write it again. */
 const BIG = 512
 /**
- * Bytes of args and values of one job. In a piece they are written seldom, but together with those of a hundred jobs.
+ * Bytes of args and values of one job. In a piece they are written seldom, but together with the args and values of a
+ * hundred jobs.
  */
 const MOST = 1_024
 
 const isOver = (value: string, most: number): boolean =>
   value.length > most / 3 && new TextEncoder().encode(value).length > most
 
-/** True if a value is stored beside the record. */
 export const isBig = (value: string): boolean => isOver(value, BIG)
 
 /** Values at one port of one job: their number and text. */

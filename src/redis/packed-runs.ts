@@ -1,4 +1,4 @@
-// Runs of a commit: those of one piece that only completed, or did the same to their ports, are sent as one.
+// Runs of a commit. Runs of one piece that only completed, or that did the same to their ports, are sent as one.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'
@@ -61,7 +61,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Chooses the largest group per piece: a piece ends only with all jobs still in it, and the others leave it. */
+/** Chooses the largest group per piece: a piece ends only with all jobs still in it, and all other jobs leave it. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>

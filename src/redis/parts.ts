@@ -73,7 +73,6 @@ export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?
 /** A fault at a job, queue or limit. The script has done the rest of the call. */
 export type ScriptFault = Row<'fault'>
 
-/** Maps script lines to the sources. */
 export const faultsOf = (
   faults: readonly ScriptFault[],
   script: Pick<Script<never>, 'name' | 'lines'>,
@@ -86,7 +85,6 @@ type Refusal = Pick<Reply<'refused'>, 'code' | 'message'> & Partial<Reply<'refus
 export const refusalOf = ({ code, message, wait }: Refusal, path?: (string | number)[]): SidejobError =>
   new SidejobError(code as Code, message, { path, ...(wait ? { retryAfter: Number(wait) } : {}) })
 
-/** Throws a refusal. */
 export function granted<T extends { is: string }>(answer: T): Exclude<T, { is: 'refused' }> {
   if (answer.is === 'refused') throw refusalOf(answer as never)
   return answer as Exclude<T, { is: 'refused' }>

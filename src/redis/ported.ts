@@ -1,4 +1,4 @@
-// Runs of a piece that did the same to their ports: read everything that waited and wrote to others. They are
+// Runs of a piece that did the same to their ports: each read all waiting values and wrote to other ports. They are
 // committed as one; see lib/run/packed.lua.
 
 import type { Words } from './ops.ts'

@@ -42,7 +42,7 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
   return record
 }
 
-/** How to open fields with user data. Names with a colon are not listed. */
+/** Functions that open fields with user data. Names with a colon are not listed. */
 const sealedFields: Record<string, (text: string, opening: Opening) => string> = {
   args: (text, { value }) => value(text, 'args'),
   progress: (text, { value }) => value(text, 'progress'),
@@ -64,7 +64,7 @@ export function openedField(name: string, text: string, opening: Opening): strin
 }
 
 /**
- * Decodes a record. `beside` is a flat list of values stored beside it; `opening` opens sealed values.
+ * Decodes a record. `beside` is a flat list of values stored outside it; `opening` opens sealed values.
  *
  * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
  */
@@ -82,7 +82,7 @@ export function openedRecord(record: JobRecord, opening: Opening): JobRecord {
   return opened as JobRecord
 }
 
-/** Fields whose values are beside the record and have not been read, by long and short name. */
+/** Fields whose values are stored outside the record and were not read, by long and short name. */
 export const leftOut = (record: JobRecord): [name: string, short: string][] =>
   Object.entries(record)
     .filter(([, value]) => value === '^')

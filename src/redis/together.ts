@@ -12,7 +12,6 @@ export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
   /** All or nothing. Returns undefined if each call must ask by itself. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
-  /** True if a call can join the others. */
   suits: (call: Call, others: readonly Call[]) => boolean
   /** Milliseconds after which waiting calls give up on the leader, because its invocation may have ended. */
   patience?: number
@@ -26,8 +25,8 @@ const MOST = 16
 const GATHERING = 6
 
 /**
- * Whether a request may wait for the answer of another one. Since compatibility date 2024-10-14 workerd wakes it in
- * its own invocation; before, it continued in the other one and could not send requests.
+ * Returns whether a request may wait for the answer of another request. Since compatibility date 2024-10-14 workerd
+ * wakes it in its own invocation; before, it continued in the other invocation and could not send requests.
  *
  * @example mayWaitForOthers({ Cloudflare: { compatibilityFlags: {} } }) // false
  */
@@ -37,9 +36,9 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
 }
 
 /**
- * Makes the verb. Who comes first asks at once; those that come meanwhile wait for that answer, and then one of them asks for
- * all. Where calls come often, who asks for all waits a moment for more of them. Each sends in its own invocation, which is there as
- * long as it waits for its answer.
+ * Creates the verb. The first caller sends its request at once. Callers that arrive before its answer wait, and then
+ * one of them sends one request for all. If calls are frequent, this leader waits a moment for more. Each caller
+ * sends in its own invocation, which exists as long as the caller waits.
  *
  * @example const ask = createTogether({ alone, together, suits }); await ask(call)
  */

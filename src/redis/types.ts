@@ -1,5 +1,3 @@
-// Types of the store.
-
 import type { Encoded } from '../core/codec/value.ts'
 import type { FaultKind } from '../core/faults.ts'
 import type { Status } from '../core/job.ts'
@@ -24,7 +22,7 @@ export type LaneStart = { id: string; max: number; lease: number; begun: number 
 
 export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
 
-/** A claimed job: its document and the data beside it. */
+/** A claimed job: its document and the data outside it. */
 export type ClaimedJob = {
   id: number
   document: JobRecord
@@ -37,7 +35,7 @@ export type ClaimedJob = {
   wires: Row<'wiring'>[]
   /** The snapshot does not hold all steps. */
   moreSteps?: true
-  /** Code and message if nothing beside the document could be read. */
+  /** Code and message if nothing except the document could be read. */
   fault?: { code: string; message: string }
 }
 
@@ -234,7 +232,6 @@ export type Inspection = {
   queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
   /** When its limit has room without a run ending. */
   limitFree: number | null
-  /** The limit it waits at. */
   limit?: KeptLimit
   /** The limit of its class's concurrency. */
   ownLimit?: string

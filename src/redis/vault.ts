@@ -1,7 +1,7 @@
 // Seals users' values with a key of the deployment before they go to Redis, and opens them when they come back.
 //
-// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`. What it is for (its purpose) is authenticated
-// with it: a value that is stored in a place of another purpose is not opened. Each reader opens only the places that our own
+// A sealed value is the text `~f<id of the key>.<nonce, ciphertext and tag>`. Its purpose is authenticated with it: a
+// value that is stored in a place of another purpose is not opened. Each reader opens only the places that our own
 // code has sealed; opened text is never searched for sealed values, because users can write anything there.
 
 import { Buffer } from 'node:buffer'
@@ -43,13 +43,13 @@ export type Vault = {
   sealItem: (item: string) => string
   /** Opens values. @throws if the key is missing, or the value was sealed for another place */
   open: Opening
-  /** Opens values for views: `{ "$sealed": … }` stands for a value that cannot be opened. */
+  /** Opens values for views. A value that cannot be opened becomes `{ "$sealed": … }`. */
   show: Opening
   /** Opens a message of the channel /sidejob/log for views. */
   showLogMessage: (text: string) => string
 }
 
-/** How the fields of a record are opened. */
+/** Functions that open the fields of a record. */
 export type Opening = {
   value: (text: string, purpose: Purpose) => string
   item: (text: string) => string
@@ -62,7 +62,7 @@ export type Opening = {
 export type VaultOptions = {
   /** Keys of 32 bytes: the first one seals, all of them open. */
   keys: readonly Uint8Array[]
-  /** Values of one tenant cannot be opened as those of another. */
+  /** Values of one tenant cannot be opened as values of another tenant. */
   tenant?: string
 }
 
@@ -119,7 +119,7 @@ function opened({ id, cipher }: Key, body: string, purpose: Purpose): string {
   } catch {
     throw new SidejobError(
       'REFUSED',
-      `expected a value that key ${id} of ${SETTING} has sealed as ${purpose}, got one of another place or tenant, or one that was changed`,
+      `expected a value that key ${id} of ${SETTING} sealed as ${purpose}, got a value of another place or tenant, or a changed one`,
     )
   }
 }
@@ -169,7 +169,7 @@ export function createVault({ keys, tenant = '' }: VaultOptions = { keys: [] }):
     }
   }
 
-  /** Opens a member of JSON text; one that cannot be opened stays unchanged. */
+  /** Opens a member of JSON text. A member that cannot be opened stays unchanged. */
   function member(id: string, body: string, purpose: Purpose, otherwise: string): string {
     try {
       return openToken(id, body, purpose)

@@ -253,7 +253,7 @@ export function sandbox(worker: Worker, options: SandboxOptions = {}) {
     async settle({ limit = 1_000 }: { limit?: number } = {}): Promise<Ran | undefined> {
       let last: Ran | undefined
       for (let n = 0; status === 'queued' && (woken || (runAt !== undefined && runAt <= now)); n++) {
-        if (n === limit) throw new Error(`${memory.who} still wants to run after ${limit} runs`)
+        if (n === limit) throw new Error(`${memory.who} is still ready after ${limit} runs`)
         last = await run()
       }
       return last

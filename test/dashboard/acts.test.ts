@@ -1,4 +1,4 @@
-// Every act of every page needs its scope, and those that end something ask first.
+// Every action of every page needs its scope, and destructive actions ask first.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
@@ -41,12 +41,12 @@ test.each(all)('$name of $path needs $scope', async ({ path, name, scope }) => {
   }
 })
 
-test('an act that there is not is refused by name', async () => {
+test('an unknown action is refused by name', async () => {
   const answer = await visitors.admin!.act('/ui/jobs', { act: 'constructor' })
   expect(answer.status).toBe(400)
 })
 
-test('what ends something asks, and does nothing before it is answered', async () => {
+test('a destructive action asks, and does nothing before the answer', async () => {
   const { act } = visitors.write!
   const asked = (await (await act(`/ui/jobs/${id}`, { act: 'terminate' })).json()) as { confirm: string }
   expect(asked.confirm).toContain(`Terminate waits #${id}?`)
@@ -55,7 +55,7 @@ test('what ends something asks, and does nothing before it is answered', async (
   await pages.rest(id, 'terminated')
 })
 
-test('what cannot be taken back wants its name typed', async () => {
+test('an action that cannot be undone requires the typed name', async () => {
   const { act } = visitors.admin!
   const wrong = (await (await act(`/ui/jobs/${id}`, { act: 'remove', sure: 'yes' })).json()) as { confirm?: string }
   expect(wrong.confirm).toContain('to continue')
@@ -100,7 +100,7 @@ test('many jobs are terminated by their ids, after a question', async () => {
   for (const one of ids) await pages.rest(one, 'terminated')
 })
 
-test('what an admin does by a page is in the audit', async () => {
+test('actions of an admin on a page are in the audit log', async () => {
   await pages.make('waits')
   await visitors.admin!.act('/ui/queues/default', { act: 'pause' })
   await visitors.admin!.act('/ui/queues/default', { act: 'resume' })

@@ -1,4 +1,4 @@
-// A browser of this machine, logged in: Debian's chromium, without what it would ask of the network.
+// A browser of this machine, logged in: Debian's chromium, without its own network requests.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 
 const PROGRAMS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** Where the browser is; undefined where there is none. */
+/** Path of the browser; undefined if it is not installed. */
 export const program = (): string | undefined => process.env.CHROMIUM || PROGRAMS.find((path) => existsSync(path))
 
 const flags = [
@@ -22,7 +22,7 @@ const flags = [
 /** A good part of what a window costs is processes that are started for it: pages that are tested need none of their own. */
 const together = ['--in-process-gpu', '--disable-software-rasterizer', '--renderer-process-limit=1']
 
-/** `apart`: with processes as people have them, where it is measured how pages do. */
+/** `apart`: with the usual processes of a browser, for measurements of pages. */
 export const startBrowser = ({ apart = false } = {}): Promise<Browser> =>
   chromium.launch({ executablePath: program()!, headless: true, args: apart ? flags : [...flags, ...together] })
 
@@ -39,7 +39,7 @@ export type Look = {
 export async function loginLink(url: string, key: string): Promise<string> {
   const answer = await fetch(`${url}/ui/login-links`, { method: 'POST', headers: { authorization: `Bearer ${key}` } })
   const link = ((await answer.json()) as { url: string }).url
-  // Where it is served, whatever it takes its address to be.
+  // Address that serves the app, independent of its public URL.
   return `${url}${link.slice(link.indexOf('/ui'))}`
 }
 
@@ -78,7 +78,7 @@ type Axe = {
   run: (options: object) => Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }>
 }
 
-/** What axe finds that keeps people out. */
+/** Serious accessibility faults that axe finds. */
 export async function findings(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   const { violations } = await page.evaluate(() =>

@@ -112,7 +112,7 @@ describe('all that match a filter', () => {
     { verb: 'run', counts: 5, after: 'completed' },
     { verb: 'terminate', counts: 4, after: 'terminated' },
     { verb: 'delete', counts: 5, after: undefined },
-  ])('$verb changes as many jobs as its button shows', async ({ verb, counts, after }) => {
+  ])('$verb changes the number of jobs that its button shows', async ({ verb, counts, after }) => {
     const group = `all-${verb}`
     const failed = await make('pays', 2, 'failed', { group: { id: group }, args: '7' })
     const open = await make('rests', 2, 'suspended', { group: { id: group } })

@@ -59,7 +59,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  /** Somebody with a key of these scopes; what the server refuses the browser notes by itself. */
+  /** A user with a key of these scopes. The browser logs requests that the server refuses. */
   const as = visits(() => [browser, site], { allowed: /status of 400/, clipboard: true })
 
   const toast = (page: Page, text: string | RegExp) => page.locator('.toast', { hasText: text }).first()
@@ -79,12 +79,12 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await remove.isDisabled()).toBe(true)
       expect(await page.locator('tr', { has: remove }).locator('[title="needs write; you have read"]').count()).toBe(1)
       await page.getByRole('button', { name: `An address of ${id} for an hour` }).click()
-      const told = toast(page, `The address of ${id}, good for an hour:`)
+      const told = toast(page, `The address of ${id}, valid for an hour:`)
       await told.getByRole('button', { name: 'Copy' }).click()
       await toast(page, 'Copied').waitFor()
       const address = new URL(await clipboard(page))
       expect(await told.locator('code').textContent()).toBe(address.href)
-      // Others go by themselves; this one is there until it is closed.
+      // Other messages disappear after a while; this one stays until it is closed.
       await toast(page, 'Copied').waitFor({ state: 'detached', timeout: 15_000 })
       await told.getByRole('button', { name: 'Close' }).click()
       expect(await told.count()).toBe(0)
@@ -107,7 +107,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('all callbacks to one host that were given up are sent again from Overview, those to others are not', async () => {
+  test('Overview resends all failed callbacks to one host, and no callbacks to other hosts', async () => {
     const [one, other] = [await startReceiver(), await startReceiver()]
     for (const receiver of [one, other]) receiver.answer = (_, response) => response.writeHead(404).end()
     const to = (receiver: typeof one) => ({ callback: { url: `${receiver.url}/hook`, retry: [] } })
@@ -132,7 +132,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await Promise.all([one.close(), other.close()])
   })
 
-  test('what most fails come of is tried again from Overview after a question, and nothing else is', async () => {
+  test('Overview retries the jobs of the most frequent error after a question, and no other jobs', async () => {
     const made = await Promise.all(Array.from({ length: ALL }, () => site.make('charges')))
     const other = await site.make('prints')
     for (const id of [...made, other]) await site.rest(id, 'failed')
@@ -154,13 +154,13 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.waitForURL(/\/jobs\?status=failed&error=.*&bulk=\d+/)
       for (const id of made) await site.rest(id, 'completed')
       expect(await site.statusOf(other)).toBe('failed')
-      // How far it is, by the job that does it; a run cannot be taken back, and nobody says so.
+      // The job shows its progress. A run cannot be undone, so no Undo is offered.
       await page.getByText(`${ALL} done`).waitFor()
       expect(await page.getByRole('button', { name: 'Undo' }).count()).toBe(0)
     })
   })
 
-  test('a flow without a graph is begun by the form that asks for one; what is wrong is said there', async () => {
+  test('a flow without a graph shows a form for its graph, which reports errors', async () => {
     const { jobs } = await site.engine.jobs.enqueue([{ queue: 'core', class: 'flow' } as never])
     const id = jobs[0]!.id
     await site.rest(id)
@@ -175,7 +175,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByRole('button', { name: 'Begin with it' }).click()
       await page.getByRole('alert').filter({ hasText: 'nodes' }).waitFor()
       expect(await field.getAttribute('aria-invalid')).toBe('true')
-      // What was written stays, though the page is drawn anew while its button has the focus.
+      // The text stays when the page is redrawn while its button has the focus.
       const drawn = page.evaluate(
         () => new Promise((drawn) => document.addEventListener('drawn', drawn, { once: true })),
       )
@@ -186,7 +186,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await field.inputValue()).toBe('{"nodes": 7}')
       await field.fill(JSON.stringify(catalog))
       await page.getByRole('button', { name: 'Begin with it' }).click()
-      await toast(page, 'The flow has its graph').waitFor()
+      await toast(page, 'The flow has a graph now').waitFor()
       await page.waitForSelector('.board [data-name="rows"]')
       expect(Object.keys((await site.engine.flows.get(String(id))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
     })
@@ -225,7 +225,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await wide()).toBeCloseTo(all)
     }))
 
-  test('what a wire says of its ten minutes is what its chart shows', () =>
+  test('the text of the last ten minutes of a wire matches its chart', () =>
     as(['read'], `/flows/${flow}?wire=${encodeURIComponent(IMAGES)}`, async (page) => {
       const { wires } = await site.engine.flows.wires(String(flow))
       const { in: came, out } = wires.find(({ id }) => id === IMAGES)!
@@ -238,7 +238,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     }))
 
-  test('who holds admin alone presses what wants write and read', async () => {
+  test('a key with the scope admin alone can press buttons that need write or read', async () => {
     await as(['admin'], `/flows/${flow}?wire=${encodeURIComponent('index.done>report')}`, async (page) => {
       await page.waitForSelector('.board .node')
       await page.keyboard.press('i')

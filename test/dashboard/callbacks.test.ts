@@ -1,4 +1,5 @@
-// A callback from near: to whom, when next, whether its host is called, what every try sends, and what was answered.
+// A callback in detail: its receiver, its next attempt, the circuit breaker of its host, and each request with its
+// answer.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker } from '../../src/index.ts'
@@ -30,7 +31,7 @@ const textOf = (html: string): string =>
     .replaceAll('&quot;', '"')
     .replace(/\s+/g, ' ')
 
-test('shows the headers and the body of every try, without what is secret, and how each was answered', async () => {
+test('shows the headers, body and answer of each attempt, without secrets', async () => {
   const heard: { headers: Record<string, unknown>; body: string }[] = []
   const receiver = await startReceiver((request, response) => {
     heard.push(request)
@@ -58,7 +59,7 @@ test('shows the headers and the body of every try, without what is secret, and h
   await receiver.close()
 })
 
-test('says when the next try is, and until when a host that keeps failing is left alone', async () => {
+test('shows the time of the next attempt, and the end of the pause of a failing host', async () => {
   const receiver = await startReceiver((_, response) => response.writeHead(500).end())
   const { host } = new URL(receiver.url)
   const id = await pages.make('pays', { args: '"fails"', callback: { url: receiver.url, retry: [3_600_000] } })
@@ -71,12 +72,12 @@ test('says when the next try is, and until when a host that keeps failing is lef
   expect(html).not.toContain(SECRET)
   const text = textOf(html)
   expect(text).toMatch(/Next tryin \d+ [hm]/)
-  expect(text).toMatch(/Hostleft alone until \d\d:\d\d:\d\d: \d failures in a row/)
+  expect(text).toMatch(/Hostnot called until \d\d:\d\d:\d\d: \d failures in a row/)
   expect(html).toContain('id="breakers"')
   await receiver.close()
 })
 
-test('of a job that has told nobody there is none', async () => {
+test('a job without a sent callback shows none', async () => {
   const id = await pages.make('pays')
   await pages.until(async () => (await pages.statusOf(id)) === 'completed')
   expect(await reader.html(`/ui/callbacks?open=${id}`)).not.toContain('id="tries"')

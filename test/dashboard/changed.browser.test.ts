@@ -30,7 +30,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await site?.close()
   })
 
-  /** `was`, `is`: a status; none for one that is as usual. `parts`: how many elements it is drawn of. */
+  /** `was`, `is`: a status; undefined for a row in its usual status. `parts`: how many elements it is drawn of. */
   type Row = {
     path: string
     text: string
@@ -52,7 +52,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     return String(id)
   }
 
-  /** A row on each page, how it is at first, and what makes it another. */
+  /** A row on each page, its first state, and the change to it. */
   const rows: Record<string, () => Promise<Row>> = {
     async Flows() {
       const id = await flow({ a: { queue: 'default', class: 'pulled', init: true } })
@@ -89,7 +89,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       const change = () => site.engine.queues.update('default', { paused: true })
       return { path: '/queues', text: 'default', is: 'suspended', change }
     },
-    async 'Queues, of one that goes on'() {
+    async 'Queues, one of them resumed'() {
       await site.engine.queues.update('default', { paused: true })
       const change = () => site.engine.queues.update('default', { paused: false })
       return { path: '/queues', text: 'default', was: 'suspended', change }
@@ -102,7 +102,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       }
       return { ...row, is: 'failed', change }
     },
-    async 'Schedules, of one that is paused'() {
+    async 'Schedules, one of them paused'() {
       const { job, ...row } = await schedule(`paused_${Date.now()}`)
       return { ...row, is: 'suspended', change: () => site.engine.schedules.pause(job) }
     },

@@ -1,4 +1,4 @@
-// What can be changed where it stands: who is next in a queue and how it is served, the limit of a group, a schedule.
+// Changes in place: the order and service of a queue, the limit of a group, a schedule.
 
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
@@ -37,7 +37,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     page.locator('.card', { has: page.getByRole('heading', { name: title, exact: true }) })
   const toast = (page: Page, text: string) => page.locator('.toast', { hasText: text })
 
-  test('a queue says who is next and why, who has what, and which claims wait', async () => {
+  test('a queue shows its next jobs and the reason for their order, its runs, and its waiting claims', async () => {
     await as(['read'], '/queues/press', async (page) => {
       const rows = card(page, 'Who is next').locator('tbody tr')
       expect(await rows.evaluateAll((all) => all.map((row) => row.textContent!.match(/#\d+/)![0]))).toEqual([
@@ -72,7 +72,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     void waits
   })
 
-  test('a job is exported as the API tells of it', () =>
+  test('a job is exported in the form of the API', () =>
     as(['read'], '/jobs/1', async (page) => {
       await page.locator('summary[aria-label="More"]').click()
       const download = page.waitForEvent('download')
@@ -110,7 +110,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
   })
 
-  test('a group is bound, and that is taken back; it is paused, and goes on', async () => {
+  test('a group gets a limit, which can be undone; it is paused and resumed', async () => {
     await as(['read', 'write'], '/limits', async (page) => {
       const off = page.getByRole('button', { name: 'Change group shop-7' })
       expect(await off.getAttribute('title')).toBe('needs admin; you have read, write')
@@ -118,7 +118,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const bound = async () => (await site.engine.groups.list()).groups.find(({ id }) => id === 'shop-7')!
     await as(['read', 'admin'], '/limits', async (page) => {
       await page.getByRole('link', { name: 'Change group shop-7' }).click()
-      await page.getByText('no job waits for it: another bound changes nothing now').waitFor()
+      await page.getByText('no job waits for it: a different limit changes nothing now').waitFor()
       await page.getByLabel('Max running').fill('4')
       await page.getByRole('button', { name: 'Save' }).click()
       await toast(page, 'Group shop-7: at most 4 at once').waitFor()
@@ -134,7 +134,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('who registers a class is told while it is typed what of the jobs that wait would not fit, by one request', async () => {
+  test('the form that registers a class shows while typing which waiting jobs would not fit, by one request', async () => {
     await call('PUT', '/v1/workers/bindery/bind', { pull: true })
     const { id } = await call('POST', '/v1/jobs', { queue: 'bindery', class: 'bind', args: { pages: 'two' } })
     await as(['read', 'admin'], '/workers?register', async (page) => {
@@ -153,7 +153,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await field('args').fill('{"properties":{"pages":{"type":"string"}}}')
       await said.getByText('All of 1 that wait fit.').waitFor()
       expect(asked.length).toBeLessThanOrEqual(4)
-      // An answer that is late is not waited for once more is typed: it could be told after that of what stands there.
+      // A late answer is ignored after more typing, because it could describe an older input.
       await page.route(/class=bind/, () => undefined)
       const [late, given] = [page.waitForRequest(/class=bind/), page.waitForEvent('requestfailed')]
       await field('args').fill('{}')

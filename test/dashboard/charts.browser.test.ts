@@ -1,4 +1,5 @@
-// Charts of time in a real browser: queues beside their numbers, kinds of errors in time, and a part of a chart seen from near.
+// Charts of time in a real browser: queues next to their numbers, kinds of errors over time, and zooming into a
+// chart.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -48,7 +49,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       .locator('td:last-child rect.f-done')
       .count()
 
-  test.each(['/', '/queues'])('on %s each queue has its ends beside its numbers, by one request for all', (path) =>
+  test.each(['/', '/queues'])('on %s each queue has its ends next to its numbers, by one request for all', (path) =>
     at(path, async (page) => {
       const cell = (row: string) =>
         page.locator('tr', { has: page.getByRole('link', { name: row, exact: true }) }).locator('td:last-child')
@@ -125,13 +126,13 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       const wanted = jobs.filter(({ queue, endedAt }) => queues.includes(queue as never) && endedAt! >= from!)
       const shown = await page.locator('#rows > tr').evaluateAll((all) => all.map(({ id }) => Number(id.slice(4))))
       expect(shown.toSorted()).toEqual(wanted.map(({ id }) => id).toSorted())
-      // Of all that fit nothing is done by this: a filter of many jobs knows no ends.
+      // This does not apply to all matching jobs: a filter of many jobs has no ends.
       await page.goto(`${site.url}/ui/jobs?status=${status}&ended=2020-01-01T00:00Z/2020-01-01T00:01Z`)
       await page.getByText('No job matches.').waitFor()
     }),
   )
 
-  test('the table of a chart has the same ways, for who has no pointer', () =>
+  test('the table of a chart has the same links, for users without a pointer', () =>
     at('/', async (page) => {
       await page.getByText('Show as table').click()
       await page.locator('#table td.num a').last().press('Enter')
@@ -142,15 +143,15 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
   test('the chart of a queue shows the range that the address says', () =>
     at('/queues/shop?range=1h', async (page) => {
       expect(await page.getByRole('img', { name: /3 jobs completed and 2 failed in the last 1 h/ }).count()).toBe(1)
-      await page.getByRole('link', { name: 'The last quarter of what is shown' }).press('Enter')
+      await page.getByRole('link', { name: 'The last quarter of the chart' }).press('Enter')
       await page.waitForURL(/\/queues\/shop\?range=1h&from=/)
       await page.getByRole('link', { name: '24 h' }).click()
       await page.getByRole('heading', { name: 'Ends an hour' }).waitFor()
     }))
 
-  test('without a pointer a chart is brought nearer, to what was earlier, and back', () =>
+  test('without a pointer a chart can be zoomed, moved to earlier times, and reset', () =>
     at('/?range=1h', async (page) => {
-      await page.getByRole('link', { name: 'The last quarter of what is shown' }).press('Enter')
+      await page.getByRole('link', { name: 'The last quarter of the chart' }).press('Enter')
       await page.waitForURL(/from=/)
       const [from, to] = stretch(page)
       expect(to - from).toBe(15 * 60_000)
@@ -162,7 +163,7 @@ describe.skipIf(!program())('charts', { timeout: 90_000 }, () => {
       await page.waitForURL((url) => url.search === '?range=1h')
     }))
 
-  test('the dot says what a look costs, and how often that is', () =>
+  test('the dot shows the cost and the interval of a refresh', () =>
     at('/limits', async (page) => {
       const dot = page.locator('#live')
       expect(await dot.getAttribute('title')).toBe(

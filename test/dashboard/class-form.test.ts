@@ -1,4 +1,4 @@
-// The forms that register a class and change one: what they say is what the class becomes, to the digit, and all else of it stays.
+// The forms that register and change a class: the class gets exactly the typed values, and everything else stays.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Encoded } from '../../src/core/codec/value.ts'
@@ -44,7 +44,7 @@ async function wholeOf(name: string): Promise<Record<string, string>> {
 const classOf = async (name: string) =>
   (await pages.engine.workers.list()).workers.find(({ class: one, queue }) => queue === 'default' && one === name)!
 
-/** What is typed in the form of a class, and what that makes of it, member by member. */
+/** Inputs of the class form, and the resulting class, member by member. */
 const typings: [field: string, text: string, (was: WorkerDefinition) => WorkerDefinition][] = [
   ['url', 'http://127.0.0.1:1/b', (was) => ({ ...was, push: { ...was.push!, url: 'http://127.0.0.1:1/b' } })],
   ['concurrency', '9', (was) => ({ ...was, concurrency: 9 })],
@@ -113,10 +113,12 @@ test.each(typings)(
   },
 )
 
-test('what goes with an address that is given up is told, and no Undo is offered that would leave it out', async () => {
+test('the form names the settings that a removed address takes with it, and offers no Undo that would omit them', async () => {
   await wholeOf('moved')
   const told = await press('/workers/default/moved', { act: 'change', served: 'pull', was_served: 'push' })
-  expect(told).toMatchObject({ say: 'moved is changed: served; the secret and format of its address went with it' })
+  expect(told).toMatchObject({
+    say: 'moved is changed: served; the secret and format of its address were removed with it',
+  })
   expect(told).not.toHaveProperty('undo')
   expect(await classOf('moved')).toMatchObject({ pull: true, timeout: 1_500 })
 })
@@ -147,7 +149,7 @@ test('a class is registered by a form to the digit', async () => {
   })
 })
 
-test('a class is changed port by port, and nobody overwrites what another has set since the form was drawn', async () => {
+test('a class is changed port by port, and changes that were made since the form was drawn are kept', async () => {
   const path = '/workers/default/cards'
   const url = { schema: '{"maximum":12345678901234567890}' as never }
   await pages.engine.workers.register('default', 'cards', {
@@ -171,7 +173,7 @@ test('a class is changed port by port, and nobody overwrites what another has se
   expect(await press(path, { act: 'change', in: '[1]', was_in: '' })).toMatchObject({ error: {} })
 })
 
-test('the form of a class says what of the jobs that wait would not fit, to admins, and changes nothing', async () => {
+test('the form of a class shows admins which waiting jobs would not fit, and changes nothing', async () => {
   const path = '/workers/default/fitted'
   await pages.engine.workers.register('default', 'fitted', { pull: true })
   const made = await pages.make('fitted', { args: '{"sum":"1"}' })
@@ -191,7 +193,7 @@ test('the form of a class says what of the jobs that wait would not fit, to admi
   expect(now).not.toHaveProperty('args')
 })
 
-test('the form that registers a class says what of the jobs that wait for its name would not fit', async () => {
+test('the form that registers a class shows which waiting jobs of its name would not fit', async () => {
   await pages.engine.workers.register('default', 'once', { pull: true })
   const made = await pages.make('once', { args: '{"sum":"1"}' })
   const typed = { queue: 'default', class: 'once', in: '', args: '{"properties":{"sum":{"type":"number"}}}' }

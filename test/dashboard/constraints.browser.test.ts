@@ -62,7 +62,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       await page.getByText('No constraint: limits come from workers and groups.').waitFor()
     }))
 
-  test('one that is there is changed, and removed; both are taken back', async () => {
+  test('an existing constraint is changed and removed; both can be undone', async () => {
     const was = { match: { class: 'mail', args: { host: { glob: '*.example' } } }, rate: { limit: 5, period: 60_000 } }
     await site.engine.constraints.set('mails', was as never)
     await as(['read', 'admin'], '/limits', async (page) => {
@@ -84,7 +84,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('who may not is told why, and still tries one', () =>
+  test('a user without the scope sees the reason, and can still try a constraint', () =>
     as(['read', 'write'], '/limits?constraint=&class=crawl', async (page) => {
       await page.getByText('2 of the 4 open jobs fit').waitFor()
       for (const name of ['Create constraint', 'Remove constraint mails', 'New constraint']) {

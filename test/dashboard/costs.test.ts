@@ -1,4 +1,4 @@
-// What a look at each page costs: round trips to Redis one after the other, requests, and commands as the vendor bills them.
+// The cost of a look at each page: consecutive round trips to Redis, requests, and commands as the vendor bills them.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
@@ -60,7 +60,7 @@ afterEach(() => {
 })
 afterAll(() => pages.close())
 
-/** How many requests had to wait for the answer of another: those that are under way together are one trip. */
+/** Number of requests that had to wait for another answer; concurrent requests are one trip. */
 function countTrips(): () => number {
   let [done, most] = [0, 0]
   globalThis.fetch = async (...args) => {
@@ -120,7 +120,7 @@ counted('a job with children and a chain of three to a limit costs no more than 
 })
 
 counted(
-  'the first look at the Overview costs 12 commands where nothing has failed and nobody waits at a limit',
+  'the first look at the Overview costs 12 commands if no job has failed and no job waits at a limit',
   async () => {
     const healthy = await startPages({ workers: [waits] })
     const visitor = await healthy.enter(['read'])
@@ -170,7 +170,7 @@ counted(
       return costs
     }
     expect(Math.max(...(await costsOf(4)))).toBeLessThanOrEqual(12)
-    // And so where something repeats; that its last run failed is said as soon as it is known.
+    // It costs the same if a schedule exists; a failure of its last run is shown as soon as it is known.
     await pages.engine.schedules.set('nightly', {
       queue: 'default',
       class: 'fails',
@@ -246,7 +246,7 @@ counted('the page of a job asks once for the runs that it keeps', async () => {
   expect(commands.lrange).toBe(1)
 })
 
-/** What an open tab costs in its first minute: looks as often as the page says, and what is shared every ten seconds. */
+/** Cost of an open tab in its first minute: refreshes at the interval of the page, and shared reads every ten seconds. */
 function minuteOf({ path, every }: (typeof table)[number]): number {
   const [, look, first] = most[path]!
   return every === 0 ? 0 : (60_000 / every) * look + 6 * (first - look)
@@ -264,7 +264,7 @@ counted('a group with holders and a line costs no more than its page may', async
   expect([first.commands, next.commands]).toEqual([cold, look])
 })
 
-test('the docs say what a look and a minute of an open tab cost at most', () => {
+test('the docs state the maximum cost of a look and of a minute of an open tab', () => {
   const docs = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8')
   const said = [...docs.matchAll(/^\| `(\/[^`]*)` \| (\d+) \| (\d+) \| (\d+) \| ([\d,]+|–) \|$/gm)].map((row) =>
     row.slice(1, 6),

@@ -1,4 +1,4 @@
-// Counts that a page keeps of itself for tests: exact at any moment, while what the browser tells of requests comes late.
+// Counts that a page keeps for tests. They are exact at any time; the browser reports requests late.
 
 import type { Page } from 'playwright-core'
 
@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 export type Counts = { looks: number; heard: number; grounds: string[] }
 type Counting = Window & { counts: Counts }
 
-/** Before the page is asked for; `countsOf` tells them. */
+/** Before the page is requested; `countsOf` tells them. */
 export const count = (page: Page): Promise<unknown> =>
   page.addInitScript(() => {
     const counts: Counts = { looks: 0, heard: 0, grounds: [] }
@@ -35,7 +35,7 @@ export const countsOf = (page: Page): Promise<Counts> =>
 export const above = (page: Page, name: 'looks' | 'heard', than: number): Promise<unknown> =>
   page.waitForFunction(([of, n]) => (window as unknown as Counting).counts[of] > n, [name, than] as const)
 
-/** Whether a page, whose clock was installed, does not look at itself for so long. */
+/** Returns whether a page with an installed clock stays without a refresh for this long. */
 export async function isQuiet(page: Page, ms: number): Promise<boolean> {
   const { looks } = await countsOf(page)
   await page.clock.runFor(ms)

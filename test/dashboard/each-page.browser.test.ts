@@ -1,5 +1,5 @@
-// Every page, for who has one scope alone and for who has all: read by everybody in both themes, on small screens and with
-// large letters, without a complaint of the browser.
+// Every page, for a key with one scope and for a key with all scopes: in both themes, on small screens and with large
+// letters, without a console error.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -48,7 +48,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const paths = [...table.map(({ path }) => path), ...others]
   const neededOf = (path: string) => table.find((one) => one.path === path)?.scope ?? 'read'
 
-  /** How wide the page is, and what of it is beyond the edge. */
+  /** Width of the page, and the elements beyond its edge. */
   const widest = (page: Page) =>
     page.evaluate(() => [
       document.documentElement.scrollWidth,
@@ -59,7 +59,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         .map((one) => one.outerHTML.slice(0, 120)),
     ])
 
-  /** What machines and screen readers would not find. */
+  /** Faults for machines and screen readers. */
   const unsaid = (page: Page) =>
     page.evaluate(() => {
       const found: string[] = []
@@ -71,7 +71,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       for (const one of document.querySelectorAll('main time:not([hidden])'))
         if (!one.hasAttribute('datetime')) found.push(`no datetime: ${one.outerHTML.slice(0, 80)}`)
       for (const svg of document.querySelectorAll('main svg[role="img"]'))
-        if (!svg.getAttribute('aria-label')) found.push(`says nothing: ${svg.outerHTML.slice(0, 80)}`)
+        if (!svg.getAttribute('aria-label')) found.push(`has no label: ${svg.outerHTML.slice(0, 80)}`)
       for (const table of document.querySelectorAll('main tbody')) {
         const names = [...table.querySelectorAll('button')].map((one) => one.ariaLabel ?? one.textContent)
         const twice = names.filter((name, i) => names.indexOf(name) !== i)
@@ -124,7 +124,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         expect(status).toBe(needed === scope ? 200 : 403)
         if (needed !== scope) expect(await page.locator('main').innerText()).toContain(`needs the scope "${needed}"`)
         expect(await unsaid(page)).toEqual([])
-        // A button that is off says what it wants.
+        // A disabled button names the scope that it needs.
         const silent = await page.evaluate(() =>
           [...document.querySelectorAll<HTMLButtonElement>('main form[method=post] button:disabled')]
             .filter(({ title }) => !title)

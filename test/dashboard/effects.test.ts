@@ -24,7 +24,7 @@ afterAll(() => pages.close())
 
 type Done = { say?: string; undo?: Record<string, string>; confirm?: string }
 
-/** Presses a button; where it asks, sees that nothing was done, and answers with yes or what has to be typed. */
+/** Presses a button. If it asks, checks that nothing was done yet, and answers with yes or the required text. */
 async function press(path: string, fields: Record<string, string>, typed?: string): Promise<Done> {
   const answer = (await (await admin.act(`/ui${path}`, fields)).json()) as Done
   if (!answer.confirm) return answer
@@ -70,8 +70,8 @@ test('a search leads to a channel that is heard, and a part of the args to the j
   await press(`/jobs/${id}`, { act: 'channels', dir: 'in', port: 'n', channels: '/found/here' })
   expect(await admin.html('/ui/find?q=found')).toContain('/ui/channels?at=%2Ffound%2Fhere')
   const listens = await admin.html('/ui/channels?channel=%2Ffound%2Fhere%2Fbelow')
-  expect(listens).toContain(`1 port would hear it: #${id} n.`)
-  expect(await admin.html('/ui/channels?channel=%2Ffound%2Felsewhere')).toContain('No port would hear it.')
+  expect(listens).toContain(`1 port would receive it: #${id} n.`)
+  expect(await admin.html('/ui/channels?channel=%2Ffound%2Felsewhere')).toContain('No port would receive it.')
   const args = await admin.get('/ui/find?q=args.order.id:7')
   expect(args.headers.get('location')).toBe(`/ui/jobs?q=${encodeURIComponent('args.order.id:7')}`)
 })
@@ -85,14 +85,14 @@ test('a long name is cut in the middle, with the whole on hover', async () => {
   }
 })
 
-test('bytes in the state are said by their size', async () => {
+test('bytes in the state are shown as their size', async () => {
   const id = await resting()
   await pages.engine.jobs.setState(String(id), { set: { photo: encodeValue(new Uint8Array(300)), n: encodeValue(1) } })
   const html = await admin.html(`/ui/jobs/${id}?tab=state`)
   expect(html.replace(/<[^>]*>/g, '')).toContain('&quot;photo&quot;: ‹binary, 300 bytes›')
 })
 
-test('a value opens to all of it: in place, and where it is too long for that, where the API gives it', async () => {
+test('a value expands in place, or links to the API if it is too long', async () => {
   const id = await resting()
   await press(`/jobs/${id}`, { act: 'default', dir: 'in', port: 'n', value: JSON.stringify('x'.repeat(1_000)) })
   expect(await admin.html(`/ui/jobs/${id}`)).toMatch(/<summary class="val".*?x{1000}/s)
@@ -159,7 +159,7 @@ test('a schedule runs now, and stops repeating after a question', async () => {
   await press('/schedules', { act: 'set', alias: 'nightly', queue: 'default', class: 'waits', cron: '0 3 * * *' })
   const [schedule] = (await pages.engine.schedules.list({})).schedules
   const job = String(schedule!.job)
-  // Twelve hours ahead are drawn: a slot beyond them is told beside the row all the same.
+  // Twelve hours ahead are drawn; a later slot is still named in its row.
 
   const far = new Date(Date.now() + 300 * 86_400_000)
   const cron = `0 3 ${far.getUTCDate()} ${far.getUTCMonth() + 1} *`
@@ -174,7 +174,7 @@ test('a schedule runs now, and stops repeating after a question', async () => {
   expect((await pages.engine.schedules.list({})).schedules).toEqual([])
 })
 
-test('a limit lets nobody in, lets in again, and is removed after a question', async () => {
+test('a limit admits no jobs, admits jobs again, and is removed after a question', async () => {
   await press('/limits', { act: 'set', key: 'stripe', concurrency: '2' })
   const { undo } = await press('/limits', { act: 'pause', key: 'stripe' })
   expect((await pages.engine.limits.get('stripe')).paused).toBe(true)
@@ -188,7 +188,7 @@ test('a message is published, and who hears it is counted', async () => {
   const id = await pages.make('waits', { in: { n: { channels: ['/news'] } } })
   await pages.rest(id)
   const done = await press('/channels', { act: 'publish', channel: '/news', message: '{"a":1}' })
-  expect(done.say).toBe('1 port heard it on /news')
+  expect(done.say).toBe('1 port received it on /news')
   await pages.until(async () => {
     const { values } = await pages.engine.ports.get(String(id), 'in', 'n', 1)
     return values.length === 1
@@ -200,7 +200,7 @@ test('a message is published, and who hears it is counted', async () => {
   expect(await said()).toContain('href="/ui/workers/default/herald"')
 })
 
-test('what waits at a port is moved to a port of another job', async () => {
+test('waiting values of a port are moved to a port of another job', async () => {
   const [from, to] = [await pages.make('waits'), await pages.make('waits')]
   for (const id of [from, to]) await pages.rest(id)
   await pages.engine.ports.setDefault(String(from), 'in', 'n', '7')
@@ -216,7 +216,7 @@ test('what waits at a port is moved to a port of another job', async () => {
   expect((await pages.engine.jobs.get(String(to))).in.n!.default).toBe('7')
 })
 
-test('the last message of a channel is kept where that is asked for, and shown with its age', async () => {
+test('the last message of a channel is kept on request, and shown with its age', async () => {
   await press('/channels', { act: 'publish', channel: '/till', message: '{"open":true}' })
   expect(await admin.html('/ui/channels')).not.toContain('/till')
   const values = ['{"open":false,"password":"hunter2"}', JSON.stringify('x'.repeat(5_000))]
@@ -232,7 +232,7 @@ test('the last message of a channel is kept where that is asked for, and shown w
   expect(await admin.html('/ui/channels')).not.toContain('/till')
 })
 
-test('who was told of an end is told again, with the same id', async () => {
+test('a callback is sent again with the same id', async () => {
   const receiver = await startReceiver()
   const id = await pages.make('answers', { callback: { url: `${receiver.url}/hook` } })
   await pages.until(() => receiver.came.length === 1)
@@ -265,7 +265,7 @@ test('the demo is made, ends, and is removed with all of its jobs', async () => 
   await pages.until(async () => (await open()).length === 0, 60_000)
 })
 
-test('what the doctor finds is repaired', async () => {
+test('faults that the doctor finds are repaired', async () => {
   const id = await pages.make('pulled')
   await rawCommand(pages.redis.port, 'DEL', `${pages.store.keys.queue('default')}:ready:pull`)
   expect((await pages.engine.doctor.verify()).length).toBeGreaterThan(0)
@@ -297,7 +297,7 @@ test('what the doctor finds is repaired', async () => {
   expect(await pages.statusOf(id)).toBe('queued')
 })
 
-test('all callbacks to a host that failed are sent again at one press, and those to others are not', async () => {
+test('all failed callbacks to a host are sent again with one press, and callbacks to other hosts are not', async () => {
   let status = 500
   const heard: string[] = []
   const answering = (name: string) =>
@@ -332,7 +332,7 @@ test('all callbacks to a host that failed are sent again at one press, and those
   await Promise.all([one.close(), other.close()])
 })
 
-test('callbacks are counted by state, kept to a host, and open with their tries and what was answered', async () => {
+test('callbacks are counted by state, filtered by host, and open with their attempts and answers', async () => {
   let status = 500
   const receiver = await startReceiver((_, response) => response.writeHead(status).end())
   const host = new URL(receiver.url).host
@@ -350,7 +350,9 @@ test('callbacks are counted by state, kept to a host, and open with their tries 
   expect(html).toContain(`Delivered ${before.DELIVERED + 1}`)
   expect(html).toContain('/tried')
   expect(await admin.html('/ui/callbacks?host=another.example')).not.toContain('/tried')
-  await expect(pages.engine.callbacks.tries(String(await pages.make('answers')))).rejects.toThrow('has told nobody')
+  await expect(pages.engine.callbacks.tries(String(await pages.make('answers')))).rejects.toThrow(
+    'has sent no callback',
+  )
   await receiver.close()
 })
 
@@ -366,7 +368,7 @@ test('a flow is made of a stored graph, which is listed with its size', async ()
   expect(Object.keys((await pages.engine.flows.get(id)).graph!.nodes)).toEqual(['a', 'b'])
 })
 
-test('of more than a hundred children it is told how many have which status, each a link to those', async () => {
+test('a job with more than a hundred children shows their number by status, each with a link', async () => {
   const id = await resting()
   const child = (n: number) => ({
     queue: 'default',

@@ -1,4 +1,4 @@
-// What is refused of a form stands beside the field that it names, in every form, and goes as somebody writes there.
+// Errors of a form appear next to their field, in every form, and disappear while the user types there.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,10 +10,10 @@ import { visit } from './visit.ts'
 
 type Case = {
   path: string
-  /** What is written where, by the labels of the fields. */
+  /** Inputs by the labels of the fields. */
   fill: Record<string, string>
   press: string
-  /** The field that is to blame, and what is said there. */
+  /** The faulty field and its error. */
   field: string
   says: RegExp
   open?: string
@@ -52,9 +52,9 @@ const cases: Case[] = [
   },
   {
     path: '/workers/media/resize?change',
-    fill: { 'Time for a run': 'long' },
+    fill: { 'Timeout of a run': 'long' },
     press: 'Save',
-    field: 'Time for a run',
+    field: 'Timeout of a run',
     says: /^timeout: expected a duration/,
   },
   {
@@ -170,7 +170,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.getByRole('button', { name: press, exact: true }).click()
   }
 
-  test.each(cases)('$path: $says stands beside “$field”', (one) =>
+  test.each(cases)('$path: $says appears next to “$field”', (one) =>
     at(one.path, async (page) => {
       await send(page, one)
       const said = page.locator('label .err')
@@ -189,7 +189,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     }),
   )
 
-  test('a key without a scope is told so beside its scopes', () =>
+  test('a key without a scope shows an error next to its scopes', () =>
     at('/settings/keys', async (page) => {
       await page.getByLabel(/^Name/).fill('grafana')
       await page.getByRole('checkbox', { name: /^read/ }).uncheck()
@@ -197,7 +197,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.locator('fieldset .err').textContent()).toBe('scope: expected at least one, got none')
     }))
 
-  test('what names no field stands beside the button, as before', () =>
+  test('an error without a field appears next to the button, as before', () =>
     at('/queues/media', async (page) => {
       const call = callerOf(site.url, KEY)
       await call('POST', '/v1/jobs', { queue: 'media', class: 'resize' })

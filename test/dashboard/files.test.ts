@@ -22,7 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-test('a file is listed with its type and its job; one that we did not name has no job', async () => {
+test('a file is listed with its type and its job; an unknown name has no job', async () => {
   const id = await files.idOf(7, Date.now())
   await files.bucket.put(keyOf(id), bytes, { type: 'text/plain' })
   const foreign = 'AAAAAAAAAAAAAA'
@@ -38,7 +38,7 @@ test('a file is listed with its type and its job; one that we did not name has n
   expect(html).toContain('stays until it is removed')
 })
 
-test('a file says when the job of the library that removes it will run', async () => {
+test('a file shows when the job that deletes it will run', async () => {
   const id = await files.idOf(8, Date.now())
   await files.bucket.put(keyOf(id), bytes, {})
   await pages.engine.workers.register('files', 'reap', { pull: true })
@@ -49,7 +49,7 @@ test('a file says when the job of the library that removes it will run', async (
   expect(row.replace(/<[^>]*>/g, '')).toContain('goes in 2 h')
 })
 
-test('all files are counted with their bytes, whatever page is asked for, and what is no file is not', async () => {
+test('all files are counted with their bytes on each page, and other objects are not', async () => {
   const bucket = folderBucket(await mkdtemp(join(tmpdir(), 'sidejob-files-')))
   const counted = createFiles({ bucket, secret: 'files of the test', publicUrl: ORIGIN, now: Date.now })
   const own = await startPages({}, () => ({ downloads: { files: counted, allowHosts: [], keep: 3_600_000 } }))
@@ -113,7 +113,7 @@ test('a search without a match shows the number of searched files, and its link 
   await there.close()
 })
 
-test('of very many files ten thousand are counted, in ten requests', async () => {
+test('at most ten thousand files are counted, in ten requests', async () => {
   let requests = 0
   const page = await Promise.all(
     Array.from({ length: 1_000 }, async (_, n) => keyOf(await files.idOf(n + 1, Date.now()))),

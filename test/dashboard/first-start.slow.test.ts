@@ -11,7 +11,7 @@ import { program, startBrowser } from './browser.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** What is committed, and nothing that was built or installed. */
+/** Committed files, without built or installed ones. */
 function freshCopy(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sidejob-fresh-'))
   const archive = execFileSync('git', ['archive', 'HEAD'], { cwd: ROOT, maxBuffer: 1 << 28 })

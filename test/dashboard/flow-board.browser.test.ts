@@ -1,4 +1,4 @@
-// The board of a flow beside its first uses: a map of a large one, values that are watched, what is left behind, deployments.
+// The board of a flow in less common uses: a map of a large flow, watched values, abandoned values, deployments.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -61,7 +61,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     return id
   }
 
-  // The first of all: what moved a minute ago moves no more.
+  // The first node: a movement of a minute ago is no longer animated.
   test('a flow of a few nodes has no map, and labels all that moves', () =>
     as(['read'], `/flows/${flow}`, async (page) => {
       expect(await page.locator('.board .map').count()).toBe(0)
@@ -91,7 +91,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await page.mouse.click(x + 3, y + height / 2)
       expect(await left()).toBeLessThan(right)
       expect(await seen()).toBeCloseTo(await left())
-      // Who goes by keys is not left outside of what is seen.
+      // Users of a keyboard can reach every visible element.
       await page.locator('.board [data-name="n63"]').focus()
       expect(await left()).toBeGreaterThan(right / 2)
     })
@@ -105,7 +105,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await route.fulfill({ response: answer, body: html })
     })
 
-  test('the values of a wire are watched: told when one comes, until that is switched off', async () => {
+  test('the values of a wire can be watched: each arrival is shown until the watch ends', async () => {
     const wire = 'index.done>report'
     const streams: string[] = []
     await as(
@@ -130,7 +130,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     await site.engine.flows.drain(String(flow), wire, {})
   })
 
-  test('the draft shows what each node does, and goes on showing it', () =>
+  test('the draft shows the activity of each node, and continues to', () =>
     as(['read'], `/flows/${flow}/edit`, async (page) => {
       expect(await fact(page, 'join')).toBe('waits for image')
       expect(await fact(page, 'rejected')).toMatch(/^idle for/)
@@ -141,7 +141,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       )
     }))
 
-  test('what a draft would leave behind is moved to a wire that stays, before it is applied', () =>
+  test('values that a draft would abandon are moved to a remaining wire before it is applied', () =>
     as(['read', 'write'], `/flows/${flow}/edit`, async (page) => {
       const [from, to] = ['enrich.offer>price.in', 'rows.rejected>rejected.in'] as const
       await site.engine.flows.inject(String(flow), from, ['1', '2'])
@@ -153,19 +153,19 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       await would.getByText('left behind in price.in').waitFor()
       await would.getByRole('button', { name: 'Move the values in price.in' }).click()
       const dialog = page.getByRole('dialog', { name: `Move the values at ${from}` })
-      await dialog.getByLabel('To the far end of').fill('price.out>join.offer')
+      await dialog.getByLabel('To the end of').fill('price.out>join.offer')
       await dialog.getByRole('button', { name: 'Move' }).click()
       await dialog.getByRole('alert').waitFor()
-      await dialog.getByLabel('To the far end of').fill(to)
+      await dialog.getByLabel('To the end of').fill(to)
       await dialog.getByRole('button', { name: 'Move' }).click()
-      await page.locator('.toast', { hasText: `${left} values moved to the far end of ${to}` }).waitFor()
+      await page.locator('.toast', { hasText: `${left} values moved to the end of ${to}` }).waitFor()
       await would.getByText('left behind in price.in').waitFor({ state: 'detached' })
       expect(await sizeOf(from)).toBe(0)
       expect(await sizeOf(to)).toBe(there + left)
       expect(Object.keys((await site.engine.flows.get(String(flow))).graph!.nodes)).toEqual(Object.keys(catalog.nodes))
     }))
 
-  test('a deployment is marked in the lanes, beside changes of the graph', async () => {
+  test('a deployment is marked in the lanes, next to changes of the graph', async () => {
     const { qstash } = site.engineOptions
     await createEngine({
       ...site.engineOptions,
@@ -188,7 +188,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
     })
   })
 
-  test('looks are told as data that the board draws; the page is drawn anew when its graph or what is open is another', async () => {
+  test('refreshes arrive as data that the board draws; the page is redrawn if its graph or the open element changes', async () => {
     const looks: string[] = []
     await as(
       ['read'],
@@ -219,7 +219,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       },
       {
         before: async (page) => {
-          // Twice a minute all of it is asked for: here no time passes for the page.
+          // The whole board is requested twice a minute; here the page's clock does not move.
           await page.clock.setFixedTime(Date.now())
           page.on('request', (request) => {
             if (request.headers()['x-live'] && request.url().endsWith(`/flows/${flow}`))
@@ -238,7 +238,7 @@ describe.skipIf(!program())('the board of a flow', { timeout: 90_000 }, () => {
       async (page) => {
         await page.getByRole('link', { name: 'Watch the values' }).click()
         await page.getByText('makes the system slower while it is on').waitFor()
-        // Once the stream has told that it stands, and the look for what was said before is over.
+        // The stream has reported that it is open, and the read of earlier messages has ended.
         await expect.poll(() => isQuiet(page, 3_000), { timeout: 30_000 }).toBe(true)
         expect(await isQuiet(page, 3_000)).toBe(true)
         // Also of what happens elsewhere in the flow.

@@ -63,10 +63,10 @@ test('names are text in every list, link and attribute of the pages of a flow', 
   }
 })
 
-test('of ten thousand wires a hundred are listed, and the drawing is asked for', async () => {
+test('a hundred of ten thousand wires are listed, and the drawing needs a press', async () => {
   const reader = await site.enter(['read', 'write'])
   const html = await reader.html(`/ui/flows/${made.large}`)
-  expect(html).toContain('Wires, those where most waits first: 100 of 9,900')
+  expect(html).toContain('Wires, most waiting values first: 100 of 9,900')
   expect(html).toContain('?board=1')
   expect(html).not.toContain('data-flow=')
   expect(html.length).toBeLessThan(120_000)

@@ -1,4 +1,4 @@
-// What happened on a flow, in a browser: recorded when somebody asks for it, and the board put back to a moment of it.
+// The history of a flow in a browser: recorded on request, and the board set back to a recorded moment.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { arrive, leave } from './visit.ts'
 
 const REPORT = 'index.done>report'
 
-describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () => {
+describe.skipIf(!program())('the history of a flow', { timeout: 90_000 }, () => {
   let site: Awaited<ReturnType<typeof serve>>
   let browser: Browser
   let flow: string
@@ -48,7 +48,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     await leave(window)
   })
 
-  test('from the press on, what happens is kept; the board goes back to it by slider and by event, and on to what is live', async () => {
+  test('recording starts with a press; the slider and the events set the board back, and Live returns to the present', async () => {
     const window = await enter(['read', 'write'])
     const { page } = window
     await page.getByRole('button', { name: 'Record for 2 h' }).click()
@@ -80,7 +80,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     await leave(window)
   })
 
-  test('a link to a moment shows that moment, and what is pressed there keeps it', async () => {
+  test('a link to a moment shows that moment, and a press there keeps it', async () => {
     const { events } = await site.engine.flows.recorded(flow, { limit: 10 })
     const moment = events[1]!.at
     const window = await enter(['read'], `/flows/${flow}?at=${moment}`)
@@ -107,7 +107,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     await page.keyboard.press('p')
     await page.keyboard.press('p')
     const hour = (text: string | null) => Number(text!.slice(0, 2))
-    // An hour may have begun meanwhile.
+    // A new hour may have begun by then.
     const later = async () => (hour(await first()) - hour(utc) + 24) % 24
     await expect.poll(later, { timeout: 30_000 }).toSatisfy((hours: number) => hours === 9 || hours === 10)
     // No text of the axis stands on another.
@@ -134,7 +134,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     await leave(window)
   })
 
-  test('what comes while somebody looks is added, and asked for alone', async () => {
+  test('new events are appended to an open page, and only they are requested', async () => {
     const window = await enter(['read'])
     const { page } = window
     await kept(page, 3)
@@ -146,7 +146,7 @@ describe.skipIf(!program())('what happened on a flow', { timeout: 90_000 }, () =
     await leave(window)
   })
 
-  test('who stops it is asked, and then nothing is kept', async () => {
+  test('stopping a record asks first, and then deletes it', async () => {
     const window = await enter(['read', 'write'])
     const { page } = window
     await page.getByRole('button', { name: 'Stop recording' }).click()

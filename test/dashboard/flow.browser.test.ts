@@ -44,7 +44,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     return wires.find(({ id }) => id === wire)!.size
   }
 
-  test('a list says of each flow what it has to do, and leads to its board', async () => {
+  test('the list shows the work of each flow and links to its board', async () => {
     const window = await enter(['read'], '/flows')
     const row = window.page.locator(`#row-${flow}`)
     expect(await row.textContent()).toMatch(/catalog-sync.*7 of 8.*2,947/)
@@ -54,7 +54,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('the board draws nodes in layers and wires with what waits on them', async () => {
+  test('the board draws nodes in layers, and wires with their waiting values', async () => {
     const window = await enter(['read'], `/flows/${flow}`)
     const { page } = window
     await page.waitForSelector('.board .node')
@@ -71,7 +71,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('what has changed is drawn without leaving the page', async () => {
+  test('changes are drawn without leaving the page', async () => {
     const window = await enter(['read'], `/flows/${flow}`)
     await window.page.waitForSelector('.board .node')
     await site.engine.flows.inject(String(flow), 'index.done>report', ['1', '2'])
@@ -95,7 +95,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('who may only read is told what the buttons want', async () => {
+  test('a user with the scope read sees which scope the buttons need', async () => {
     const window = await enter(['read'], `/flows/${flow}${at(IMAGES)}`)
     for (const name of ['Inject', 'Move to…', 'Drain…', 'Edit graph e'])
       expect(await window.page.getByRole('button', { name, exact: true }).getAttribute('title')).toBe(
@@ -208,8 +208,8 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('what cannot be applied is said, and as JSON it can be mended', async () => {
-    // The server says what a bad graph lacks with 422: the browser notes that in its console.
+  test('an invalid graph shows its error, and can be corrected as JSON', async () => {
+    // The server refuses an invalid graph with 422, which the browser logs in its console.
     const window = await enter(['read', 'write'], `/flows/${flow}/edit`, /status of 422/)
     const { page } = window
     await page.waitForSelector('.board .node')
@@ -235,7 +235,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('of two editors the second is told, and overwrites nothing', async () => {
+  test('the second of two editors sees the conflict, and overwrites nothing', async () => {
     const other = await started()
     const window = await enter(['read', 'write'], `/flows/${other}/edit`, /status of 412/)
     const { page } = window
@@ -243,7 +243,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await call()('PUT', `/v1/flows/${other}/graph`, { ...catalog, description: 'by somebody else' })
     await page.locator('.board [data-name="rejected"]').focus()
     await page.keyboard.press('Delete')
-    await page.getByText('the graph was changed meanwhile').waitFor()
+    await page.getByText('the graph has changed').waitFor()
     expect(await page.locator('[data-edit="apply"]').isDisabled()).toBe(true)
     expect((await site.engine.flows.get(String(other))).graph!.description).toBe('by somebody else')
     await leave(window)

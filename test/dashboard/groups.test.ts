@@ -1,4 +1,4 @@
-// The page of a group: its limit, who holds its slots, who waits for one, its jobs; and the ways there.
+// The page of a group: its limit, the holders of its slots, its waiting jobs, its jobs; and the links to the page.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages, type Visitor } from './kit.ts'
@@ -27,23 +27,23 @@ const part = (html: string, from: string, to: string): string => {
 }
 const jobsIn = (html: string): number[] => [...html.matchAll(/href="\/ui\/jobs\/(\d+)"/g)].map(([, id]) => Number(id))
 
-test('it says its limit, who holds the slots, who waits in their order, and its jobs', async () => {
+test('it shows its limit, the holders of its slots, its waiting jobs in order, and its jobs', async () => {
   const html = await admin.html(PAGE)
   expect(html).toContain('2 jobs run, 2 wait for a slot')
   expect(html).toContain('at most 2 at once')
-  expect(jobsIn(part(html, 'Whose turn it is', 'Holders'))).toEqual(ids.slice(2, 4))
+  expect(jobsIn(part(html, 'Waiting, in order', 'Holders'))).toEqual(ids.slice(2, 4))
   expect(jobsIn(part(html, 'Holders</caption>', '</table>'))).toEqual(ids.slice(0, 2))
   expect([...new Set(jobsIn(part(html, 'Its newest jobs</caption>', '</table>')))]).toEqual(ids.slice(0, 4).reverse())
 })
 
-test('a group without a bound has who runs, and nobody waits', async () => {
+test('a group without a limit shows its runs, and no waiting jobs', async () => {
   const html = await admin.html('/ui/groups/free')
   expect(html).toContain('1 job runs, 0 wait for a slot')
   expect(html).toContain('no bound')
   expect(jobsIn(part(html, 'Its newest jobs</caption>', '</table>'))).toContain(ids[4])
 })
 
-test('a group of which no job is left has a page that says so', async () => {
+test('a group without jobs has a page with an explanation', async () => {
   const html = await admin.html('/ui/groups/never')
   expect(html).toContain('no job that is not at rest')
   expect(html).toContain('No jobs.')
@@ -59,7 +59,7 @@ test('Limits, the page of a job and the search lead to it', async () => {
   expect(await admin.html('/ui/find?q=shop')).toContain(link)
 })
 
-test('the search finds jobs by the beginning of an alias, and goes to the one that is called so', async () => {
+test('the search finds jobs by the beginning of an alias, and opens the job with exactly this alias', async () => {
   const id = await pages.make('pulled', { alias: ['order-9917'] })
   await pages.make('pulled', { alias: ['order-9918'] })
   const html = await admin.html('/ui/find?q=order-99')

@@ -68,7 +68,7 @@ test('none of it is markup, on any page', async () => {
     expect(html, path).not.toContain('<script>alert')
     expect(html, path).not.toContain('<img')
     expect(html, path).not.toMatch(/\sstyle="/)
-    // A field that is sent back has what came; what is read has neither.
+    // A returned field has its input; a shown value has neither.
     const read = html.replace(/="[^"]*"/g, '')
     expect(read, path).not.toContain('\u202E')
     expect(read, path).not.toContain('\u0000')
@@ -80,7 +80,7 @@ test('a value of 1 MiB, and 900 ports, leave a page below 200 KB', async () => {
   for (const path of paths()) expect((await reader.html(path)).length, path).toBeLessThan(200_000)
 })
 
-test('a name that is not there is told, whatever it is', async () => {
+test('an unknown name gets an error, for every kind of name', async () => {
   for (const path of ['/ui/jobs/999999', '/ui/queues/%3Cb%3E', '/ui/workers/a/%3Cb%3E', '/ui/nothing']) {
     const answer = await reader.get(path)
     expect([400, 404], path).toContain(answer.status)

@@ -1,4 +1,4 @@
-// Every key, on a page where it does something: pressed, and seen.
+// Every key, pressed on a page that uses it.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -106,7 +106,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect((await root(page)).density).toBe('comfortable')
     }))
 
-  test('z says times in UTC, in one’s own zone, and in that of a schedule', () =>
+  test('z shows times in UTC, in the zone of the browser, and in the zone of a schedule', () =>
     at('/schedules', async (page) => {
       const button = page.locator('[data-do="zone"]')
       const zone = (name: string) => button.filter({ hasText: name }).waitFor()
@@ -122,7 +122,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       await zone('America/Lima')
     }))
 
-  test('p pauses the page and has it go on', () =>
+  test('p pauses and resumes the page', () =>
     at(
       '/queues',
       async (page) => {
@@ -140,14 +140,14 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       },
     ))
 
-  test('j and k move in a list, Enter opens, o opens beside', () =>
+  test('j and k move in a list, Enter opens, o opens in a new tab', () =>
     at(list, async (page) => {
       const current = () => page.locator('tr.cur').getAttribute('data-row')
       await press(page, 'j')
       expect(await current()).toBe(String(jobs[0]))
       await press(page, 'j', 'j', 'k')
       expect(await current()).toBe(String(jobs[1]))
-      // A page that is drawn anew keeps the row.
+      // A redrawn page keeps the row.
       const drawn = page.evaluate(() => new Promise((done) => document.addEventListener('drawn', done, { once: true })))
       await press(page, '.')
       await drawn
@@ -172,7 +172,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     }),
   )
 
-  test('space looks at a job beside the list, Escape leaves it', () =>
+  test('space opens a preview of a job, Escape closes it', () =>
     at(list, async (page) => {
       await press(page, 'j', ' ')
       await page.getByRole('dialog', { name: new RegExp(`#${jobs[0]}`) }).waitFor()
@@ -197,7 +197,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
       expect(await page.locator('.bulk [name="fit"]').isChecked()).toBe(false)
     }))
 
-  test('r retries what is selected, and x on its button terminates after a question; c makes a job', () =>
+  test('r retries the selected jobs, and x on its button terminates after a question; c creates a job', () =>
     at(list, async (page) => {
       await press(page, 'j', 'x', 'r')
       await page.locator('.toast', { hasText: /^Retry: / }).waitFor()
@@ -225,7 +225,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     })
   })
 
-  test('[ and ] go on in the list that one came from', () =>
+  test('[ and ] move to the neighbours in the previous list', () =>
     at(list, async (page) => {
       await press(page, 'j', 'Enter')
       await isAt(page, `/jobs/${jobs[0]}`)
@@ -384,7 +384,7 @@ describe.skipIf(!program())('the keys', { timeout: 90_000 }, () => {
     }),
   )
 
-  test('the search goes to an id or an alias at once, lists what is called so, and takes a filter', async () => {
+  test('the search opens an id or an alias directly, lists matching names, and accepts a filter', async () => {
     await site.make('waits', { alias: ['order-9917'], in: { n: { channels: ['/waits/told'] } } })
     await at('/queues', async (page) => {
       const search = async (text: string) => {

@@ -1,4 +1,4 @@
-// What tests of the dashboard share: the app with its pages over a real Redis, and somebody who is logged in.
+// Shared parts of the dashboard tests: the app with its pages over a real Redis, and a user with a session.
 
 import { dashboard } from '../../src/dashboard/index.ts'
 import type { Scope } from '../../src/engine/engine.ts'
@@ -68,14 +68,14 @@ export async function startPages(options: KitOptions = {}, more: (kit: Kit) => P
   return {
     ...kit,
     app,
-    /** Pages that have not looked at anything yet, as those of a new isolate. */
+    /** Pages without cached reads, as in a new isolate. */
     forget() {
       app = startApp()
     },
     ask,
     reported,
     enterWith,
-    /** Somebody with a key of these scopes. */
+    /** A user with a key of these scopes. */
     async enter(scopes: Scope[]) {
       const { key } = await kit.engine.keys.add({ name: scopes.join('-'), scopes })
       return enterWith(key)

@@ -1,4 +1,4 @@
-// Who would start at once if a limit were changed: what is said beforehand is what happens then; and the form says it.
+// The jobs that would start if a limit changed: the preview matches the effect, and the form shows it.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPages } from './kit.ts'
@@ -24,7 +24,7 @@ const make = async (queue: string, input: object = {}) =>
   (await pages.engine.jobs.enqueue([{ queue, class: 'job', ...input }])).jobs[0]!.id
 const waitingAt = async (key: string) => (await pages.engine.limits.get(key)).waiting
 
-test('of a limit: as many as there would be room for, in their order, and nothing is changed by asking', async () => {
+test('a limit: the jobs for which it would have room, in their order; the preview changes nothing', async () => {
   const ids: number[] = []
   for (const priority of [0, 3, 1, 2]) ids.push(await make('p', { priority }))
   await pages.engine.runs.claim('p', { max: 1 })
@@ -49,7 +49,7 @@ test('of a limit: as many as there would be room for, in their order, and nothin
   expect(lent.map(({ job }) => job.id)).toEqual([ids[2], ids[3]])
 })
 
-test('of a rate: those that have started within the new period count', async () => {
+test('a rate: starts within the new period count', async () => {
   await make('r')
   await pages.engine.runs.claim('r', { max: 1 })
   await make('r')
@@ -68,7 +68,7 @@ test('of a rate: those that have started within the new period count', async () 
   expect(await waitingAt('rated')).toBe(0)
 })
 
-test('of a group; where there is no limit nobody waits, and a group that there is not is none', async () => {
+test('a group; without a limit no job waits, and an unknown group is refused', async () => {
   const group = { id: 'mail', concurrency: 1 }
   const ids = [await make('g', { group }), await make('g', { group }), await make('g', { group })]
   await pages.engine.runs.claim('g', { max: 1 })
@@ -90,7 +90,7 @@ test('of a group; where there is no limit nobody waits, and a group that there i
   await expect(pages.engine.groups.set('none', {}, { preview: true })).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
-test('the forms of a limit and of a group say it for what is typed', async () => {
+test('the forms of a limit and of a group show the effect of the typed values', async () => {
   const admin = await pages.enter(['read', 'admin'])
   const shown = async (query: string) =>
     /id="preview"[^>]*>(.*?)<\/div>/s.exec(await admin.html(`/ui/limits?${query}`))?.[1]?.replaceAll(/<[^>]*>/g, '')

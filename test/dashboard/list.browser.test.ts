@@ -1,4 +1,4 @@
-// The list of jobs in a browser: new rows wait, a row is looked at beside the list, neighbours, views that are kept and shared.
+// The list of jobs in a browser: new rows wait, a row has a preview, neighbours, views that are saved and shared.
 
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -27,7 +27,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   const at = (path: string, use: (page: Page) => Promise<void>, as = KEY, still = true) =>
     visit(browser, served, { path, as, still, before: count }, use)
 
-  test('new rows wait above the list until they are asked for', () =>
+  test('new rows wait above the list until the user shows them', () =>
     at('/jobs', async (page) => {
       const first = page.locator('#rows > tr').first()
       const id = await first.getAttribute('id')
@@ -39,7 +39,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.locator('#new-rows').isHidden()).toBe(true)
     }))
 
-  test('what is selected is in the address, and is selected when it is opened again', () =>
+  test('the address holds the selection, which is restored when it is opened', () =>
     at('/jobs', async (page) => {
       const boxes = page.locator('#rows input[name="sel"]')
       const ids = await boxes.evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value))
@@ -85,7 +85,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await row.waitFor()
         await served.engine.jobs.terminate(String(id), { recursive: false })
         await row.locator('.st.terminated').waitFor()
-        // What was animated is counted: it is over by the time that anybody asks.
+        // Animations are counted, because they are over before a test can see them.
         const rows = (await countsOf(page)).grounds
         expect(rows.length).toBe(grounds)
         for (const text of rows) expect(text).toContain(`#${id}`)
@@ -146,7 +146,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('failed jobs are told by kinds of errors on both pages, and a kind is retried after a question', async () => {
+  test('failed jobs are grouped by kind of error on both pages, and a kind is retried after a question', async () => {
     await at('/', async (page) => {
       await page
         .getByRole('link', { name: /no answer from host/ })
@@ -164,7 +164,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a kind of errors is muted, found among those that are, and told of again by Undo', async () => {
+  test('a kind of error is muted, found among the muted kinds, and restored by Undo', async () => {
     await served.until(async () =>
       (await served.engine.jobs.list({ class: 'fails' })).jobs.every(({ status }) => status === 'failed'),
     )
@@ -172,7 +172,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await at('/jobs?status=failed', async (page) => {
       await mute(page).click()
       await page.locator('.toast', { hasText: 'This kind of errors is muted until it is unmuted' }).waitFor()
-      await page.getByText('All of what failed is of kinds that are muted.').waitFor()
+      await page.getByText('All failed jobs are of muted kinds.').waitFor()
       await page.getByRole('link', { name: '1 muted' }).click()
       await page.waitForURL(/muted=true/)
       await page.locator('.kinds .tag', { hasText: 'muted by' }).waitFor()
@@ -188,12 +188,12 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(one!.until! - Date.now()).toBeGreaterThan(86_000_000)
     })
     await at('/', async (page) => {
-      await page.getByText('All of what failed is of kinds that are muted.').waitFor()
+      await page.getByText('All failed jobs are of muted kinds.').waitFor()
     })
   })
 
   test.each([390, 320])(
-    'on a phone %i px wide a kind of errors is muted, for a while too, and told of again',
+    'on a phone %i px wide a kind of error is muted, also for a while, and restored',
     async (width) => {
       const look = { path: '/jobs?status=failed&muted=true', width, height: 800 }
       await visit(browser, served, look, async (page) => {
@@ -221,7 +221,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     },
   )
 
-  test('a host that is left alone is called again at once', async () => {
+  test('a host with an open breaker is called again at once', async () => {
     const host = 'hooks.example'
     const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
     for (const _ of [1, 2, 3]) await served.store.breaker(host, 'failed', settings)

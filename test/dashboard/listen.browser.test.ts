@@ -1,4 +1,4 @@
-// What pages listen to: it is shown at once, costs no look that finds nothing, and ends with the tab.
+// Subscriptions of pages: a message is shown at once, causes no read, and the subscription ends with the tab.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -46,7 +46,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     return { ...window, streams }
   }
 
-  /** How many Redis has that are subscribed. */
+  /** Number of subscribers that Redis has. */
   async function numberOf(channel: string): Promise<number> {
     const redis = await connect(served.redis)
     const [, n] = (await redis.call('PUBSUB', 'NUMSUB', served.store.keys.live(channel))) as [unknown, number]
@@ -93,7 +93,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await served.until(async () => !(await isHeard(channel)))
   })
 
-  test('the tail of the log shows what is written, and is heard only while it is on', async () => {
+  test('the tail of the log shows new entries, and is subscribed only while it is on', async () => {
     const window = await at('/log')
     const { page, streams } = window
     expect(streams).toEqual([])
@@ -123,7 +123,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  test('where nothing is heard the page is looked at as before', async () => {
+  test('without a subscription the page is refreshed as before', async () => {
     const id = await served.make('waits')
     await served.rest(id)
     const window = await at(`/jobs/${id}`, (page) => page.route('**/v1/subscribe**', (route) => route.abort()))
@@ -153,7 +153,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await say('/shop/9', { note: 'paid twice' })
     await lines.nth(1).waitFor()
     expect(await lines.first().textContent()).toBe('/shop/9 {"note":"paid twice"}')
-    // What is said is drawn as it came: the page is not looked at again for it.
+    // A message is drawn as it came, without a refresh of the page.
     expect((await countsOf(page)).looks).toBeLessThan(3)
     await page.locator('#live').click()
     await served.until(async () => !(await isHeard('/shop')))

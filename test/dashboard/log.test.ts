@@ -48,7 +48,9 @@ test('a link shows the entries since a moment, and one entry in whole with those
   expect(since).toContain('all is well')
   expect(await reader.html('/ui/log?since=2999-01-01')).not.toContain('all is well')
   expect(await reader.html('/ui/log?since=6h')).toContain('Stripe said no')
-  expect(await reader.html('/ui/log?since=soon')).toContain('since: expected 6h, or a moment, got “soon”')
+  expect(await reader.html('/ui/log?since=soon')).toContain(
+    'since: expected a duration such as 6h, or a time, got “soon”',
+  )
 
   expect(since).toContain(`href="/ui/log?entry=${well!.id}"`)
   const one = await reader.html(`/ui/log?entry=${well!.id}`)
@@ -60,7 +62,7 @@ test('a link shows the entries since a moment, and one entry in whole with those
   expect((await reader.get('/ui/log?entry=oops')).status).toBe(200)
 })
 
-test('a line keeps its digits, and covers what is called like a secret', async () => {
+test('a line keeps its digits, and hides values of secret names', async () => {
   await pages.engine.log.write('{"message":"paid","id":12345678901234567890,"card":{"token":"M4rk3r"}}' as Encoded)
   const html = await (await pages.enter(['read'])).html('/ui/log')
   expect(html).toContain('12345678901234567890')
@@ -79,7 +81,7 @@ test('entries tell the class of their job, and are found by it, also on the page
   expect(await reader.html('/ui/log?class=another')).not.toContain('said by a job')
 })
 
-counted('the log of a job that has ended is read where its entries can be, whatever was written since', async () => {
+counted('the log of an ended job is read from the range of its entries, independent of later entries', async () => {
   const id = await pages.make('says')
   await pages.rest(id)
   const later = Date.now() + 20_000
@@ -104,7 +106,7 @@ counted('the log of a job that has ended is read where its entries can be, whate
 })
 
 counted(
-  'the log of a job that keeps its history is its own: others push nothing out of it, and a look reads nothing else',
+  'a job with a history has its own log: entries of other jobs do not displace it, and a read touches nothing else',
   async () => {
     const id = await pages.make('keeps')
     await pages.rest(id)

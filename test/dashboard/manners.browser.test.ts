@@ -1,5 +1,5 @@
-// How pages behave, whatever is on them: toasts, dialogs, one act for one press, what is said when Redis is away, forced
-// colours, no motion, the end of a session.
+// General behaviour of pages: toasts, dialogs, one action per press, messages while Redis is away, forced colours, no
+// motion, the end of a session.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -33,7 +33,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await page.clock.install()
         await page.reload()
         await page.getByRole('button', { name: 'Pause' }).waitFor()
-        // The page's clock stands while somebody looks, however long that takes.
+        // The page's clock does not move during a test, however long it takes.
         await page.clock.pauseAt(Date.now() + 60_000)
         await page.getByRole('button', { name: 'Pause' }).click()
         const undo = page.getByRole('button', { name: 'Undo' })
@@ -50,7 +50,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         await site.until(async () => !(await site.engine.queues.list()).queues.some(({ paused }) => paused))
       }))
 
-    /** What is no fault of any field: no answer comes. */
+    /** An error of no field: no answer arrives. */
     const publishInVain = async (page: Page) => {
       await page.route('**/ui/channels', (route) =>
         route.request().method() === 'POST' ? route.abort() : route.continue(),
@@ -79,7 +79,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         /ERR_FAILED/,
       ))
 
-    test('an error stands beside the button that was pressed, and in the corner where there is no room or the page moves', async () => {
+    test('an error appears next to the pressed button, and in the corner if there is no room or the page scrolls', async () => {
       const wrong = async (page: Page) => {
         const alert = await publishInVain(page)
         const [button, told] = [
@@ -162,7 +162,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
   })
 
   describe('what is away', () => {
-    test('while nobody answers the page says since when, greys what it has, and asks anew', () =>
+    test('while the server does not answer, the page shows since when, greys its data, and retries', () =>
       at(
         '/queues',
         async (page) => {
@@ -170,8 +170,8 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
           await page.route('**/ui/queues', (route) =>
             route.fulfill({ status: 503, contentType: 'text/html', body: said }),
           )
-          await page.getByText(/^Redis does not answer \(UNAVAILABLE\)\. Shown is \d\d:\d\d:\d\d\./).waitFor()
-          await page.locator('.live', { hasText: /^Cut off for .*, shown is \d\d:\d\d:\d\d/ }).waitFor()
+          await page.getByText(/^Redis does not answer \(UNAVAILABLE\)\. Shows the state at \d\d:\d\d:\d\d\./).waitFor()
+          await page.locator('.live', { hasText: /^No connection for .*; shows the state at \d\d:\d\d:\d\d/ }).waitFor()
           expect(await page.evaluate(() => document.body.classList.contains('stale'))).toBe(true)
           expect(await page.locator('.tbl tbody tr').count()).toBeGreaterThan(0)
           await page.unroute('**/ui/queues')
@@ -184,14 +184,14 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
         /status of 503|Redis does not answer/,
       ))
 
-    test('a job that is deleted while somebody looks keeps its page, with a line above', async () => {
+    test('a job that is deleted while its page is open keeps its page, with a line above', async () => {
       const id = await site.make('waits')
       await site.rest(id)
       await at(
         `/jobs/${id}`,
         async (page) => {
           await site.engine.jobs.remove(String(id), { force: true })
-          await page.getByText('This is not there any more. Shown is how it was at').waitFor()
+          await page.getByText('This no longer exists. The page shows the state at').waitFor()
           expect(await page.locator('.jobhead h1').textContent()).toContain(`#${id}`)
           expect(await page.locator('.gone').count()).toBe(1)
         },
@@ -200,20 +200,20 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       )
     })
 
-    test('a job that ends while somebody looks says so above, until it goes on', async () => {
+    test('a job that ends while its page is open shows a line above, until it continues', async () => {
       const id = await site.make('waits')
       await site.rest(id)
       await at(`/jobs/${id}`, async (page) => {
         const line = page.locator('.gone')
         expect(await line.count()).toBe(0)
         await site.engine.jobs.terminate(String(id), {})
-        await page.getByText(/^It ended while you looked: terminated at \d\d:\d\d:\d\d\.$/).waitFor()
+        await page.getByText(/^It ended while this page was open: terminated at \d\d:\d\d:\d\d\.$/).waitFor()
         await site.engine.jobs.run(String(id), { force: true })
         await line.waitFor({ state: 'detached' })
       })
     })
 
-    test('two minutes before its end the session says so, and goes on with another', () =>
+    test('two minutes before its end the session offers another login, and continues with it', () =>
       at('/limits?q=str', async (page) => {
         await page.clock.install()
         await page.reload()
@@ -245,7 +245,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('main')
     }))
 
-  test('where motion is not wanted nothing moves, where it is what runs turns', async () => {
+  test('without motion nothing moves; with motion running jobs turn', async () => {
     const moving = (page: Page) =>
       page.evaluate(() => document.getAnimations().filter(({ playState }) => playState === 'running').length)
     for (const path of [`/jobs/${ids.running}`, '/jobs?status=running', `/flows/${ids.flow}`]) {
@@ -254,7 +254,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await at('/jobs?status=running', async (page) => expect(await moving(page)).toBeGreaterThan(0), { still: false })
   })
 
-  test('with forced colours cards and buttons have borders, statuses keep their shapes, what is chosen is seen', () =>
+  test('with forced colours cards and buttons have borders, statuses keep their shapes, and the selection is visible', () =>
     at('/jobs?status=failed', async (page) => {
       await page.emulateMedia({ forcedColors: 'active' })
       const border = (selector: string) =>
@@ -284,7 +284,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('how many fit is told to who cannot see it, and what was started and failed at once', () =>
+  test('screen readers get the number of matches, and actions that started and failed immediately', () =>
     at('/jobs', async (page) => {
       const note = page.locator('.head .note[aria-live="polite"]')
       await note.waitFor()

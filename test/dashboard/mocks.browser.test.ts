@@ -1,5 +1,5 @@
-// What pages have beside what they began with: a class tried as JSON and by curl, hosts that are shut among the limits, rates,
-// rows of two lines on a phone.
+// Later parts of pages: a class tried as JSON and by curl, blocked hosts among the limits, rates, rows of two lines
+// on a phone.
 
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -56,7 +56,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   const newest = async () => (await site.engine.jobs.list({ class: 'resize', limit: 1 })).jobs[0]
 
-  test('a class is tried as JSON: what is there fits its ports, what is wrong is said, and the job is made', () =>
+  test('a class is tried as JSON: values are checked against its ports, errors are shown, and the job is created', () =>
     at('/workers/media/resize', async (page) => {
       await page.getByRole('link', { name: 'JSON' }).click()
       await page.waitForURL(/as=json/)
@@ -76,7 +76,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await newest()).toMatchObject({ priority: 7, class: 'resize' })
     }))
 
-  test('JSON and curl begin from what stands in the form, the form has it again, and the last one fills it', () =>
+  test('JSON and curl begin with the values of the form, the form gets them back, and the last input fills it', () =>
     at('/workers/media/resize', async (page) => {
       const fill = page.getByRole('button', { name: 'Fill with the last one' })
       expect(await fill.getAttribute('title')).toBe('none was tried in this tab yet')
@@ -113,7 +113,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.getByLabel('Priority').inputValue()).toBe('3')
     }))
 
-  test('a value is written by members; what one of them may not be is said beside it', async () => {
+  test('a value is written by members; an invalid member shows its error next to it', async () => {
     const job = String(await site.make('packs', { queue: 'shop' }))
     await at(`/jobs/${job}`, async (page) => {
       await page.getByLabel('Write to order', { exact: true }).click()
@@ -131,7 +131,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('the command of a class is copied, and makes a job where it is run', () =>
+  test('the command of a class is copied, and creates a job when it runs', () =>
     at('/workers/media/resize?as=curl', async (page) => {
       const before = await newest()
       await page.getByRole('button', { name: 'Copy' }).click()
@@ -145,7 +145,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(values[0]!.data).toBe('"it\'s webp"')
     }))
 
-  test('the doctor looks at all slices from one press, gathers what is found, and puts all of it right', async () => {
+  test('the doctor checks all slices after one press, collects the faults, and repairs all of them', async () => {
     const job = await site.make('packs', { queue: 'shop' })
     await rawCommand(site.redis.port, 'DEL', `${site.store.keys.queue('shop')}:ready:pull`)
     await at('/doctor', async (page) => {
@@ -158,12 +158,12 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
       expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`job ${job}: `)
       await page.getByRole('button', { name: 'Put them right' }).click()
       await page.getByRole('dialog').getByRole('button', { name: 'Put them right' }).click()
-      await page.locator('.toast', { hasText: /faults? put right/ }).waitFor()
+      await page.locator('.toast', { hasText: /faults? repaired/ }).waitFor()
     })
     expect(await site.engine.doctor.verify()).toEqual([])
   })
 
-  test('the doctor is stopped between two slices, and goes on where he stopped', async () => {
+  test('the doctor stops between two slices, and continues from there', async () => {
     // Fifty are looked at together.
     for (let i = 0; i < 120; i++) await site.make('packs', { queue: 'shop' })
     await at('/doctor', async (page) => {
@@ -198,7 +198,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a host that is left alone is hatched among the limits', async () => {
+  test('a host with an open breaker is hatched among the limits', async () => {
     const settings = { threshold: 3, base: 60_000, cap: 60_000, probing: 5_000 }
     for (const _ of [1, 2, 3]) await site.store.breaker('hooks.orbit.example', 'failed', settings)
     await at('/limits', async (page) => {
@@ -210,7 +210,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     })
   })
 
-  test('a limit with a rate that is open says how many have started, and since when it is full', async () => {
+  test('an open limit with a rate shows the number of its starts, and since when it is full', async () => {
     await callerOf(site.url, KEY)('PUT', '/v1/workers/media/ask', {
       pull: true,
       limits: [{ key: 'openai', rate: { limit: 4, period: '1h' } }],

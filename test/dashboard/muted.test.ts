@@ -1,4 +1,5 @@
-// What is muted is told of only to who asks: neither by the number beside Jobs nor by what needs a look; and no page costs more.
+// Muted kinds are shown only on request: neither the number next to Jobs nor the list of problems includes them; and
+// no page costs more.
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { kindOf } from '../../src/core/fingerprint.ts'
@@ -39,21 +40,21 @@ beforeEach(async () => {
 })
 afterAll(() => pages.close())
 
-/** The number beside Jobs, its looks and its words. */
+/** The number next to Jobs, its link and its text. */
 async function signOn(path: string): Promise<{ n: string; look: string; title: string } | undefined> {
   const [, look, title, n] =
     /<span>Jobs<\/span><span class="n( bad)?" title="([^"]*)">([\d,]+)</.exec(await reader.html(`/ui${path}`)) ?? []
   return n === undefined ? undefined : { n, look: look ? 'red' : 'grey', title: title! }
 }
 
-test('the red number beside Jobs leaves out what is muted, as soon as anybody has looked at the kinds', async () => {
+test('the red number next to Jobs excludes muted kinds as soon as the kinds have been read', async () => {
   expect(await signOn('/queues')).toMatchObject({ n: '5', look: 'red', title: '5 failed' })
   await mute('known')
   pages.forget()
   expect(await signOn('/queues')).toMatchObject({ n: '5', look: 'grey', title: /some kinds of errors are muted/ })
   pages.forget()
   // It is looked at on the page itself, in the same look.
-  const told = { n: '2', look: 'red', title: '2 failed; 3 of kinds that are muted are left out' }
+  const told = { n: '2', look: 'red', title: '2 failed; 3 of muted kinds are not counted' }
   expect(await signOn('/jobs?status=failed')).toEqual(told)
   expect(await signOn('/queues')).toEqual(told)
   await mute('loud')
@@ -61,14 +62,14 @@ test('the red number beside Jobs leaves out what is muted, as soon as anybody ha
   expect(await signOn('/jobs?status=failed')).toBeUndefined()
 })
 
-test('whoever mutes a kind, or has it told of again, sees the number at once', async () => {
+test('the user who mutes or restores a kind sees the number at once', async () => {
   const admin = await pages.enter(['admin'])
   const press = (act: string) => admin.act('/ui/jobs', { act, error: kind('known') })
-  // The kinds are asked for with the second look.
+  // The second look reads the kinds.
   for (const _ of [1, 2]) await reader.html('/ui/')
   expect(await signOn('/')).toMatchObject({ n: '5', look: 'red' })
   expect((await press('muteKind')).status).toBe(200)
-  const told = { n: '2', look: 'red', title: '2 failed; 3 of kinds that are muted are left out' }
+  const told = { n: '2', look: 'red', title: '2 failed; 3 of muted kinds are not counted' }
   expect(await signOn('/')).toEqual(told)
   expect(await signOn('/queues')).toEqual(told)
   expect((await press('unmuteKind')).status).toBe(200)
@@ -88,10 +89,10 @@ counted('no page costs more where kinds of errors are muted', async () => {
   }
 })
 
-test('a schedule that failed twice in a row with what is muted needs no look; that of others does', async () => {
+test('a schedule that failed twice in a row with a muted kind is no problem; a schedule with another kind is', async () => {
   const needs = async () => {
     pages.forget()
-    // One thing more is asked for with each look.
+    // Each look reads one more item.
     const looks: string[] = []
     for (let i = 0; i < 4; i++) looks.push(await reader.html('/ui/'))
     return [...looks.at(-1)!.matchAll(/Schedule <b>(\w+)<\/b> failed 2 times in a row/g)].map(([, name]) => name)

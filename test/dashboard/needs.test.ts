@@ -1,4 +1,4 @@
-// What needs a look: each rule speaks where it should, and is silent beside that.
+// Problems of the overview: each rule reports its case, and nothing else.
 
 import { describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -105,7 +105,7 @@ test.each([
   ['a full limit with waiters for 5 minutes', { limits: [{ ...limit, waitedSince: NOW - 5 * MINUTE }] }, ['limit']],
   ['a full limit with waiters for less', { limits: [{ ...limit, waitedSince: NOW - 5 * MINUTE + 1 }] }, []],
   ['a full limit with waiters since it is not known when', { limits: [limit] }, ['limit']],
-  ['a limit with room, where somebody has waited', { limits: [{ ...limit, running: 1, waitedSince: 1 }] }, []],
+  ['a limit with room, at which a job has waited', { limits: [{ ...limit, running: 1, waitedSince: 1 }] }, []],
   ['a full limit without', { limits: [{ ...limit, waiting: 0 }] }, []],
   ['a schedule that failed twice in a row', { schedules: [schedule({ failedInARow: 2 })] }, ['schedule']],
   ['a schedule that failed once', { schedules: [schedule({ failedInARow: 1 })] }, []],
@@ -126,11 +126,11 @@ test.each([
   ['a tick of 3 minutes ago', { tickAt: NOW - 3 * MINUTE }, []],
   ['a tick of more than 3 minutes ago', { tickAt: NOW - 3 * MINUTE - 1 }, ['tick']],
   ['no tick, where jobs were made 4 minutes ago', { tickAt: null, points: [point(4 * MINUTE, { made: 1 })] }, ['tick']],
-  ['no tick, where the first jobs were made just now', { tickAt: null, points: [point(MINUTE, { made: 1 })] }, []],
+  ['no tick, because the first jobs were created just now', { tickAt: null, points: [point(MINUTE, { made: 1 })] }, []],
   ['no tick at a tenant', { points: [point(4 * MINUTE, { made: 1 })] }, []],
   ['Redis that went back', { restored: { times: 1, noticedAt: NOW, lost: { from: 4, to: 9 } } }, ['restored']],
   [
-    'a host that is left alone',
+    'a host with an open breaker',
     { breakers: [{ host: 'a.example', of: 'workers', failures: 5, until: NOW }] },
     ['breaker'],
   ],
@@ -138,18 +138,18 @@ test.each([
   expect(needs.needsOf({ ...quiet, ...known } as never).map(({ rule }) => rule)).toEqual(rules)
 })
 
-test('a full limit is told since when there is a line at it', () => {
+test('a full limit is shown with the time since which jobs wait at it', () => {
   const [need] = needs.needsOf({ ...quiet, limits: [{ ...limit, waitedSince: NOW - 7 * MINUTE }] })
   expect(need).toMatchObject({ name: 'stripe', since: NOW - 7 * MINUTE })
 })
 
-test('faults of the doctor are told with what they are at, since they are there, and where they are seen', () => {
+test('faults of the doctor are shown with their objects, their age, and the page that lists them', () => {
   const [need] = needs.needsOf({ ...quiet, examined: found({ job: 2, alias: 1 }) })
   expect(need).toMatchObject({ name: '3 faults', more: 'At 2 jobs, 1 alias', since: NOW - HOUR })
   expect(need!.buttons).toEqual([{ to: '/doctor?cursor=5010', text: 'Doctor' }])
 })
 
-test('a schedule is told with how often in a row it failed, since its last run, and can be run', () => {
+test('a schedule is shown with the number of its failures in a row, since its last run, and can be run', () => {
   const [need] = needs.needsOf({ ...quiet, schedules: [schedule({ failedInARow: 3 })] } as never)
   expect(need).toMatchObject({ name: 'nightly', text: 'Schedule {} failed 3 times in a row.', since: NOW })
   expect(need!.buttons.map(({ text }) => text)).toEqual(['Why', 'Run now'])
@@ -248,12 +248,12 @@ test('a pull class without a pull worker is named, not its lanes', () => {
     rule: 'unclaimed',
     name: 'render',
     more: '3 jobs in the queue',
-    text: 'No pull worker takes {} from queue core: a job has been ready for 10 min.',
+    text: 'No pull worker claims {} from queue core: a job has been ready for 10 min.',
     buttons: [{ to: '/jobs?status=queued&queue=core&class=render', text: 'See the jobs' }],
   })
 })
 
-test('what is muted needs no look: what failed is told without it, also where more has failed than was looked at', () => {
+test('muted kinds are no problem: failures are counted without them, also if more jobs failed than were read', () => {
   const kind = (n: number) => ({
     error: 'e1',
     class: 'resize',
@@ -273,7 +273,7 @@ test('what is muted needs no look: what failed is told without it, also where mo
   expect(told(40, { kinds: [kind(15)], muted: [kind(25)] })).toEqual([])
   const rest = '{} failed in the last 15 minutes.'
   expect(told(40, { kinds: [kind(25)], muted: [kind(15)] })).toEqual([['25 of 50 jobs', rest]])
-  // Of 2,000 that failed a half is muted, of those that were looked at.
+  // Half of 2,000 failed jobs are muted, among the ones that were read.
   expect(told(2_000, { kinds: Array.from({ length: 5 }, () => kind(100)), muted: [kind(500)] })).toEqual([
     ['1,000 of 2,010 jobs', '{} failed in the last 15 minutes.'],
   ])
@@ -281,7 +281,7 @@ test('what is muted needs no look: what failed is told without it, also where mo
   expect(told(30, { isUntold: true })).toEqual([])
 })
 
-test('callbacks given up are told once a host, and can be sent again', () => {
+test('failed callbacks are shown once per host, and can be sent again', () => {
   const callback = {
     state: 'FAILED',
     of: 7,
@@ -307,7 +307,7 @@ test('the worst comes first, and all are counted', () => {
   expect(found[0]!.rule).toBe('failing')
 })
 
-test('limits are full only where somebody waits, and say what bounds them', () => {
+test('limits are full only if jobs wait, and show their bound', () => {
   expect(isFull(limit)).toBe(true)
   expect(kindOfLimit({ ...limit, key: 'worker:media/resize', rate: { limit: 500, period: MINUTE } })).toBe(
     'max 2 running, 500 in 1 m 00 s, of the class',
@@ -338,7 +338,7 @@ const drawn = {
   repeat: encodeValue({ cron: '0 * * * *' })!,
 }
 
-test('a calendar has marks for slots that went by, by what was done about them, and for the one that the clock moves', () => {
+test('a calendar marks past slots by their outcome, and the slot that the clock change moves', () => {
   const shown = shownIn(new URLSearchParams(), NOW)
   const hour = Math.floor(NOW / HOUR) * HOUR
   const missed = { from: hour - 20 * HOUR, to: hour - 10 * HOUR, count: 11, more: false }
@@ -360,7 +360,7 @@ test('a calendar has marks for slots that went by, by what was done about them, 
   ])
 })
 
-test('a calendar has dots for slots, and a band where they are too many', () => {
+test('a calendar has dots for slots, and a band for too many slots', () => {
   const shown = shownIn(new URLSearchParams(), NOW)
   const last = { startedAt: NOW - HOUR, endedAt: NOW, outcome: 'failed', attempt: 1 } as const
   const threeHourly = { ...drawn, repeat: encodeValue({ cron: '0 */3 * * *' })!, nextAt: NOW + HOUR, lastRun: last }
@@ -375,7 +375,7 @@ test('a calendar has dots for slots, and a band where they are too many', () => 
   expect(ticksOf(shown).length).toBeGreaterThan(5)
 })
 
-test('another day or week of the calendar is in the address, with what ran in it and its slots', () => {
+test('the address holds another day or week of the calendar, with its runs and slots', () => {
   const at = (search: string) => shownIn(new URLSearchParams(search), NOW)
   expect(at('view=week&from=2027-01-10T00:00Z')).toMatchObject({
     from: Date.parse('2027-01-10'),
@@ -389,7 +389,7 @@ test('another day or week of the calendar is in the address, with what ran in it
   expect(next.from - today.from).toBeGreaterThan(23 * HOUR)
   expect(next.from - today.from).toBeLessThanOrEqual(24 * HOUR)
   expect(movedBy(shownIn(new URL(movedBy(next, -1), 'http://x').searchParams, NOW), 1)).toBe(movedBy(next, 0))
-  // Slots are those of that day, also where more come before it than can be drawn.
+  // The slots are of that day, also if more slots precede it than can be drawn.
   const far = at(`from=${new Date(NOW + 60 * 24 * HOUR).toISOString()}`)
   const { marks } = laneOf({ ...drawn, nextAt: NOW + HOUR }, far)
   expect(marks.length).toBeGreaterThanOrEqual(24)
@@ -416,7 +416,7 @@ test.each([
   expect(wordsOf(readSchema(schema))).toBe(words)
 })
 
-test('what is typed becomes JSON by the kind of its field', () => {
+test('input becomes JSON by the kind of its field', () => {
   expect(asJson({ type: 'string' }, 'a"b')).toBe('"a\\"b"')
   expect(asJson({ type: 'boolean' }, 'true')).toBe('true')
   expect(asJson(undefined, '[1]')).toBe('[1]')

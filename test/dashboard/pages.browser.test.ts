@@ -1,4 +1,4 @@
-// The pages in a browser: what they do when they are pressed, without a complaint of the browser, and for everybody.
+// The pages in a browser: the effects of their buttons, without a console error, and for every scope.
 
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
@@ -47,7 +47,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     window = undefined
   })
 
-  /** Somebody with a key of these scopes, at a page. */
+  /** A user with a key of these scopes, on a page. */
   async function enter(scopes: Scope[], path: string, about: Partial<Visit> = {}): Promise<void> {
     window = await arrive(browser, served, { path, as: scopes, width: 1280, height: 900, ...about })
     page = window.page
@@ -55,7 +55,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
 
   const toast = (text: string | RegExp) => page.locator('.toast', { hasText: text }).first().waitFor()
 
-  test('who has no session logs in, and comes to the page that was asked for', async () => {
+  test('a user without a session logs in, and returns to the requested page', async () => {
     const { key } = await served.engine.keys.add({ name: 'reader', scopes: ['read'] })
     const own = await openWindow(browser)
     await own.page.goto(`${served.url}/ui/jobs?status=failed`)
@@ -84,7 +84,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await served.until(async () => (await served.engine.jobs.get(String(ids.failed))).attempt >= 1)
   })
 
-  test('who may only read sees the buttons, off, with the reason', async () => {
+  test('a user with the scope read sees disabled buttons, with the reason', async () => {
     await enter(['read'], `/jobs/${ids.waits}`)
     const button = page.getByRole('button', { name: /^Run now/ })
     expect(await button.isDisabled()).toBe(true)
@@ -104,7 +104,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await toast('Taken')
   })
 
-  test('what is no JSON is told beside its field, and nothing is sent', async () => {
+  test('invalid JSON shows an error next to its field, and nothing is sent', async () => {
     await enter(['read', 'write'], `/jobs/${ids.waits}`, { allowed: /status of 4/ })
     await page.getByLabel('Write to n', { exact: true }).click()
     await page.getByRole('textbox', { name: /^Write to n\b/ }).fill('{oops')
@@ -134,7 +134,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('textbox').fill('1')
     await dialog.getByRole('button', { name: 'Delete' }).click()
-    // It is asked anew, in a dialog of its own.
+    // The question appears again, in its own dialog.
     const isEmpty = () => document.querySelector<HTMLInputElement>('dialog input:not([type=hidden])')?.value === ''
     await page.waitForFunction(isEmpty)
     await page.getByRole('dialog').getByRole('textbox').fill(String(id))
@@ -197,7 +197,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     expect(await page.content()).not.toContain(key)
   })
 
-  test('where nothing may be copied for somebody the key is selected, and the dialog can be closed', async () => {
+  test('without access to the clipboard the key is selected, and the dialog can be closed', async () => {
     const before = (page: Page) => page.addInitScript(() => Object.defineProperty(navigator, 'clipboard', {}))
     await enter(['read', 'admin'], '/settings/keys', { before })
     await page.getByLabel('Name').fill('by-hand')
@@ -274,7 +274,7 @@ describe.skipIf(!program())('in a browser', { timeout: 90_000 }, () => {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
   })
 
-  test('what has changed is shown by itself', async () => {
+  test('changes appear without a reload', async () => {
     const id = await served.make('waits')
     await served.rest(id)
     await enter(['read'], '/jobs')

@@ -46,7 +46,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-/** Every page of the table, with names for what is in its path. */
+/** Every page of the table, with names for the parameters of its path. */
 const paths = table.map(({ path }) =>
   path
     .replace('/flows/:job', `/flows/${FLOW}`)
@@ -57,7 +57,7 @@ const paths = table.map(({ path }) =>
 )
 
 test.each(table.map(({ path, nav }, i) => [path, nav, paths[i]!] as const))(
-  '%s says where it is: the entry of the side bar that it belongs to, or none',
+  '%s marks its entry of the side bar, if it has one',
   async (_, nav, path) => {
     const marked = [...(await reader.html(`/ui${path}`)).matchAll(/aria-current="page"[^>]*data-go="(\w)"/g)]
     expect(marked.map(([, key]) => key)).toEqual(nav ? [entryOf(nav).key] : [])
@@ -101,13 +101,13 @@ test.each(['queued', 'running', 'suspended', 'completed', 'failed', 'terminated'
   },
 )
 
-test('what users write is text', async () => {
+test('text of users is shown as text', async () => {
   const html = await reader.html('/ui/jobs?status=failed')
   expect(html).toContain('&lt;b&gt;no answer&lt;/b&gt; within 30 s')
   expect(html).not.toContain('<b>no answer')
 })
 
-test('a look again at what is the same costs no drawing', async () => {
+test('another look at the same data costs no drawing', async () => {
   const first = await reader.get('/ui/jobs')
   const again = await reader.get('/ui/jobs', { 'if-none-match': first.headers.get('etag')! })
   expect(again.status).toBe(304)
@@ -116,25 +116,25 @@ test('a look again at what is the same costs no drawing', async () => {
   expect(changed.status).toBe(200)
 })
 
-test('a pattern is said in words with its next five times, without a script, and what is none is refused', async () => {
+test('a pattern is described in words with its next five times, without a script, and an invalid one is refused', async () => {
   const html = await reader.html(`/ui/schedules?${new URLSearchParams({ cron: '0 9 * * MON', tz: 'Asia/Tokyo' })}`)
   expect(html).toContain('At 09:00, only on Monday')
   expect(html.slice(html.indexOf('nexttimes')).match(/<time/g)!.length).toBeGreaterThanOrEqual(5)
   expect(await reader.html('/ui/schedules?cron=nonsense')).toMatch(/<p class="err">[^<]+</)
 })
 
-test('what was typed into the filter becomes the address', async () => {
+test('the typed filter becomes the address', async () => {
   const answer = await reader.get('/ui/jobs?queue=default&q=failed+group%3Ashop-7')
   expect(answer.headers.get('location')).toBe('/ui/jobs?queue=default&status=failed&group=shop-7')
   expect((await reader.get('/ui/jobs?q=%2312')).headers.get('location')).toBe('/ui/jobs/12')
 })
 
-test('buttons that somebody may not press are off, and say why', async () => {
+test('buttons that the user may not press are disabled, with the reason', async () => {
   const html = await reader.html('/ui/jobs')
   expect(html).toMatch(/<button[^>]*disabled[^>]*title="needs write; you have read"[^>]*>/)
 })
 
-test('assets have their hash in their name and are kept for ever', async () => {
+test('assets have their hash in their name and are cached forever', async () => {
   const html = await reader.html('/ui/jobs')
   const names = [...html.matchAll(/\/ui\/assets\/([\w.-]+)/g)].map(([, name]) => name!)
   expect(names.length).toBeGreaterThanOrEqual(2)
@@ -151,7 +151,7 @@ describe('the views of Jobs', () => {
   const rowsOf = async (query: string) =>
     [...(await reader.html(`/ui/jobs?${query}`)).matchAll(/data-row="(\d+)"/g)].map(([, id]) => Number(id))
 
-  test('are found by a click, and show what they say', async () => {
+  test('open on a click, and show their text', async () => {
     const html = await reader.html('/ui/jobs')
     for (const name of ['Since the deploy', 'At limits', 'Retrying', 'Longer than a minute'])
       expect(html).toContain(`${name} `)
@@ -169,7 +169,7 @@ describe('the views of Jobs', () => {
     expect(await rowsOf('status=failed,terminated')).toEqual([jobs.terminated, jobs.failed])
   })
 
-  test('those that have ended are sorted by when they did', async () => {
+  test('ended jobs are sorted by their end', async () => {
     expect(await rowsOf('sort=ended&status=failed,terminated')).toEqual([jobs.terminated, jobs.failed])
     const { jobs: ended } = await pages.engine.jobs.list({ sort: 'ended', limit: 50 })
     expect(await rowsOf('sort=ended')).toEqual(ended.map(({ id }) => id))
@@ -177,9 +177,9 @@ describe('the views of Jobs', () => {
     expect(html).toContain('aria-sort="descending"')
     expect(html).toContain('<input type="hidden" name="sort" value="ended"/>')
     expect(await reader.html('/ui/jobs?status=failed')).toContain('href="/ui/jobs?status=failed&amp;sort=ended"')
-    // Those that run have no end: the list is in its own order.
+    // Running jobs have no end, so the list has its own order.
     for (const query of ['sort=ended&status=running', 'status=queued'])
-      expect(await reader.html(`/ui/jobs?${query}`)).not.toContain('Sort by when they ended')
+      expect(await reader.html(`/ui/jobs?${query}`)).not.toContain('Sort by end')
     expect(await rowsOf('sort=ended&cursor=5')).toEqual(ended.map(({ id }) => id))
   })
 
@@ -218,11 +218,11 @@ test('a class tells which deployments have its function, and when a program of i
   const own = await reader.html('/ui/workers/default/ends')
   expect(own).toContain('a function of 1 deployment')
   expect(own).toContain(deployments[0]!.id)
-  expect(await reader.html('/ui/workers/default/pulled')).toContain('none with a name was heard')
+  expect(await reader.html('/ui/workers/default/pulled')).toContain('no named one has claimed')
   expect(await reader.html('/ui/workers')).toContain('not heard')
   await pages.engine.runs.claim('default', { names: ['nothing'], process: 'host:1' })
   const heard = await reader.html('/ui/workers/default/pulled')
-  expect(heard).toContain('one in its queue was heard')
+  expect(heard).toContain('the last claim from its queue was')
   expect(heard).not.toContain('not heard')
 })
 
@@ -263,7 +263,7 @@ test('the page of deploys compares the time before and after one, and lists new 
   }
 })
 
-test('of a child that runs the family says so', async () => {
+test('the family shows a running child', async () => {
   const parent = await pages.make('waits')
   await pages.rest(parent)
   const child = await pages.make('pulled', { parent: String(parent), name: 'pack' })

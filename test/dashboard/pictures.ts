@@ -1,5 +1,5 @@
 // `node test/dashboard/pictures.ts <url> <key> <folder> <job> <flow> [page …]`: pictures of pages, in light, dark and on a phone.
-// `npm run docs:pictures`, without arguments: takes all that the manual shows anew, of a stack of its own.
+// `npm run docs:pictures`, without arguments: takes all pictures of the manual again, from its own stack.
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,14 +12,14 @@ import { before, gallery, looks, type Shown, shownPages } from './shown.ts'
 
 const docs = join(import.meta.dirname, '../../docs')
 
-/** A limit that is full is told of after five minutes, and what happened after the next tick. */
+/** A full limit is reported after five minutes, and events after the next tick. */
 const SETTLED = 5.5 * 60_000
 
 type Site = { url: string; key: string }
-/** What becomes of a page that is there to be seen. */
+/** Prepares a page for its picture. */
 type Taken = (page: Page, name: string) => Promise<unknown>
 
-/** Each of them, in each look. `isIn`: after a login. */
+/** Takes each page in each theme and size. `isIn`: after a login. */
 async function look(browser: Browser, { url, key }: Site, pages: Shown[], take: Taken, isIn = true): Promise<void> {
   for (const look of looks) {
     const { context, page, faults } = isIn ? await logIn(browser, url, key, look) : await openWindow(browser, look)
@@ -48,7 +48,7 @@ const asWebp =
     writeFileSync(join(folder, `${name}.webp`), Buffer.from(data, 'base64'))
   }
 
-/** Those of the manual, each anew: all pages as docs/pages.md has them, and those that stand among its text. */
+/** The pictures of the manual: all pages as docs/pages.md has them, and the pictures in its text. */
 async function takeManual(): Promise<void> {
   const [folder, all] = [join(docs, 'pictures'), join(docs, 'pictures/pages')]
   const named = readdirSync(folder).filter((file) => file.endsWith('.png'))
@@ -63,7 +63,7 @@ async function takeManual(): Promise<void> {
   const outside = await startOutside()
   const { order, flow } = await seed(site.url, site.key)
   await seedOutside(callerOf(site.url, site.key), outside.url)
-  console.log(`what stands for ${SETTLED / 60_000} minutes needs a look: until then this waits`)
+  console.log(`a state of ${SETTLED / 60_000} minutes becomes a problem: waiting until then`)
   await new Promise((resolve) => setTimeout(resolve, SETTLED))
   const [png, webp] = [asPng(folder), asWebp(all)]
   await look(browser, site, shownPages(order, flow), async (page, name) => {

@@ -1,4 +1,4 @@
-// What a flow was at a moment, from what is recorded of it.
+// The state of a flow at a moment, from its record.
 
 import { describe, expect, test } from 'vitest'
 import { barsOf, eventSaid, momentOf, timelineOf } from '../../src/dashboard/words/replay.ts'
@@ -65,7 +65,7 @@ const statuses = (ms: number) => at(ms).nodes.map(({ status }) => status)
 const waiting = (ms: number) => at(ms).wires.map(({ size }) => size)
 
 describe('a recorded flow at a moment', () => {
-  test('nodes stand as the event before says, and before the first as that says they were', () => {
+  test('nodes have the status of the previous event, and before the first event the status that it reports as earlier', () => {
     expect(statuses(0)).toEqual(['suspended', null])
     expect(statuses(1_000)).toEqual(['queued', null])
     expect(statuses(4_999)).toEqual(['queued', null])
@@ -78,7 +78,7 @@ describe('a recorded flow at a moment', () => {
     expect(at(16_000).nodes[1]!.ranAt).toBe(T + 15_000)
     expect(at(16_000).nodes[0]!.lastRun).toEqual(run(5_000, 10_000, 'suspended'))
   })
-  test('wires hold what waited then, the oldest since it came, and count what came in a minute', () => {
+  test('wires have the values that waited then, with the arrival of the oldest, and the number of arrivals in a minute', () => {
     expect([0, 1_000, 9_999, 10_000, 30_000].map(waiting)).toEqual([
       [0, 0, 0],
       [3, 0, 0],
@@ -89,18 +89,18 @@ describe('a recorded flow at a moment', () => {
     expect(at(30_000).wires[1]).toMatchObject({ id: 'a.out>b.in', oldestAt: T + 10_000, rate: 2 })
     expect(at(71_000).wires.map(({ rate }) => rate)).toEqual([0, 0, 0])
   })
-  test('what nothing is recorded of stands as it is now', () => {
+  test('an unrecorded item has its current state', () => {
     const { nodes } = momentOf(timelineOf([]), live, T)
     expect(nodes.map(({ status }) => status)).toEqual(['completed', 'queued'])
   })
-  test('a node that only an earlier graph had is drawn too, as one that never started', () => {
+  test('a node of an earlier graph is drawn too, as a node that never started', () => {
     const earlier = { ...graph, nodes: { ...graph.nodes, old: { class: 'gone' } } }
     const { nodes } = momentOf(timelineOf(events), { ...live, graph: earlier }, T)
     expect(nodes[2]).toMatchObject({ name: 'old', queue: 'default', status: null, job: null })
   })
 })
 
-test('a lane has a bar for each run, bad where it failed or was lost', () => {
+test('a lane has a bar for each run, red if it failed or was lost', () => {
   const { moves } = timelineOf(events)
   expect(barsOf(moves.get('a')!)).toEqual([{ from: T + 5_000, to: T + 10_000, isBad: false }])
   expect(barsOf(moves.get('b')!)).toEqual([{ from: T + 15_000, to: T + 20_000, isBad: true }])
@@ -111,7 +111,7 @@ test.each([
   [events[1]!, { who: 'a', did: 'suspended after 5.0 s' }],
   [events[2]!, { who: 'b', did: 'failed after 5.0 s, attempt 4' }],
   [event(0, { counts: [{ node: null, dir: 'out', port: 'y', was: 0, is: 1 }] }), { who: 'y', did: 'holds 1 value' }],
-  [event(0, { more: 7 }), { who: 'the flow', did: 'did more than is kept' }],
-])('event %# is said in words', (one, said) => {
+  [event(0, { more: 7 }), { who: 'the flow', did: 'did more than the record keeps' }],
+])('event %# is described in words', (one, said) => {
   expect(eventSaid(one)).toEqual(said)
 })

@@ -26,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-test('each run says how long it waited and leads to what it did', async () => {
+test('each run shows how long it waited and links to its effects', async () => {
   const id = String(await pages.make('adder', { inputs: { n: [1, 2] } }))
   await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
   const reader = await pages.enter(['read'])
@@ -42,7 +42,7 @@ test('each run says how long it waited and leads to what it did', async () => {
   expect(one).not.toContain('adds <b>')
 })
 
-test('a run that is not kept says so; of a job without a history rows lead nowhere', async () => {
+test('a run that is not kept has a note; rows of a job without a history have no links', async () => {
   const reader = await pages.enter(['read'])
   const id = String(await pages.make('adder'))
   await pages.until(async () => (await pages.engine.jobs.get(id)).status === 'suspended')
@@ -119,14 +119,14 @@ test('the calendar has the runs that are kept, and leads to the stretch before a
   expect(dotsIn(await reader.html(`/ui${later}`)) + dotsIn(before)).toBe(3)
 })
 
-test('where no runs are kept it says so, and what keeps them', async () => {
+test('without kept runs the page explains how to keep them', async () => {
   const reader = await pages.enter(['read'])
   const shown = async (name: string) => {
     const id = await pages.make(name)
     await pages.rest(id)
     return reader.html(`/ui/jobs/${id}?tab=runs`)
   }
-  const note = 'Only the last run is known, and those that failed.'
+  const note = 'Only the last run and failed runs are known.'
   expect(await shown('plain')).toContain(note)
   expect(await shown('adder')).not.toContain(note)
 })

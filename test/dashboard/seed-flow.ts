@@ -78,7 +78,7 @@ async function steps(call: Call): Promise<void> {
   await lent(shop, 'enrich')
 }
 
-/** Makes the flow and brings it to where the pictures have it; what runs goes on running. */
+/** Creates the flow and brings it to the state of the pictures; its runs continue. */
 export async function seedFlow(call: Call): Promise<number> {
   for (const [queue, name, ins, outs] of classes)
     await call('PUT', `/v1/workers/${queue}/${name}`, { pull: true, in: anyPort(...ins), out: anyPort(...outs) })

@@ -1,4 +1,4 @@
-// What a shop's jobs have to do with other servers: files that are stored, and addresses that are told of ends. The server is
+// The jobs of a shop that reach other servers: stored files, and receivers of callbacks. The server is
 // here, on this machine: it has three files, hears of what ends, and is down at one address.
 
 import { createServer } from 'node:http'
@@ -37,7 +37,7 @@ export async function startOutside() {
   }
 }
 
-/** Stores each file, and tells of five ends: three are heard, one is to be told again, and one was given up. */
+/** Stores each file, and sends five callbacks: three arrive, one will be sent again, and one has failed. */
 export async function seedOutside(call: Call, url: string): Promise<void> {
   for (const path of Object.keys(files))
     await call('POST', '/v1/jobs', { queue: 'downloader', class: 'download', args: { url: `${url}${path}` } })

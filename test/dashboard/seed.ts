@@ -24,7 +24,7 @@ const classes: [queue: string, name: string, definition: object][] = [
       retry: { max: 0 },
       concurrency: 24,
       timeout: '30s',
-      description: 'Makes smaller pictures of one picture, and tells where they are.',
+      description: 'Makes smaller pictures of one picture, and returns their addresses.',
       in: {
         url: { schema: { type: 'string', format: 'uri' } },
         sizes: { schema: { type: 'array', items: { type: 'integer' }, maxItems: 8 }, default: [320, 960] },

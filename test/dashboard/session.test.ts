@@ -36,14 +36,14 @@ test('elsewhere than on loopback the cookie is Secure', async () => {
   for (const cookie of cookiesOf(answer)) expect(cookie).toContain('Secure')
 })
 
-test('a wrong key is told, and no session made', async () => {
+test('a wrong key shows an error, and creates no session', async () => {
   const { answer } = await pages.enterWith('sj_wrong')
   expect(answer.status).toBe(401)
   expect(cookiesOf(answer)).toEqual([])
-  expect(await answer.text()).toContain('this API key is not known')
+  expect(await answer.text()).toContain('this API key is unknown')
 })
 
-test('a form of another page logs nobody in', async () => {
+test('a form of another site cannot log in', async () => {
   const form = new FormData()
   form.set('key', KEY)
   const answer = await pages.ask('/ui/login', {
@@ -55,7 +55,7 @@ test('a form of another page logs nobody in', async () => {
   expect(cookiesOf(answer)).toEqual([])
 })
 
-test('who is not logged in is led to the way in, and back to where they wanted to go', async () => {
+test('a user without a session gets the login page, and then the requested page', async () => {
   const answer = await pages.ask('/ui/jobs?status=failed')
   expect(answer.headers.get('location')).toBe('/ui/login?to=%2Fjobs%3Fstatus%3Dfailed')
   expect(await (await pages.ask('/ui/login?to=%2Fjobs%3Fstatus%3Dfailed')).text()).toContain(

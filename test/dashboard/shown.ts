@@ -1,4 +1,4 @@
-// What docs/pages.md shows of the dashboard: every page, each as the address of its picture and the words below it.
+// The pictures of docs/pages.md: every page of the dashboard, each with its address and caption.
 
 /** A page as it is shown; `page` is its path in the table of pages. */
 export type Shown = { name: string; page: string; path: string; title: string }
@@ -11,7 +11,7 @@ const one = (name: string, page: string, title: string, path = page): Shown => (
  * @example shownPages(7, 9).find(({ name }) => name === 'job')!.path // '/jobs/7'
  */
 export const shownPages = (order: number, flow: number): Shown[] => [
-  one('overview', '/', 'Overview: what needs a look, and since when'),
+  one('overview', '/', 'Overview: problems and their age'),
   one('jobs', '/jobs', 'Jobs that failed, and the kinds of their errors', '/jobs?status=failed'),
   one('job', '/jobs/:job', 'A job: why it does not run', `/jobs/${order}`),
   one('new', '/jobs/new', 'A new job', '/jobs/new?queue=media&class=resize'),
@@ -24,10 +24,10 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   ),
   one('flow-edit', '/flows/:job/edit', 'The graph of a flow, to be changed', `/flows/${flow}/edit`),
   one('queues', '/queues', 'Queues and their lanes'),
-  one('queue', '/queues/:queue', 'A queue: who is next, and why', '/queues/media'),
+  one('queue', '/queues/:queue', 'A queue: its next jobs and their order', '/queues/media'),
   one('schedules', '/schedules', 'Schedules, twelve hours back and ahead'),
-  one('limits', '/limits', 'Limits: who holds the slots', '/limits?open=worker:media/resize'),
-  one('group', '/groups/:id', 'A group: who of it has slots, and who waits', '/groups/shop-7'),
+  one('limits', '/limits', 'Limits: the holders of their slots', '/limits?open=worker:media/resize'),
+  one('group', '/groups/:id', 'A group: its holders and its waiting jobs', '/groups/shop-7'),
   one('workers-all', '/workers', 'Classes'),
   one('workers', '/workers/:queue/:class', 'A class, to be tried', '/workers/media/resize'),
   one('workers-change', '/workers/:queue/:class', 'A class, to be changed', '/workers/media/resize?change'),
@@ -39,14 +39,14 @@ export const shownPages = (order: number, flow: number): Shown[] => [
   one('deploys', '/deploys', 'Deploys: each class before and after one, and new kinds of errors'),
   one('keys', '/settings/keys', 'Keys'),
   one('doctor', '/doctor', 'Doctor'),
-  one('find', '/find', 'What a search finds', '/find?q=m'),
+  one('find', '/find', 'The result of a search', '/find?q=m'),
   one('more', '/more', 'The other pages, on a phone'),
 ]
 
-/** What is seen before there is a job, and before somebody has come in. */
+/** Pages before the first job, and before the login. */
 export const before = [one('login', '/login', 'Coming in'), one('first-minute', '/', 'The first minute')]
 
-/** How each is shown. */
+/** Themes and sizes of the pictures. */
 export const looks = [
   { name: 'light', theme: 'light', width: 1440, height: 1000 },
   { name: 'dark', theme: 'dark', width: 1440, height: 1000 },

@@ -1,4 +1,4 @@
-// What browsers load: for the first page, with its fonts, and each file by itself.
+// Sizes of the files that browsers load: for the first page, with its fonts, and each file by itself.
 
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-// What is told of the steps of a function: which are done, when, how long each took, and in which run.
+// The steps of a function on a page: which are completed, when, how long each took, and in which run.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { defineWorker, type Job } from '../../src/index.ts'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => pages.close())
 
-test('steps that are done are told in their order with moment, duration, run and size, the waits of the function left out', async () => {
+test('completed steps are shown in order with time, duration, run and size, without the waits of the function', async () => {
   const id = String(await pages.make('order'))
   await pages.until(async () => (await pages.engine.jobs.steps(id)).steps.length === 1)
   const { steps, cursor } = await pages.engine.jobs.steps(id)
@@ -46,7 +46,7 @@ test('steps that are done are told in their order with moment, duration, run and
 
   const reader = await pages.enter(['read'])
   const shown = await reader.html(`/ui/jobs/${id}?tab=steps`)
-  expect(shown).toMatch(/Steps that are done.*reserve.*16 bytes/s)
+  expect(shown).toMatch(/Completed steps.*reserve.*16 bytes/s)
   expect(shown).not.toContain('<b>&')
   expect(shown, 'a row of the timeline').toMatch(/<b>reserve<\/b><\/span><span class="kind">step, run \d+<\/span>/)
 })
@@ -64,7 +64,7 @@ test('the answers of patches are listed', async () => {
   expect(shown).toContain('Patches: audit (new path), &lt;i&gt; in parallel#1[0] (new path).')
 })
 
-test('a job whose function has no steps says so, and one that there is not is refused', async () => {
+test('a job without steps has a note, and an unknown job is refused', async () => {
   const reader = await pages.enter(['read'])
   await pages.engine.queues.update('default', { paused: true })
   const id = String(await pages.make('order'))

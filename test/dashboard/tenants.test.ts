@@ -1,4 +1,4 @@
-// Pages of tenants: whoever came in with a key of one sees what is in it, on every page, and nothing of anybody else.
+// Pages of tenants: a user with a key of a tenant sees its data on every page, and no data of other tenants.
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
@@ -103,7 +103,7 @@ describe.each([...names, HOME])('%s', (name) => {
       expect(await visitors[name]!.html(`/ui${path}`), path).toContain(own)
   })
 
-  test('finds nothing of others by their names, and changes nothing', async () => {
+  test('finds nothing of other tenants by their names, and changes nothing', async () => {
     for (const other of others(name)) {
       for (const path of [`/jobs/alias-${other}`, `/queues/queue-${other}`, `/workers/default/class-${other}`])
         expect((await visitors[name]!.get(`/ui${path}`)).status, path).toBe(404)

@@ -1,4 +1,5 @@
-// What can be taken back is taken back by one press; what ends something asks with its verb; what is gone for good is typed.
+// Actions that can be undone have one press to undo them; ending actions ask with their verb; final ones require a
+// typed name.
 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pages as table } from '../../src/dashboard/pages/index.ts'
@@ -77,7 +78,7 @@ const acts: [name: string, path: () => string, fields: () => Promise<object> | o
   ['make a schedule', () => '/schedules', () => nightly('0 3 * * *'), schedule],
 ]
 
-/** Those that change what is there, once it is there. */
+/** Actions that change existing things. */
 const changes: typeof acts = [
   ['set lanes', () => '/queues/default', () => ({ act: 'change', lanes: '9', was_lanes: '4' }), lanesOf],
   ['set batch and ageing', () => '/queues/default', () => ({ act: 'change', batch: '9', ageing: '1m' }), settings],
@@ -135,7 +136,7 @@ test('a kind that was muted until a moment is muted until the same moment by Und
   expect(entries).toMatchObject([{ verb: 'errors.patch', name: 'admin', path: `/v1/errors/${KIND}` }])
 })
 
-test('a form of settings says only what was changed in it, so what others have set meanwhile stays', async () => {
+test('a form of settings sends only the changed ones, so changes of other users stay', async () => {
   const drawn = { was_lanes: '4', was_batch: '100', was_ageing: '', was_mode: 'push' }
   const form = { act: 'change', lanes: '4', batch: '100', ageing: '', mode: 'push', ...drawn }
   await pages.engine.queues.update('default', { lanes: 7 })
@@ -149,11 +150,11 @@ test('a form of settings says only what was changed in it, so what others have s
   await pages.engine.queues.update('default', { lanes: null })
 })
 
-test('these acts ask and no others', async () => {
+test('these actions ask, and all other actions do not', async () => {
   const asking = table.flatMap(({ path, acts = {} }) =>
     Object.entries(acts).flatMap(([name, { confirm }]) => (confirm ? [`${path} ${name}`] : [])),
   )
-  // What ends something, or is gone for good: who adds one decides here which it is.
+  // Actions that end or delete something. A new action is assigned here.
   expect(asking.toSorted()).toEqual(
     [
       '/ undemo',

@@ -23,7 +23,7 @@ const schema = readSchema(JSON.stringify(order))
 describe('what was typed', () => {
   const read = (fields: Record<string, string>) => valueIn(schema, 'v', { at: (field) => fields[field] })
 
-  test('is read by members, each by its own schema, and what was left empty is left out', () => {
+  test('is read by members, each by its own schema, without empty ones', () => {
     const typed = {
       'v/id': '12345678901234567890',
       'v/gift': 'true',
@@ -43,7 +43,7 @@ describe('what was typed', () => {
 
   test('and is none names its member', () => expect(() => read({ 'v/rest': 'oops' })).toThrow('rest: expected JSON'))
 
-  test('is nothing where nothing was typed; where a value has to be there it is an empty one', () => {
+  test('is absent if nothing was typed; a required value is an empty one', () => {
     expect(read({})).toBeUndefined()
     const at = () => ''
     expect(neededIn(schema, 'v', { at })).toBe('{}')
@@ -90,13 +90,13 @@ describe('the ports of a job', () => {
     }
   })
 
-  test('with a schema that no form knows have a box for JSON, with the schema beside it', async () => {
+  test('with an unsupported schema have a box for JSON, with the schema next to it', async () => {
     const form = formOf(await writer.html(path), 'write', 'odd')
     expect(form).toMatch(/<textarea[^>]*name="value"/)
     expect(form).toMatch(/class="schema".*&quot;null&quot;/s)
   })
 
-  test('are written by what was typed into the fields, and what does not fit is refused with its place', async () => {
+  test('are written from the typed fields, and an invalid one is refused with its path', async () => {
     const port = { dir: 'in', port: 'order' }
     const done = await writer.act(path, { act: 'write', ...port, 'value/id': '12345678901234567890' })
     expect(await done.json()).toMatchObject({ say: 'Written to order' })

@@ -18,13 +18,13 @@ async function fail(name: string): Promise<void> {
 
 beforeAll(async () => {
   pages = await startPages()
-  // Pages go by the clock of the machine: what was before is made with one that is behind.
+  // Pages use the machine's clock, so earlier events are created with a clock that is behind.
   await pages.advance(-8 * HOUR)
   for (const name of ['slow', 'quick', 'one', 'later', 'early', 'late'])
     await pages.engine.workers.register('default', name, { pull: true, retry: { max: 0 } })
   jobs.before = await pages.make('later')
   jobs.slow = await pages.make('slow')
-  // What a deployment has is announced with its first claim.
+  // The first claim announces the classes of a deployment.
   await pages.advance(60_000)
   await claim('slow')
   jobs.failedEarly = await pages.make('early')
@@ -51,7 +51,7 @@ async function listed(view: string): Promise<string[]> {
   const [, href] = new RegExp(`href="([^"]*)"[^>]*>${view} `).exec(await reader.html('/ui/jobs')) ?? []
   expect(href, view).toBeDefined()
   const html = await reader.html(href!.replaceAll('&amp;', '&'))
-  expect(html, 'it is the one that is shown').toMatch(new RegExp(`aria-current="page"[^>]*>${view} `))
+  expect(html, 'it is the current view').toMatch(new RegExp(`aria-current="page"[^>]*>${view} `))
   const rows = [...html.matchAll(/data-row="(\d+)"/g)].map(([, id]) => Number(id))
   return rows.map((row) => Object.keys(jobs).find((name) => jobs[name] === row) ?? String(row)).sort()
 }
@@ -64,7 +64,7 @@ test.each([
   ['Since the deploy', ['failedEarly', 'failedLate', 'holds', 'quick', 'tries', 'waits']],
 ])('%s', async (view, names) => expect(await listed(view)).toEqual(names))
 
-test('a view has an address by its name, also one that all share', async () => {
+test('a view has an address by its name, also a shared one', async () => {
   const to = async (view: string) => reader.get(`/ui/jobs?view=${encodeURIComponent(view)}`)
   expect((await to('At limits')).headers.get('location')).toBe('/ui/jobs?waits=limit')
   await pages.engine.views.set('mine & yours', { query: 'class=slow', by: 'somebody' })

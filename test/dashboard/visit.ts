@@ -1,5 +1,5 @@
-// A visit to a page in a browser: somebody comes with a session, uses the page, and leaves. Whatever the browser has complained
-// of by then is a fault: errors and warnings of its console, where a breach of the policy is told too.
+// A visit to a page in a browser: a user comes with a session, uses the page, and leaves. Every complaint of the
+// browser is a fault: errors and warnings of its console, including violations of the policy.
 
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
@@ -12,15 +12,15 @@ export type Site = Awaited<ReturnType<typeof serve>>
 
 export type Visit = Look & {
   path: string
-  /** Who comes: the scopes of a key that is made for it, or a key; nobody said is who has the key of the deployment. */
+  /** The visitor: scopes of a new key, or a key. By default the key of the deployment. */
   as?: Scope[] | string
-  /** What the browser may complain of, because of what is done there. */
+  /** Complaints that the actions of this visit cause. */
   allowed?: RegExp
-  /** Whether what is copied can be read. */
+  /** True if the copied text can be read. */
   clipboard?: boolean
-  /** Done before the page is asked for. */
+  /** Runs before the page is requested. */
   before?: (page: Page) => Promise<unknown> | unknown
-  /** What has to be there before the page is used: a selector. */
+  /** A selector that must exist before the page is used. */
   ready?: string
 }
 
@@ -31,7 +31,7 @@ async function keyOf({ engine }: Site, who: Scope[] | string): Promise<string> {
 
 export type Visitor = Awaited<ReturnType<typeof arrive>>
 
-/** A window at a page, which `leave` closes. The link that logs in leads there at once. */
+/** A window at a page, which `leave` closes. The login link opens it directly. */
 export async function arrive(browser: Browser, site: Site, about: Visit) {
   const { path, as: who = KEY, allowed, clipboard, before, ready, ...look } = about
   const window = await openWindow(browser, look)
@@ -60,7 +60,7 @@ export async function leave({
 }
 
 /**
- * Also where something is not as it should be the window is closed: it would go on asking while others are looked at.
+ * The window is closed after a fault too, because it would continue to send requests during later tests.
  *
  * @example await visit(browser, site, { path: '/jobs', as: ['read'] }, (page) => page.getByText('7 jobs').waitFor())
  */
@@ -83,7 +83,7 @@ export async function visit(
 type Use = (page: Page, status: number) => Promise<unknown>
 
 /**
- * Visits of somebody with a key of these scopes, all in one browser to one site. `usual`: what holds for each of them.
+ * Visits of a user with a key of these scopes, all in one browser to one site. `usual`: options of each visit.
  *
  * @example const as = visits(() => [browser, site]); await as(['read'], '/jobs', (page) => page.getByText('7 jobs').waitFor())
  */

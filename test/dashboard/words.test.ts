@@ -1,4 +1,4 @@
-// What pages say: numbers, times, values, filters, reasons, timelines. Pure, so each is told by examples.
+// Texts of pages: numbers, times, values, filters, reasons, timelines. They are pure functions, so examples suffice.
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -63,7 +63,7 @@ test.each([
   [ownPath('/jobs?status=failed'), '/jobs?status=failed'],
 ])('%s', (is, expected) => expect(is).toBe(expected))
 
-test('pages say what is so, and never what nobody asked for', () => {
+test('pages state facts, without comments', () => {
   const root = new URL('../../src/dashboard/', import.meta.url)
   const said = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
     (file) => /\.tsx?$/.test(file) && !file.startsWith('built'),
@@ -78,7 +78,7 @@ test.each([
   ['4h', 4],
   ['24h', 1],
   ['7d', 3],
-])('a column of %s stands for %i minutes or hours', (name, n) => expect(perOf(rangeOf(name))).toBe(n))
+])('a column of %s means %i minutes or hours', (name, n) => expect(perOf(rangeOf(name))).toBe(n))
 
 test.each([
   ['card # declined', 'card 4242 declined', 'card [4242] declined'],
@@ -89,7 +89,7 @@ test.each([
   ['nothing varies', 'nothing varies', 'nothing varies'],
   ['card # declined', 'something else', 'card [#] declined'],
   ['', '', ''],
-])('of the kind %j the example %j varies as %j', (message, example, marked) =>
+])('the kind %j varies the example %j as %j', (message, example, marked) =>
   expect(
     varyingIn(message, example)
       .map(({ text, varies }) => (varies ? `[${text}]` : text))
@@ -105,7 +105,7 @@ describe('values', () => {
     expect(text).toBe('{\n  "big": 12345678901234567890,\n  "a": [\n    1.0,\n    {}\n  ],\n  "b": "x"\n}')
   })
 
-  test('that are bytes are said by their size, and texts that look alike are texts', () => {
+  test('bytes are shown as their size, and texts that look alike are texts', () => {
     const bytes = encodeValue({ photo: new Uint8Array(300), n: 1 })
     expect(textOf(bytes).text).toBe('{"photo":‹binary, 300 bytes›,"n":1}')
     expect(
@@ -116,13 +116,13 @@ describe('values', () => {
     expect(textOf('{"$bin":"AAAA"}' as Encoded).text).toBe('{"$bin":"AAAA"}')
   })
 
-  test('of members that are called like secrets are covered', () => {
+  test('members with secret names are hidden', () => {
     const pieces = pretty('{"token":"sk_live","name":"ana","password":7}')
     const covered = pieces.filter((_, at) => isSecret(pieces, at)).map(({ text }) => text)
     expect(covered).toEqual(['"sk_live"', '7'])
   })
 
-  test('cover on one line what is called like a secret', () => {
+  test('hide values of secret names on one line', () => {
     const line = (json: string, most?: number) => textOf(json as never, most).text
     expect(line('{"api_key": "sk\\"1", "n":[{"Token":7}],"tokens":[1]}')).toBe(
       '{"api_key": "•••", "n":[{"Token":"•••"}],"tokens":[1]}',
@@ -130,14 +130,14 @@ describe('values', () => {
     expect(line('{"secret":"abcdefgh"}', 15)).toBe('{"secret":"•••"')
   })
 
-  test('show control characters and those that turn text by their codes', () => {
+  test('show the codes of control characters and of characters that change the direction of text', () => {
     expect(plain('a\u0000b\u202Ec')).toBe('a\\u0000b\\u202ec')
     expect(textOf(JSON.stringify('x'.repeat(300)), 10)).toEqual({ text: '"xxxxxxxxx', length: 302, isCut: true })
     expect(said('"hello"')).toBe('hello')
   })
 })
 
-test('frames of libraries are told apart from those of whoever wrote the function', () => {
+test('frames of libraries are distinguished from own frames', () => {
   const stack = [
     'Error: no\u202e space',
     '  left',
@@ -157,7 +157,7 @@ test('frames of libraries are told apart from those of whoever wrote the functio
   expect(stackParts('[redacted]')).toEqual([{ isForeign: false, lines: ['[redacted]'] }])
 })
 
-test('what stands in args is a part of the filter, by its path', () => {
+test('a value in args is a part of the filter, by its path', () => {
   const query = new URLSearchParams('status=failed&args.order.id=4711&args.=x&args.paid=')
   expect(tokensOf(query)).toEqual([
     { name: 'status', value: 'failed' },
@@ -204,7 +204,7 @@ test('the filter is the query string', () => {
   expect(typed('#48231')).toEqual({ job: '48231' })
 })
 
-describe('what happened to a job', () => {
+describe('the history of a job', () => {
   const reason = (code: string, data: Reason['data'] = {}, more: Partial<Reason> = {}): Reason => ({
     code,
     message: 'in other words',
@@ -239,9 +239,9 @@ describe('what happened to a job', () => {
 
   test.each<[string, Partial<JobRow>, ReturnType<typeof happened>]>([
     ['ready', {}, { text: 'It is ready in queue mail' }],
-    ['a pull', { reason: reason('PULL') }, { text: 'It waits for a program that claims it' }],
+    ['a pull', { reason: reason('PULL') }, { text: 'It waits for a pull worker to claim it' }],
     ['a limit', { reason: reason('LIMITED', { limit: 'stripe' }) }, { text: 'Limit stripe is full' }],
-    ['later', { reason: reason('DUE', {}, { until }) }, { text: 'It is to run', at }],
+    ['later', { reason: reason('DUE', {}, { until }) }, { text: 'It is scheduled to run', at }],
     ['a slot', { reason: reason('REPEAT', {}, { until }) }, { text: 'It repeats: the next slot is', at }],
     ['a lock', { reason: reason('LOCKED', {}, { until }) }, { text: 'It is locked: the lock ends', at }],
     [
@@ -255,9 +255,9 @@ describe('what happened to a job', () => {
     ['a message', { reason: reason('MESSAGE', { channel: '/a' }) }, { text: 'It waits for a message on channel /a' }],
     ['its shutdown run', { status: 'terminating' }, { text: 'ends, after its shutdown run' }],
     ['nobody', { status: 'failed', reason: reason('FAILED'), message: 'no' }, { text: 'no' }],
-    ['nobody, as it is done', { status: 'completed', reason: reason('COMPLETED') }, { text: '' }],
+    ['no cause, because it is completed', { status: 'completed', reason: reason('COMPLETED') }, { text: '' }],
     [
-      'nobody, as it was cancelled',
+      'no cause, because it was cancelled',
       { status: 'terminated', reason: reason('CANCELLED') },
       { text: 'It was cancelled' },
     ],
@@ -266,13 +266,13 @@ describe('what happened to a job', () => {
       { status: 'running', ranAt: NOW - 5, progress: '0.34' as Encoded, reason: null },
       { text: '34 % done, runs for', at: { of: 'since', moment: NOW - 5 } },
     ],
-  ])('is told where it waits for %s', (_, more, told) => expect(happened({ ...job, ...more })).toEqual(told))
+  ])('is shown while it waits for %s', (_, more, told) => expect(happened({ ...job, ...more })).toEqual(told))
 
-  test('a queue that is known to be paused comes first, and holds up only what is ready', () => {
+  test('a queue that is known to be paused comes first, and delays only ready jobs', () => {
     const paused = new Set(['mail'])
     expect(happened(job, paused).text).toBe('Queue mail is paused')
     expect(happened(job, new Set(['other'])).text).toBe('It is ready in queue mail')
-    expect(happened({ ...job, reason: reason('DUE', {}, { until }) }, paused).text).toBe('It is to run')
+    expect(happened({ ...job, reason: reason('DUE', {}, { until }) }, paused).text).toBe('It is scheduled to run')
   })
 
   test.each([
@@ -313,7 +313,7 @@ describe('a timeline', () => {
     ])
   })
 
-  test('draws long waits at one width, and says how long they were', () => {
+  test('draws long waits at one width, and prints their duration', () => {
     const rows = rowsOf({ job, runs, steps: [], family: [] }, 2 * DAY)
     const scale = scaleOf(0, 2 * DAY, busyIn(rows), true)
     expect(scale.breaks.map(({ length }) => length)).toEqual([DAY - 30, DAY - 20])
@@ -330,7 +330,7 @@ describe('a timeline', () => {
   })
 })
 
-test('a job that is waited for beside the chain, and that a limit holds up, is told with the numbers of the limit', () => {
+test('a job outside the chain that others wait for, and that waits at a limit, has the numbers of the limit', () => {
   const link = (job: number, reasons: object[]) => ({
     job,
     class: 'c',
@@ -358,7 +358,7 @@ test.each([
   [12.345, '12.35'],
 ])('%d of money is %s', (n, text) => expect(money(n)).toBe(text))
 
-test('prices are read from a setting, and what is none is refused', () => {
+test('prices are read from a setting, and invalid ones are refused', () => {
   expect(readPrices('run=0.00002, second=.5')).toEqual({ run: 0.00002, second: 0.5 })
   expect(readPrices('second=1')).toEqual({ run: 0, second: 1 })
   for (const text of ['', 'run', 'run=-1', 'ms=1', 'run=1;second=2'])
@@ -374,12 +374,12 @@ test.each([
   [{ failed: 9, hasMutes: true }, undefined, 9, '', /^9 failed; some kinds of errors are muted/],
   [{ failed: 9, hasMutes: true }, { ...kinds, at: NOW - 10 * MINUTE }, 9, '', /^9 failed; some kinds/],
   [{ failed: 9, hasMutes: true }, { ...kinds, looked: 0, silent: 0 }, 9, '', /^9 failed; some kinds/],
-  [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed; 7 of kinds that are muted are left out'],
+  [{ failed: 9, hasMutes: true }, kinds, 2, 'bad', '2 failed; 7 of muted kinds are not counted'],
   [{ failed: 7, hasMutes: true }, { ...kinds, looked: 7 }, undefined, undefined, undefined],
-  // Of those that failed since the kinds were looked at nobody knows: they are not red.
-  [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /left out; 3 failed since the kinds of errors were looked at/],
-  [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed since the kinds/],
-  [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed; 7 of kinds/],
+  // Jobs that failed after the kinds were read have an unknown kind, so they are not red.
+  [{ failed: 12, hasMutes: true }, kinds, 2, 'bad', /not counted; 3 failed after the kinds of errors were counted/],
+  [{ failed: 12, hasMutes: true }, { ...kinds, silent: 9 }, 3, '', /^3 failed after the kinds/],
+  [{ failed: 1, hasMutes: true }, kinds, 1, 'bad', /^1 failed; 7 of muted kinds/],
   // More than are looked at.
   [
     { failed: 4_000, hasMutes: true },
@@ -389,7 +389,7 @@ test.each([
     'About 1,000 failed, by the newest 1,000; without muted kinds',
   ],
   [{ failed: 4_000, hasMutes: true }, { ...kinds, silent: 9, isAll: false }, undefined, undefined, undefined],
-] as const)('beside Jobs, %j with %j are the number %s %s', (known, seen, n, kind, title) => {
+] as const)('next to Jobs, %j with %j are the number %s %s', (known, seen, n, kind, title) => {
   const sign = failedSign({ ...known, now: NOW }, seen)
   expect([sign?.n, sign?.kind]).toEqual([n, kind])
   if (title !== undefined) expect(sign!.title).toMatch(title)

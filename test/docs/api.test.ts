@@ -2,12 +2,13 @@
 
 import { expect, test } from 'vitest'
 import type * as z from 'zod'
+import { type Example, readExamples } from '../../infra/docs/openapi.ts'
 import { table as client } from '../../src/client/table.generated.ts'
 import { facades } from '../../src/facades/index.ts'
-import { describer } from '../../src/http/openapi.ts'
+import { describer, openapi } from '../../src/http/openapi.ts'
 import type { Schema } from '../../src/http/openapi-types.ts'
 import type { Route } from '../../src/http/route.ts'
-import { list } from '../../src/http/routes.ts'
+import { list, listed } from '../../src/http/routes.ts'
 import { expectMade, table } from './made.ts'
 
 type Shape = Schema & { $ref?: string; properties?: Record<string, unknown>; anyOf?: Shape[] }
@@ -45,6 +46,46 @@ function row({ method, path, scope, forced, summary, query, body }: Route): stri
   ]
 }
 
+const examples = readExamples()
+const { paths } = openapi([...list, ...facades.flatMap(({ name, routes }) => listed(name, routes))], '')
+const operations = Object.values(paths).flatMap((methods) => Object.values(methods))
+/** Descriptions of the responses of each operation. */
+const responses = new Map(operations.map((operation) => [operation.operationId, operation.responses]))
+
+const WIDTH = 100
+
+/** JSON with each member that fits on a line. */
+function json(value: unknown, indent = ''): string {
+  const short = JSON.stringify(value)
+  if (value === null || typeof value !== 'object' || indent.length + short.length <= WIDTH) return short
+  const below = `${indent}  `
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const members = Array.isArray(value)
+    ? value.map((one) => json(one, below))
+    : Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${json(member, below)}`)
+  return `${open}\n${members.map((member) => below + member).join(',\n')}\n${indent}${close}`
+}
+
+const text = (value: unknown): string[] =>
+  value === undefined ? [] : [typeof value === 'string' ? value : json(value)]
+
+/** A call and its response, without the headers that every call has. */
+function block(name: string, method: string, { path, headers = {}, request, status, response }: Example): string {
+  const sent = [`${method} ${path}`, ...Object.entries(headers).map((header) => header.join(': ')), ...text(request)]
+  const answered = `${status} ${responses.get(name)![status]!.description}`
+  return ['```http', ...sent, '', answered, ...text(response), '```'].join('\n')
+}
+
+/** Text with lines of at most 116 characters. */
+const wrapped = (line: string): string => line.replace(/(.{1,116})(\s+|$)/g, '$1\n').trimEnd()
+
+type Named = Pick<Route, 'method' | 'summary' | 'description'> & { resource: string; verb: string }
+
+const section = ({ resource, verb, method, summary, description }: Named): string =>
+  `#### ${summary}\n\n${wrapped(description)}\n\n${block(`${resource}.${verb}`, method, examples[`${resource}.${verb}`]!)}`
+
+const sections = (all: readonly Named[]): string => all.map(section).join('\n\n')
+
 test('docs/api.md is what the table of routes says', async () => {
   const own = [...Map.groupBy(list, ({ resource }) => resource)]
   expect(list.length).toBeGreaterThan(100)
@@ -64,9 +105,12 @@ test('docs/api.md is what the table of routes says', async () => {
           `### ${resource}\n\n${table(
             ['route', 'does', 'scope', 'takes', 'client'],
             all.map((route) => row(route as Route)),
-          )}`,
+          )}\n\n${sections(all)}`,
       )
       .join('\n\n'),
-    facades: table(['route', 'does', 'system', 'client'], others),
+    facades: [
+      table(['route', 'does', 'system', 'client'], others),
+      ...facades.map(({ name, routes }) => `### ${name}\n\n${sections(listed(name, routes))}`),
+    ].join('\n\n'),
   })
 })

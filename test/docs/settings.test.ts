@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '../..')
 
 const rows = (all: Record<string, { means: string; without: string }>) =>
   table(
-    ['variable', 'means', 'without it'],
+    ['variable', 'means', 'default'],
     Object.entries(all).map(([name, { means, without }]) => [`\`${name}\``, means, without]),
   )
 

@@ -23,7 +23,7 @@ test('a removed key does not come back with the Idempotency-Key that it was made
   const { id, key } = await kit.engine.keys.add(about, call)
   expect(await kit.engine.keys.add(about, call)).toEqual({ id, key })
   await kit.engine.keys.remove(id)
-  await expect(kit.engine.keys.add(about, call)).rejects.toThrow(`the API key ${id} was made with this Idempotency-Key`)
+  await expect(kit.engine.keys.add(about, call)).rejects.toThrow(`this Idempotency-Key created the API key ${id}`)
   await kit.advance(25 * 3_600_000)
   const again = await kit.engine.keys.add(about, call)
   expect(again.key).not.toBe(key)

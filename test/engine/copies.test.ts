@@ -62,7 +62,7 @@ test('without kept inputs a copy starts with none, and a request for them names 
     expect(await resultOf((await kit.engine.jobs.copy(String(id), {})).id)).toBe(0)
     await expect(kit.engine.jobs.copy(String(id), { inputs: 'last' })).rejects.toMatchObject({
       code: 'REFUSED',
-      message: `job ${id}: expected inputs that a run has taken, got none: ${why}`,
+      message: `job ${id}: expected the inputs of its last run, got none: ${why}`,
     })
   }
 })

@@ -98,7 +98,9 @@ describe('a limit with a key for each customer', () => {
       kit.engine.jobs.enqueue([{ queue: 'default', class: 'broken', args: encodeValue(args) }])
     await expect(enqueue({})).rejects.toMatchObject({
       code: 'REFUSED',
-      message: expect.stringMatching(/^args: a limit of class broken makes its key of them: Cannot read properties/),
+      message: expect.stringMatching(
+        /^args: the key function of a limit of class broken failed: Cannot read properties/,
+      ),
     })
     await expect(enqueue({ customer: { id: '' } })).rejects.toThrow('expected text of 1 to 255 bytes, got ""')
   })

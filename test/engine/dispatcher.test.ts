@@ -33,7 +33,7 @@ const holding = defineWorker({
     await hold.promise
   },
 })
-/** It ends well before an invocation does that was answered. */
+/** It ends well before an invocation with a sent response ends. */
 const short = defineWorker({ class: 'short', timeout: 20_000, perform: (job) => void noop.perform(job) })
 /** It may take longer than an invocation is kept after its answer. */
 const long = defineWorker({ class: 'long', timeout: 28_000, perform: (job) => void noop.perform(job) })

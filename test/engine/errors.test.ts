@@ -113,7 +113,7 @@ describe('errors', () => {
     const { error } = (await kit.engine.errors.list({})).errors[0]!
     const now = Date.now()
     await expect(kit.engine.errors.mute(error, { muted: true, until: now - 1, by: 'ann' })).rejects.toThrow(
-      /^until: expected a moment to come, got /,
+      /^until: expected a time in the future, got /,
     )
     await kit.engine.errors.mute(error, { muted: true, until: now + 60_000, by: 'ann' })
     expect((await kit.engine.errors.list({})).errors).toHaveLength(1)

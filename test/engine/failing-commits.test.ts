@@ -76,7 +76,7 @@ let kit: Kit
 let inner: Client
 let spoiled: (script: string, words: string) => boolean = () => false
 const fault = () =>
-  new SidejobError('INTERNAL', 'one of our scripts failed in Redis', {
+  new SidejobError('INTERNAL', 'a script failed in Redis', {
     cause: new Error(`ERR lib/runtime/numbers.lua:14: table index is NaN near "what a user gave" ${large(2_000)}`),
   })
 const client: Client = {
@@ -159,7 +159,7 @@ describe('a failing run keeps its log entries', () => {
   })
 })
 
-describe('a run that brought too much', () => {
+describe('a run with too many changes', () => {
   test.each([
     ['big state', 'state field "page": expected at most 1048576 bytes, got 2097154'],
     ['big result', 'the result: expected at most 1048576 bytes, got 2097154'],
@@ -169,7 +169,7 @@ describe('a run that brought too much', () => {
     const id = await kit.make(name, { keepResult: true })
     await play()
     const { message } = await errorOf(id)
-    expect(message).toMatch(/^the run brought too much: /)
+    expect(message).toMatch(/^the changes of this run are too large: /)
     if (typeof says === 'string') expect(message).toContain(says)
     else expect(message).toMatch(says)
     expect(await kit.engine.jobs.get(String(id))).toMatchObject({ status: 'failed', attempt: 1 })

@@ -571,7 +571,7 @@ describe('a process that asks under a name', () => {
       410,
       {
         code: 'LOST',
-        message: `job ${beating.id} was terminated: end the run, what it has done counts`,
+        message: `job ${beating.id} was terminated: end the run; its changes are kept`,
         doc_url: 'http://sidejob.test/docs/errors#LOST',
       },
     ])
@@ -580,7 +580,7 @@ describe('a process that asks under a name', () => {
     expect(await kit.engine.jobs.state(String(beating.id))).toEqual({ saved: 'true' })
     expect(await refusal(commit(checking.token, { end: 'checkpoint', n: 1, state }))).toMatchObject({
       code: 'LOST',
-      message: `job ${checking.id} was terminated: nothing of this has been kept`,
+      message: `job ${checking.id} was terminated: the changes of this commit were not applied`,
     })
     expect(await kit.engine.jobs.state(String(checking.id))).toEqual({})
     for (const { id } of [beating, checking]) expect((await view(id)).status).toBe('terminated')
@@ -598,7 +598,7 @@ describe('a process that asks under a name', () => {
   test('is unknown before its first claim', async () => {
     expect(await ask('/v1/processes/host:6/signal', { signal: 'stop' })).toMatchObject({
       status: 404,
-      body: { error: { message: expect.stringContaining('no process called "host:6" has asked for work') } },
+      body: { error: { message: expect.stringContaining('no process called "host:6" has claimed jobs') } },
     })
     expect((await ask('/v1/processes/host:6/signal', { signal: 'die' })).status).toBe(400)
   })

@@ -205,7 +205,7 @@ describe('what is sent', () => {
     const { attempt, error } = await bare.engine.jobs.get(String(id))
     expect({ attempt, message: JSON.parse(error!).message }).toEqual({
       attempt: 1,
-      message: expect.stringContaining('nothing is sent unsigned: set SIDEJOB_WEBHOOK_SECRET'),
+      message: expect.stringContaining('requests must be signed: set SIDEJOB_WEBHOOK_SECRET'),
     })
     await bare.close()
   })
@@ -671,11 +671,13 @@ test.each([
   ['http://localhost:9/', 'localhost'],
   ['http://[::1]:9/', '[::1]'],
   ['http://169.254.169.254/latest', '169.254.169.254'],
-])('a worker inside our own network (%s) is not registered unless it is allowed', async (url, host) => {
+])('a worker inside the internal network (%s) is not registered unless it is allowed', async (url, host) => {
   const registered = jobOf(() => undefined, { push: { url }, retry: { max: 5 } })
   await expect(registered).rejects.toMatchObject({ path: ['push', 'url'] })
   await expect(registered).rejects.toThrow(`${host}`)
-  await expect(registered).rejects.toThrow('is inside our own network; SIDEJOB_ALLOW_HOSTS can allow it for workers')
+  await expect(registered).rejects.toThrow(
+    'is inside the internal network; SIDEJOB_ALLOW_HOSTS can allow it for workers',
+  )
 })
 
 /** Milliseconds that a job waits after its first failure. */

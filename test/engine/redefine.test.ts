@@ -89,7 +89,9 @@ test('the second of two concurrent changes is refused with the difference', asyn
   expect(refused.length).toBeGreaterThan(0)
   for (const { code, message } of refused) {
     expect(code).toBe('CONFLICT')
-    expect(message).toMatch(/^class resize was changed meanwhile: (timeout|retry\.max)(, retry\.max)?; look at it/)
+    expect(message).toMatch(
+      /^class resize was changed during this call: (timeout|retry\.max)(, retry\.max)?\. Get the class/,
+    )
   }
   // All successful changes are in force: the last of each member.
   const last = await kept()

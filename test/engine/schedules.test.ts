@@ -187,7 +187,7 @@ test('a terminated schedule can be created again by its name, the same or anothe
 
 test('a name of a job that does not repeat is not taken', async () => {
   const id = await kit.make('beat', { alias: ['desk'] })
-  await expect(kit.engine.schedules.set('desk', nightly())).rejects.toThrow(`alias desk is that of job ${id}`)
+  await expect(kit.engine.schedules.set('desk', nightly())).rejects.toThrow(`alias desk belongs to job ${id}`)
 })
 
 test('failing schedules are listed separately, with their error', async () => {

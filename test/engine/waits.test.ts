@@ -424,7 +424,7 @@ describe('effects outside of steps', () => {
     const id = await start('loose', { args: JSON.stringify(args), inputs: { in: ['1'] } })
     const { status, error, in: ports } = await view(id)
     expect(status).toBe('failed')
-    expect(JSON.parse(error!).message).toContain('put it into a step')
+    expect(JSON.parse(error!).message).toContain('move it into a step')
     expect(ports.in).toMatchObject({ size: 1 })
   })
 

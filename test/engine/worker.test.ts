@@ -642,7 +642,7 @@ describe('leases', () => {
       await new Promise((resolve) => job.signal.addEventListener('abort', resolve))
       told.resolve(job.signal.reason)
       await stopped.promise
-      job.write('out', 'what could be saved')
+      job.write('out', 'saved work')
     },
   })
   test('a run never learned that its job was terminated: now its signal aborts, and its end counts', async () => {
@@ -655,7 +655,7 @@ describe('leases', () => {
     expect((await told.promise).message).toBe('the job is to end: a caller has terminated it')
     stopped.resolve()
     await kit.rest(id, 'terminated')
-    expect(await valuesOf(id)).toEqual(['what could be saved'])
+    expect(await valuesOf(id)).toEqual(['saved work'])
   })
 
   const begun = signal()

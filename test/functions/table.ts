@@ -127,8 +127,8 @@ export const table: Record<string, Row[]> = {
       outDefaults: { out: 5 },
     }),
     row('null and false are values', { give: { in: [null, false, 0, ''] }, out: [null, false, 0, ''] }),
-    row('does so again', { give: { in: [1] }, out: [1] }, {}, { give: { in: [2, 3] }, out: [2, 3] }),
-    row('gives nothing for nothing', {}),
+    row('repeats this', { give: { in: [1] }, out: [1] }, {}, { give: { in: [2, 3] }, out: [2, 3] }),
+    row('returns nothing for nothing', {}),
     noSuchPort,
   ],
 
@@ -173,7 +173,7 @@ export const table: Record<string, Row[]> = {
       { after: '50s', out: ['a'] },
       { after: '100s' },
     ),
-    row('a delay that is no number fails', {
+    row('a delay must be a number', {
       give: { delay: ['10'], in: [1] },
       error: /port delay .*expected number/,
       left: { in: 1 },
@@ -244,7 +244,7 @@ export const table: Record<string, Row[]> = {
       error: /more than 10000 values/,
     }),
     row('more than 1 MiB fails', { give: { filter: ['"x" * 1100000'], in: [null] }, error: /more than 1048576 bytes/ }),
-    row('a filter that is no text fails', {
+    row('a filter must be a text', {
       give: { filter: [null], in: [1] },
       error: /port filter .*expected string/,
     }),
@@ -298,7 +298,7 @@ export const table: Record<string, Row[]> = {
       give: { __graph: [null, { nodes: 7 }, { nodes: {} }] },
       left: { __graph: 0 },
     }),
-    row('a graph that is none fails, and stays', {
+    row('an invalid graph fails, and stays in its port', {
       give: { __graph: [null] },
       error: /the graph: the body: expected an object, got null/,
       left: { __graph: 1 },
@@ -318,7 +318,7 @@ export const table: Record<string, Row[]> = {
       },
       error: /edges\[0\]\.to\.node: there is no node "b"/,
     }),
-    row('a job that is to be adopted has to be there', {
+    row('an adopted job must exist', {
       give: { __graph: [{ nodes: { a: { class: 'x', init: 999 } } }] },
       error: /nodes\.a\.init: job 999 does not exist/,
     }),
@@ -369,7 +369,7 @@ export const table: Record<string, Row[]> = {
       out: [[[1]], []],
     }),
     row('a size below 1 fails', { give: { size: [0], in: [[1]] }, error: /port size .*positive number/ }),
-    row('a size that is no number fails', { give: { size: ['3'], in: [[1]] }, error: /port size .*positive number/ }),
+    row('a size must be a number', { give: { size: ['3'], in: [[1]] }, error: /port size .*positive number/ }),
   ],
 
   join: [
@@ -398,7 +398,7 @@ export const table: Record<string, Row[]> = {
       left: { sep: 1 },
     }),
     row('nothing is empty text', { give: { in: [[]] }, out: [''] }),
-    row('a separator that is no text fails', { give: { sep: [null], in: [[1]] }, error: /port sep .*expected string/ }),
+    row('a separator must be a text', { give: { sep: [null], in: [[1]] }, error: /port sep .*expected string/ }),
     row('a value other than a list fails', { give: { in: ['text'] }, error: /port in .*expected array/ }),
   ],
 
@@ -462,7 +462,7 @@ export const table: Record<string, Row[]> = {
       { give: { each: ['a'] }, out: { each: [2], out: [['a']] }, status: 'suspended' },
       { give: { each: ['b'] }, out: [['b']] },
     ),
-    row('nothing comes back at once as nothing', { give: { in: [[], {}] }, out: [[], []] }),
+    row('an empty value comes back immediately', { give: { in: [[], {}] }, out: [[], []] }),
     row('null comes back as null', { give: { in: [[1]], each: [null] }, out: { each: [1], out: [[null]] } }),
     row('without a list it reads nothing', { give: { each: [1] }, left: { each: 1 } }),
     rowWith({ in: { in: { default: [1] } } }, 'a default list fails', { error: /cannot have a default/ }),
@@ -594,7 +594,7 @@ export const table: Record<string, Row[]> = {
       give: { n: [2], ordered: ['true'], repeat: [1], in: [['a', 'b']] },
       out: [[['a', 'b']]],
     }),
-    row('equal elements are different ones', { give: { n: [1], in: [[7, 7]] }, out: [[[7], [7]]] }),
+    row('equal elements count as different', { give: { n: [1], in: [[7, 7]] }, out: [[[7], [7]]] }),
     rowWith({ in: { in: { default: [1, 2] } } }, 'zero elements have one permutation; out of range there is none', {
       give: { n: [0, 3, -1] },
       out: [[[]], [], []],
@@ -688,7 +688,7 @@ export const table: Record<string, Row[]> = {
         [2, 2],
       ],
     }),
-    row('less than none fails', { give: { times: [-1], in: [1] }, error: /port times / }),
+    row('a negative number fails', { give: { times: [-1], in: [1] }, error: /port times / }),
     row('text fails', { give: { times: ['2'], in: [1] }, error: /port times .*expected number/ }),
     row('null fails', { give: { times: [null], in: [1] }, error: /port times .*expected number/ }),
   ],
@@ -701,7 +701,7 @@ export const table: Record<string, Row[]> = {
       left: { in: 0 },
     }),
     row(
-      'follows what comes',
+      'follows later values',
       { give: { in: [true] }, outDefaults: { out: true } },
       { give: { in: [false] }, outDefaults: { out: false } },
       { give: { in: [null] }, outDefaults: { out: null } },
@@ -726,7 +726,7 @@ export const table: Record<string, Row[]> = {
       give: { sep: [' '], in: ['  now  is\tthe \n time '] },
       out: [['now', 'is', 'the', 'time']],
     }),
-    row('the separator is no pattern', {
+    row('the separator is not a pattern', {
       give: { sep: ['.', '$1'], in: ['a.b', 'a$1b'] },
       out: [
         ['a', 'b'],
@@ -734,7 +734,7 @@ export const table: Record<string, Row[]> = {
       ],
     }),
     row('a value other than text fails', { give: { in: [5] }, error: /port in .*expected string/ }),
-    row('a separator that is no text fails', { give: { sep: [null], in: ['a'] }, error: /port sep .*expected string/ }),
+    row('a separator must be a text', { give: { sep: [null], in: ['a'] }, error: /port sep .*expected string/ }),
   ],
 
   wait: [
@@ -771,7 +771,7 @@ export const table: Record<string, Row[]> = {
     rowWith({ in: { in: { default: 'd' }, trigger: { default: 0 } } }, 'defaults alone become the default', {
       outDefaults: { out: 'd' },
     }),
-    row('gives nothing for nothing', {}),
+    row('returns nothing for nothing', {}),
     noSuchPort,
   ],
 

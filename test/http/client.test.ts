@@ -92,7 +92,7 @@ test('one job returns one answer, a list returns a list, and the types agree', a
   // @ts-expect-error the class is missing
   await expect(client.jobs.enqueue({ queue: 'core' })).rejects.toThrow('class: is missing')
   // @ts-expect-error a port is in or out
-  await expect(client.ports.look(7, 'up', 'left')).rejects.toThrow('is no route')
+  await expect(client.ports.look(7, 'up', 'left')).rejects.toThrow('does not exist')
 })
 
 test('names in a path are encoded, a channel keeps its slashes', async () => {

@@ -18,7 +18,7 @@ const post = (path: string, body = '{}'): BadRequest => ({
 
 const withKey = (key: string) => ({ as: key as BadRequest['as'] })
 
-/** An app whose one key is this. */
+/** An app with this one key. */
 function keyed(known: Partial<KnownKey>, verbs: Parameters<typeof fakeEngine>[0] = {}) {
   const { engine, calls } = fakeEngine(verbs)
   const key: KnownKey = { id: 'k1', name: 'ci', scopes: ['admin'], ...known }

@@ -1647,7 +1647,7 @@ describe('listening', () => {
     expect((await opens(['write']).ask({ ...ask('GET', '/v1/subscribe/a/b?token=t'), ...without })).status).toBe(403)
     const { ask: unknown } = setUp()
     const refused = await unknown({ ...ask('GET', '/v1/subscribe/a/b?token=t'), ...without })
-    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining('not for this address')])
+    expect([refused.status, await refused.text()]).toEqual([401, expect.stringContaining('stream token is invalid')])
   })
 
   test('the engine hears when the listener goes', async () => {

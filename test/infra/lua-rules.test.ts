@@ -218,7 +218,7 @@ describe('modules', () => {
     ],
   ])('%s are refused', (_, files, says) => expect(() => lib(files as never)).toThrow(says))
 
-  test('a script has only what it reaches, and what is added to the tables that it has', () => {
+  test('a script has only the statements that it reaches, and additions to its tables', () => {
     const library = new Library(
       texts({
         a: [
@@ -352,7 +352,7 @@ const NOT_GONE: Record<string, string> = {
   'run/packed.finish → run/packed.use_ports': 'it did nothing',
 }
 
-test('what commit leaves to commit_verbs is reached only where no plain batch comes', () => {
+test('only commits without plain batches reach the statements of commit_verbs', () => {
   const { units, idle } = scripts.get('commit')!
   const own = new Set(units)
   const ways = units

@@ -282,7 +282,7 @@ describe.skipIf(kind === 'embedded')('budgets on redis-server (the embedded Redi
       expect(billed, JSON.stringify(commands)).toBeLessThanOrEqual(2)
       sum += billed
     }
-    // Each second tick is written down.
+    // Every second tick is recorded.
     expect(sum).toBe(9)
   })
 

@@ -21,7 +21,7 @@ import type { Script } from '../../src/redis/script.ts'
 import { createStore } from '../../src/redis/store.ts'
 import type { ClaimedJob, CommitRequest, LaneRequest, Ring } from '../../src/redis/types.ts'
 
-/** Scripts by name that take the place of those committed. */
+/** Scripts by name that replace the committed ones. */
 /** The stored form of a record. */
 export const encodeRecord = (record: JobRecord): string =>
   JSON.stringify(

@@ -58,9 +58,9 @@ describe('a refusal of Redis', () => {
     ],
     ['ERR max requests limit exceeded. Limit: 500000, Usage: 500000', 400, 507, 'FULL', /larger plan/],
     ['ERR DB capacity quota exceeded', 400, 507, 'FULL', /delete jobs/],
-    ['ERR max single record size exceeded', 400, 507, 'FULL', /wait in one queue\): spread them over more queues/],
+    ['ERR max single record size exceeded', 400, 507, 'FULL', /of one queue\): use more queues/],
     ['LOADING Redis is loading the dataset in memory', 500, 503, 'UNAVAILABLE', /busy/],
-    ['ERR Error running script: @user_script:2: private thing', 400, 500, 'INTERNAL', /one of our scripts/],
+    ['ERR Error running script: @user_script:2: private thing', 400, 500, 'INTERNAL', /a script failed/],
     ['something new', 500, 503, 'UNAVAILABLE', /something new/],
   ])('%s', async (error, status, shown, code, says) => {
     refuse(error, status)

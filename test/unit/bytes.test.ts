@@ -6,7 +6,7 @@ import { readUpTo } from '../../src/core/bytes.ts'
 const text = (bytes: Uint8Array | undefined) => bytes && new TextDecoder().decode(bytes)
 
 /**
- * Streams that give these chunks: of bytes, as requests are, and such as anybody can make. `taken` counts the chunks
+ * Streams of these chunks: byte streams, as requests have, and plain ones, as any code can create. `taken` counts the chunks
  * read.
  */
 function streams(chunks: string[]) {

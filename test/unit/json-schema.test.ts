@@ -47,7 +47,7 @@ test.each<[unknown, unknown, string]>([
     { a: 'x' },
     'a: expected a number, got "x"',
   ],
-  [{ oneOf: [{ type: 'number' }, { type: 'integer' }] }, 1, ': expected only one of 2 forms, got 1 that fits 2'],
+  [{ oneOf: [{ type: 'number' }, { type: 'integer' }] }, 1, ': expected only one of 2 forms, got 1, which matches 2'],
   [{ not: { type: 'null' } }, null, ': expected another value, got null'],
   [byKind, 'ab', ': expected at most 1 characters, got "ab"'],
   [byKind, [], ': expected a number, got a list of 0'],

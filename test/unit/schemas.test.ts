@@ -15,6 +15,7 @@ import {
   portName,
   queueName,
   ref,
+  span,
 } from '../../src/core/schemas.ts'
 
 test('a job is read inward: durations and times in milliseconds, values closed', () => {
@@ -45,6 +46,13 @@ test('the places of closed values follow from the shape', () => {
     members: { a: 'closed', b: { each: { items: 'closed' } }, d: 'moment' },
   })
   expect(closedIn(shape)).toEqual({ a: CLOSED, b: each(list(CLOSED)), d: OPEN })
+})
+
+test('a moment, a duration or a value with a description of its own is found too', () => {
+  const described = { at: moment.meta({ description: 'x' }), took: span.meta({ description: 'y' }) }
+  expect(places(z.object({ ...described, args: closed.meta({ description: 'z' }) }))).toEqual({
+    members: { at: 'moment', took: 'span', args: 'closed' },
+  })
 })
 
 test('the options of a union are laid over each other', () => {

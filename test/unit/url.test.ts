@@ -1,4 +1,4 @@
-// Addresses that we may call for users: none inside our own network, in any notation.
+// Addresses that we may call for users: none inside the internal network, in any notation.
 
 import { describe, expect, test } from 'vitest'
 import { SidejobError } from '../../src/core/errors.ts'
@@ -133,7 +133,7 @@ describe('called', () => {
 
   test('the error names the refused address, and how to allow it', () => {
     expect(() => callable('http://10.0.0.1/secret', [], 'downloads')).toThrow(
-      '10.0.0.1 is inside our own network; SIDEJOB_ALLOW_HOSTS',
+      '10.0.0.1 is inside the internal network; SIDEJOB_ALLOW_HOSTS',
     )
   })
 })

@@ -65,7 +65,7 @@ export async function startStrict({
   const lines = createInterface({ input: child.stdout })
   const first = await Promise.race([
     new Promise<string>((resolve) => lines.once('line', resolve)),
-    exited.then(() => Promise.reject(new Error('the strict Redis did not start: what it says stands above'))),
+    exited.then(() => Promise.reject(new Error('the strict Redis did not start; see its output above'))),
   ])
   child.unref()
   for (const pipe of [child.stdin, child.stdout]) (pipe as unknown as { unref(): void }).unref()

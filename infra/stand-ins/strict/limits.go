@@ -1,5 +1,4 @@
-// Limits of a plan, with the vendor's error texts. Records are measured by Redis itself, when what was added since
-// could have filled them.
+// Limits of a plan, with the vendor's error texts. Redis measures a record when additions may have filled it.
 package main
 
 import (
@@ -14,12 +13,12 @@ const maxKey = 32 * 1024
 type limits struct {
 	record, monthly, perSecond int64
 	mutex                      sync.Mutex
-	// Commands as they are billed: those from outside and those of scripts; and those of the second that began at `since`.
+	// Billed commands: from clients, from scripts, and in the second that began at `since`.
 	outside, inside, inSecond int64
 	since                     time.Time
 	// Time of scripts without their commands.
 	lua time.Duration
-	// What each record holds at the most: as measured, and all that was added since.
+	// Maximum size of each record: its measured size plus all later additions.
 	sizes map[string]int64
 }
 
@@ -87,7 +86,7 @@ func (l *limits) refusal(behind *link, verb string, words [][]byte) string {
 	return ""
 }
 
-// Size of a record with an addition. It is measured where it might be too large, and may have shrunk since.
+// Size of a record with an addition. Measures the record if it might be too large, because it may have shrunk.
 func (l *limits) sizeWith(behind *link, key string, added int64, anew bool) int64 {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -144,7 +143,7 @@ func keysOf(verb string, words [][]byte) [][]byte {
 	return words[1:2]
 }
 
-// The bytes that a command adds to each record: its words, and what the server takes beside them for an entry.
+// The bytes that a command adds to each record: its words, and the server's overhead for an entry.
 func growth(verb string, words [][]byte) map[string]int64 {
 	added := map[string]int64{}
 	switch {

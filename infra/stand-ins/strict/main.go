@@ -1,5 +1,5 @@
 // A strict Redis for tests: RESP in front of a redis-server, with scripts in gopher-lua and the limits of a plan as
-// refusals. Whatever is no script goes through as it is; a script has the whole database to itself, as at the vendor.
+// refusals. Plain commands pass through unchanged. A script runs alone, as at the vendor.
 package main
 
 import (
@@ -16,7 +16,7 @@ import (
 )
 
 func main() {
-	registers := flag.Bool("registers", false, "read a script from the input and say what each of its functions takes")
+	registers := flag.Bool("registers", false, "read a script from the input and print the registers of each function")
 	backend := flag.String("redis", "127.0.0.1:6379", "the redis-server behind")
 	port := flag.Int("port", 0, "the port to listen on; 0 takes a free one")
 	each := flag.Bool("compile-each", false, "compile a script at each call instead of once")
@@ -32,7 +32,7 @@ func main() {
 	serve(&server{address: *backend, limits: limits, compileEach: *each}, *port)
 }
 
-// Serves until the input ends: that is when whoever started this is gone.
+// Serves until the input ends, which means that the parent process has ended.
 func serve(s *server, port int) {
 	listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
 	if err != nil {

@@ -31,7 +31,7 @@ type scripts struct {
 	state  *lua.LState
 	mutex  sync.Mutex
 	known  map[string]*script
-	// How long the script that runs has waited for the server behind: at the vendor's there is no way to it.
+	// Time that the current script has waited for the server. The vendor's scripts do not wait, because they run inside it.
 	waited time.Duration
 }
 
@@ -149,7 +149,7 @@ func (s *scripts) run(verb string, words [][]byte) []byte {
 	return reply
 }
 
-// A table with `err` is the error itself; anything else is told with where it happened.
+// A table with `err` is the error itself; any other error is reported with its line.
 func faultOf(err error) string {
 	if fault, ok := err.(*lua.ApiError); ok {
 		if table, ok := fault.Object.(*lua.LTable); ok {
@@ -301,7 +301,7 @@ func toLua(l *lua.LState, reply []byte) (lua.LValue, []byte) {
 	return list, rest
 }
 
-// What a script returns, as a reply: numbers lose their fractions, a list ends at its first nil.
+// Converts the result of a script to a reply: numbers lose their fractions, a list ends at its first nil.
 func toReply(l *lua.LState, value lua.LValue, reply []byte) []byte {
 	switch value := value.(type) {
 	case lua.LNumber:
@@ -338,7 +338,7 @@ type use struct {
 	Upvalues  int `json:"upvalues"`
 }
 
-// What each function of the script on the input takes, as JSON; the first is the script itself.
+// Prints the registers of each function of the script on the input, as JSON; the first is the script itself.
 func printRegisters() {
 	text, _ := io.ReadAll(os.Stdin)
 	proto, err := compile(string(text))

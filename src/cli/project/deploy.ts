@@ -32,7 +32,7 @@ export const deploy: Command = {
     'dry-run': { type: 'boolean', does: 'only print the plan and missing settings' },
     cron: {
       type: 'boolean',
-      does: 'default; --no-cron leaves the tick to QStash and removes its cron trigger, not yours',
+      does: 'default; --no-cron leaves the tick to QStash and removes the cron trigger of sidejob',
     },
   },
   async run(_client, given, { print }, [folder = '.']) {

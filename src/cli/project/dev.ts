@@ -37,7 +37,7 @@ export const dev: Command = {
       type: 'string',
       does: 'embedded, server or redis://…; by default redis-server if installed, else embedded',
     },
-    memory: { type: 'boolean', does: 'keep no data after the end' },
+    memory: { type: 'boolean', does: 'discard all data at the end' },
   },
   async run(_client, given, { print, note }, [project = '.']) {
     const { startDev } = await import('../../dev/index.ts')

@@ -290,7 +290,7 @@ class Reader {
     return builder.done(made)
   }
 
-  /** Goes in at an opening bracket; answers whether an element comes. */
+  /** Enters at an opening bracket; returns whether an element follows. */
   private enter(open: number): boolean {
     if (++this.depth > this.options.depth) this.tooDeep()
     this.at++
@@ -386,7 +386,7 @@ class Reader {
   }
 
   private repeated(name: string, at: number): never {
-    throw new JsonError('REPEATED', this.text, at, `expected each name once, ${JSON.stringify(name)} came again`)
+    throw new JsonError('REPEATED', this.text, at, `expected each name once, got ${JSON.stringify(name)} twice`)
   }
 }
 

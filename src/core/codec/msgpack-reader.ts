@@ -233,6 +233,6 @@ class Reader {
   }
 
   private repeated(name: string, at: number): never {
-    throw new MsgpackError('REPEATED', at, `expected each name once, ${JSON.stringify(name)} came again`)
+    throw new MsgpackError('REPEATED', at, `expected each name once, got ${JSON.stringify(name)} twice`)
   }
 }

@@ -32,7 +32,7 @@ export class MsgpackError extends SidejobError {
   }
 }
 
-/** Answers whether MessagePack has an integer type that holds it. */
+/** Returns whether MessagePack has an integer type for it. */
 export const fits64 = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
 
 // Up to this length a string of ASCII, which most names are, is quicker copied here than sent through the platform's coders.

@@ -354,7 +354,10 @@ class Look {
     const fitting = faults.filter((fault) => !fault).length
     if (fitting === 1 || (fitting > 1 && !isOnly)) return undefined
     if (fitting > 1)
-      return { path, message: `expected only one of ${forms.length} forms, got ${shown(value)} that fits ${fitting}` }
+      return {
+        path,
+        message: `expected only one of ${forms.length} forms, got ${shown(value)}, which matches ${fitting}`,
+      }
     const deepest = (faults as Fault[]).toSorted((a, b) => b.path.length - a.path.length)
     if (deepest.length === 1 || deepest[0]!.path.length > (deepest[1]?.path.length ?? 0)) return deepest[0]
     return { path, message: `expected one of ${forms.length} forms, got ${shown(value)}` }

@@ -157,7 +157,7 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
 }
 
 /** An aggregation: its name, and how many of its jobs may run at once if it is new. */
-const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
+const groupId = label.refine((id) => !isCallbackGroup(id), 'expected no internal group, callback:…')
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
   .meta({ description: 'a limit whose key the job sets; groups take turns at limits that they share' })
@@ -184,10 +184,7 @@ export const webhookSecret = z.string().regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0
 
 const callbackOptions = {
   headers: requestHeaders
-    .refine(
-      (headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)),
-      'expected no header that is ours',
-    )
+    .refine((headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)), 'expected no reserved header')
     .optional(),
   secret: webhookSecret.optional(),
   /** Delays before the second try, the third, …; in place of the usual ones. */

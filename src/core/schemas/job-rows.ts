@@ -121,10 +121,9 @@ const paged = {
     description:
       'total number of matches, if an index has it: for one queue and statuses at rest, without other conditions',
   }),
-  newest: z
-    .int()
-    .optional()
-    .meta({ description: 'newest id, if the list continues by ids: jobs from here down to the cursor were searched' }),
+  newest: z.int().optional().meta({
+    description: 'newest id, if the list continues by ids: jobs from this id down to the cursor were searched',
+  }),
 }
 
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
@@ -154,7 +153,7 @@ export const errorKindInput = z
   })
   .refine(({ muted, until }) => muted || until === undefined, {
     path: ['until'],
-    message: 'expected no member when unmuting a kind',
+    message: 'expected no other member when unmuting',
   })
 
 export const errorKindMuted = z.object({
@@ -165,7 +164,7 @@ export const errorKindMuted = z.object({
 export type MutedKind = z.output<typeof errorKindMuted>
 
 export const errorKindView = z.object({
-  error: z.string().meta({ description: 'kind, as the filters of lists and bulk actions accept it' }),
+  error: z.string().meta({ description: 'id of the kind, for filters of lists and bulk actions' }),
   class: z.string(),
   queues: z.array(z.string()),
   message: z.string().meta({ description: 'message without numbers, ids, quoted texts, times, paths and addresses' }),
@@ -196,15 +195,14 @@ export type ErrorPage = z.output<typeof errorPage>
 export const bulkPreview = z.object({
   fits: z.int().meta({ description: 'number of jobs that the action would change' }),
   looked: z.int().meta({ description: 'number of jobs that were counted or passed over' }),
-  more: z.boolean().meta({ description: 'older jobs were not counted: continue with the cursor' }),
+  more: z.boolean().meta({ description: 'true if older jobs were not counted: continue with the cursor' }),
   ids: z
     .array(jobId)
     .meta({ description: 'jobs that the action would change; send them as ids to change exactly these' }),
   cursor: z.string().nullable(),
-  newest: z
-    .int()
-    .optional()
-    .meta({ description: 'newest id, if older jobs were not counted: jobs from here down to the cursor were' }),
+  newest: z.int().optional().meta({
+    description: 'newest id, if older jobs were not counted: jobs from this id down to the cursor were counted',
+  }),
 })
 export type BulkPreview = z.output<typeof bulkPreview>
 

@@ -85,7 +85,7 @@ export const tenantErased = z.object({
   cursor: z.string().nullable().meta({ description: 'pass it to the next call; null after the last one' }),
 })
 
-/** Where the erasure of a tenant continues: its keys in Redis, then its files. */
+/** Position in the erasure of a tenant: first its keys in Redis, then its files. */
 export const erasureCursor = z
   .string()
   .max(2_000)

@@ -13,9 +13,11 @@ export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, P
  * @example places(z.object({ args: closed })) // { members: { args: 'closed' } }
  */
 export const places = (schema: z.ZodType): Places | undefined => {
-  if (schema === closed) return 'closed'
-  if (schema === moment) return 'moment'
-  if (schema === span) return 'span'
+  // `meta` copies a schema, but not its definition.
+  const isCopyOf = (other: z.ZodType): boolean => schema.def === other.def
+  if (isCopyOf(closed)) return 'closed'
+  if (isCopyOf(moment)) return 'moment'
+  if (isCopyOf(span)) return 'span'
   const def = schema.def as unknown as Def
   switch (def.type) {
     case 'object':

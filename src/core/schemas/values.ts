@@ -55,7 +55,7 @@ export const flag = z
   .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
   .transform((text) => text === '' || text === 'true' || text === '1')
 
-const CURSOR = 'expected the cursor of a page before'
+const CURSOR = 'expected the cursor of a previous page'
 
 /** Start of a page: the `next` of the page before. */
 export const cursor = z
@@ -67,7 +67,7 @@ export const cursor = z
 export const scanCursor = z
   .string()
   .regex(/^\d{1,20}$/, CURSOR)
-  .meta({ description: 'the cursor that the page before has answered' })
+  .meta({ description: 'cursor from the previous page' })
 
 /** Cursor of a list sorted by ends. */
 export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CURSOR)

@@ -73,7 +73,7 @@ const workerShape = z.strictObject({
     .meta({ description: '`all`: its runs may also change jobs outside their own tree, and delete with force' }),
   redact: redactedPaths.optional().meta({
     description:
-      'paths that are hidden from keys with the scope read, such as args.card.number; in args, state, in, out, result, error and progress',
+      'paths in args, state, in, out, result, error and progress that are hidden from keys with the scope read, such as args.card.number',
   }),
   description: z.string().max(10_000).optional().meta({ description: 'description of the class, for people' }),
 })

@@ -85,7 +85,7 @@ function Listeners({ channels }: { channels: readonly Channel[] }) {
       {channels.length === 0 && <Empty>Nobody listens. A port with `channels` does.</Empty>}
       {channels.length > 0 && (
         <Table
-          caption="Channels, who listens, and which classes publish"
+          caption="Channels with their listeners and publishing classes"
           heads={['Channel', '#Ports', 'Who listens', 'Which classes publish']}
           kind="lined"
         >
@@ -126,9 +126,9 @@ function LastRow({ channel: { name, last, rate = 0, minutes } }: { channel: Kept
 
 function Last({ channels }: { channels: readonly Kept[] }) {
   return (
-    <Card title="Last messages" tag={count(channels.length)} right="of those published with keep">
+    <Card title="Last messages" tag={count(channels.length)} right="published with keep">
       <Table
-        caption="Channels whose last message is kept, and how many come in a minute"
+        caption="Channels with a kept last message, and their messages per minute"
         heads={['Channel', 'Came', '#A minute', 'Message']}
         kind="lined"
       >
@@ -176,11 +176,11 @@ function heardBy(to: string, channels: readonly Channel[]): string {
       .flatMap(({ subscribers }) => subscribers)
       .map(({ job, port }) => [`${job} ${port}`, `#${job} ${cut(port, 20)}`]),
   )
-  if (ports.size === 0) return 'No port would hear it.'
+  if (ports.size === 0) return 'No port would receive it.'
   const first = [...ports.values()].slice(0, LISTENERS)
   const more = ports.size - first.length
   const named = more > 0 ? `${first.join(', ')} and ${many(more, 'more', 'more')}` : listed(first)
-  return `${many(ports.size, 'port')} would hear it: ${named}.`
+  return `${many(ports.size, 'port')} would receive it: ${named}.`
 }
 
 function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }) {
@@ -190,7 +190,7 @@ function Publish({ to, channels }: { to?: string; channels: readonly Channel[] }
         <Field
           name="channel"
           label="Channel"
-          note="all above it hear it as well"
+          note="all channels above it receive it as well"
           placeholder="/shop/7/paid"
           value={to}
           required
@@ -255,7 +255,7 @@ export const channels = page<ChannelsData>({
           '/v1/publish',
           `{"channel":${JSON.stringify(channel)},"message":${message}${keep ? ',"keep":1' : ''}}`,
         )) as { subscribers: number }
-        return { say: `${many(subscribers, 'port', 'ports')} heard it on ${channel}` }
+        return { say: `${many(subscribers, 'port', 'ports')} received it on ${channel}` }
       },
     },
   },

@@ -183,7 +183,7 @@ function Examined({ data }: { data: Required<Pick<DoctorData, 'examined' | 'tota
   return (
     <Card title={faultsTitle(faults.length, jobs)} id="examined">
       <Slices jobs={jobs} total={data.total} cursor={cursor} />
-      <Table caption="Faults" heads={['Kind', 'At', 'What is wrong']} isPlain id="faults">
+      <Table caption="Faults" heads={['Kind', 'At', 'Problem']} isPlain id="faults">
         {faults.map((fault) => (
           <FaultRow fault={fault} />
         ))}
@@ -247,7 +247,7 @@ export const doctor = page<DoctorData>({
     repair: {
       scope: 'admin',
       confirm: () => ({
-        title: 'Put the faults right?',
+        title: 'Repair the faults?',
         text: ['Each job is moved to the place in its record. Faults that its record cannot decide stay.'],
         verb: 'Put them right',
       }),
@@ -260,7 +260,7 @@ export const doctor = page<DoctorData>({
           const { repaired } = (await call('POST', `/v1/doctor/repair${at}`)) as { repaired: Fault[] }
           mended += repaired.length
         }
-        return { say: `${many(mended, 'fault')} put right` }
+        return { say: `${many(mended, 'fault')} repaired` }
       },
     },
   },

@@ -188,7 +188,7 @@ export const files = page<FilesData>({
       scope: 'read',
       async does({ form, call }) {
         const { url } = (await call('GET', way(form))) as { url: string }
-        return { say: `The address of ${given(form, 'file')}, good for an hour:`, copy: url }
+        return { say: `The address of ${given(form, 'file')}, valid for an hour:`, copy: url }
       },
     },
     remove: {

@@ -15,7 +15,7 @@ import { many } from '../words/number.ts'
 
 const scopes: readonly [Scope, string][] = [
   ['read', 'sees everything, changes nothing'],
-  ['write', 'makes, changes and ends jobs'],
+  ['write', 'creates, changes and ends jobs'],
   ['work', 'claims and commits runs'],
   ['admin', 'everything, also queues, limits and keys'],
 ]
@@ -68,7 +68,7 @@ function MakeForm() {
   return (
     <Card title="New key">
       <Form act="make" scope="admin" press="Create key">
-        <Field name="name" label="Name" note="who has it, or what for" required />
+        <Field name="name" label="Name" note="its holder or its purpose" required />
         <fieldset>
           <legend>It may</legend>
           {scopes.map(([scope, text]) => (
@@ -126,7 +126,7 @@ export const keys = page<{ keys: ApiKey[] }>({
           throw new SidejobError('BAD_REQUEST', 'scope: expected at least one, got none', { path: ['scope'] })
         const name = given(form, 'name')
         const { key } = (await call('POST', '/v1/keys', { name, scopes: chosen })) as { key: string }
-        return { say: `Key ${name} is made. It is shown this once: copy it now.`, secret: key }
+        return { say: `Key ${name} is made. It is shown only once: copy it now.`, secret: key }
       },
     },
     remove: {

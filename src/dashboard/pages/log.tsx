@@ -120,7 +120,7 @@ export const log = page<LogData>({
         </Head>
         {tail && <Listen to={[LOG]} />}
         {noMoment !== undefined && (
-          <p class="note">{`since: expected 6h, or a moment, got “${noMoment.slice(0, 60)}”`}</p>
+          <p class="note">{`since: expected a duration such as 6h, or a time, got “${noMoment.slice(0, 60)}”`}</p>
         )}
         {whole && <WholeEntry entry={whole} />}
         {whole === null && (

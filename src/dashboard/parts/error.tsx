@@ -11,7 +11,7 @@ export function ErrorPage({ code, message }: { code: Code; message: string }) {
   const { base, here } = useLook()
   return (
     <div class="empty page-error">
-      <h1>{code === 'NOT_FOUND' ? 'Not found' : 'This did not work'}</h1>
+      <h1>{code === 'NOT_FOUND' ? 'Not found' : 'The page failed'}</h1>
       <p>
         {plain(message)} <code>{code}</code>
       </p>

@@ -1,4 +1,4 @@
-// The page around a page: head, side bar, the line at the top, the bar for thumbs.
+// The frame of a page: head, side bar, top line, and the bar at the bottom of phones.
 
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'

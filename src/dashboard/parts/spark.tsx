@@ -1,4 +1,4 @@
-// Small charts that the server draws: lines without axes, bars, shares. Their numbers are said beside them.
+// Small charts that the server draws: lines without axes, bars, shares. Each chart is next to its numbers.
 
 import type { Child } from 'hono/jsx'
 

@@ -102,7 +102,7 @@ export function ticksOf({ from, to }: Pick<Shown, 'from' | 'to'>): number[] {
   return Array.from({ length: 12 }, (_, i) => first + i * unit).filter((at) => at < to)
 }
 
-const made = { each: 'made up for one by one', one: 'one run for all', none: 'left out' } as const
+const made = { each: 'run later one by one', one: 'one run for all', none: 'left out' } as const
 
 /** Missed slots and their handling. @example passedWords(schedule.missed) // '12 slots went by; one run for all' */
 export const passedWords = ({ count, more, made: how }: NonNullable<ScheduleView['missed']>): string =>

@@ -16,8 +16,8 @@ const grey = (n: number, title: string): FailedSign | undefined => (n > 0 ? { n,
 /** If the last look saw all failed jobs, later failures are of unknown kinds. */
 function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | undefined {
   const [told, since] = [Math.min(looked - silent, failed), Math.max(0, failed - looked)]
-  const later = `${count(since)} failed since the kinds of errors were looked at, some of which are muted: Overview tells them apart`
-  const title = `${count(told)} failed; ${count(silent)} of kinds that are muted are left out`
+  const later = `${count(since)} failed after the kinds of errors were counted; some of these kinds are muted: Overview shows which`
+  const title = `${count(told)} failed; ${count(silent)} of muted kinds are not counted`
   return red(told, since > 0 ? `${title}; ${later}` : title) ?? grey(since, later)
 }
 
@@ -30,10 +30,7 @@ function ofAll(failed: number, { looked, silent }: SeenKinds): FailedSign | unde
 export function failedSign({ failed, hasMutes, now }: Known, seen?: SeenKinds): FailedSign | undefined {
   if (!hasMutes) return red(failed, `${count(failed)} failed`)
   if (!seen || seen.looked === 0 || now - seen.at > KNOWN)
-    return grey(
-      failed,
-      `${count(failed)} failed; some kinds of errors are muted, and Overview tells which of these are`,
-    )
+    return grey(failed, `${count(failed)} failed; some kinds of errors are muted, and Overview shows which`)
   if (seen.isAll) return ofAll(failed, seen)
   const about = Math.round((failed * (seen.looked - seen.silent)) / seen.looked)
   const by = `by the newest ${count(seen.looked)}; without muted kinds`

@@ -8,7 +8,7 @@ export const filters = [
   ...(['status', 'queue', 'class', 'group', 'tag', 'callback', 'parent', 'alias', 'error'] as const),
   ...(['since', 'until', 'ended', 'longer', 'waits', 'text'] as const),
 ] as const
-/** `since=deploy`: from the moment on at which classes changed last. */
+/** `since=deploy`: since the last change of classes. */
 export const DEPLOY = 'deploy'
 
 export type FilterName = (typeof filters)[number]

@@ -50,7 +50,7 @@ function waitsFor({ name }: FlowNodeView, wires: readonly WireView[]): string {
 
 const queued = ({ limit, until }: FlowNodeView, { now, room }: Facts): string => {
   if (limit) return room?.concurrency ? `limit full, ${room.running} of ${room.concurrency}` : 'waits at a limit'
-  return until !== null && until > now ? `goes on in ${about(until - now)}` : 'its turn comes'
+  return until !== null && until > now ? `continues in ${about(until - now)}` : 'its turn comes'
 }
 
 const facts: Record<Status, (node: FlowNodeView, facts: Facts) => string> = {

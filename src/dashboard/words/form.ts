@@ -5,7 +5,7 @@ import { SidejobError } from '../../core/errors.ts'
 export function given(form: FormData, name: string): string {
   const value = form.get(name)
   if (typeof value !== 'string' || value === '')
-    throw new SidejobError('BAD_REQUEST', `${name}: expected something, got nothing`, { path: [name] })
+    throw new SidejobError('BAD_REQUEST', `${name}: expected a value, got nothing`, { path: [name] })
   return value
 }
 

@@ -287,7 +287,7 @@ export const pausedQueues: Rule = ({ queues, now }) =>
 function unclaimedOf({ name, oldestReady, counts }: QueueView, classes: readonly string[], now: number): Need {
   return need('unclaimed', {
     name: classes.join(', '),
-    text: `No pull worker takes {} from queue ${name}: a job has been ready for ${about(now - oldestReady!)}.`,
+    text: `No pull worker claims {} from queue ${name}: a job has been ready for ${about(now - oldestReady!)}.`,
     more: `${many(counts.queued - counts.scheduled, 'job')} in the queue`,
     since: oldestReady!,
     buttons: [
@@ -303,7 +303,7 @@ function slowOf(queue: QueueView, now: number): Need {
   const { name, lanes, maxLanes, mode, oldestReady } = queue
   const isBusy = mode === 'push' && lanes >= maxLanes
   const why =
-    mode === 'pull' ? 'No pull worker takes it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
+    mode === 'pull' ? 'No pull worker claims it' : isBusy ? `All ${count(maxLanes)} lanes are open` : 'Lanes are free'
   return need(isBusy ? 'busy' : 'slow', {
     name,
     text: `A job in queue {} has been ready for ${about(now - oldestReady!)}.`,
@@ -350,8 +350,8 @@ export const missingTick: Rule = (known) => {
   return [
     need('tick', {
       name: 'tick',
-      text: tickAt === null ? 'No {} has ever come.' : 'The {} is missing: one should come every minute.',
-      more: 'Lost runs and due times are found by it: look at the cron trigger of the Worker and the schedule of QStash',
+      text: tickAt === null ? 'No {} has arrived yet.' : 'The {} is missing: one should come every minute.',
+      more: 'It finds lost runs and due jobs: check the cron trigger of the Worker and the schedule in QStash',
       since: tickAt ?? undefined,
       buttons: [{ to: '/doctor', text: 'Doctor' }],
     }),
@@ -376,8 +376,8 @@ export const openBreakers: Rule = ({ breakers }) =>
     ({ host, of, failures }): Need =>
       need('breaker', {
         name: host,
-        text: `{} keeps failing and is left alone: ${many(failures, 'failure')} in a row.`,
-        more: `Asked by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; tried again by itself`,
+        text: `{} keeps failing and is not called: ${many(failures, 'failure')} in a row.`,
+        more: `Called by ${of === 'callbacks' ? 'callbacks' : 'push workers'}; retried automatically`,
         buttons: [
           { to: '/limits#breakers', text: 'See it' },
           { act: 'reset', at: '/limits', fields: { host, of }, scope: 'admin', icon: 'retry', text: 'Call again now' },

@@ -40,7 +40,7 @@ const till = ({ until }: Reason, { now, zone }: When): string =>
 
 const ahead = (reason: Reason): string => {
   const n = numberOf(reason, 'ahead')
-  return n === 0 ? 'It is the next.' : `${n === 1 ? 'One is' : `${count(n)} are`} before it.`
+  return n === 0 ? 'It is the next one.' : `${n === 1 ? 'One is' : `${count(n)} are`} before it.`
 }
 
 type Said = Pick<Cell, 'text' | 'sub' | 'limit'> & { remedies?: Remedy[] }
@@ -86,9 +86,9 @@ function children(reason: Reason, link: WhyLink): Said {
 
 const timed = {
   BACKOFF: 'It tries again',
-  DUE: 'It is to run',
+  DUE: 'It is scheduled to run',
   REPEAT: 'It repeats: the next slot is',
-  PAUSED_UNTIL: 'Its function sleeps and goes on',
+  PAUSED_UNTIL: 'Its function sleeps and continues',
   LOCKED: 'It is locked: the lock ends',
 } as const satisfies Partial<Record<ReasonCode, string>>
 
@@ -105,7 +105,7 @@ const says: Record<ReasonCode, Say> = {
   CHILDREN: children,
   PARENT: ({ job }) => ({
     text: 'It waits for its parent.',
-    sub: 'It may begin when the run that made it has ended.',
+    sub: 'It can start when the run that created it has ended.',
     remedies: job === undefined ? [] : [{ kind: 'look', job }],
   }),
   PAUSED: (reason) => ({
@@ -119,7 +119,7 @@ const says: Record<ReasonCode, Say> = {
     remedies: [{ kind: 'first', job }],
   }),
   PULL: (reason, { job }) => ({
-    text: 'It waits for a program that claims it.',
+    text: 'It waits for a pull worker to claim it.',
     sub: `${ahead(reason)}${reason.data.tag === undefined ? '' : ` Only who asks for the tag ${reason.data.tag} gets it.`}`,
     remedies: [{ kind: 'first', job }],
   }),
@@ -164,7 +164,7 @@ const says: Record<ReasonCode, Say> = {
   MISPLACED: ({ message }) => ({ text: stop(upper(message)), sub: 'The doctor puts it back.' }),
   UNREADABLE: ({ message }) => ({ text: stop(upper(message)), sub: 'The doctor repairs it if enough of it is left.' }),
   ASKED_FOR_NOTHING: (_, { job }) => ({
-    text: 'It rests.',
+    text: 'It is suspended.',
     sub: 'A run, a child or input wakes it.',
     remedies: [{ kind: 'run', job }],
   }),

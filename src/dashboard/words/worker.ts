@@ -167,7 +167,7 @@ export function workerPatchOf(is: WorkerTexts, was: WorkerTexts): string {
   })
 }
 
-/** @example unfitWords({ jobs: 2, looked: 100, more: true, values: […] }) // '2 jobs of the newest 100 that wait would not fit. #7, args: …' */
+/** @example unfitWords({ jobs: 2, looked: 100, more: true, values: […] }) // '2 of the newest 100 waiting jobs would not fit. #7, args: …' */
 export function unfitWords({ jobs, looked, more, values }: WorkerUnfit): string {
   if (looked === 0) return more ? 'None of the newest jobs waits for it.' : 'Nothing waits for it.'
   const all = `${more ? `the newest ${count(looked)}` : count(looked)} that wait`

@@ -27,7 +27,7 @@ export function createBreakers({ store, ring }: Context) {
     async reset(host: string, of: OpenBreaker['of']): Promise<void> {
       const name = of === 'workers' ? `${PUSHED}${host}` : host
       const { failures } = await store.breaker(name, 'succeeded', breakerDefaults)
-      if (failures === 0) throw new SidejobError('NOT_FOUND', `nothing is known against ${host}, which ${of} call`)
+      if (failures === 0) throw new SidejobError('NOT_FOUND', `no circuit breaker is open for ${host} (${of})`)
       if (of === 'callbacks') await ring(await store.limit(groupKey(callbackGroup(host)), 'shut', {}))
     },
   }

@@ -59,7 +59,7 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
   async function toldOf(job: string) {
     const { id, document: of } = await store.inspect(job)
     if (of.callbackJob === undefined)
-      throw new SidejobError('NOT_FOUND', `job ${id} has told nobody of an end: it has no callback, or has not ended`)
+      throw new SidejobError('NOT_FOUND', `job ${id} has sent no callback: it has no callback URL, or has not ended`)
     return { of, told: await store.inspect(String(of.callbackJob)) }
   }
 

@@ -84,20 +84,21 @@ export function createRuns({
   }
 
   const lost = () =>
-    new SidejobError('LOST', 'the lease of this run has ended or was never given: nothing of it has been kept')
+    new SidejobError('LOST', 'the lease of this run has ended, or its token is unknown: its changes were not applied')
 
   /** Tells the caller of a refused run that its job was terminated. */
   async function endedOf(token: string): Promise<SidejobError> {
     const { id, document } = await store.inspect(token.split('.', 1)[0]!).catch(() => ({ id: 0, document: undefined }))
     if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
-    const then = document.token === token ? 'end the run, what it has done counts' : 'nothing of this has been kept'
+    const then =
+      document.token === token ? 'end the run; its changes are kept' : 'the changes of this commit were not applied'
     return new SidejobError('LOST', `job ${id} was terminated: ${then}`)
   }
 
   function checkAnswer(answer: string): void {
     if (answer === 'lost') throw lost()
     if (answer === 'conflict')
-      throw new SidejobError('CONFLICT', 'somebody else read from a port that this run read: it is queued again')
+      throw new SidejobError('CONFLICT', 'another caller read from a port that this run read; the job is queued again')
     const refused = /^refused:([A-Z_]+) ([\s\S]*)$/.exec(answer)
     if (refused) throw new SidejobError('REFUSED', `${refused[1]}: ${refused[2]}; the run has failed`)
   }

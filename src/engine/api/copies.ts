@@ -43,7 +43,7 @@ export function createCopies({ store, now }: Context, { enqueue }: Pick<Jobs, 'e
     const why = kept
       ? `its last run took more than ${limits.keptInputs.most} bytes, which are not kept`
       : 'no run of it took any while it had a history'
-    throw new SidejobError('REFUSED', `job ${id}: expected inputs that a run has taken, got none: ${why}`)
+    throw new SidejobError('REFUSED', `job ${id}: expected the inputs of its last run, got none: ${why}`)
   }
 
   return {

@@ -206,11 +206,11 @@ export function createDeliveries(parts: Context) {
     const due = leased || document.unanswered !== undefined
     if (token === undefined && (due || seizes)) return { id, document: await seize(id, document, due) }
     if (token !== undefined) throw lost(id)
-    throw new SidejobError('WRONG_STATUS', `job ${id} is ${statusOf(document)}: it is in no run that could be ended`)
+    throw new SidejobError('WRONG_STATUS', `job ${id} is ${statusOf(document)}: it has no run to end`)
   }
 
   const lost = (id: number) =>
-    new SidejobError('LOST', `job ${id} has been lent to somebody else since, or was never lent with this token`)
+    new SidejobError('LOST', `job ${id} was claimed again since then, or was never claimed with this token`)
 
   /** Throws before anything has changed, so that the holder can end the run differently. */
   async function checkEnd({ end, slot, args, class: renamed }: DeliveryEnd, document: JobRecord): Promise<void> {

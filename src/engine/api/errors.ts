@@ -63,7 +63,7 @@ type Mute = ErrorMute & { class: string | null }
 const told = (mute?: Mute): ErrorMute | null => (mute ? { by: mute.by, at: mute.at, until: mute.until } : null)
 
 const isPast = (until: number): SidejobError =>
-  new SidejobError('BAD_REQUEST', `until: expected a moment to come, got ${new Date(until).toISOString()}`, {
+  new SidejobError('BAD_REQUEST', `until: expected a time in the future, got ${new Date(until).toISOString()}`, {
     path: ['until'],
   })
 

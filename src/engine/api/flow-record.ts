@@ -56,7 +56,7 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
     async record(job: Ref, keep: number | null, call?: Call): Promise<void> {
       const { id, document } = await store.inspect(String(job))
       if (document.class !== 'flow' || document.queue !== 'core')
-        throw new SidejobError('REFUSED', `job ${id} (${document.class}) is no flow`)
+        throw new SidejobError('REFUSED', `job ${id} (${document.class}) is not a flow`)
       await change(String(id), [ops.record({ keep: keep ?? undefined })], call)
     },
 

@@ -49,13 +49,14 @@ const RUN = ops.run({ force: true })
 
 const ENDED = new Set(['terminating', 'terminated'])
 
-const notOne = ({ id, document }: FlowState) => new SidejobError('REFUSED', `job ${id} (${document.class}) is no flow`)
+const notOne = ({ id, document }: FlowState) =>
+  new SidejobError('REFUSED', `job ${id} (${document.class}) is not a flow`)
 
 function checkFlow(state: FlowState): void {
   const { id, document } = state
   if (document.class !== 'flow') throw notOne(state)
   const status = statusOf(document)
-  if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: it has no use for a graph`)
+  if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: it cannot take a graph`)
 }
 
 /** Refuses the change if the caller saw another graph. */
@@ -65,7 +66,7 @@ async function checkMatch(state: FlowState, match: string | undefined): Promise<
   const hash = text === undefined ? undefined : await graphHash(text)
   if (match === hash || (match === '*' && hash !== undefined)) return
   const is = hash ? `"${hash}"` : 'none'
-  const message = `If-Match: expected the hash of the graph in force, ${is}, got "${match}": the graph was changed meanwhile`
+  const message = `If-Match: expected the hash of the current graph, ${is}, got "${match}": the graph has changed. Get it and apply your change to it`
   throw new SidejobError('CHANGED', message, { path: ['If-Match'] })
 }
 

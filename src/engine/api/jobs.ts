@@ -113,7 +113,7 @@ export function createJobs({
   async function checkTheirs(job: string): Promise<JobRecord> {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.queue, document.class)?.inner)
-      throw new SidejobError('REFUSED', `job ${id} is one of our own: it takes no changes`)
+      throw new SidejobError('REFUSED', `job ${id} is internal and cannot be changed`)
     return document
   }
 

@@ -96,7 +96,7 @@ export function createKeys(
     if (apiKey && (await store.apiKey(id!)) !== null) return { id: id!, key: await keyOf(kept!) }
     throw new SidejobError(
       'TAKEN',
-      `the API key ${id} was made with this Idempotency-Key, and cannot be shown again: make another with another one`,
+      `this Idempotency-Key created the API key ${id}, which cannot be shown again: create another key with a new Idempotency-Key`,
     )
   }
 

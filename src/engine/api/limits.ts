@@ -100,7 +100,7 @@ export function createLimits({ store, constraints, ring, now }: Context) {
 
   async function groupOf(id: string): Promise<GroupView> {
     const [row] = await store.limits(groupKey(id))
-    if (!row) throw new SidejobError('NOT_FOUND', `there is no group ${id}: it has no jobs left, or never had`)
+    if (!row) throw new SidejobError('NOT_FOUND', `there is no group ${id}: it has no unfinished jobs`)
     return groupView(row)
   }
 

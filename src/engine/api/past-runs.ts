@@ -48,7 +48,7 @@ export function createPastRuns({ store, viewWithRuns }: Context, { read: readLog
       if (found === undefined || found < n) break
       behind += found - n
     }
-    throw new SidejobError('NOT_FOUND', `job ${id} keeps no run ${n}: it has had ${noted} since it keeps its history`)
+    throw new SidejobError('NOT_FOUND', `job ${id} keeps no run ${n}: it has recorded ${noted} runs so far`)
   }
 
   return {

@@ -59,7 +59,7 @@ export function createProcesses({ store, registry }: Context) {
       if (await store.signal(process, signal)) return
       throw new SidejobError(
         'NOT_FOUND',
-        `no process called ${JSON.stringify(process)} has asked for work; a lane is told nothing: pause its queue`,
+        `no process called ${JSON.stringify(process)} has claimed jobs. Lanes receive no signals: pause their queue instead`,
       )
     },
   }

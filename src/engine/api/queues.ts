@@ -51,7 +51,7 @@ export function createQueues({ store, ring }: Context) {
     /** Returns a queue with up to `limit` (20) of its runs, waiting claims and next jobs. */
     async get(queue: string, { limit = NEXT }: { limit?: number } = {}): Promise<QueueDetail> {
       const [[seen], near] = await Promise.all([queueViews(queue), store.near(queue, limit)])
-      if (!near) throw new SidejobError('NOT_FOUND', `there is no queue ${queue}: no job was ever made in it`)
+      if (!near) throw new SidejobError('NOT_FOUND', `there is no queue ${queue}: no job was created in it`)
       const runs = near.runs.map(({ token, process, ...run }) => ({
         ...run,
         process,

@@ -124,7 +124,7 @@ export function createSchedules(
     const { jobs } = await store.list({ mode: 'alias', name: alias, limit: 1 })
     const [found] = jobs
     if (found && !found.document.repeats)
-      throw new SidejobError('TAKEN', `alias ${alias} is that of job ${found.id}, which does not repeat`)
+      throw new SidejobError('TAKEN', `alias ${alias} belongs to job ${found.id}, which is not a schedule`)
     return found
   }
 
@@ -249,7 +249,7 @@ export function createSchedules(
       if (!('cron' in Object(repeat.source)))
         throw new SidejobError(
           'REFUSED',
-          'expected a schedule of a cron pattern: slots of Bedrock’s words follow from runs',
+          'expected a schedule with a cron pattern: the slots of a Bedrock pattern depend on its runs',
         )
       const slots = nextTimes(repeat, from - 1, MOST_JOBS + 1, to)
       const { queue, class: name, args, priority, timeout, retry } = document

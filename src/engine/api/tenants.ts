@@ -7,7 +7,7 @@ import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
 import type { KeyLimits, Tenant } from '../engine.ts'
 
-/** Milliseconds for which an isolate relies on what it has read of a tenant. */
+/** Milliseconds for which an isolate caches a tenant. */
 const FRESH_MS = 10_000
 const REMEMBERED = 1_000
 /** The tick visits each tenant every minute. */
@@ -27,7 +27,7 @@ export function createTenants({ store, now }: Context) {
       return { tenants: rows.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
-    /** Creates a tenant, or changes its limits. Without limits those of an existing tenant stay. */
+    /** Creates a tenant, or changes its limits. Omitted limits stay unchanged. */
     async set(name: string, { limits }: { limits?: KeyLimits }): Promise<void> {
       const all = await store.tenants()
       const known = Object.hasOwn(all, name) ? tenantOf(name, all[name]!) : undefined

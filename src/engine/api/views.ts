@@ -21,7 +21,7 @@ export function createViews({ store, now }: Context) {
     async set(name: string, { query, by }: { query: string; by: string }): Promise<void> {
       const known = Object.keys(await store.views())
       if (!known.includes(name) && known.length >= MOST)
-        throw new SidejobError('LIMITED', `expected at most ${MOST} shared views, got one more: take one away`)
+        throw new SidejobError('LIMITED', `expected at most ${MOST} shared views, got one more: delete one`)
       await store.setView(name, JSON.stringify({ query, by, at: now() }))
     },
 

@@ -41,7 +41,7 @@ function backoffText(doc: JobRecord): string {
     return `${counted(doc.failures ?? 0, 'failure')}, ${counted(doc.lostInARow ?? 0, 'loss', 'losses')} in a row; backs off until`
   const error = shownError(doc)
   const why = error === null ? '' : `: ${readObject<{ message?: string }>(error)?.message}`
-  return `its last run was given back without using an attempt${why}; waits until`
+  return `its last run was released without using an attempt${why}; waits until`
 }
 
 /** The steps hold the length of the wait. */

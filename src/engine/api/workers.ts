@@ -66,9 +66,12 @@ function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Recor
 
 /** @throws with the field that another caller has changed meanwhile. */
 function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | ''): never {
-  if (is === '') throw new SidejobError('NOT_FOUND', `class ${name} was unregistered meanwhile`)
+  if (is === '') throw new SidejobError('NOT_FOUND', `class ${name} was unregistered during this call`)
   const what = differing(was, is).join(', ')
-  throw new SidejobError('CONFLICT', `class ${name} was changed meanwhile: ${what}; look at it and change it again`)
+  throw new SidejobError(
+    'CONFLICT',
+    `class ${name} was changed during this call: ${what}. Get the class and apply your change again`,
+  )
 }
 
 type ServedBy = WorkerView['servedBy'][number]

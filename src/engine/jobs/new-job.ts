@@ -60,13 +60,13 @@ function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
 
 /** Refuses jobs of internal classes. */
 function checkOutside(found: Registered | undefined, { queue, class: name }: { queue: string; class: string }): void {
-  if (found?.inner) throw new SidejobError('REFUSED', `class ${name} of queue ${queue} is for our own jobs`)
+  if (found?.inner) throw new SidejobError('REFUSED', `class ${name} of queue ${queue} is internal: use another queue`)
 }
 
 const none: LimitKey[] = []
 
 const refusedKey = (name: string, why: string) =>
-  new SidejobError('REFUSED', `args: a limit of class ${name} makes its key of them: ${why}`, { path: ['args'] })
+  new SidejobError('REFUSED', `args: the key function of a limit of class ${name} failed: ${why}`, { path: ['args'] })
 
 /** Computes limits from args, as the functions of the class see them. */
 function keyedLimitsOf({ keyed, local }: Registered, { class: name, args = 'null' as Encoded }: Counted): LimitKey[] {

@@ -111,7 +111,7 @@ function logsOf({ ops = [] }: Changes, { vault }: Deciding): Words[] {
 }
 
 function failed(changes: Changes, deciding: Deciding, slot: Words): { error: string; words: Words } {
-  const said = changes.error ?? { message: 'failed, and said no more' }
+  const said = changes.error ?? { message: 'failed without a message' }
   const again = said.retry === false ? [] : delayWords(deciding, said.after)
   const error = errorText(said, deciding.vault)
   const words = [
@@ -213,7 +213,11 @@ const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== unde
 /** The run fails with this before its lists become ops. */
 const tooLarge = (excess: string): Words =>
   says.error({
-    error: JSON.stringify({ message: `this run brought too much: ${excess}`, reason: 'other', code: 'TOO_LARGE' }),
+    error: JSON.stringify({
+      message: `the changes of this run are too large: ${excess}`,
+      reason: 'other',
+      code: 'TOO_LARGE',
+    }),
   })
 
 export async function outcomeOf(token: string, said: Changes, deciding: Deciding): Promise<RunOutcome> {

@@ -92,7 +92,7 @@ export function createTick({
     return noted
   }
 
-  /** Starts everything that is due. Calls `tell` first with whether there are tenants. */
+  /** Starts everything that is due. Calls `tell` first: true if tenants exist. */
   return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
     // In most minutes nothing is due, which one command shows.

@@ -80,7 +80,7 @@ export const typeOf = ({ kafka }: Callback): string =>
 
 export async function bodyOf({ payload, kafka }: Callback, ended: Ended, payloads: Payloads): Promise<string> {
   const form = payload && payloads[payload.as]
-  if (payload && !form) throw new Error(`this deployment has no payload called ${payload.as}`)
+  if (payload && !form) throw new Error(`this deployment has no payload named ${payload.as}`)
   const body = form ? await form(ended, payload.with) : envelope(ended)
   return kafka ? kafkaBody(body) : body
 }
@@ -114,7 +114,7 @@ const kafkaAnswer = (text: string): KafkaAnswer => {
 async function kafkaFault({ body }: Response): Promise<string | undefined> {
   const bytes = await readUpTo(body, KAFKA_ANSWER).catch(() => undefined)
   const { offsets } = kafkaAnswer(new TextDecoder().decode(bytes))
-  if (!Array.isArray(offsets) || offsets.length === 0) return 'the answer is not that of a Kafka REST proxy'
+  if (!Array.isArray(offsets) || offsets.length === 0) return 'expected the answer of a Kafka REST proxy'
   const refused = offsets.find(({ error_code }) => error_code !== null && error_code !== undefined)
   return refused && (refused.error ?? `the broker answered ${refused.error_code}`)
 }

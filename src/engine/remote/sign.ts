@@ -52,7 +52,7 @@ export function createSigner({ roots, shared = true, tenant = '' }: SignerOption
     if (roots.length === 0)
       throw new SidejobError(
         'REFUSED',
-        'nothing is sent unsigned: set SIDEJOB_WEBHOOK_SECRET, or give it a secret of its own',
+        'requests must be signed: set SIDEJOB_WEBHOOK_SECRET, or set a secret for this address',
       )
     return [...(shared ? roots : []), ...(await endpointSecrets(url))]
   }

@@ -29,8 +29,8 @@ function pause({ buffer, parts: { suspension } }: Run, what: Pause): Promise<nev
   if (buffer.loose)
     suspension.refuse(
       new Terminal(
-        `a ${buffer.loose} before a wait and outside of a step would be done again when the function comes back to it: ` +
-          'put it into a step',
+        `a ${buffer.loose} before a wait and outside of a step would be repeated when the function runs again: ` +
+          'move it into a step',
       ),
     )
   return suspension.pause(what)

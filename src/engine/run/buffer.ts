@@ -12,7 +12,8 @@ import { ownOf } from './values.ts'
 /** Ops that each run of a waiting function may repeat. Every other op belongs in a step. */
 const repeatable: ReadonlySet<Op['op']> = new Set(['log', 'default', 'step', 'inherit'])
 
-const tooMuch = (what: string): SidejobError => new SidejobError('TOO_LARGE', `the run brought too much: ${what}`)
+const tooMuch = (what: string): SidejobError =>
+  new SidejobError('TOO_LARGE', `the changes of this run are too large: ${what}`)
 
 /** Estimates bytes: the values and a constant for names. */
 const weightOf = (op: Op): number => {

@@ -46,7 +46,7 @@ export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   repeat?: Repeat
   callback?: Callback
   redeliver?: Redeliver
-  /** Other uses of `unique` than until the job ends and for every caller. */
+  /** Uses of `unique` that differ from the default (until the job ends, for every caller). */
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
   /** A child for the current run of its parent: it is held until that run ends. */
   joins?: boolean

@@ -69,6 +69,7 @@ const command = <const Name extends string>(
   name: Name,
   scope: Scope,
   summary: string,
+  description: string,
   parameters: Record<string, z.ZodType>,
   act: (asked: Asked) => Promise<Answer>,
   shape: z.ZodType = z.object({}),
@@ -80,6 +81,7 @@ const command = <const Name extends string>(
       pattern: `/bedrock/:command{${inAnyCase(name)}}`,
       scope,
       summary,
+      description,
       body: body(parameters),
       answers: { 200: shape },
       facade,
@@ -128,6 +130,7 @@ export const bedrock = {
     'CreateJob',
     'write',
     'Create a job',
+    'Returns the existing job if `unique` is set and a job with this name exists.',
     creation,
     async ({ engine, from, call }) => {
       const [made] = await createAll(engine, [from], mocked(from), call)
@@ -140,6 +143,7 @@ export const bedrock = {
     'CreateJobs',
     'write',
     'Create many jobs; all or none',
+    'Creates all jobs or none.',
     { jobs: z.array(z.looseObject(creation)), mockRequest: text },
     async ({ engine, from, call }) => ({
       body: { jobIDs: await createAll(engine, givenJobs(from('jobs')), mocked(from), call) },
@@ -151,6 +155,7 @@ export const bedrock = {
     'GetJob',
     'work',
     'Claim the first job whose name matches',
+    'Returns 404 if no job matches; with `Connection: wait`, waits up to `timeout` milliseconds for one.',
     taking,
     async ({ engine, from, call, signal }) => {
       const { jobs, tokens: given } = await take(engine, from, false, { ...call, signal })
@@ -163,6 +168,7 @@ export const bedrock = {
     'GetJobs',
     'work',
     'Claim the first jobs whose names match',
+    'Returns at most `numResults` jobs. `Connection: wait` waits for the first one.',
     { ...taking, numResults: z.int() },
     async ({ engine, from, call, signal }) => {
       const { jobs, tokens: given } = await take(engine, from, true, { ...call, signal })
@@ -175,6 +181,7 @@ export const bedrock = {
     'QueryJob',
     'read',
     'Get a job',
+    'Returns its state, name, data and times.',
     jobID,
     async ({ engine, from }) => ({ body: queried(await wardOf(engine, needJob(from))) }),
     job,
@@ -184,6 +191,7 @@ export const bedrock = {
     'Query',
     'read',
     'Run a bounded SELECT on jobs',
+    'Reads the table `jobs`, newest first. `more` is the condition that continues a query that stopped at its bound.',
     { query: z.string() },
     async ({ engine, from }) => ({ body: await query(engine, from) }),
     z.object({
@@ -197,6 +205,7 @@ export const bedrock = {
     'UpdateJob',
     'write',
     "Replace a job's data, and change its repeat, priority and next run",
+    'Omitted parameters stay unchanged.',
     {
       ...jobID,
       data: z.unknown(),
@@ -212,6 +221,7 @@ export const bedrock = {
     'RetryJob',
     'work',
     'End a run and run the job again, by its repeat or at a time',
+    'The next run starts at `nextRun`, after `delay` seconds, or by the repeat rule of the job.',
     {
       ...jobID,
       data: json,
@@ -229,6 +239,7 @@ export const bedrock = {
     'FinishJob',
     'work',
     'End a run; the job is removed, repeats, or waits for its children',
+    'The job is deleted, runs again by its repeat rule, or waits for its children.',
     { ...jobID, data: json, ignoreRepeat: json, token: text },
     telling(({ engine, from }) => finishJob(engine, from)),
   ),
@@ -237,6 +248,7 @@ export const bedrock = {
     'CancelJob',
     'write',
     'Cancel a child that has not started',
+    'The job must be a child and must not have started.',
     jobID,
     telling(({ engine, from, call }) => cancelJob(engine, from, call)),
   ),
@@ -245,6 +257,7 @@ export const bedrock = {
     'FailJob',
     'work',
     'Fail a job for good',
+    'The job does not run again. Its data stays.',
     { ...jobID, data: json, token: text },
     telling(({ engine, from }) => failJob(engine, from)),
   ),
@@ -253,6 +266,7 @@ export const bedrock = {
     'DeleteJob',
     'write',
     'Delete a job',
+    'Fails if the job is running.',
     jobID,
     telling(({ engine, from, call }) => deleteJob(engine, from, call)),
   ),
@@ -261,6 +275,7 @@ export const bedrock = {
     'RequeueJobs',
     'write',
     'Put jobs back into the queue, whatever their state',
+    '`jobIDs` is a list of ids with commas. Running jobs end without effect.',
     { jobIDs: z.string(), name: text, decrementFailures: json },
     telling(({ engine, from }) => requeueJobs(engine, from)),
   ),
@@ -269,6 +284,7 @@ export const bedrock = {
     'CrashBedrockJob',
     'admin',
     'Fail matching jobs instead of delivering them, from now on',
+    'Jobs with these names fail when a worker would claim them, until `ClearCrashedBedrockJobs`.',
     { names: z.string() },
     telling(({ engine, from }) => crash(engine, from)),
   ),
@@ -277,6 +293,7 @@ export const bedrock = {
     'ClearCrashedBedrockJobs',
     'admin',
     'Deliver jobs of all names again',
+    'Undoes `CrashBedrockJob`.',
     {},
     telling(({ engine }) => clearCrashed(engine)),
   ),
@@ -287,7 +304,9 @@ export const bedrock = {
       path: '/bedrock/:command',
       scope: 'read',
       summary: 'Refuse an unknown command',
+      description: 'Returns 430 `Unrecognized command`.',
       answers: { 430: failure },
+      named: { 430: 'Unrecognized command' },
       facade,
     },
     async () => {

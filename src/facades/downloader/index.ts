@@ -77,6 +77,7 @@ export const downloader = {
       path: '/downloader/retry/:file',
       scope: 'write',
       summary: 'Resend a failed callback',
+      description: 'Sends the callback of an ended download again. Fails with 400 unless its last delivery failed.',
       answers: { 204: empty },
     },
     async ({ engine, deps, params, call }) => {
@@ -95,6 +96,7 @@ export const downloader = {
       path: '/downloader/jobs/:file',
       scope: 'read',
       summary: 'Get a download and its callback',
+      description: 'Returns the state of the download and of its callback.',
       answers: { 200: jobState },
     },
     async ({ engine, deps, params }) => stateOf(params.file, await find(engine, deps.downloads!, params.file)),
@@ -107,6 +109,7 @@ export const downloader = {
       path: '/downloader/jobs/:file',
       scope: 'write',
       summary: 'Cancel a download',
+      description: 'Fails with 409 if the download has ended.',
       answers: { 204: empty },
     },
     async ({ engine, deps, params, call }) => {
@@ -140,6 +143,7 @@ export const downloader = {
       path: '/downloader/stats/:component',
       scope: 'read',
       summary: 'Get statistics of the processor or the notifier',
+      description: '`processor` counts downloads of today, `notifier` callbacks of today.',
       answers: { 200: z.record(z.string(), z.number()) },
     },
     async ({ engine, params }) => {
@@ -177,6 +181,7 @@ export const downloader = {
       path: '/downloader/hb',
       scope: 'open',
       summary: 'Check whether a load balancer should send requests',
+      description: 'Returns 503 after `PUT /downloader/hb` with `enabled: false`.',
       answers: { 200: z.string(), 503: z.string() },
       media: 'text/html',
     },

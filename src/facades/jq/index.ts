@@ -78,6 +78,7 @@ export const jq = {
       path: '/jq/workers/:name',
       scope: 'admin',
       summary: 'Register or replace a worker',
+      description: 'Jobs of this name are sent to its URL.',
       body: worker,
       answers: { 200: z.object({ name: z.string(), url: z.string() }) },
       facade,
@@ -95,6 +96,7 @@ export const jq = {
       path: '/jq/jobs',
       scope: 'write',
       summary: 'Create a job',
+      description: 'The job is sent to the worker that is registered under its name.',
       body: pushed,
       answers: { 201: made },
       facade,
@@ -181,6 +183,7 @@ export const jq = {
       path: '/jq/constraints/:name',
       scope: 'admin',
       summary: 'Delete a constraint',
+      description: 'Jobs that wait because of it become ready.',
       answers: { 200: shownConstraint },
       facade,
     },
@@ -196,6 +199,7 @@ export const jq = {
       path: '/jq/openapi.json',
       scope: 'read',
       summary: 'Get the OpenAPI document for pushers',
+      description: 'Describes the routes that clients call to create jobs and take results.',
       answers: { 200: z.record(z.string(), z.unknown()) },
     },
     async ({ document }) => pusherDocument(document()),
@@ -207,11 +211,12 @@ export const jq = {
       path: '/jq/worker.openapi.json',
       scope: 'read',
       summary: 'Get the OpenAPI document for workers',
+      description: 'Describes the requests that a worker receives and the responses that it must send.',
       answers: { 200: z.record(z.string(), z.unknown()) },
     },
     async () => workerDocument(),
   ),
 }
 
-// Its name says whose it is among all constraints.
+// The prefix distinguishes constraints of this facade.
 const constraintName = (name: string): string => `jq:${name}`

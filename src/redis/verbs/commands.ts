@@ -24,7 +24,7 @@ const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
-/** How long a refusal of QStash is reported: 15 minutes. */
+/** Time for which a refusal of QStash is reported: 15 minutes. */
 const TROUBLE = 900_000
 
 /** Returns undefined if the ports of the audience are too many to list; see lib/port/audience.lua. */

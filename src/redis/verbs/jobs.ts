@@ -1,5 +1,3 @@
-// Creates and changes jobs outside of runs.
-
 import { addLists, BUDGET, checkSum, type Sum, unitsOf } from '../../core/budget.ts'
 import { isOutage } from '../../core/errors.ts'
 import { RETRY_FOR } from '../../core/idempotency.ts'
@@ -38,7 +36,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** The words of one small job, which one script can create with others. */
+/** The words of one small job, which a script can create together with other calls' jobs. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -93,7 +91,7 @@ export function createJobs(parts: Parts) {
     ]
   }
 
-  /** Sends the jobs of the first call and of those that join it. Returns the words of all in order. */
+  /** Sends the jobs of the first call and of the calls that join it. Returns the words of all in order. */
   async function send({ jobs, once, tagged, lane }: Making, words: string[], beside: readonly Slight[] = []) {
     const others = beside.flatMap(({ once }) => Object.values(shelvedArgs(once)))
     const raw = await evaluate(

@@ -1,5 +1,3 @@
-// Limits and constraints.
-
 import { answerOf, type Row } from '../answers.ts'
 import { granted, type Parts, ringsOf } from '../parts.ts'
 import { decodeLimit } from '../record.ts'

@@ -28,7 +28,7 @@ type ListFilter = {
   until?: number
   /** Its run takes or took longer. */
   longer?: number
-  /** What it waits for. */
+  /** The cause of its wait. */
   waits?: 'limit' | 'retry' | 'function'
   before?: string
   limit: number

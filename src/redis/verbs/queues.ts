@@ -124,7 +124,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
 
   /**
    * Writes definitions (null removes). `whole`: the local classes in it are all that exist. `overtaken`: nothing was
-   * written, because a class is no longer what it was to replace.
+   * written, because the definition to replace has changed.
    */
   async function register(
     queue: string,

@@ -62,37 +62,40 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
   }
 }
 
-/** What the smaller of the two scripts has all of: runs that completed and did nothing else, a claim of what comes. */
+/**
+ * The smaller of the two scripts suffices for this call: its runs completed and did nothing else, and its claim is
+ * plain.
+ */
 const isLight = (runs: readonly RunOutcome[], claim: CommitRequest['claim']): boolean =>
   claim?.only === undefined &&
   claim?.waiter === undefined &&
   !claim?.process &&
   runs.every(({ end, words }) => end === 'completed' && words.length === 0)
 
-/** Once somebody was found to listen to what jobs become, the smaller script is not asked for so long. */
+/** Milliseconds for which the larger script is used after a caller was found to listen to job statuses. */
 const APART = 60_000
 
-/** Of how many jobs under way it is remembered by which API key they were made. */
+/** Maximum number of jobs in progress whose API keys are remembered. */
 const REMEMBERED = 1_000
 
 export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['change']) {
   const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
   const fill = filling(parts, vault.show)
-  /** The API keys of jobs under way that count for their limits, so that those are read with everything else. */
+  /** The API keys of jobs in progress that count for their limits, so that these limits are read in the same call. */
   const quotas = new Lru<string, string[]>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
     for (const { id, document } of claimed)
       if (document.quotaBytes !== undefined) quotas.set(String(id), keys.quota(document.apiKey!))
   }
 
-  /** Most deployments have no such limits: for them no run is looked up. */
+  /** Most deployments have no such limits. Then no run is looked up. */
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? []) : [])
 
   let apartTill = 0
 
-  /** Asks the script that has what is wanted; who listens is known to Redis alone. */
+  /** Calls the smallest script that suffices. Only Redis knows the listeners. */
   async function asked(light: boolean, known: string[], args: CommitArgs, words: string[]) {
     const script = light && Date.now() >= apartTill ? scripts.commit : scripts.commit_verbs
     const reply = answerOf(await evaluate(script, known, args, words), 'committed')
@@ -179,22 +182,22 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     }
   }
 
-  /** New lease ends for tokens; null where the lease is lost. `own`: so they are renewed from now on, whoever asks. */
+  /** New lease ends by token; null if the lease is lost. `own`: later renewals use this lease as well. */
   const extend = async (...given: Parameters<typeof extension>) => (await extension(...given)).ends
 
-  /** Renews the leases of a lane; answers the tokens whose jobs are to end, and those that are lost. */
+  /** Renews the leases of a lane. Returns the tokens of jobs that must end, and the tokens of lost leases. */
   async function renew(queue: string, tokens: string[], lease: number, lane: string) {
     const { ends, ending } = await extension(queue, tokens, lease, { lane })
     return { ending, lost: tokens.filter((_, i) => ends[i] === null) }
   }
 
-  /** The same for one run that is alone, with what its process was told. */
+  /** Renews the lease of a single run. Returns the signal for its process. */
   async function heartbeat(token: string, lease: number, progress?: string) {
     const { ends, signal } = await extension('', [token], lease, { progress })
     return { leaseUntil: ends[0] ?? null, ...(signal ? { signal } : {}) }
   }
 
-  /** What a lane was lent with a call: where it comes with what is needed to begin, else nothing, and the lane has to ask. */
+  /** The job that came leased with a call, if the call has the data to start it; otherwise the lane claims as usual. */
   function lentByCall(call: string): ClaimedJob[] {
     const [word, ...documents] = call.split('\t')
     if (word !== 'lent') return []

@@ -66,9 +66,9 @@ test('run creates a job, and with --wait shows its result', async () => {
     exit: 2,
     noted: expect.stringContaining('expected JSON, got x'),
   })
-  expect(await run('run', 'nobody')).toMatchObject({
+  expect(await run('run', 'missing')).toMatchObject({
     exit: 1,
-    noted: expect.stringContaining('class nobody is not registered'),
+    noted: expect.stringContaining('class missing is not registered'),
   })
   expect(await run('run')).toMatchObject({ exit: 2, noted: 'sidejob run: expected <class>, got nothing\n' })
 })

@@ -33,7 +33,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts the stack in a folder of its own; answers its address and how to end it. */
+/** Starts the stack in its own folder. Returns its address and a function that ends it. */
 async function npmStart(env: Record<string, string>) {
   const port = await freePort()
   const dir = mkdtempSync(join(tmpdir(), 'sidejob-conformance-'))

@@ -172,10 +172,10 @@ const scenarios: Record<string, Scenario> = {
     expect(await kit.engine.ports.get(await flow.child('wait'), 'in', 'in')).toMatchObject({ size: 1 })
   },
   async 'an unregistered class fails the flow, and its values wait'(order) {
-    const flow = await startFlow(kit, { nodes: { a: node('nobody') }, inports: { x: inOf('a.in') } }, order)
+    const flow = await startFlow(kit, { nodes: { a: node('missing') }, inports: { x: inOf('a.in') } }, order)
     await flow.run({ x: [1] })
     expect(await flow.status()).toBe('failed')
-    expect(await flow.error()).toMatch(/class nobody is not registered/)
+    expect(await flow.error()).toMatch(/class missing is not registered/)
     expect((await flow.view()).in.x!.size).toBe(1)
   },
   async 'a port that a node does not have fails the flow by node and port'(order) {

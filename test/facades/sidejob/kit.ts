@@ -140,7 +140,7 @@ function deskOf(engine: ReturnType<typeof createEngine>, { client, namespace, cl
     ready: async () => (await engine.ready()).map(({ id }) => id).sort((a, b) => a - b),
     /** A job that receives the messages of channels and never runs for them. */
     ear: (...channels: string[]) => make('deaf', { in: { ear: { channels } } }),
-    /** Messages that an ear received since the last call; log entries without their time. */
+    /** Messages that a listener received since the last call; log entries without their time. */
     async heard(ear: number): Promise<unknown[]> {
       const { size } = await engine.ports.get(String(ear), 'in', 'ear', 1)
       if (size === 0) return []

@@ -120,7 +120,7 @@ async function storm(world: World, clients: Clients): Promise<void> {
 /** Faults and clients have ended: everything has to come to rest. */
 async function calm(world: World, clients: Clients): Promise<void> {
   world.calm()
-  // Longer than a slot may be late, so that every way with missed slots has something to do.
+  // Longer than the tolerance of late slots, so that each treatment of missed slots is used.
   if (clients.hasSchedules() && world.random.chance(0.4)) {
     world.isDown = true
     await playFor(world, world.random.between(7, 16) * MINUTE)

@@ -2,7 +2,7 @@
 
 export type Random = ReturnType<typeof seeded>
 
-/** A source of chance; mulberry32 below. */
+/** A source of random numbers; see mulberry32 below. */
 export function seeded(seed: number) {
   let state = seed | 0
 

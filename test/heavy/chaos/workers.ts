@@ -45,7 +45,7 @@ export function createWorkers(world: World, { ledger, constraints, settings }: P
     })
   }
 
-  /** One run from its snapshot to its plan; `done` gets nothing when it was lost on the way. */
+  /** One run from its snapshot to its plan; `done` gets undefined if the answer was lost. */
   function perform(by: Process, lent: ClaimedJob, n: number, done: (plan?: Plan) => void): void {
     after(20, async () => {
       const passed = n === 0 && !by.dead && skip(lent, world.now)

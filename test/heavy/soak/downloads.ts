@@ -78,7 +78,7 @@ async function startOrigin(files: readonly File[]) {
     response.once('finish', end).once('close', end)
     await sleep(10 + Math.random() * 40)
     const { path, size } = files[Number(number)]!
-    // Every third goes without its length.
+    // Every third one has no Content-Length.
     if (Number(number) % 3) response.setHeader('content-length', size)
     createReadStream(path).pipe(response)
   })

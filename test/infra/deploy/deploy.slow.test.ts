@@ -468,7 +468,7 @@ describe('failures during and after the upload, and the next attempt', { timeout
       cloud.state.faults.push({ at: /POST \/qstash\/v2\/schedules/, status, code: 1, message })
       const words = await failure()
       expect(words).toMatch(says)
-      expect(words).toMatch(/^The Worker is deployed, but QStash says: /)
+      expect(words).toMatch(/^The Worker is deployed, but QStash refused the schedule: /)
       expect(wasUploaded()).toBe(true)
       expect(cloud.schedules.size).toBe(0)
       const keys = keysOf()

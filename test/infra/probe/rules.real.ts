@@ -5,7 +5,7 @@ import { createWorld, type World } from '../../redis/direct.ts'
 import { rules } from '../../redis/rules/index.ts'
 
 const FACTS = 200
-/** No fact begins later: the whole is to take two minutes at most. */
+/** No fact starts after this time, so that all of them take at most two minutes. */
 const DEADLINE_MS = 105_000
 
 const { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token, SIDEJOB_PROBE_NAMESPACE: prefix } = process.env

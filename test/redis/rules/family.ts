@@ -25,7 +25,7 @@ async function family(world: World, names: string[], changes: Partial<Changes> =
   return { id, run, answer, ids }
 }
 
-/** Lends and completes the children that are ready, but for those named. */
+/** Claims and completes the ready children, except for the named ones. */
 async function complete(world: World, ...ids: number[]) {
   const runs = await world.claim()
   for (const run of runs) if (ids.includes(run.id)) expect(await run.commit()).toBe('completed')

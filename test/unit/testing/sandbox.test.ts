@@ -54,12 +54,12 @@ describe('call', () => {
       out: { out: port() },
       perform(job) {
         job.write('out', 1)
-        job.writeChild('nobody', 'in', 1)
+        job.writeChild('missing', 'in', 1)
       },
     })
     expect(await call(wrong)).toMatchObject({
       end: 'failed',
-      error: { message: 'job 1 (wrong) has no child nobody; it has none', retry: false },
+      error: { message: 'job 1 (wrong) has no child missing; it has none', retry: false },
       out: { out: [] },
     })
     await expect(call(wrong, { in: [1] })).rejects.toThrow('job 1 (wrong) does not have in port in')

@@ -150,7 +150,7 @@ async function submit(form: HTMLFormElement, submitter: HTMLElement | null): Pro
   try {
     await settle(await send(form.action, new FormData(form, submitter), crypto.randomUUID()), form, submitter)
   } catch {
-    showError({ message: 'No answer: the act may or may not have happened. Press again.' }, form, submitter)
+    showError({ message: 'No answer: the action may or may not have been done. Press again.' }, form, submitter)
   } finally {
     form.ariaBusy = null
     submitter?.classList.remove('busy')

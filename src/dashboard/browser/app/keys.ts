@@ -78,10 +78,10 @@ const words: [string, string][] = [
   ['/', 'search or filter'],
   ['g then a letter', 'go to a page'],
   ['j k', 'move in a list'],
-  ['Enter o space', 'open, open beside, look'],
+  ['Enter o space', 'open, open in a new tab, preview'],
   ['x shift x a Esc', 'select, a range, all that fit, none'],
   ['t d z', 'theme, density, time zone'],
-  ['p .', 'pause, show what is new'],
+  ['p .', 'pause, show new rows'],
   ['?', 'this list'],
 ]
 

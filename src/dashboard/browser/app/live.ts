@@ -97,7 +97,7 @@ function showLine(textContent: string): HTMLElement {
 function showGone(): void {
   clearTimeout(state.timer)
   state.every = 0
-  showLine(`This is not there any more. Shown is how it was at ${timeOf(state.since)}.`)
+  showLine(`This no longer exists. The page shows the state at ${timeOf(state.since)}.`)
   sign('paused', 'Gone')
 }
 
@@ -106,14 +106,14 @@ const headOf = (): DOMStringMap => ({ ...document.querySelector<HTMLElement>('.j
 function showEnded(was: DOMStringMap): void {
   const { job, status, ended } = headOf()
   if (job !== was.job || !ended) state.told = undefined
-  else if (!was.ended) state.told = `It ended while you looked: ${status} at ${timeOf(Number(ended))}.`
+  else if (!was.ended) state.told = `It ended while this page was open: ${status} at ${timeOf(Number(ended))}.`
   const line = document.querySelector('.gone')
   if (!state.told) line?.remove()
   else if (line?.textContent !== state.told) showLine(state.told)
 }
 
 function showCut(why: string): void {
-  const line = showLine(`${why}. Shown is ${timeOf(state.since)}. `)
+  const line = showLine(`${why}. Shows the state at ${timeOf(state.since)}. `)
   const retry = made('button', { className: 'btn small', textContent: 'Retry' })
   retry.addEventListener('click', () => void look(true))
   line.append(retry)
@@ -170,8 +170,8 @@ async function look(force = false): Promise<void> {
     console.warn('this page could not be looked at again', error)
     state.failures += 1
     document.body.classList.add('stale')
-    showCut(error instanceof TypeError ? 'Nobody answers' : (error as Error).message)
-    sign('cut', `Cut off for ${span(Date.now() - state.since)}, shown is ${timeOf(state.since)}`)
+    showCut(error instanceof TypeError ? 'No answer' : (error as Error).message)
+    sign('cut', `No connection for ${span(Date.now() - state.since)}; shows the state at ${timeOf(state.since)}`)
   }
   plan()
 }

@@ -83,7 +83,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
       preview: true,
       match: draft.hash,
       key: crypto.randomUUID(),
-    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'Nobody answered. Change something to ask again.' } }))
+    }).catch(() => ({ error: { code: 'UNAVAILABLE', message: 'Nobody answered. Change the draft to try again.' } }))
     if (mine !== asked) return
     change = 'change' in told ? told.change : undefined
     drawing.draw(chosen, change)
@@ -109,7 +109,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
     applyButton.disabled = true
     const told = await putGraph(data.job, JSON.stringify(draft.now), { preview: false, match: draft.hash, key }).catch(
       () => ({
-        error: { code: 'UNAVAILABLE', message: 'No answer: the act may or may not have happened. Press again.' },
+        error: { code: 'UNAVAILABLE', message: 'No answer: the action may or may not have been done. Press again.' },
       }),
     )
     if ('error' in told) {
@@ -139,7 +139,7 @@ function createEditor(svg: SVGSVGElement, begun: Editing) {
   function connect(from: End, to: End): string | undefined {
     for (const { node } of [from, to])
       if (node !== null && !Object.hasOwn(draft.now.nodes, node)) return `there is no node ${node}`
-    if (from.node === null && to.node === null) return 'expected a node at one end at the least'
+    if (from.node === null && to.node === null) return 'expected a node at one end at least'
     become(withWire(draft.now, from, to))
     return undefined
   }

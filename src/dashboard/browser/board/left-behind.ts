@@ -22,7 +22,7 @@ export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, po
       error: 'No answer: the values may or may not have moved.',
     }))
     if ('error' in told) tell('say', { say: told.error, isError: true })
-    else tell('say', { say: `${many(told.moved, 'value')} moved to the far end of ${to}` })
+    else tell('say', { say: `${many(told.moved, 'value')} moved to the end of ${to}` })
     tell('moved')
     tell('look')
   }
@@ -31,9 +31,9 @@ export function movesLeft({ job, wires }: Editing, draft: Draft, { node, dir, po
     ask(
       `Move the values at ${from.id}`,
       'Move',
-      [{ name: 'to', label: 'To the far end of', options: others }],
+      [{ name: 'to', label: 'To the end of', options: others }],
       ({ to = '' }) => {
-        if (!others.includes(to)) return 'expected a wire of the graph in force that stays'
+        if (!others.includes(to)) return 'expected a remaining wire of the current graph'
         void move(to)
         return undefined
       },

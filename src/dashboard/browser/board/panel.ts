@@ -71,7 +71,7 @@ const nodeRows = ({ start, adopt, replace, stop }: Change, added: readonly strin
     }),
   ),
   ...start.filter((name) => !added.includes(name)).map((name): Row => ({ sign: '+', name, text: 'starts at once' })),
-  ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `becomes a new job, #${job} is let go` })),
+  ...replace.map(({ node, job }): Row => ({ sign: '~', name: node, text: `becomes a new job, #${job} is removed` })),
   ...stop.map(({ node, job }): Row => ({ sign: '−', name: node, text: `#${job} is terminated` })),
 ]
 
@@ -125,7 +125,7 @@ const valueRows = ({ stays, moves }: Shown, change: Change): Row[] => [
     ({ wire, values, of, why }): Row => ({
       sign: '!',
       name: count(values),
-      text: `of ${count(of)} that wait for ${wire} ${values === 1 ? 'does' : 'do'} not fit: ${why}`,
+      text: `values of ${count(of)} at ${wire} ${values === 1 ? 'does' : 'do'} not match the schema: ${why}`,
     }),
   ),
 ]

@@ -71,7 +71,7 @@ const resend: Act = {
     return {
       title: `Send ${newest}${n} to ${host} again?`,
       text: [
-        'Body and id stay the same, so a receiver recognizes a callback that it has had.',
+        'Body and id stay the same, so a receiver recognizes a repeated callback.',
         ...(more ? [`More have failed. One action sends at most ${count(AGAIN)}; repeat it for the rest.`] : []),
       ],
       verb: `Send ${count(jobs.length)}`,
@@ -106,7 +106,7 @@ function Row({ callback, tries }: { callback: CallbackView; tries: string }) {
       </td>
       <td class="fill">{lastError}</td>
       <td class="num">
-        <To kind="link" to={tries} label={`Tries of the callback of job ${of}`}>
+        <To kind="link" to={tries} label={`Attempts of the callback of job ${of}`}>
           {count(attempts)}
         </To>
       </td>

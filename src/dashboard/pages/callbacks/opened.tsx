@@ -39,17 +39,17 @@ function HostOf({ host, breakers }: { host: string | null; breakers: readonly Op
   const { now, zone } = useLook()
   const open = breakers.find((one) => one.host === host)
   if (!open) return 'its breaker is closed: it is called'
-  const until = open.until > now ? `left alone until ${clock(open.until, zone)}` : 'the next call tries it'
+  const until = open.until > now ? `not called until ${clock(open.until, zone)}` : 'the next call tries it'
   return <span class="st failed">{`${until}: ${many(open.failures, 'failure')} in a row`}</span>
 }
 
 const outcomes: Record<CallbackTry['outcome'], string> = { delivered: 'completed', failed: 'failed', lost: 'failed' }
 
 function Tries({ of, tries }: { of: number; tries: readonly CallbackTry[] }) {
-  if (tries.length === 0) return <Empty>It was not tried yet.</Empty>
+  if (tries.length === 0) return <Empty>It has not been tried yet.</Empty>
   return (
     <Table
-      caption={`Tries of the callback of job ${of}, newest first`}
+      caption={`Attempts of the callback of job ${of}, newest first`}
       heads={['Try', 'Outcome', 'Answer', '#Took', '#When']}
     >
       {tries.map(({ at, took, outcome, attempt, again, answer }) => (
@@ -88,7 +88,7 @@ function Sent({ sent }: { sent: Near['sent'] }) {
       <div>
         <h3>Headers</h3>
         <Json value={encodeValue(sent.headers)} />
-        <p class="note">Each try has a new webhook-timestamp and webhook-signature.</p>
+        <p class="note">Each attempt has a new webhook-timestamp and webhook-signature.</p>
       </div>
       <div>
         <h3>Body</h3>

@@ -56,7 +56,7 @@ async function askDrain(asked: ActAsked): Promise<Confirm> {
   return {
     title: `Drain ${wireOf(asked)}?`,
     text: [
-      `${many(n, 'value')} ${n === 1 ? 'is' : 'are'} taken from where ${n === 1 ? 'it waits' : 'they wait'}; no job will read them.`,
+      `${many(n, 'value')} ${n === 1 ? 'is' : 'are'} removed from the wire; no job will read ${n === 1 ? 'it' : 'them'}.`,
       'For ten seconds you can put them back.',
     ],
     verb: 'Drain',
@@ -81,8 +81,8 @@ export function changeSaid({ start, stop, replace, wires, orphaned, unfit = [] }
   const lost = orphaned.reduce((sum, { values }) => sum + values, 0)
   return [
     ...start.map((node) => `${node} starts.`),
-    ...stop.map(({ node, job }) => `${node} is let go: job ${job} is terminated.`),
-    ...replace.map(({ node, job }) => `${node} becomes a new job; job ${job} is let go.`),
+    ...stop.map(({ node, job }) => `${node} is removed: job ${job} is terminated.`),
+    ...replace.map(({ node, job }) => `${node} becomes a new job; job ${job} is removed from the flow.`),
     ...(wires.added.length > 0 ? [`New wires: ${wires.added.join(', ')}.`] : []),
     ...(wires.removed.length > 0 ? [`Cut wires: ${wires.removed.join(', ')}.`] : []),
     ...(lost > 0 ? [`${many(lost, 'value')} ${lost === 1 ? 'stays' : 'stay'} behind, unread.`] : []),
@@ -128,7 +128,7 @@ async function undo({ params, call }: ActAsked): Promise<Done> {
 
 async function graph({ params, form, call }: ActAsked): Promise<Done> {
   await call('POST', `/v1/flows/${encodeURIComponent(params.job!)}/graph`, String(form.get('graph') ?? ''))
-  return { say: 'The flow has its graph' }
+  return { say: 'The flow has a graph now' }
 }
 
 async function record({ params, call }: ActAsked): Promise<Done> {

@@ -28,7 +28,7 @@ function Wires({ view: { flow, wires } }: { view: FlowView }) {
   const first = wires.toSorted((a, b) => waits(b) - waits(a) || b.rate - a.rate).slice(0, ROWS)
   return (
     <Table
-      caption={`Wires, those where most waits first: ${count(first.length)} of ${count(wires.length)}`}
+      caption={`Wires, most waiting values first: ${count(first.length)} of ${count(wires.length)}`}
       isTitled
       heads={['Wire', '#Wait', '#The oldest', '#A minute']}
     >
@@ -52,7 +52,7 @@ function Nodes({ view: { flow, nodes } }: { view: FlowView }) {
   const first = nodes.toSorted((a, b) => urgency(b) - urgency(a)).slice(0, ROWS)
   return (
     <Table
-      caption={`Nodes, those that need a look first: ${count(first.length)} of ${count(nodes.length)}`}
+      caption={`Nodes, problems first: ${count(first.length)} of ${count(nodes.length)}`}
       isTitled
       heads={['Node', 'Class', 'Status']}
     >

@@ -133,7 +133,7 @@ function View({ data: { flows, cursor, stored }, query }: { data: FlowsData; que
                 ) : undefined
               }
             >
-              {chosen ? `No flow is ${chosen}.` : 'There is no flow yet: make a job of class flow in queue core.'}
+              {chosen ? `No flow is ${chosen}.` : 'There is no flow yet: create a job of class flow in queue core.'}
             </Empty>
           )}
           {cursor && (

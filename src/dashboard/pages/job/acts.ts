@@ -85,7 +85,7 @@ const single: Record<string, Act> = {
       return {
         title: `Terminate ${name} #${params.job}?`,
         text: [
-          'It ends, after its shutdown run if it has one. Values that wait at its ports are not read any more.',
+          'It ends, after its shutdown run if it has one. No run will read the values that wait at its ports.',
           ...belowText(open, more, ['ends', 'end']),
         ],
         verb: more ? 'Terminate all' : open > 0 ? `Terminate ${count(open + 1)}` : 'Terminate',
@@ -263,7 +263,7 @@ const inside: Record<string, Act> = {
     scope: 'write',
     confirm: ({ params }) => ({
       title: `Take the result of #${params.job}?`,
-      text: ['It is removed. No caller will get it.'],
+      text: ['It is removed. No client can read it again.'],
       verb: 'Take it',
     }),
     async does(asked) {

@@ -50,7 +50,7 @@ const labelOf = (verb: string, { dir, name }: PortRow): string => `${verb}: ${na
 
 const FIELD = 4_000
 
-/** The default that a port has, as its fields have it; nothing where not all of it may be seen. */
+/** The default of a port as JSON; empty if a part of it is hidden. */
 function presentDefault({ view }: PortRow, schema: string | undefined): ((field: string) => string) | undefined {
   const json = view.default === undefined ? undefined : encodedToJson(view.default)
   if (json === undefined || json.length > FIELD || json.includes(REDACTED)) return undefined
@@ -114,7 +114,7 @@ function ConnectForm({ row }: { row: PortRow }) {
       label={labelOf('Connect', row)}
       fields={{ dir: row.dir, port: row.name }}
     >
-      <Field name="to" label="Move what waits to job" required mono />
+      <Field name="to" label="Move waiting values to job" required mono />
       <Select name="side" label="Side" options={['in', 'out']} />
       <Field name="toPort" label="Port" required mono />
     </Form>

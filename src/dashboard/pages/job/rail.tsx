@@ -128,7 +128,7 @@ function factsOf(job: JobView, zone: string): [name: string, value: Child][] {
     ],
     ['Limits', limits.length > 0 && <Limits job={job} />],
     ['Tries', triesOf(job)],
-    ['Time for a run', timeout !== null && span(timeout)],
+    ['Timeout of a run', timeout !== null && span(timeout)],
     ['Run by', run && (run.process ?? (run.lane ? `lane ${run.lane}` : '–'))],
     ['Version', version && <span class="mono">{version}</span>],
     ['Callback', callback && (callback.state ? title(callback.state.toLowerCase().replace('_', ' ')) : 'at its end')],

@@ -83,7 +83,7 @@ function State({ state = {} }: { state?: Record<string, Encoded> }) {
 
 function Result({ job, found }: { job: JobView; found?: TabData['result'] }) {
   if (!found?.ended) return <Empty>It has not ended.</Empty>
-  if (found.result === null) return <Empty>There is no result: it kept none, or it was taken.</Empty>
+  if (found.result === null) return <Empty>No result: it was not kept, or a client has taken it.</Empty>
   const value = found.result.type === 'success' ? found.result.result : found.result.error
   return (
     <>
@@ -210,7 +210,7 @@ function Steps({ job, found: { steps, patches, cursor } }: { job: JobView; found
     <>
       {reported}
       {steps.length > 0 && (
-        <Table caption="Steps that are done, in their order" heads={['Step', 'Done', '#Run', '#Took', '#Keeps']}>
+        <Table caption="Completed steps, in order" heads={['Step', 'Done', '#Run', '#Took', '#Keeps']}>
           {steps.map(({ name, at, took, run, bytes: size }) => (
             <tr>
               <td class="fill mono" title={name}>

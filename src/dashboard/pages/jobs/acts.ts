@@ -18,7 +18,7 @@ type Verb = (typeof verbs)[number]
 
 const lost: Partial<Record<Verb, string>> = {
   terminate:
-    'They end, after their shutdown runs if they have one. Values that wait at their ports are not read any more.',
+    'They end, after their shutdown runs if they have one. No run will read the values that wait at their ports.',
   delete: 'Their state, ports, results and logs are deleted, and so are all jobs below them. This cannot be undone.',
 }
 

@@ -158,7 +158,15 @@ function Row({ kind, deploy, isLeast }: RowProps) {
   )
 }
 
-const heads = ['Message, with what varies marked', 'Class', '#Jobs', '##6 h', '#First', '#Last', '-Mute and retry']
+const heads = [
+  'Message, with its variable parts marked',
+  'Class',
+  '#Jobs',
+  '##6 h',
+  '#First',
+  '#Last',
+  '-Mute and retry',
+]
 
 function Switch({ n, on }: { n: number; on: boolean }) {
   if (n === 0) return null
@@ -181,7 +189,7 @@ export function Kinds({ data, muted: isWhole = false }: { data: KindsData; muted
       kind="kinds"
       right={<Switch n={n} on={isWhole} />}
     >
-      {shown.length === 0 && !isWhole && <Empty>All of what failed is of kinds that are muted.</Empty>}
+      {shown.length === 0 && !isWhole && <Empty>All failed jobs are of muted kinds.</Empty>}
       {(shown.length > 0 || isWhole) && (
         <Table caption="Failed jobs by kinds of errors, of the newest 1,000" heads={heads} kind="lined">
           {[...shown, ...(isWhole ? muted : [])].map((kind) => (

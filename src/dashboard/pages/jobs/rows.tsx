@@ -1,4 +1,4 @@
-// The rows of Jobs. The widest column says what happened.
+// The rows of Jobs. The widest column shows the last event of each job.
 
 import type { JobRow } from '../../../engine/engine.ts'
 import { queryWith } from '../../look.ts'
@@ -82,11 +82,7 @@ function Moment({ query }: { query: URLSearchParams }) {
   return (
     <th scope="col" class="num" aria-sort={sorted ? 'descending' : undefined}>
       {canSort(query) ? (
-        <To
-          kind="link"
-          to={to}
-          label={sorted ? 'Sort by when they were made' : 'Sort by when they ended, newest first'}
-        >
+        <To kind="link" to={to} label={sorted ? 'Sort by creation' : 'Sort by end, newest first'}>
           {sorted ? 'Ended ↓' : 'Made or ended'}
         </To>
       ) : (

@@ -40,7 +40,9 @@ export const acts: Record<string, Act> = {
       const key = given(form, 'key')
       const [concurrency, limit, period] = ['concurrency', 'limit', 'period'].map((name) => maybe(form, name))
       if ((limit === undefined) !== (period === undefined))
-        throw new SidejobError('BAD_REQUEST', 'expected both: how many, and in which time', { path: ['period'] })
+        throw new SidejobError('BAD_REQUEST', 'expected both the number and the period of the rate', {
+          path: ['period'],
+        })
       const was = await before(asked, key)
       await call('PUT', way(key), {
         concurrency: concurrency === undefined ? null : numberIn(concurrency, 'concurrency'),

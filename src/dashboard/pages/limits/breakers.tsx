@@ -1,4 +1,4 @@
-// Hosts that are left alone because they keep failing: what calls them, how often they failed, and when one call may try.
+// Hosts that are not called because they keep failing: their kind of calls, failures, and the time of the next trial call.
 
 import type { OpenBreaker } from '../../../engine/engine.ts'
 import { useLook } from '../../look.ts'
@@ -44,7 +44,7 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
             {shut}: <span class="st failed">{many(failures, 'failure')} in a row</span>
           </span>
         </div>
-        <div class="q dim">left alone</div>
+        <div class="q dim">not called</div>
         <div class="acts">
           <Button act="reset" at="/limits" scope="admin" fields={{ host, of }} small label={`Call ${host} again now`}>
             Call again now
@@ -58,7 +58,7 @@ function Row({ breaker: { host, of, failures, until } }: { breaker: OpenBreaker 
 export function Breakers({ breakers }: { breakers: OpenBreaker[] }) {
   if (breakers.length === 0) return null
   return (
-    <section id="breakers" aria-label="Hosts that are left alone because they keep failing">
+    <section id="breakers" aria-label="Hosts that are not called because they keep failing">
       {breakers.map((breaker) => (
         <Row breaker={breaker} />
       ))}

@@ -43,7 +43,7 @@ function Bound({ near }: { near: Near }) {
         <Slots limit={near.limit} holders={near.holders} />
       </div>
       <div class="open">
-        <Turns near={near} colours={colours} order="by priority, then who waits longer" />
+        <Turns near={near} colours={colours} order="by priority, then by waiting time" />
         <div>
           <Holders near={near} colours={colours} open />
         </div>

@@ -1,4 +1,4 @@
-// Groups with jobs that are not at rest: what each holds of its limit, and a form that sets it.
+// Groups with unfinished jobs: the used slots of each, and a form that sets its limit.
 
 import { groupKey } from '../../../core/constraint.ts'
 import type { LimitPreview } from '../../../core/schemas.ts'
@@ -55,8 +55,8 @@ export const groupActs: Record<string, Act> = {
 
 const nowOf = ({ concurrency, running, waiting }: GroupView): string =>
   waiting === 0
-    ? `${count(running)} run, no job waits for it: another bound changes nothing now.`
-    : `${count(running)} run of ${concurrency === null ? 'any number' : count(concurrency)}, ${many(waiting, 'job waits', 'jobs wait')} for it: each place more lets one start.`
+    ? `${count(running)} run, no job waits for it: a different limit changes nothing now.`
+    : `${count(running)} run of ${concurrency === null ? 'any number' : count(concurrency)}, ${many(waiting, 'job waits', 'jobs wait')} for it: each additional slot lets one start.`
 
 export function GroupForm({ id, group, preview }: { id: string; group?: GroupView; preview?: LimitPreview }) {
   const { concurrency = null, paused = false } = group ?? {}
@@ -110,8 +110,8 @@ function Row({ group, colour }: { group: GroupView; colour: string }) {
 
 export function Groups({ groups }: { groups: GroupView[] }) {
   return (
-    <Card title="Groups" right="with jobs that are not at rest">
-      {groups.length === 0 && <Empty>No group has jobs that are not at rest.</Empty>}
+    <Card title="Groups" right="with unfinished jobs">
+      {groups.length === 0 && <Empty>No group has unfinished jobs.</Empty>}
       <Table caption="Groups" heads={['Group', 'Share', 'Running', 'Waiting', 'Jobs', 'Acts']} isPlain>
         {groups.slice(0, SHOWN).map((group, i) => (
           <Row group={group} colour={colours[i % colours.length]!} />

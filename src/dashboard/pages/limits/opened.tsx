@@ -37,7 +37,7 @@ export function Turns({ near, colours, order = 'each group once, then each again
   return (
     <div>
       <h3>
-        Whose turn it is <span class="note">{order}</span>
+        Waiting, in order <span class="note">{order}</span>
       </h3>
       {waiting.length === 0 && <p class="note">Nobody waits.</p>}
       <div class="turns">

@@ -172,7 +172,7 @@ function Now({ data: { job, runs, demo } }: { data: FirstMinuteData }) {
             <Life job={job} runs={runs} />
           </>
         ) : (
-          <p class="note">No job was made yet. It is shown here as soon as there is one.</p>
+          <p class="note">No job was made yet. The first job appears here.</p>
         )}
         {demo.all > 0 && (
           <p class="note">

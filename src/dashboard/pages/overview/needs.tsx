@@ -58,7 +58,7 @@ export function Needs({ needs, waits }: { needs: Need[]; waits?: string }) {
         <header>
           <h2>
             {waits === undefined
-              ? 'Nothing needs a look so far; what failed, schedules and callbacks are next.'
+              ? 'No problems so far; failures, schedules and callbacks are checked next.'
               : `All quiet. ${waits}`}
           </h2>
         </header>

@@ -63,7 +63,7 @@ export function Where({ queues, limited }: { queues: QueueView[]; limited: numbe
   const all = parts.reduce((sum, { n }) => sum + n, 0)
   let x = 0
   return (
-    <Card title={`Where ${count(all)} open jobs are`} kind="where">
+    <Card title={`Status of ${count(all)} open jobs`} kind="where">
       <div class="bar">
         <svg width="100%" height="10" role="img" aria-label="Share of each, of all open jobs">
           {parts.map(({ n, kind }) => {
@@ -192,7 +192,7 @@ export function Queues({ queues, ends }: { queues: QueueView[]; ends: Ends }) {
   return (
     <Card title="Queues" right={<To kind="link" to="/queues">{`All ${count(queues.length)}`}</To>}>
       {queues.length === 0 ? (
-        <Empty>There is no queue yet: the first job makes one.</Empty>
+        <Empty>There is no queue yet: the first job creates one.</Empty>
       ) : (
         <QueueTable queues={busy.slice(0, SHOWN)} ends={ends} />
       )}

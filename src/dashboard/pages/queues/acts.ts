@@ -46,8 +46,8 @@ const change: Act = {
     if (!changed(form).some(([name]) => name === 'mode')) return undefined
     const text =
       mode === 'pull'
-        ? 'Lanes leave: from then on only programs that claim get its jobs.'
-        : 'Lanes serve it: programs that claim get nothing more.'
+        ? 'Lanes stop. From then on only pull workers get its jobs.'
+        : 'Lanes serve it. Pull workers get no more of its jobs.'
     return { title: `Make queue ${params.queue} a ${mode} queue?`, text: [text], verb: 'Change mode' }
   },
   async does({ form, params, call }) {

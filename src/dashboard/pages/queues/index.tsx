@@ -43,7 +43,7 @@ export const queues = page<{ queues: QueueView[]; ends: Ends }>({
       </Head>
       <Card>
         {queues.length === 0 ? (
-          <Empty>There is no queue yet: the first job makes one.</Empty>
+          <Empty>There is no queue yet: the first job creates one.</Empty>
         ) : (
           <QueueTable queues={queues} ends={ends} />
         )}

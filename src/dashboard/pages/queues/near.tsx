@@ -44,7 +44,7 @@ export function Serves({ queue, processes }: { queue: QueueDetail; processes: Pr
   return (
     <Card title="Who serves it" tag={count(all)}>
       {all === 0 && <Empty>No lane is open, and no pull worker has claimed from this queue.</Empty>}
-      <Table caption="Lanes, programs, and claims that wait" heads={['Who', 'What it has', 'Since or until']} isPlain>
+      <Table caption="Lanes, pull workers, and waiting claims" heads={['Who', 'What it has', 'Since or until']} isPlain>
         {open.map(({ id, kind, since, until }) => (
           <Server
             {...{ id, most: 12, tag: kind === 'bell' ? 'on its way' : 'lane' }}
@@ -105,7 +105,7 @@ function reason({ priority, since }: QueueDetail['next'][number], ageing: number
 
 const orderOf = (ageing: number | null): string =>
   ageing === null
-    ? 'smaller priority first, then who waits longer'
+    ? 'smallest priority first, then longest wait'
     : `a wait of ${span(ageing)} is worth one step of priority`
 
 export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
@@ -114,8 +114,8 @@ export function Next({ queue: { next, ageing } }: { queue: QueueDetail }) {
     <Card title="Who is next" tag={count(next.length)} right={orderOf(ageing)}>
       {next.length === 0 && <Empty>Nobody is ready.</Empty>}
       <Table
-        caption="Jobs that are ready, in the order in which they start"
-        heads={['Place', 'Job', 'Class', 'What puts it there', 'Waits']}
+        caption="Ready jobs, in the order in which they start"
+        heads={['Place', 'Job', 'Class', 'Reason', 'Waits']}
         isPlain
       >
         {next.map((one, i) => (
@@ -150,7 +150,7 @@ export function ItsClasses({ name: queue, classes }: { name: string; classes: re
     <Card title="Classes" tag={count(classes.length)} right="today, UTC">
       {classes.length === 0 && <Empty>Nothing was counted today.</Empty>}
       <Table
-        caption="Classes of this queue, with what was counted of each since midnight UTC"
+        caption="Classes of this queue, with their counts since midnight UTC"
         heads={['Class', 'Runs', 'Failed', 'p95']}
         isPlain
       >

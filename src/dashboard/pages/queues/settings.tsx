@@ -12,15 +12,16 @@ export function nowOf({ mode, paused, lanes, maxLanes, batch, ageing, counts, ..
   const ready = readyIn({ counts })
   const stand = `Open lanes: ${count(lanes)} of ${count(maxLanes)}, with up to ${many(batch, 'job')} each; ${many(ready, 'job')} ${ready === 1 ? 'is' : 'are'} ready.`
   if (paused) return `${stand} It is paused: nothing changes until it is resumed.`
-  if (mode === 'pull') return `${stand} Programs claim its jobs: lanes and batch change nothing.`
+  if (mode === 'pull') return `${stand} Pull workers claim its jobs, so lanes and batch have no effect.`
   const more =
     ready === 0
       ? 'No job waits, so more lanes would be idle.'
       : lanes >= maxLanes
-        ? 'One lane more would open at once.'
-        : 'More may open as it is: the next bell opens one.'
+        ? 'One more lane would open at once.'
+        : 'More can open already: the next bell opens one.'
   const apart = new Set(queue.next.map(({ priority }) => priority)).size
-  const order = ageing === null && apart > 1 ? ' With ageing, long waits would pass smaller priorities.' : ''
+  const order =
+    ageing === null && apart > 1 ? ' With ageing, jobs that wait long would overtake smaller priorities.' : ''
   return `${stand} ${more}${order}`
 }
 

@@ -70,7 +70,8 @@ export const change: Act = {
     await naming(jsonFields, call('PATCH', `/v1${path}`, workerPatchOf(wanted, is)))
     const say = `${params.class} is changed: ${changed.join(', ')}`
     const lost = wanted.served === 'pull' ? lostWith(worker) : []
-    if (lost.length > 0) return { say: `${say}; the ${lost.join(' and ')} of its address went with it`, to: path }
+    if (lost.length > 0)
+      return { say: `${say}; the ${lost.join(' and ')} of its address were removed with it`, to: path }
     const now = workerTexts(await found(asked))
     const back = changed.flatMap((name) => [
       [name, is[name]],

@@ -80,7 +80,7 @@ export function Classes({ workers, counted, chosen }: ClassesProps) {
     <Card title="Classes" tag={count(workers.length)} right="today, UTC">
       {workers.length === 0 && <Empty>No class fits.</Empty>}
       <table class="tbl classes lined">
-        <caption class="vh">Classes by queue, with what was counted of each since midnight UTC</caption>
+        <caption class="vh">Classes by queue, with their counts since midnight UTC</caption>
         {byQueue(workers).map(([queue, own]) => (
           <tbody>
             <tr class="of">
@@ -118,7 +118,7 @@ export function Top({ workers, wanted }: { workers: readonly Worker[]; wanted: s
   const queues = new Set(workers.map(({ queue }) => queue)).size
   const heard = new Set(workers.filter(({ seen }) => seen !== null && seen > now - MINUTE).map(({ queue }) => queue))
     .size
-  const programs = heard === 0 ? '' : `; programs asked in ${many(heard, 'queue')} in the last minute`
+  const programs = heard === 0 ? '' : `; pull workers claimed from ${many(heard, 'queue')} in the last minute`
   return (
     <Head title="Workers" note={`${many(workers.length, 'class', 'classes')} in ${many(queues, 'queue')}${programs}`}>
       <form class="filter small">

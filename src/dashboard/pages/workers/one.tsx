@@ -27,17 +27,17 @@ function ServedBy({ worker: { push, pull, seen, servedBy } }: { worker: Worker }
   if (pull)
     return (
       <>
-        programs that claim it;{' '}
+        pull workers;{' '}
         {seen === null ? (
-          'none with a name was heard in its queue'
+          'no named one has claimed from its queue'
         ) : (
           <>
-            one in its queue was heard <Ago at={seen} />
+            the last claim from its queue was <Ago at={seen} />
           </>
         )}
       </>
     )
-  if (servedBy.length === 0) return 'a function of no deployment any more'
+  if (servedBy.length === 0) return 'a function that no deployment serves'
   return (
     <>
       {`a function of ${many(servedBy.length, 'deployment')}: `}
@@ -69,7 +69,7 @@ export function About({ worker }: { worker: Worker }) {
   const facts: [string, string][] = [
     ...(concurrency === undefined ? [] : [['Max running', count(concurrency)] as [string, string]]),
     ['Tries', triesOf(worker)],
-    ...(timeout === undefined ? [] : [['Time for a run', span(timeout)] as [string, string]]),
+    ...(timeout === undefined ? [] : [['Timeout of a run', span(timeout)] as [string, string]]),
     [
       'Kept after the end',
       `${retain === undefined ? 'as usual' : span(retain)}${history ? `, with the last ${count(history)} runs` : ''}`,
@@ -176,7 +176,7 @@ export function TryIt({ worker, last, as, typed }: TryProps) {
       {as === 'json' && <AsJson worker={worker} typed={typed} />}
       {as === 'curl' && <AsCurl worker={worker} typed={typed} />}
       <div class="got">
-        <b>The last that were made</b>
+        <b>The newest jobs</b>
         {last.length === 0 && <p class="note">None yet.</p>}
         <ul class="lasts">
           {last.map(({ id, status, createdAt, message }) => (

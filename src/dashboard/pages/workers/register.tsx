@@ -1,4 +1,4 @@
-// A form that registers a class, or changes one: it is served by programs that claim, or by an address that is called.
+// A form that registers a class, or changes one: pull workers claim its jobs, or an address is called.
 
 import type { Act } from '../../page.ts'
 import { Field, type FieldProps, Options, Select, TextArea, type TextAreaProps } from '../../parts/field.tsx'
@@ -28,7 +28,7 @@ const fields: readonly Named<FieldProps>[] = [
   { name: 'concurrency', label: 'Max running', type: 'number' },
   { name: 'retries', label: 'Retries', path: 'max', type: 'number' },
   { name: 'backoff', label: 'Backoff', note: 'the first, or each', placeholder: '10s', path: 'base delays' },
-  { name: 'timeout', label: 'Time for a run', placeholder: '30s' },
+  { name: 'timeout', label: 'Timeout of a run', placeholder: '30s' },
   { name: 'retain', label: 'Kept after the end', placeholder: '1d' },
   { name: 'history', label: 'Runs kept', type: 'number' },
   { name: 'description', label: 'Description' },
@@ -63,7 +63,7 @@ export function WorkerFields({ values = {} }: ValuesProps) {
           label="Served by"
           options={['pull', 'push']}
           value={values.served}
-          note="programs that claim, or an address"
+          note="pull workers, or an address"
         />
         {fields.map((field) => (
           <Field {...field} value={values[field.name]} />

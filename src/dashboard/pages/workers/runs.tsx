@@ -29,7 +29,7 @@ export function Runs({ of }: { of?: ClassRow }) {
   const { runs = 0, failed = 0 } = of?.counts ?? {}
   return (
     <Card
-      title="How long runs took, today"
+      title="Run times today"
       right={
         <span class="legend">
           <span>

@@ -17,9 +17,9 @@ export function Close({ flow }: { flow: number }) {
 
 export function WhySaid({ near }: { near: Near }) {
   const { now, zone } = useLook()
-  if (!near.why) return <p class="note">Nothing has reached it yet: it has no job.</p>
+  if (!near.why) return <p class="note">No value has reached it yet, so it has no job.</p>
   const cells = cellsOf(near.why, near.job ? [near.job] : [], { now, zone })
-  if (cells.length === 0) return <p class="note">It rests: all that came is done.</p>
+  if (cells.length === 0) return <p class="note">It is idle: it has processed all values.</p>
   return (
     <>
       {cells.map(({ text, sub, limit }) => (

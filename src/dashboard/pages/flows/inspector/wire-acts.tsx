@@ -64,7 +64,7 @@ export function WireActs({ data, wire, near }: { data: FlowData; wire: WireView;
         </Opens>
         <Opens act="move" flow={flow.id} wire={wire.id} verb="Move to…" icon="move">
           <label>
-            <span class="fieldname">To the far end of</span>
+            <span class="fieldname">To the end of</span>
             <select class="field mono" name="to">
               {wires
                 .filter(({ id }) => id !== wire.id)

@@ -74,9 +74,9 @@ function Values({ wire, near: { port }, watch }: { wire: WireView; near: Near; w
         {watch}
       </div>
       {isWatched && (
-        <p class="note">This listens to what all runs read and write, and makes the system slower while it is on.</p>
+        <p class="note">This listens to all reads and writes of runs, which slows the system down while it is on.</p>
       )}
-      {values.length === 0 && <p class="note">Nothing waits at its far end.</p>}
+      {values.length === 0 && <p class="note">No value waits at its end.</p>}
       <ol class="vlist">
         {values.map(({ data }, i) => (
           <li>
