@@ -31,6 +31,7 @@ export const costs: Readonly<Record<string, Cost>> = {
   '/callbacks': [1, 6, 16],
   '/files': [1, 4, 8],
   '/log': [1, 2, 6],
+  '/deploys': [2, 16, 21],
   '/settings/keys': [1, 2, 6],
   '/doctor': [1, 4, 8],
   '/find': [1, 4, 8],

@@ -424,7 +424,7 @@ const answers: Unperformed = {
   },
   deployments: {
     list: async () => ({ deployments: [{ ...deployed, id: 'jobs.example', classes: 3, deploys: [deployed] }] }),
-    compare: async (deployment) => ({
+    compare: async (deployment = '') => ({
       ...{ deployment, ...deployed, isWhole: true, errors: [], more: false },
       before: { version: null, from: T, to: T },
       after: { version: '88f62d2b', from: T, to: T },

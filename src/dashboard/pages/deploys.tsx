@@ -19,12 +19,14 @@ type Deploy = DeployMark & { id: string }
 type DeploysData = { deploys: Deploy[]; severalIn: boolean; open?: Deploy; comparison?: Comparison }
 
 async function load({ engine, query }: Asked): Promise<DeploysData> {
-  const { deployments } = await engine.deployments.list()
+  const at = query.has('at') ? Number(query.get('at')) : undefined
+  const [{ deployments }, comparison] = await Promise.all([
+    engine.deployments.list(),
+    engine.deployments.compare(query.get('of') ?? undefined, { at }).catch(missing),
+  ])
   const deploys = deploysOf(deployments)
-  const [at, id] = [Number(query.get('at')), query.get('of')]
-  const open = query.has('at') ? deploys.find((one) => one.at === at && one.id === (id ?? one.id)) : deploys[0]
-  const comparison = open && (await engine.deployments.compare(open.id, { at: open.at }).catch(missing))
-  return { deploys, severalIn: deployments.length > 1, open, comparison: comparison ?? undefined }
+  const open = deploys.find((one) => one.id === comparison?.deployment && one.at === comparison.at)
+  return { deploys, severalIn: deployments.length > 1, open, comparison }
 }
 
 const nameOf = ({ version }: { version: string | null }): string => version ?? 'unknown version'

@@ -76,12 +76,15 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
     })
   }
 
-  async function deployOf(id: string, at?: number): Promise<{ deploys: Deploy[]; i: number }> {
-    const found = (await all()).find(([of]) => of === id)
+  /** Without an id: the deployment that was deployed last. */
+  async function deployOf(asked?: string, at?: number): Promise<{ id: string; deploys: Deploy[]; i: number }> {
+    const known = (await all()).sort(([, a], [, b]) => b.at - a.at)
+    const found = asked === undefined ? known[0] : known.find(([of]) => of === asked)
+    const id = asked ?? found?.[0] ?? ''
     if (!found) throw new SidejobError('NOT_FOUND', `there is no deployment ${id}: GET /v1/deployments lists them`)
     const { deploys = [] } = found[1]
     const i = at === undefined ? 0 : deploys.findIndex((one) => one.at === at)
-    if (deploys[i]) return { deploys, i }
+    if (deploys[i]) return { id, deploys, i }
     const which = at === undefined ? 'no deploy' : `no deploy at ${new Date(at).toISOString()}`
     throw new SidejobError('NOT_FOUND', `deployment ${id} keeps ${which}: it keeps the last 20`)
   }
@@ -111,8 +114,8 @@ export function createDeployments({ store, now }: Context, errors: Pick<ReturnTy
      * Compares the counts of classes between the deploy before this one and this one with those until the next one or
      * until now, and lists kinds of errors that are new since. Both versions run for a moment after a deploy.
      */
-    async compare(id: string, { at: asked }: { at?: number } = {}): Promise<Comparison> {
-      const { deploys, i } = await deployOf(id, asked)
+    async compare(of?: string, { at }: { at?: number } = {}): Promise<Comparison> {
+      const { id, deploys, i } = await deployOf(of, at)
       const [deploy, previous, next] = [deploys[i]!, deploys[i + 1], deploys[i - 1]]
       const known = [deploy, previous, next].flatMap((one) => one ?? [])
       const [texts, current, { errors: kinds, cursor }] = await Promise.all([
