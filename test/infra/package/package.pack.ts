@@ -283,7 +283,7 @@ async function inBrowser(folder: string, url: string, key: string): Promise<unkn
   const server = createServer(async (request, response) => {
     if (request.url === '/')
       return response.setHeader('content-type', 'text/html').end('<!doctype html><title>x</title>')
-    const [, module] = /^\/client\/(\w+\.js)$/.exec(request.url!) ?? []
+    const [, module] = /^\/client\/([\w.]+\.js)$/.exec(request.url!) ?? []
     if (module) return response.setHeader('content-type', 'text/javascript').end(textOf(client, module))
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
