@@ -5,16 +5,12 @@ import { auditPage, count, logCursor } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const audit = {
-  read: route(
-    {
-      method: 'GET',
-      path: '/v1/audit',
-      scope: 'admin',
-      summary: 'List the audit log',
-      description: 'Requests of admins, recorded before they are carried out. Keeps about the last 10,000.',
-      query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: logCursor.optional() }),
-      answers: { 200: auditPage },
-    },
-    ({ engine, query }) => engine.audit.read(query),
-  ),
+  read: route('GET /v1/audit', {
+    scope: 'admin',
+    summary: 'List the audit log',
+    description: 'Requests of admins, recorded before they are carried out. Keeps about the last 10,000.',
+    query: z.strictObject({ limit: count(1, 1_000).optional(), cursor: logCursor.optional() }),
+    answers: { 200: auditPage },
+    handle: ({ engine, query }) => engine.audit.read(query),
+  }),
 }

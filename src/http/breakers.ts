@@ -5,28 +5,20 @@ import { breakerList, breakerOf, done } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const breakers = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/breakers',
-      scope: 'read',
-      summary: 'List open circuit breakers',
-      description: 'Hosts that are not called because they keep failing.',
-      answers: { 200: breakerList },
-    },
-    ({ engine }) => engine.breakers.list(),
-  ),
+  list: route('GET /v1/breakers', {
+    scope: 'read',
+    summary: 'List open circuit breakers',
+    description: 'Hosts that are not called because they keep failing.',
+    answers: { 200: breakerList },
+    handle: ({ engine }) => engine.breakers.list(),
+  }),
 
-  reset: route(
-    {
-      method: 'DELETE',
-      path: '/v1/breakers/:key',
-      scope: 'admin',
-      summary: 'Close a circuit breaker',
-      description: 'The host is called again immediately.',
-      query: z.strictObject({ of: breakerOf.default('callbacks') }),
-      answers: { 200: done },
-    },
-    ({ engine, params, query }) => engine.breakers.reset(params.key, query.of),
-  ),
+  reset: route('DELETE /v1/breakers/:key', {
+    scope: 'admin',
+    summary: 'Close a circuit breaker',
+    description: 'The host is called again immediately.',
+    query: z.strictObject({ of: breakerOf.default('callbacks') }),
+    answers: { 200: done },
+    handle: ({ engine, params, query }) => engine.breakers.reset(params.key, query.of),
+  }),
 }

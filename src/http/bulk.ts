@@ -5,23 +5,19 @@ import { bulkInput, bulkPreview, cursor, enqueued, flag } from '../core/schemas.
 import { reply, route } from './route.ts'
 
 export const bulk = {
-  start: route(
-    {
-      method: 'POST',
-      path: '/v1/bulk',
-      scope: 'admin',
-      summary: 'Retry, requeue, terminate or delete many jobs',
-      description: 'Creates a job that does this to all older jobs that match a filter, or to at most 10,000 ids.',
-      query: z.strictObject({
-        preview: flag.optional().meta({ description: 'dry run: counts the jobs that the action would change' }),
-        cursor: cursor.optional().meta({ description: 'with preview: continue the count here' }),
-      }),
-      body: bulkInput,
-      answers: { 200: bulkPreview, 201: enqueued },
-    },
-    async ({ engine, query, body, call }) =>
+  start: route('POST /v1/bulk', {
+    scope: 'admin',
+    summary: 'Retry, requeue, terminate or delete many jobs',
+    description: 'Creates a job that does this to all older jobs that match a filter, or to at most 10,000 ids.',
+    query: z.strictObject({
+      preview: flag.optional().meta({ description: 'dry run: counts the jobs that the action would change' }),
+      cursor: cursor.optional().meta({ description: 'with preview: continue the count here' }),
+    }),
+    body: bulkInput,
+    answers: { 200: bulkPreview, 201: enqueued },
+    handle: async ({ engine, query, body, call }) =>
       query.preview
         ? engine.bulk.preview(body, { cursor: query.cursor })
         : reply(201, await engine.bulk.start(body, call)),
-  ),
+  }),
 }

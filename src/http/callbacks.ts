@@ -5,72 +5,52 @@ import { callbackState, callbackTry, callbackView, count, cursor, httpUrl, label
 import { route } from './route.ts'
 
 export const callbacks = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/callbacks',
-      scope: 'read',
-      summary: 'List callbacks',
-      description: 'Newest first, optionally of one state.',
-      query: z.strictObject({
-        state: callbackState.optional(),
-        host: label.optional().meta({ description: 'only callbacks to this host' }),
-        limit: count(1, 1_000).optional(),
-        cursor: cursor.optional(),
-      }),
-      answers: {
-        200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable(), newest: z.int().optional() }),
-      },
+  list: route('GET /v1/callbacks', {
+    scope: 'read',
+    summary: 'List callbacks',
+    description: 'Newest first, optionally of one state.',
+    query: z.strictObject({
+      state: callbackState.optional(),
+      host: label.optional().meta({ description: 'only callbacks to this host' }),
+      limit: count(1, 1_000).optional(),
+      cursor: cursor.optional(),
+    }),
+    answers: {
+      200: z.object({ callbacks: z.array(callbackView), cursor: z.string().nullable(), newest: z.int().optional() }),
     },
-    ({ engine, query }) => engine.callbacks.list(query),
-  ),
+    handle: ({ engine, query }) => engine.callbacks.list(query),
+  }),
 
-  counts: route(
-    {
-      method: 'GET',
-      path: '/v1/callbacks/counts',
-      scope: 'read',
-      summary: 'Count callbacks by state',
-      description: 'Returns the number of callbacks in each state.',
-      answers: { 200: z.object({ counts: z.record(callbackState, z.int()) }) },
-    },
-    async ({ engine }) => ({ counts: await engine.callbacks.counts() }),
-  ),
+  counts: route('GET /v1/callbacks/counts', {
+    scope: 'read',
+    summary: 'Count callbacks by state',
+    description: 'Returns the number of callbacks in each state.',
+    answers: { 200: z.object({ counts: z.record(callbackState, z.int()) }) },
+    handle: async ({ engine }) => ({ counts: await engine.callbacks.counts() }),
+  }),
 
-  tries: route(
-    {
-      method: 'GET',
-      path: '/v1/callbacks/:job/tries',
-      scope: 'read',
-      summary: "List the deliveries of a job's callback",
-      description: 'The last ten tries, newest first, each with the response.',
-      answers: { 200: z.object({ tries: z.array(callbackTry) }) },
-    },
-    ({ engine, params }) => engine.callbacks.tries(params.job),
-  ),
+  tries: route('GET /v1/callbacks/:job/tries', {
+    scope: 'read',
+    summary: "List the deliveries of a job's callback",
+    description: 'The last ten tries, newest first, each with the response.',
+    answers: { 200: z.object({ tries: z.array(callbackTry) }) },
+    handle: ({ engine, params }) => engine.callbacks.tries(params.job),
+  }),
 
-  secret: route(
-    {
-      method: 'GET',
-      path: '/v1/webhooks/secret',
-      scope: 'admin',
-      summary: 'Get the signing secret of an address',
-      description: 'Give it only to the receiver of the calls.',
-      query: z.strictObject({ url: httpUrl }),
-      answers: { 200: z.object({ secrets: z.array(z.string()) }) },
-    },
-    ({ engine, query }) => engine.callbacks.secrets(query.url),
-  ),
+  secret: route('GET /v1/webhooks/secret', {
+    scope: 'admin',
+    summary: 'Get the signing secret of an address',
+    description: 'Give it only to the receiver of the calls.',
+    query: z.strictObject({ url: httpUrl }),
+    answers: { 200: z.object({ secrets: z.array(z.string()) }) },
+    handle: ({ engine, query }) => engine.callbacks.secrets(query.url),
+  }),
 
-  resend: route(
-    {
-      method: 'POST',
-      path: '/v1/callbacks/:job/resend',
-      scope: 'write',
-      summary: 'Resend the callback of a job',
-      description: 'Body and id stay the same.',
-      answers: { 200: stepped },
-    },
-    ({ engine, params, call }) => engine.callbacks.resend(params.job, call),
-  ),
+  resend: route('POST /v1/callbacks/:job/resend', {
+    scope: 'write',
+    summary: 'Resend the callback of a job',
+    description: 'Body and id stay the same.',
+    answers: { 200: stepped },
+    handle: ({ engine, params, call }) => engine.callbacks.resend(params.job, call),
+  }),
 }

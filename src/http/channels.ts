@@ -16,60 +16,48 @@ const MOST_CHANNELS = 20
 const absolute = (channel: string): string => (channel.startsWith('/') ? channel : `/${channel}`)
 
 export const channels = {
-  publish: route(
-    {
-      method: 'POST',
-      path: '/v1/publish',
-      scope: 'write',
-      summary: 'Publish a message',
-      description: 'Ports that listen to the channel or to a channel above it receive the message.',
-      body: z.strictObject({
-        channel: channelName,
-        message: closed,
-        context: closed.optional(),
-        keep: keepMessage.optional(),
-      }),
-      answers: { 200: z.object({ subscribers: z.int() }) },
-    },
-    ({ engine, body: { channel, message, ...options }, call }) =>
+  publish: route('POST /v1/publish', {
+    scope: 'write',
+    summary: 'Publish a message',
+    description: 'Ports that listen to the channel or to a channel above it receive the message.',
+    body: z.strictObject({
+      channel: channelName,
+      message: closed,
+      context: closed.optional(),
+      keep: keepMessage.optional(),
+    }),
+    answers: { 200: z.object({ subscribers: z.int() }) },
+    handle: ({ engine, body: { channel, message, ...options }, call }) =>
       engine.channels.publish(channel, message, options, call),
-  ),
+  }),
 
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/channels',
-      scope: 'read',
-      summary: 'List channels',
-      description:
-        '`publishers=true` adds the classes that publish on each channel; `last=true` adds the last kept message.',
-      query: z.strictObject({ publishers: flag.optional(), last: flag.optional(), cursor: scanCursor.optional() }),
-      answers: { 200: channelList },
-    },
-    ({ engine, query }) => engine.channels.list(query),
-  ),
+  list: route('GET /v1/channels', {
+    scope: 'read',
+    summary: 'List channels',
+    description:
+      '`publishers=true` adds the classes that publish on each channel; `last=true` adds the last kept message.',
+    query: z.strictObject({ publishers: flag.optional(), last: flag.optional(), cursor: scanCursor.optional() }),
+    answers: { 200: channelList },
+    handle: ({ engine, query }) => engine.channels.list(query),
+  }),
 
-  subscribe: route(
-    {
-      method: 'GET',
-      path: '/v1/subscribe/:channel',
-      scope: 'read',
-      summary: 'Subscribe to a channel',
-      description:
-        'Streams the messages of the channel and of all channels below it as Server-Sent Events. `/v1/subscribe/a/b` is the channel `/a/b`.',
-      query: z.strictObject({
-        token: z
-          .string()
-          .max(255)
-          .optional()
-          .meta({ description: 'stream token, for clients that cannot send a header' }),
-      }),
-      byToken: true,
-      answers: { 200: z.object({ channel: z.string(), message: closed }) },
-      media: 'text/event-stream',
-      listens: true,
-    },
-    async ({ engine, params, caller, c, hangUp }) => {
+  subscribe: route('GET /v1/subscribe/:channel', {
+    scope: 'read',
+    summary: 'Subscribe to a channel',
+    description:
+      'Streams the messages of the channel and of all channels below it as Server-Sent Events. `/v1/subscribe/a/b` is the channel `/a/b`.',
+    query: z.strictObject({
+      token: z
+        .string()
+        .max(255)
+        .optional()
+        .meta({ description: 'stream token, for clients that cannot send a header' }),
+    }),
+    byToken: true,
+    answers: { 200: z.object({ channel: z.string(), message: closed }) },
+    media: 'text/event-stream',
+    listens: true,
+    handle: async ({ engine, params, caller, c, hangUp }) => {
       return events(
         c,
         hangUp,
@@ -77,41 +65,33 @@ export const channels = {
         () => caller!.home.keys.isActive(caller!.id),
       )
     },
-  ),
+  }),
 
-  listen: route(
-    {
-      method: 'GET',
-      path: '/v1/subscribe',
-      scope: 'read',
-      summary: 'Subscribe to several channels',
-      description: 'Streams messages as Server-Sent Events. Repeat the parameter: `?channel=/a&channel=/b`.',
-      query: z.strictObject({ channel: z.array(channelName).min(1).max(MOST_CHANNELS) }),
-      repeated: ['channel'],
-      answers: { 200: z.object({ channel: z.string(), message: closed }) },
-      media: 'text/event-stream',
-      listens: true,
-    },
-    async ({ engine, query, caller, c, hangUp }) =>
+  listen: route('GET /v1/subscribe', {
+    scope: 'read',
+    summary: 'Subscribe to several channels',
+    description: 'Streams messages as Server-Sent Events. Repeat the parameter: `?channel=/a&channel=/b`.',
+    query: z.strictObject({ channel: z.array(channelName).min(1).max(MOST_CHANNELS) }),
+    repeated: ['channel'],
+    answers: { 200: z.object({ channel: z.string(), message: closed }) },
+    media: 'text/event-stream',
+    listens: true,
+    handle: async ({ engine, query, caller, c, hangUp }) =>
       events(
         c,
         hangUp,
         (signal) => engine.channels.subscribe([...new Set(query.channel.map(absolute))], signal),
         () => caller!.home.keys.isActive(caller!.id),
       ),
-  ),
+  }),
 
-  token: route(
-    {
-      method: 'POST',
-      path: '/v1/subscribe/:channel',
-      scope: 'read',
-      summary: 'Create a stream token',
-      description: 'Valid for one minute, for browsers: `EventSource` cannot send an API key in a header.',
-      answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
-    },
-    ({ caller, c }) => caller!.home.streamTokens.create(keyOf(caller!), tokenPath(c.req.url)),
-  ),
+  token: route('POST /v1/subscribe/:channel', {
+    scope: 'read',
+    summary: 'Create a stream token',
+    description: 'Valid for one minute, for browsers: `EventSource` cannot send an API key in a header.',
+    answers: { 200: z.object({ token: z.string(), expiresAt: moment }) },
+    handle: ({ caller, c }) => caller!.home.streamTokens.create(keyOf(caller!), tokenPath(c.req.url)),
+  }),
 }
 
 type Messages = (signal: AbortSignal) => AsyncIterable<{ channel: string; message: Encoded }>

@@ -16,29 +16,21 @@ const fault = z.object({
 const page = { jobs: z.int(), cursor: z.string().nullable() }
 
 export const doctor = {
-  examine: route(
-    {
-      method: 'GET',
-      path: '/v1/doctor',
-      scope: 'read',
-      summary: 'Check the data',
-      description: 'Checks one slice of the jobs. Pass the returned cursor to continue.',
-      query: z.strictObject({ cursor: cursor.optional() }),
-      answers: { 200: z.object({ faults: z.array(fault), ...page }) },
-    },
-    ({ engine, query }) => engine.doctor.examine(query.cursor),
-  ),
+  examine: route('GET /v1/doctor', {
+    scope: 'read',
+    summary: 'Check the data',
+    description: 'Checks one slice of the jobs. Pass the returned cursor to continue.',
+    query: z.strictObject({ cursor: cursor.optional() }),
+    answers: { 200: z.object({ faults: z.array(fault), ...page }) },
+    handle: ({ engine, query }) => engine.doctor.examine(query.cursor),
+  }),
 
-  repair: route(
-    {
-      method: 'POST',
-      path: '/v1/doctor/repair',
-      scope: 'admin',
-      summary: 'Repair the data',
-      description: 'Repairs one slice of the jobs. Run the check first: it shows each repair.',
-      query: z.strictObject({ cursor: cursor.optional() }),
-      answers: { 200: z.object({ repaired: z.array(fault), left: z.array(fault), ...page }) },
-    },
-    ({ engine, query }) => engine.doctor.repair(query.cursor),
-  ),
+  repair: route('POST /v1/doctor/repair', {
+    scope: 'admin',
+    summary: 'Repair the data',
+    description: 'Repairs one slice of the jobs. Run the check first: it shows each repair.',
+    query: z.strictObject({ cursor: cursor.optional() }),
+    answers: { 200: z.object({ repaired: z.array(fault), left: z.array(fault), ...page }) },
+    handle: ({ engine, query }) => engine.doctor.repair(query.cursor),
+  }),
 }

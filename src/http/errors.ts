@@ -4,29 +4,21 @@ import { errorKindInput, errorKindMuted, errorPage, errorQuery } from '../core/s
 import { route } from './route.ts'
 
 export const errors = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/errors',
-      scope: 'read',
-      summary: 'List failed jobs by kind of error',
-      description: 'The most frequent kind comes first. Covers the newest 1,000 failed jobs that match.',
-      query: errorQuery,
-      answers: { 200: errorPage },
-    },
-    ({ engine, query }) => engine.errors.list(query),
-  ),
+  list: route('GET /v1/errors', {
+    scope: 'read',
+    summary: 'List failed jobs by kind of error',
+    description: 'The most frequent kind comes first. Covers the newest 1,000 failed jobs that match.',
+    query: errorQuery,
+    answers: { 200: errorPage },
+    handle: ({ engine, query }) => engine.errors.list(query),
+  }),
 
-  patch: route(
-    {
-      method: 'PATCH',
-      path: '/v1/errors/:kind',
-      scope: 'admin',
-      summary: 'Mute or unmute a kind of error',
-      description: 'A muted kind is hidden unless the request asks for it.',
-      body: errorKindInput,
-      answers: { 200: errorKindMuted },
-    },
-    ({ engine, params, body, caller }) => engine.errors.mute(params.kind, { ...body, by: caller!.name }),
-  ),
+  patch: route('PATCH /v1/errors/:kind', {
+    scope: 'admin',
+    summary: 'Mute or unmute a kind of error',
+    description: 'A muted kind is hidden unless the request asks for it.',
+    body: errorKindInput,
+    answers: { 200: errorKindMuted },
+    handle: ({ engine, params, body, caller }) => engine.errors.mute(params.kind, { ...body, by: caller!.name }),
+  }),
 }

@@ -32,19 +32,15 @@ const HOUR = 3_600_000
 const WEEK = 168 * HOUR
 
 export const files = {
-  get: route(
-    {
-      method: 'GET',
-      path: '/files/:file',
-      scope: 'open',
-      summary: 'Download a file by its signed address',
-      description: 'Supports `Range`.',
-      query: z.strictObject({ expires: z.string().max(20).optional(), signature: z.string().max(100).optional() }),
-      answers: { 200: z.string() },
-      media: 'application/octet-stream',
-      only: 'downloads',
-    },
-    async ({ deps, params, query, c }) => {
+  get: route('GET /files/:file', {
+    scope: 'open',
+    summary: 'Download a file by its signed address',
+    description: 'Supports `Range`.',
+    query: z.strictObject({ expires: z.string().max(20).optional(), signature: z.string().max(100).optional() }),
+    answers: { 200: z.string() },
+    media: 'application/octet-stream',
+    only: 'downloads',
+    handle: async ({ deps, params, query, c }) => {
       const { files } = deps.downloads!
       if (!(await files.verify(params.file, query)))
         throw new SidejobError(
@@ -53,20 +49,16 @@ export const files = {
         )
       return send(files, params.file, c.req.raw.headers)
     },
-  ),
+  }),
 
-  getById: route(
-    {
-      method: 'GET',
-      path: '/files/:folder/:file',
-      scope: 'open',
-      summary: 'Download a file by its id',
-      description: 'Available if `SIDEJOB_DOWNLOAD_URL` is set. Supports `Range`.',
-      answers: { 200: z.string() },
-      media: 'application/octet-stream',
-      only: 'downloads',
-    },
-    async ({ deps, params, c }) => {
+  getById: route('GET /files/:folder/:file', {
+    scope: 'open',
+    summary: 'Download a file by its id',
+    description: 'Available if `SIDEJOB_DOWNLOAD_URL` is set. Supports `Range`.',
+    answers: { 200: z.string() },
+    media: 'application/octet-stream',
+    only: 'downloads',
+    handle: async ({ deps, params, c }) => {
       const { files, base } = deps.downloads!
       if (base === undefined)
         throw new SidejobError(
@@ -76,46 +68,38 @@ export const files = {
       if (!params.file.startsWith(params.folder)) throw missing()
       return send(files, params.file, c.req.raw.headers)
     },
-  ),
+  }),
 
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/files',
-      scope: 'read',
-      summary: 'List files',
-      description: 'Ordered by id.',
-      query: z.strictObject({
-        limit: count(1, 1_000).optional(),
-        cursor: z.string().max(2_000).optional(),
-        total: flag.optional().meta({ description: 'adds the total number of files and their bytes' }),
-      }),
-      answers: {
-        200: z.object({ files: z.array(listedFile), cursor: z.string().nullable(), total: filesTotal.optional() }),
-      },
-      only: 'downloads',
+  list: route('GET /v1/files', {
+    scope: 'read',
+    summary: 'List files',
+    description: 'Ordered by id.',
+    query: z.strictObject({
+      limit: count(1, 1_000).optional(),
+      cursor: z.string().max(2_000).optional(),
+      total: flag.optional().meta({ description: 'adds the total number of files and their bytes' }),
+    }),
+    answers: {
+      200: z.object({ files: z.array(listedFile), cursor: z.string().nullable(), total: filesTotal.optional() }),
     },
-    async ({ deps, query: { limit = 1_000, cursor, total } }) => {
+    only: 'downloads',
+    handle: async ({ deps, query: { limit = 1_000, cursor, total } }) => {
       const { files } = deps.downloads!
       const [page, counted] = await Promise.all([listFiles(files, { limit, cursor }), total && totalOf(files)])
       return { ...page, ...(counted ? { total: counted } : {}) }
     },
-  ),
+  }),
 
-  show: route(
-    {
-      method: 'GET',
-      path: '/v1/files/:file',
-      scope: 'read',
-      summary: 'Get a file',
-      description: 'Returns a signed download address that expires.',
-      query: z.strictObject({
-        for: duration.refine((ms) => ms > 0 && ms <= WEEK, 'expected at most 7 days').optional(),
-      }),
-      answers: { 200: fileView },
-      only: 'downloads',
-    },
-    async ({ deps, params, query }) => {
+  show: route('GET /v1/files/:file', {
+    scope: 'read',
+    summary: 'Get a file',
+    description: 'Returns a signed download address that expires.',
+    query: z.strictObject({
+      for: duration.refine((ms) => ms > 0 && ms <= WEEK, 'expected at most 7 days').optional(),
+    }),
+    answers: { 200: fileView },
+    only: 'downloads',
+    handle: async ({ deps, params, query }) => {
       const { files } = deps.downloads!
       const found = await files.bucket.head(await ownKey(files, params.file))
       if (!found) throw missing()
@@ -123,23 +107,19 @@ export const files = {
       const job = (await files.jobOf(params.file)) ?? null
       return { id: params.file, job, size, type, etag, storedAt, ...(await files.sign(params.file, query.for ?? HOUR)) }
     },
-  ),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/files/:file',
-      scope: 'write',
-      summary: 'Delete a file',
-      description: 'Its signed download addresses stop working.',
-      answers: { 200: done },
-      only: 'downloads',
-    },
-    async ({ deps, params }) => {
+  remove: route('DELETE /v1/files/:file', {
+    scope: 'write',
+    summary: 'Delete a file',
+    description: 'Its signed download addresses stop working.',
+    answers: { 200: done },
+    only: 'downloads',
+    handle: async ({ deps, params }) => {
       const { files } = deps.downloads!
       await files.bucket.delete(await ownKey(files, params.file))
     },
-  ),
+  }),
 }
 
 export async function listFiles(

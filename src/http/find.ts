@@ -5,16 +5,12 @@ import { found, label } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const find = {
-  find: route(
-    {
-      method: 'GET',
-      path: '/v1/find',
-      scope: 'read',
-      summary: 'Search jobs, queues, limits, groups and channels by name',
-      description: 'Jobs match by id or by the beginning of an alias, everything else by a part of its name.',
-      query: z.strictObject({ q: label }),
-      answers: { 200: found },
-    },
-    ({ engine, query }) => engine.search(query.q),
-  ),
+  find: route('GET /v1/find', {
+    scope: 'read',
+    summary: 'Search jobs, queues, limits, groups and channels by name',
+    description: 'Jobs match by id or by the beginning of an alias, everything else by a part of its name.',
+    query: z.strictObject({ q: label }),
+    answers: { 200: found },
+    handle: ({ engine, query }) => engine.search(query.q),
+  }),
 }

@@ -56,210 +56,154 @@ const matchOf = ({ req }: Context): { match?: string } => {
 }
 
 export const flows = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/flows',
-      scope: 'read',
-      summary: 'List flows',
-      description: 'Newest first, each with its number of busy nodes and of values that wait on its wires.',
-      query: z.strictObject({
-        status: statusList.optional(),
-        cursor: cursor.optional(),
-        limit: count(1, 50).optional(),
-      }),
-      answers: { 200: z.object({ flows: z.array(flowRow), cursor: z.string().nullable() }) },
-    },
-    ({ engine, query }) => engine.flows.list(query),
-  ),
+  list: route('GET /v1/flows', {
+    scope: 'read',
+    summary: 'List flows',
+    description: 'Newest first, each with its number of busy nodes and of values that wait on its wires.',
+    query: z.strictObject({
+      status: statusList.optional(),
+      cursor: cursor.optional(),
+      limit: count(1, 50).optional(),
+    }),
+    answers: { 200: z.object({ flows: z.array(flowRow), cursor: z.string().nullable() }) },
+    handle: ({ engine, query }) => engine.flows.list(query),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/flows/:job',
-      scope: 'read',
-      summary: 'Get a flow',
-      description: 'Returns its graph, nodes and wires as of one moment.',
-      answers: { 200: flowView },
-    },
-    ({ engine, params }) => engine.flows.get(params.job),
-  ),
+  get: route('GET /v1/flows/:job', {
+    scope: 'read',
+    summary: 'Get a flow',
+    description: 'Returns its graph, nodes and wires as of one moment.',
+    answers: { 200: flowView },
+    handle: ({ engine, params }) => engine.flows.get(params.job),
+  }),
 
-  history: route(
-    {
-      method: 'GET',
-      path: '/v1/flows/:job/history',
-      scope: 'read',
-      summary: "List the versions of a flow's graph",
-      description:
-        'Returns the current graph and up to five previous ones, newest first, each with its time and author.',
-      answers: { 200: z.object({ versions: z.array(version) }) },
-    },
-    ({ engine, params }) => engine.flows.graphHistory(params.job),
-  ),
+  history: route('GET /v1/flows/:job/history', {
+    scope: 'read',
+    summary: "List the versions of a flow's graph",
+    description: 'Returns the current graph and up to five previous ones, newest first, each with its time and author.',
+    answers: { 200: z.object({ versions: z.array(version) }) },
+    handle: ({ engine, params }) => engine.flows.graphHistory(params.job),
+  }),
 
-  graph: route(
-    {
-      method: 'GET',
-      path: '/v1/flows/:job/graph',
-      scope: 'read',
-      summary: 'Get the graph of a flow',
-      description: 'Send its `ETag` as `If-Match` to change exactly this version.',
-      answers: { 200: graph },
-    },
-    async ({ engine, params }) => {
+  graph: route('GET /v1/flows/:job/graph', {
+    scope: 'read',
+    summary: 'Get the graph of a flow',
+    description: 'Send its `ETag` as `If-Match` to change exactly this version.',
+    answers: { 200: graph },
+    handle: async ({ engine, params }) => {
       const { graph: shown, hash } = await engine.flows.graph(params.job)
       return reply(200, shown, { etag: `"${hash}"` })
     },
-  ),
+  }),
 
-  setGraph: route(
-    {
-      method: 'PUT',
-      path: '/v1/flows/:job/graph',
-      scope: 'write',
-      summary: 'Replace the graph of a running flow',
-      description: 'The change is atomic. `preview=true` is a dry run: it returns what would change.',
-      matches: true,
-      query: preview,
-      body: graph,
-      answers: changed,
-    },
-    ({ engine, params, query, body, call, c }) =>
+  setGraph: route('PUT /v1/flows/:job/graph', {
+    scope: 'write',
+    summary: 'Replace the graph of a running flow',
+    description: 'The change is atomic. `preview=true` is a dry run: it returns what would change.',
+    matches: true,
+    query: preview,
+    body: graph,
+    answers: changed,
+    handle: ({ engine, params, query, body, call, c }) =>
       engine.flows.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
-  ),
+  }),
 
-  postGraph: route(
-    {
-      method: 'POST',
-      path: '/v1/flows/:job/graph',
-      scope: 'write',
-      summary: 'Replace the graph of a running flow, with an idempotency key',
-      description: 'The same as `PUT`. A `POST` can carry an `Idempotency-Key`.',
-      matches: true,
-      query: preview,
-      body: graph,
-      answers: changed,
-    },
-    ({ engine, params, query, body, call, c }) =>
+  postGraph: route('POST /v1/flows/:job/graph', {
+    scope: 'write',
+    summary: 'Replace the graph of a running flow, with an idempotency key',
+    description: 'The same as `PUT`. A `POST` can carry an `Idempotency-Key`.',
+    matches: true,
+    query: preview,
+    body: graph,
+    answers: changed,
+    handle: ({ engine, params, query, body, call, c }) =>
       engine.flows.setGraph(params.job, body, { ...query, ...matchOf(c) }, call),
-  ),
+  }),
 
-  undo: route(
-    {
-      method: 'POST',
-      path: '/v1/flows/:job/undo',
-      scope: 'write',
-      summary: "Undo the last change of a flow's graph",
-      description: 'Up to five changes can be undone. `preview=true` is a dry run.',
-      matches: true,
-      query: preview,
-      answers: changed,
-    },
-    ({ engine, params, query, call, c }) => engine.flows.undoGraph(params.job, { ...query, ...matchOf(c) }, call),
-  ),
+  undo: route('POST /v1/flows/:job/undo', {
+    scope: 'write',
+    summary: "Undo the last change of a flow's graph",
+    description: 'Up to five changes can be undone. `preview=true` is a dry run.',
+    matches: true,
+    query: preview,
+    answers: changed,
+    handle: ({ engine, params, query, call, c }) =>
+      engine.flows.undoGraph(params.job, { ...query, ...matchOf(c) }, call),
+  }),
 
-  events: route(
-    {
-      method: 'GET',
-      path: '/v1/flows/:job/record',
-      scope: 'read',
-      summary: 'List the recorded events of a flow',
-      description: 'Oldest first. Returns the newest events, or the events before or after a given one.',
-      query: z
-        .strictObject({
-          after: logCursor.optional(),
-          before: logCursor.optional(),
-          limit: count(1, 1_000).default(500),
-        })
-        .refine(({ after, before }) => after === undefined || before === undefined, {
-          message: 'expected after or before, got both',
-          path: ['before'],
-        }),
-      answers: {
-        200: z.object({ keep: span.nullable(), events: z.array(flowEvent), cursor: z.string().nullable() }),
-      },
-    },
-    ({ engine, params, query }) => engine.flows.recorded(params.job, query),
-  ),
-
-  record: route(
-    {
-      method: 'PUT',
-      path: '/v1/flows/:job/record',
-      scope: 'write',
-      summary: 'Start recording a flow',
-      description: 'Events are kept for the given time.',
-      body: z.strictObject({
-        keep: duration.refine((ms) => ms >= 60_000 && ms <= 7 * DAY, 'expected a minute to 7 days'),
+  events: route('GET /v1/flows/:job/record', {
+    scope: 'read',
+    summary: 'List the recorded events of a flow',
+    description: 'Oldest first. Returns the newest events, or the events before or after a given one.',
+    query: z
+      .strictObject({
+        after: logCursor.optional(),
+        before: logCursor.optional(),
+        limit: count(1, 1_000).default(500),
+      })
+      .refine(({ after, before }) => after === undefined || before === undefined, {
+        message: 'expected after or before, got both',
+        path: ['before'],
       }),
-      answers: { 200: done },
+    answers: {
+      200: z.object({ keep: span.nullable(), events: z.array(flowEvent), cursor: z.string().nullable() }),
     },
-    ({ engine, params, body, call }) => engine.flows.record(params.job, body.keep, call),
-  ),
+    handle: ({ engine, params, query }) => engine.flows.recorded(params.job, query),
+  }),
 
-  forget: route(
-    {
-      method: 'DELETE',
-      path: '/v1/flows/:job/record',
-      scope: 'write',
-      summary: 'Stop recording a flow and delete its events',
-      description: 'The flow itself continues.',
-      answers: { 200: done },
-    },
-    ({ engine, params, call }) => engine.flows.record(params.job, null, call),
-  ),
+  record: route('PUT /v1/flows/:job/record', {
+    scope: 'write',
+    summary: 'Start recording a flow',
+    description: 'Events are kept for the given time.',
+    body: z.strictObject({
+      keep: duration.refine((ms) => ms >= 60_000 && ms <= 7 * DAY, 'expected a minute to 7 days'),
+    }),
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) => engine.flows.record(params.job, body.keep, call),
+  }),
 
-  wires: route(
-    {
-      method: 'GET',
-      path: '/v1/flows/:job/wires',
-      scope: 'read',
-      summary: 'List the wires of a flow',
-      description: 'Each wire shows its waiting values, the oldest of them, and its values per minute.',
-      answers: { 200: z.object({ wires: z.array(wireView) }) },
-    },
-    ({ engine, params }) => engine.flows.wires(params.job),
-  ),
+  forget: route('DELETE /v1/flows/:job/record', {
+    scope: 'write',
+    summary: 'Stop recording a flow and delete its events',
+    description: 'The flow itself continues.',
+    answers: { 200: done },
+    handle: ({ engine, params, call }) => engine.flows.record(params.job, null, call),
+  }),
 
-  inject: route(
-    {
-      method: 'POST',
-      path: '/v1/flows/:job/wires/:wire/inject',
-      scope: 'write',
-      summary: 'Inject values into a wire',
-      description: 'Adds the values at its end, behind the waiting values.',
-      body: z.strictObject({ values }),
-      answers: { 200: z.object({ size: z.int() }) },
-    },
-    ({ engine, params, body, call }) => engine.flows.inject(params.job, params.wire, body.values, call),
-  ),
+  wires: route('GET /v1/flows/:job/wires', {
+    scope: 'read',
+    summary: 'List the wires of a flow',
+    description: 'Each wire shows its waiting values, the oldest of them, and its values per minute.',
+    answers: { 200: z.object({ wires: z.array(wireView) }) },
+    handle: ({ engine, params }) => engine.flows.wires(params.job),
+  }),
 
-  drain: route(
-    {
-      method: 'POST',
-      path: '/v1/flows/:job/wires/:wire/drain',
-      scope: 'write',
-      summary: 'Drain a wire',
-      description: 'Returns and removes the values that wait at its end.',
-      body: z.strictObject({ max: z.int().min(1).max(10_000).optional() }),
-      answers: { 200: z.object({ values: items }) },
-    },
-    ({ engine, params, body, call }) => engine.flows.drain(params.job, params.wire, body, call),
-  ),
+  inject: route('POST /v1/flows/:job/wires/:wire/inject', {
+    scope: 'write',
+    summary: 'Inject values into a wire',
+    description: 'Adds the values at its end, behind the waiting values.',
+    body: z.strictObject({ values }),
+    answers: { 200: z.object({ size: z.int() }) },
+    handle: ({ engine, params, body, call }) => engine.flows.inject(params.job, params.wire, body.values, call),
+  }),
 
-  move: route(
-    {
-      method: 'POST',
-      path: '/v1/flows/:job/wires/:wire/move',
-      scope: 'write',
-      summary: 'Move the values of a wire to another wire',
-      description: 'Moves waiting values to the end of the other wire, in order.',
-      body: z.strictObject({ to: wireName }),
-      answers: { 200: z.object({ moved: z.int() }) },
-    },
-    ({ engine, params, body, call }) => engine.flows.moveWire(params.job, params.wire, body.to, call),
-  ),
+  drain: route('POST /v1/flows/:job/wires/:wire/drain', {
+    scope: 'write',
+    summary: 'Drain a wire',
+    description: 'Returns and removes the values that wait at its end.',
+    body: z.strictObject({ max: z.int().min(1).max(10_000).optional() }),
+    answers: { 200: z.object({ values: items }) },
+    handle: ({ engine, params, body, call }) => engine.flows.drain(params.job, params.wire, body, call),
+  }),
+
+  move: route('POST /v1/flows/:job/wires/:wire/move', {
+    scope: 'write',
+    summary: 'Move the values of a wire to another wire',
+    description: 'Moves waiting values to the end of the other wire, in order.',
+    body: z.strictObject({ to: wireName }),
+    answers: { 200: z.object({ moved: z.int() }) },
+    handle: ({ engine, params, body, call }) => engine.flows.moveWire(params.job, params.wire, body.to, call),
+  }),
 }
 
 const storedGraph = z.object({
@@ -269,57 +213,41 @@ const storedGraph = z.object({
 })
 
 export const graphs = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/graphs',
-      scope: 'read',
-      summary: 'List stored graphs',
-      description: 'With `details=true`, a page has at most 20 graphs, each with its numbers of nodes and edges.',
-      query: z.strictObject({
-        cursor: className.optional(),
-        limit: count(1, 1_000).optional(),
-        details: flag.optional().meta({ description: 'include the number of nodes and edges' }),
-      }),
-      answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
-    },
-    ({ engine, query: { cursor: after, ...page } }) => engine.graphs.list({ after, ...page }),
-  ),
+  list: route('GET /v1/graphs', {
+    scope: 'read',
+    summary: 'List stored graphs',
+    description: 'With `details=true`, a page has at most 20 graphs, each with its numbers of nodes and edges.',
+    query: z.strictObject({
+      cursor: className.optional(),
+      limit: count(1, 1_000).optional(),
+      details: flag.optional().meta({ description: 'include the number of nodes and edges' }),
+    }),
+    answers: { 200: z.object({ graphs: z.array(storedGraph), cursor: z.string().nullable() }) },
+    handle: ({ engine, query: { cursor: after, ...page } }) => engine.graphs.list({ after, ...page }),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/graphs/:name',
-      scope: 'read',
-      summary: 'Get a stored graph',
-      description: 'Returns its nodes, edges and ports.',
-      answers: { 200: graph },
-    },
-    ({ engine, params }) => engine.graphs.get(params.name),
-  ),
+  get: route('GET /v1/graphs/:name', {
+    scope: 'read',
+    summary: 'Get a stored graph',
+    description: 'Returns its nodes, edges and ports.',
+    answers: { 200: graph },
+    handle: ({ engine, params }) => engine.graphs.get(params.name),
+  }),
 
-  set: route(
-    {
-      method: 'PUT',
-      path: '/v1/graphs/:name',
-      scope: 'write',
-      summary: 'Create or replace a stored graph',
-      description: 'Flows refer to it by name. Running flows stay unchanged.',
-      body: graph,
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.graphs.set(params.name, body, call),
-  ),
+  set: route('PUT /v1/graphs/:name', {
+    scope: 'write',
+    summary: 'Create or replace a stored graph',
+    description: 'Flows refer to it by name. Running flows stay unchanged.',
+    body: graph,
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) => engine.graphs.set(params.name, body, call),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/graphs/:name',
-      scope: 'write',
-      summary: 'Delete a stored graph',
-      description: 'Flows that were created from it keep their copy.',
-      answers: { 200: done },
-    },
-    ({ engine, params, call }) => engine.graphs.remove(params.name, call),
-  ),
+  remove: route('DELETE /v1/graphs/:name', {
+    scope: 'write',
+    summary: 'Delete a stored graph',
+    description: 'Flows that were created from it keep their copy.',
+    answers: { 200: done },
+    handle: ({ engine, params, call }) => engine.graphs.remove(params.name, call),
+  }),
 }

@@ -44,376 +44,275 @@ const state = z.record(z.string(), closed)
 const enqueuedList = z.object({ jobs: z.array(enqueued), existing: z.literal(true).optional() })
 
 export const jobs = {
-  enqueue: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs',
-      scope: 'write',
-      summary: 'Create one job, or up to 1,000',
-      description: 'The call is atomic: it creates all jobs or none.',
-      body: jobInputs,
-      answers: { 201: z.union([enqueued, enqueuedList]), 200: enqueued },
-      named: { 200: 'A job with this unique key exists' },
-    },
-    async ({ engine, body, call }) => {
+  enqueue: route('POST /v1/jobs', {
+    scope: 'write',
+    summary: 'Create one job, or up to 1,000',
+    description: 'The call is atomic: it creates all jobs or none.',
+    body: jobInputs,
+    answers: { 201: z.union([enqueued, enqueuedList]), 200: enqueued },
+    named: { 200: 'A job with this unique key exists' },
+    handle: async ({ engine, body, call }) => {
       const made = await engine.jobs.enqueue(Array.isArray(body) ? body : [body], call)
       return Array.isArray(body) ? many(made) : one(made.jobs[0]!, made.existing)
     },
-  ),
+  }),
 
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs',
-      scope: 'read',
-      summary: 'List jobs',
-      description: 'Newest first.',
-      query: jobQuery,
-      mapped: 'args',
-      answers: { 200: z.union([jobPage, jobRows]) },
-    },
-    async ({ engine, query: { fields, ...filter } }) =>
+  list: route('GET /v1/jobs', {
+    scope: 'read',
+    summary: 'List jobs',
+    description: 'Newest first.',
+    query: jobQuery,
+    mapped: 'args',
+    answers: { 200: z.union([jobPage, jobRows]) },
+    handle: async ({ engine, query: { fields, ...filter } }) =>
       fields === 'row' ? engine.jobs.rows(filter) : engine.jobs.list(filter),
-  ),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job',
-      scope: 'read',
-      summary: 'Get a job',
-      description: 'Returns its settings, status, ports and children.',
-      query: z.strictObject({
-        schemas: flag.optional().meta({ description: 'adds the JSON Schemas of its ports' }),
-        details: flag.optional().meta({ description: 'adds the cost of its runs' }),
-      }),
-      answers: { 200: jobView },
-    },
-    ({ engine, params, query }) => engine.jobs.get(params.job, query),
-  ),
+  get: route('GET /v1/jobs/:job', {
+    scope: 'read',
+    summary: 'Get a job',
+    description: 'Returns its settings, status, ports and children.',
+    query: z.strictObject({
+      schemas: flag.optional().meta({ description: 'adds the JSON Schemas of its ports' }),
+      details: flag.optional().meta({ description: 'adds the cost of its runs' }),
+    }),
+    answers: { 200: jobView },
+    handle: ({ engine, params, query }) => engine.jobs.get(params.job, query),
+  }),
 
-  patch: route(
-    {
-      method: 'PATCH',
-      path: '/v1/jobs/:job',
-      scope: 'write',
-      summary: 'Update a job',
-      description: 'Changes how and when it runs.',
-      body: jobPatch,
-      answers: { 200: jobView },
-    },
-    ({ engine, params, body, call }) => engine.jobs.update(params.job, body, call),
-  ),
+  patch: route('PATCH /v1/jobs/:job', {
+    scope: 'write',
+    summary: 'Update a job',
+    description: 'Changes how and when it runs.',
+    body: jobPatch,
+    answers: { 200: jobView },
+    handle: ({ engine, params, body, call }) => engine.jobs.update(params.job, body, call),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/jobs/:job',
-      scope: 'write',
-      forced: 'admin',
-      summary: 'Delete a job',
-      description: 'The job and all jobs below it must be terminated. `force=true` terminates them first.',
-      query: z.strictObject({ force: flag.optional() }),
-      answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
-      named: { 200: 'Deleted', 202: 'Deleted after its current run' },
-    },
-    async ({ engine, params, query, call }) => {
+  remove: route('DELETE /v1/jobs/:job', {
+    scope: 'write',
+    forced: 'admin',
+    summary: 'Delete a job',
+    description: 'The job and all jobs below it must be terminated. `force=true` terminates them first.',
+    query: z.strictObject({ force: flag.optional() }),
+    answers: { 200: z.object({ status: z.literal('gone') }), 202: z.object({ status: z.literal('ending') }) },
+    named: { 200: 'Deleted', 202: 'Deleted after its current run' },
+    handle: async ({ engine, params, query, call }) => {
       const status = await engine.jobs.remove(params.job, query, call)
       return status === 'gone' ? { status } : reply(202, { status })
     },
-  ),
+  }),
 
-  run: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/run',
-      scope: 'write',
-      summary: 'Run a job',
-      description: 'Now, or at a given time.',
-      body: runOptions,
-      answers: { 200: stepped.extend({ ran: z.literal(false).optional() }) },
+  run: route('POST /v1/jobs/:job/run', {
+    scope: 'write',
+    summary: 'Run a job',
+    description: 'Now, or at a given time.',
+    body: runOptions,
+    answers: { 200: stepped.extend({ ran: z.literal(false).optional() }) },
+    handle: ({ engine, params, body, call }) => engine.jobs.run(params.job, body, call),
+  }),
+
+  terminate: route('POST /v1/jobs/:job/terminate', {
+    scope: 'write',
+    summary: 'Terminate a job',
+    description: 'Its shutdown handler runs first.',
+    body: z.strictObject({ recursive: z.boolean().optional() }),
+    answers: {
+      200: stepped.extend({
+        rest: jobId.optional().meta({ description: 'the job that continues with a family too large for one step' }),
+      }),
     },
-    ({ engine, params, body, call }) => engine.jobs.run(params.job, body, call),
-  ),
+    handle: ({ engine, params, body, call }) => engine.jobs.terminate(params.job, body, call),
+  }),
 
-  terminate: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/terminate',
-      scope: 'write',
-      summary: 'Terminate a job',
-      description: 'Its shutdown handler runs first.',
-      body: z.strictObject({ recursive: z.boolean().optional() }),
-      answers: {
-        200: stepped.extend({
-          rest: jobId.optional().meta({ description: 'the job that continues with a family too large for one step' }),
+  retry: route('POST /v1/jobs/:job/retry', {
+    scope: 'write',
+    summary: 'Retry a failed job',
+    description: 'Attempts are counted from zero again.',
+    answers: { 200: stepped },
+    handle: ({ engine, params, call }) => engine.jobs.retry(params.job, call),
+  }),
+
+  copy: route('POST /v1/jobs/:job/copy', {
+    scope: 'write',
+    summary: 'Copy a job',
+    description:
+      'Creates a job with the class, options and args of another job. The request can replace them and add input values.',
+    body: z.strictObject({
+      args: closed.optional(),
+      inputs: z
+        .union([inputs, z.literal('last')], 'expected values by port, or "last"')
+        .optional()
+        .meta({
+          description:
+            'initial values by port; "last" repeats the inputs of the last run, which is the default for a job with a history',
         }),
-      },
-    },
-    ({ engine, params, body, call }) => engine.jobs.terminate(params.job, body, call),
-  ),
+    }),
+    answers: { 201: enqueued },
+    handle: async ({ engine, params, body, call }) => reply(201, await engine.jobs.copy(params.job, body, call)),
+  }),
 
-  retry: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/retry',
-      scope: 'write',
-      summary: 'Retry a failed job',
-      description: 'Attempts are counted from zero again.',
-      answers: { 200: stepped },
-    },
-    ({ engine, params, call }) => engine.jobs.retry(params.job, call),
-  ),
+  cancel: route('POST /v1/jobs/:job/cancel', {
+    scope: 'write',
+    summary: 'Cancel a job',
+    description:
+      'Terminates the job and reports it to its parent as cancelled. Fails with 409 if it is completed or terminated.',
+    answers: { 200: stepped },
+    handle: ({ engine, params, call }) => engine.jobs.cancel(params.job, call),
+  }),
 
-  copy: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/copy',
-      scope: 'write',
-      summary: 'Copy a job',
-      description:
-        'Creates a job with the class, options and args of another job. The request can replace them and add input values.',
-      body: z.strictObject({
-        args: closed.optional(),
-        inputs: z
-          .union([inputs, z.literal('last')], 'expected values by port, or "last"')
-          .optional()
-          .meta({
-            description:
-              'initial values by port; "last" repeats the inputs of the last run, which is the default for a job with a history',
-          }),
-      }),
-      answers: { 201: enqueued },
-    },
-    async ({ engine, params, body, call }) => reply(201, await engine.jobs.copy(params.job, body, call)),
-  ),
+  state: route('GET /v1/jobs/:job/state', {
+    scope: 'read',
+    summary: 'Get the state of a job',
+    description: 'Returns the values that its runs stored, by name.',
+    answers: { 200: state },
+    handle: ({ engine, params }) => engine.jobs.state(params.job),
+  }),
 
-  cancel: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/cancel',
-      scope: 'write',
-      summary: 'Cancel a job',
-      description:
-        'Terminates the job and reports it to its parent as cancelled. Fails with 409 if it is completed or terminated.',
-      answers: { 200: stepped },
-    },
-    ({ engine, params, call }) => engine.jobs.cancel(params.job, call),
-  ),
+  setState: route('PATCH /v1/jobs/:job/state', {
+    scope: 'write',
+    summary: 'Update the state of a job',
+    description: 'Merges the given members into the state.',
+    body: stateChange,
+    answers: { 200: state },
+    handle: ({ engine, params, body, call }) => engine.jobs.setState(params.job, body, call),
+  }),
 
-  state: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/state',
-      scope: 'read',
-      summary: 'Get the state of a job',
-      description: 'Returns the values that its runs stored, by name.',
-      answers: { 200: state },
-    },
-    ({ engine, params }) => engine.jobs.state(params.job),
-  ),
-
-  setState: route(
-    {
-      method: 'PATCH',
-      path: '/v1/jobs/:job/state',
-      scope: 'write',
-      summary: 'Update the state of a job',
-      description: 'Merges the given members into the state.',
-      body: stateChange,
-      answers: { 200: state },
-    },
-    ({ engine, params, body, call }) => engine.jobs.setState(params.job, body, call),
-  ),
-
-  result: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/result',
-      scope: 'read',
-      summary: 'Get the result of a job',
-      description: '`wait` is the maximum time to wait for the result. The result stays available.',
-      query: z.strictObject({
-        wait: waitTime.optional(),
-        peek: flag.optional().meta({ description: 'has no effect: this route never removes the result' }),
-      }),
-      answers: { 200: result.nullable(), 202: z.object({ status }) },
-      listens: true,
-    },
-    async ({ engine, params, query: { peek: _, ...query }, call, c }) =>
+  result: route('GET /v1/jobs/:job/result', {
+    scope: 'read',
+    summary: 'Get the result of a job',
+    description: '`wait` is the maximum time to wait for the result. The result stays available.',
+    query: z.strictObject({
+      wait: waitTime.optional(),
+      peek: flag.optional().meta({ description: 'has no effect: this route never removes the result' }),
+    }),
+    answers: { 200: result.nullable(), 202: z.object({ status }) },
+    listens: true,
+    handle: async ({ engine, params, query: { peek: _, ...query }, call, c }) =>
       resultOf(await engine.jobs.result(params.job, query, { ...call, signal: c.req.raw.signal })),
-  ),
+  }),
 
-  takeResult: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/result/take',
-      scope: 'write',
-      summary: 'Take the result of a job',
-      description: 'Returns the result and deletes it. `wait` is the maximum time to wait for it.',
-      body: z.strictObject({ wait: waitTime.optional() }),
-      answers: { 200: result.nullable(), 202: z.object({ status }) },
-      listens: true,
-    },
-    async ({ engine, params, body, call, c }) =>
+  takeResult: route('POST /v1/jobs/:job/result/take', {
+    scope: 'write',
+    summary: 'Take the result of a job',
+    description: 'Returns the result and deletes it. `wait` is the maximum time to wait for it.',
+    body: z.strictObject({ wait: waitTime.optional() }),
+    answers: { 200: result.nullable(), 202: z.object({ status }) },
+    listens: true,
+    handle: async ({ engine, params, body, call, c }) =>
       resultOf(await engine.jobs.result(params.job, { ...body, take: true }, { ...call, signal: c.req.raw.signal })),
-  ),
+  }),
 
-  why: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/why',
-      scope: 'read',
-      summary: 'Explain why a job is not running',
-      description:
-        'The immediate cause comes first. `deep=true` also explains why the jobs that it waits for are not running.',
-      query: z.strictObject({
-        deep: count(0, 5)
-          .optional()
-          .meta({ description: 'maximum depth of further jobs, each the cause of the one before' }),
-      }),
-      answers: { 200: why },
-    },
-    ({ engine, params, query }) => engine.jobs.why(params.job, query),
-  ),
+  why: route('GET /v1/jobs/:job/why', {
+    scope: 'read',
+    summary: 'Explain why a job is not running',
+    description:
+      'The immediate cause comes first. `deep=true` also explains why the jobs that it waits for are not running.',
+    query: z.strictObject({
+      deep: count(0, 5)
+        .optional()
+        .meta({ description: 'maximum depth of further jobs, each the cause of the one before' }),
+    }),
+    answers: { 200: why },
+    handle: ({ engine, params, query }) => engine.jobs.why(params.job, query),
+  }),
 
-  runs: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/runs',
-      scope: 'read',
-      summary: 'List the runs of a job',
-      description: 'Newest first. Returns the last run, or all kept runs if the job keeps a history.',
-      query: z.strictObject({
-        details: flag.optional().meta({ description: 'adds the number, ready time and commits of each' }),
-      }),
-      answers: { 200: pastRuns },
-    },
-    ({ engine, params, query }) => engine.jobs.runs(params.job, query),
-  ),
+  runs: route('GET /v1/jobs/:job/runs', {
+    scope: 'read',
+    summary: 'List the runs of a job',
+    description: 'Newest first. Returns the last run, or all kept runs if the job keeps a history.',
+    query: z.strictObject({
+      details: flag.optional().meta({ description: 'adds the number, ready time and commits of each' }),
+    }),
+    answers: { 200: pastRuns },
+    handle: ({ engine, params, query }) => engine.jobs.runs(params.job, query),
+  }),
 
-  pastRun: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/runs/:n',
-      scope: 'read',
-      summary: 'Get one run of a job',
-      description: 'Returns its times, outcome, changes and log. The job must keep a history.',
-      answers: { 200: pastRunView },
-    },
-    ({ engine, params }) => engine.jobs.pastRun(params.job, Number(params.n)),
-  ),
+  pastRun: route('GET /v1/jobs/:job/runs/:n', {
+    scope: 'read',
+    summary: 'Get one run of a job',
+    description: 'Returns its times, outcome, changes and log. The job must keep a history.',
+    answers: { 200: pastRunView },
+    handle: ({ engine, params }) => engine.jobs.pastRun(params.job, Number(params.n)),
+  }),
 
-  steps: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/steps',
-      scope: 'read',
-      summary: 'List the completed steps of a job',
-      description:
-        'Each with its time, duration and run. `patches` has the answers of `job.patched` that the job keeps.',
-      query: z.strictObject({ cursor: cursor.optional() }),
-      answers: {
-        200: z.object({ steps: z.array(keptStep), patches: z.array(keptPatch), cursor: z.string().nullable() }),
-      },
+  steps: route('GET /v1/jobs/:job/steps', {
+    scope: 'read',
+    summary: 'List the completed steps of a job',
+    description: 'Each with its time, duration and run. `patches` has the answers of `job.patched` that the job keeps.',
+    query: z.strictObject({ cursor: cursor.optional() }),
+    answers: {
+      200: z.object({ steps: z.array(keptStep), patches: z.array(keptPatch), cursor: z.string().nullable() }),
     },
-    ({ engine, params, query }) => engine.jobs.steps(params.job, query.cursor),
-  ),
+    handle: ({ engine, params, query }) => engine.jobs.steps(params.job, query.cursor),
+  }),
 
-  log: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/log',
-      scope: 'read',
-      summary: 'List the log of a job',
-      description: 'Newest first.',
-      query: z.strictObject({
-        level: label.optional(),
-        limit: count(1, 1_000).optional(),
-        cursor: logCursor.optional(),
-      }),
-      answers: { 200: logPage },
-    },
-    ({ engine, params, query }) => engine.log.read({ ...query, job: params.job }),
-  ),
+  log: route('GET /v1/jobs/:job/log', {
+    scope: 'read',
+    summary: 'List the log of a job',
+    description: 'Newest first.',
+    query: z.strictObject({
+      level: label.optional(),
+      limit: count(1, 1_000).optional(),
+      cursor: logCursor.optional(),
+    }),
+    answers: { 200: logPage },
+    handle: ({ engine, params, query }) => engine.log.read({ ...query, job: params.job }),
+  }),
 
-  tree: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/tree',
-      scope: 'read',
-      summary: 'Get the tree of jobs below a job',
-      description: 'Returns its descendants by name, nearest first, at most `limit` (5,000 by default).',
-      query: z.strictObject({ limit: count(1, 5_000).optional() }),
-      answers: { 200: tree },
-    },
-    ({ engine, params, query }) => engine.jobs.tree(params.job, query.limit),
-  ),
+  tree: route('GET /v1/jobs/:job/tree', {
+    scope: 'read',
+    summary: 'Get the tree of jobs below a job',
+    description: 'Returns its descendants by name, nearest first, at most `limit` (5,000 by default).',
+    query: z.strictObject({ limit: count(1, 5_000).optional() }),
+    answers: { 200: tree },
+    handle: ({ engine, params, query }) => engine.jobs.tree(params.job, query.limit),
+  }),
 
-  adopt: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/adopt',
-      scope: 'write',
-      summary: 'Adopt a job as a child',
-      description: 'The other job becomes its child under the given name.',
-      body: z.strictObject({ job: ref, name: childName }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.jobs.adopt(params.job, body, call),
-  ),
+  adopt: route('POST /v1/jobs/:job/adopt', {
+    scope: 'write',
+    summary: 'Adopt a job as a child',
+    description: 'The other job becomes its child under the given name.',
+    body: z.strictObject({ job: ref, name: childName }),
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) => engine.jobs.adopt(params.job, body, call),
+  }),
 
-  disown: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/disown',
-      scope: 'write',
-      summary: 'Detach a child',
-      description: 'The child continues as a job without a parent.',
-      body: z.strictObject({ name: childName }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.jobs.disown(params.job, body, call),
-  ),
+  disown: route('POST /v1/jobs/:job/disown', {
+    scope: 'write',
+    summary: 'Detach a child',
+    description: 'The child continues as a job without a parent.',
+    body: z.strictObject({ name: childName }),
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) => engine.jobs.disown(params.job, body, call),
+  }),
 
-  addAlias: route(
-    {
-      method: 'PUT',
-      path: '/v1/jobs/:job/aliases/:alias',
-      scope: 'write',
-      summary: 'Add an alias',
-      description: 'An alias can be used instead of the id in every route.',
-      answers: { 200: done },
-    },
-    ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'add', call),
-  ),
+  addAlias: route('PUT /v1/jobs/:job/aliases/:alias', {
+    scope: 'write',
+    summary: 'Add an alias',
+    description: 'An alias can be used instead of the id in every route.',
+    answers: { 200: done },
+    handle: ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'add', call),
+  }),
 
-  removeAlias: route(
-    {
-      method: 'DELETE',
-      path: '/v1/jobs/:job/aliases/:alias',
-      scope: 'write',
-      summary: 'Remove an alias',
-      description: 'The name is free again.',
-      answers: { 200: done },
-    },
-    ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'remove', call),
-  ),
+  removeAlias: route('DELETE /v1/jobs/:job/aliases/:alias', {
+    scope: 'write',
+    summary: 'Remove an alias',
+    description: 'The name is free again.',
+    answers: { 200: done },
+    handle: ({ engine, params, call }) => engine.jobs.setAlias(params.job, params.alias, 'remove', call),
+  }),
 
   ...locks,
 
-  ports: route(
-    {
-      method: 'PUT',
-      path: '/v1/jobs/:job/ports',
-      scope: 'write',
-      summary: 'Replace the ports of a job',
-      description: 'Ports that stay keep their waiting values.',
-      body: z.strictObject({ in: portSpecs.optional(), out: portSpecs.optional() }),
-      answers: { 200: jobView },
-    },
-    ({ engine, params, body, call }) => engine.ports.define(params.job, body, call),
-  ),
+  ports: route('PUT /v1/jobs/:job/ports', {
+    scope: 'write',
+    summary: 'Replace the ports of a job',
+    description: 'Ports that stay keep their waiting values.',
+    body: z.strictObject({ in: portSpecs.optional(), out: portSpecs.optional() }),
+    answers: { 200: jobView },
+    handle: ({ engine, params, body, call }) => engine.ports.define(params.job, body, call),
+  }),
 }
 
 const resultOf = (found: Awaited<ReturnType<Engine['jobs']['result']>>) =>

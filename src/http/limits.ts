@@ -24,91 +24,67 @@ const preview = z.strictObject({ preview: flag.optional() })
 const page = z.strictObject({ limit: count(1, 200).optional() })
 
 export const limits = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/limits',
-      scope: 'read',
-      summary: 'List limits',
-      description: 'Each limit shows its used slots and its number of waiting jobs.',
-      query: z.strictObject({ details: flag.optional() }),
-      answers: { 200: z.object({ limits: z.array(limitRow) }) },
-    },
-    ({ engine, query }) => engine.limits.list(query),
-  ),
+  list: route('GET /v1/limits', {
+    scope: 'read',
+    summary: 'List limits',
+    description: 'Each limit shows its used slots and its number of waiting jobs.',
+    query: z.strictObject({ details: flag.optional() }),
+    answers: { 200: z.object({ limits: z.array(limitRow) }) },
+    handle: ({ engine, query }) => engine.limits.list(query),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/limits/:key',
-      scope: 'read',
-      summary: 'Get a limit',
-      description: 'Returns its settings, used slots and number of waiting jobs.',
-      answers: { 200: limitView },
-    },
-    ({ engine, params }) => engine.limits.get(params.key),
-  ),
+  get: route('GET /v1/limits/:key', {
+    scope: 'read',
+    summary: 'Get a limit',
+    description: 'Returns its settings, used slots and number of waiting jobs.',
+    answers: { 200: limitView },
+    handle: ({ engine, params }) => engine.limits.get(params.key),
+  }),
 
-  holders: route(
-    {
-      method: 'GET',
-      path: '/v1/limits/:key/holders',
-      scope: 'read',
-      summary: 'List the runs that hold slots of a limit',
-      description: 'The lease that ends first comes first. The answer also includes the time of the next free slot.',
-      query: page,
-      answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
-    },
-    async ({ engine, params, query: { limit = 50 } }) => {
+  holders: route('GET /v1/limits/:key/holders', {
+    scope: 'read',
+    summary: 'List the runs that hold slots of a limit',
+    description: 'The lease that ends first comes first. The answer also includes the time of the next free slot.',
+    query: page,
+    answers: { 200: z.object({ limit: roomView, holders: z.array(holder) }) },
+    handle: async ({ engine, params, query: { limit = 50 } }) => {
       const { limit: seen, holders } = await engine.limits.usage(params.key, { holders: limit })
       return { limit: seen, holders }
     },
-  ),
+  }),
 
-  waiting: route(
-    {
-      method: 'GET',
-      path: '/v1/limits/:key/waiting',
-      scope: 'read',
-      summary: 'List the jobs that wait at a limit',
-      description:
-        'Jobs are in the order in which they will run. The answer also includes the time of the next free slot.',
-      query: page,
-      answers: { 200: z.object({ limit: roomView, waiting: z.array(limitWaiter) }) },
-    },
-    async ({ engine, params, query: { limit = 50 } }) => {
+  waiting: route('GET /v1/limits/:key/waiting', {
+    scope: 'read',
+    summary: 'List the jobs that wait at a limit',
+    description:
+      'Jobs are in the order in which they will run. The answer also includes the time of the next free slot.',
+    query: page,
+    answers: { 200: z.object({ limit: roomView, waiting: z.array(limitWaiter) }) },
+    handle: async ({ engine, params, query: { limit = 50 } }) => {
       const { limit: seen, waiting } = await engine.limits.usage(params.key, { waiting: limit })
       return { limit: seen, waiting }
     },
-  ),
+  }),
 
-  set: route(
-    {
-      method: 'PUT',
-      path: '/v1/limits/:key',
-      scope: 'admin',
-      summary: 'Create or replace a limit',
-      description:
-        'Waiting jobs that fit the new limit start immediately. `preview=true` is a dry run: it returns those jobs.',
-      query: preview,
-      body: limitInput,
-      answers: { 200: changedLimit },
-    },
-    ({ engine, params, query, body: { concurrency, rate, paused } }) =>
+  set: route('PUT /v1/limits/:key', {
+    scope: 'admin',
+    summary: 'Create or replace a limit',
+    description:
+      'Waiting jobs that fit the new limit start immediately. `preview=true` is a dry run: it returns those jobs.',
+    query: preview,
+    body: limitInput,
+    answers: { 200: changedLimit },
+    handle: ({ engine, params, query, body: { concurrency, rate, paused } }) =>
       engine.limits.set(params.key, { concurrency, rate, paused }, query),
-  ),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/limits/:key',
-      scope: 'admin',
-      summary: 'Delete a limit',
-      description: 'Jobs that wait at it become ready.',
-      answers: { 200: done },
-    },
-    ({ engine, params }) => engine.limits.remove(params.key),
-  ),
+  remove: route('DELETE /v1/limits/:key', {
+    scope: 'admin',
+    summary: 'Delete a limit',
+    description: 'Jobs that wait at it become ready.',
+    answers: { 200: done },
+    handle: ({ engine, params }) => engine.limits.remove(params.key),
+  }),
 }
 
 const shownName = z.unknown().optional().meta({ readOnly: true, description: 'shown; the path names the constraint' })
@@ -119,92 +95,64 @@ const constraintView = constraint.extend({
 })
 
 export const constraints = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/constraints',
-      scope: 'read',
-      summary: 'List constraints',
-      description: 'A constraint is a limit for the jobs that its matcher selects.',
-      answers: { 200: z.object({ constraints: z.array(constraintView) }) },
-    },
-    ({ engine }) => engine.constraints.list(),
-  ),
+  list: route('GET /v1/constraints', {
+    scope: 'read',
+    summary: 'List constraints',
+    description: 'A constraint is a limit for the jobs that its matcher selects.',
+    answers: { 200: z.object({ constraints: z.array(constraintView) }) },
+    handle: ({ engine }) => engine.constraints.list(),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/constraints/:key',
-      scope: 'read',
-      summary: 'Get a constraint',
-      description: 'Returns its matcher, rate and concurrency.',
-      answers: { 200: constraintView },
-    },
-    ({ engine, params }) => engine.constraints.get(params.key),
-  ),
+  get: route('GET /v1/constraints/:key', {
+    scope: 'read',
+    summary: 'Get a constraint',
+    description: 'Returns its matcher, rate and concurrency.',
+    answers: { 200: constraintView },
+    handle: ({ engine, params }) => engine.constraints.get(params.key),
+  }),
 
-  set: route(
-    {
-      method: 'PUT',
-      path: '/v1/constraints/:key',
-      scope: 'admin',
-      summary: 'Create or replace a constraint',
-      description: 'Waiting jobs are matched again.',
-      body: constraint.extend({ name: shownName }),
-      answers: { 200: constraintView },
-    },
-    ({ engine, params, body: { name: _, ...settings } }) => engine.constraints.set(params.key, settings),
-  ),
+  set: route('PUT /v1/constraints/:key', {
+    scope: 'admin',
+    summary: 'Create or replace a constraint',
+    description: 'Waiting jobs are matched again.',
+    body: constraint.extend({ name: shownName }),
+    answers: { 200: constraintView },
+    handle: ({ engine, params, body: { name: _, ...settings } }) => engine.constraints.set(params.key, settings),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/constraints/:key',
-      scope: 'admin',
-      summary: 'Delete a constraint',
-      description: 'Jobs that wait because of it become ready.',
-      answers: { 200: done },
-    },
-    ({ engine, params }) => engine.constraints.remove(params.key),
-  ),
+  remove: route('DELETE /v1/constraints/:key', {
+    scope: 'admin',
+    summary: 'Delete a constraint',
+    description: 'Jobs that wait because of it become ready.',
+    answers: { 200: done },
+    handle: ({ engine, params }) => engine.constraints.remove(params.key),
+  }),
 }
 
 export const groups = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/groups',
-      scope: 'read',
-      summary: 'List groups with active jobs',
-      description: 'Returns the settings, running jobs and waiting jobs of each group.',
-      answers: { 200: z.object({ groups: z.array(groupView) }) },
-    },
-    ({ engine }) => engine.groups.list(),
-  ),
+  list: route('GET /v1/groups', {
+    scope: 'read',
+    summary: 'List groups with active jobs',
+    description: 'Returns the settings, running jobs and waiting jobs of each group.',
+    answers: { 200: z.object({ groups: z.array(groupView) }) },
+    handle: ({ engine }) => engine.groups.list(),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/groups/:key',
-      scope: 'read',
-      summary: 'Get a group',
-      description: 'Returns its settings, running jobs and waiting jobs.',
-      answers: { 200: groupView },
-    },
-    ({ engine, params }) => engine.groups.get(params.key),
-  ),
+  get: route('GET /v1/groups/:key', {
+    scope: 'read',
+    summary: 'Get a group',
+    description: 'Returns its settings, running jobs and waiting jobs.',
+    answers: { 200: groupView },
+    handle: ({ engine, params }) => engine.groups.get(params.key),
+  }),
 
-  patch: route(
-    {
-      method: 'PATCH',
-      path: '/v1/groups/:key',
-      scope: 'admin',
-      summary: 'Update, pause or resume a group',
-      description: '`preview=true` is a dry run: it returns the jobs that would start.',
-      query: preview,
-      body: groupSettings,
-      answers: { 200: changedGroup },
-    },
-    ({ engine, params, query, body }) => engine.groups.set(params.key, body, query),
-  ),
+  patch: route('PATCH /v1/groups/:key', {
+    scope: 'admin',
+    summary: 'Update, pause or resume a group',
+    description: '`preview=true` is a dry run: it returns the jobs that would start.',
+    query: preview,
+    body: groupSettings,
+    answers: { 200: changedGroup },
+    handle: ({ engine, params, query, body }) => engine.groups.set(params.key, body, query),
+  }),
 }

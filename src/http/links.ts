@@ -41,17 +41,13 @@ function expectPage({ headers }: Request, origins: readonly string[] = []): void
 }
 
 export const links = {
-  make: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/links/:port',
-      scope: 'write',
-      summary: 'Create a one-time link to an input port',
-      description: 'Anyone with the link can write one value to this port, without an API key.',
-      body: z.strictObject({ for: life.optional() }),
-      answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
-    },
-    async ({ engine, deps, params, body, caller }) => {
+  make: route('POST /v1/jobs/:job/links/:port', {
+    scope: 'write',
+    summary: 'Create a one-time link to an input port',
+    description: 'Anyone with the link can write one value to this port, without an API key.',
+    body: z.strictObject({ for: life.optional() }),
+    answers: { 201: z.object({ url: z.string(), expiresAt: moment }) },
+    handle: async ({ engine, deps, params, body, caller }) => {
       const { id } = await engine.jobs.get(params.job)
       // Reports a missing port now instead of to the person who answers.
       await engine.ports.get(String(id), 'in', params.port, 0)
@@ -65,26 +61,22 @@ export const links = {
       const url = `${deps.publicUrl}${path}?token=${token}`
       return new Reply(201, { url, expiresAt })
     },
-  ),
+  }),
 
-  answer: route(
-    {
-      method: 'POST',
-      path: '/v1/answers/:job/:port',
-      scope: 'write',
-      summary: 'Write the value of a one-time link',
-      description: 'Sending the same value again returns the same answer. Another value is refused.',
-      query: z.strictObject({
-        token: z.string().max(255).optional().meta({ description: 'token of the link, instead of an API key' }),
-      }),
-      body: z.strictObject({ value: closed }),
-      byToken: true,
-      answers: { 200: z.object({ size: z.int() }) },
-    },
-    async ({ engine, deps, params, query, body, bytes, call, c }) => {
+  answer: route('POST /v1/answers/:job/:port', {
+    scope: 'write',
+    summary: 'Write the value of a one-time link',
+    description: 'Sending the same value again returns the same answer. Another value is refused.',
+    query: z.strictObject({
+      token: z.string().max(255).optional().meta({ description: 'token of the link, instead of an API key' }),
+    }),
+    body: z.strictObject({ value: closed }),
+    byToken: true,
+    answers: { 200: z.object({ size: z.int() }) },
+    handle: async ({ engine, deps, params, query, body, bytes, call, c }) => {
       if (query.token) expectPage(c.req.raw, deps.origins)
       const used = query.token ? await once(query.token, bytes) : call
       return engine.ports.write(params.job, 'in', params.port, [body.value], {}, used)
     },
-  ),
+  }),
 }

@@ -5,42 +5,30 @@ import { done, lockInput, lockToken } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const locks = {
-  lock: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/lock',
-      scope: 'write',
-      summary: 'Lock a job',
-      description: 'A locked job does not run until it is unlocked or the lock expires.',
-      body: lockInput,
-      answers: { 200: z.object({ token: z.string() }) },
-    },
-    ({ engine, params, body, call }) => engine.jobs.lock(params.job, body, call),
-  ),
+  lock: route('POST /v1/jobs/:job/lock', {
+    scope: 'write',
+    summary: 'Lock a job',
+    description: 'A locked job does not run until it is unlocked or the lock expires.',
+    body: lockInput,
+    answers: { 200: z.object({ token: z.string() }) },
+    handle: ({ engine, params, body, call }) => engine.jobs.lock(params.job, body, call),
+  }),
 
-  refresh: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/lock/refresh',
-      scope: 'write',
-      summary: 'Extend a lock',
-      description: 'The lock ends `ttl` from now. Requires its token.',
-      body: lockInput.extend({ token: lockToken }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.jobs.refreshLock(params.job, body, call),
-  ),
+  refresh: route('POST /v1/jobs/:job/lock/refresh', {
+    scope: 'write',
+    summary: 'Extend a lock',
+    description: 'The lock ends `ttl` from now. Requires its token.',
+    body: lockInput.extend({ token: lockToken }),
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) => engine.jobs.refreshLock(params.job, body, call),
+  }),
 
-  unlock: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/unlock',
-      scope: 'write',
-      summary: 'Unlock a job',
-      description: 'Requires the token of the lock. The job can run again.',
-      body: z.strictObject({ token: lockToken }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.jobs.unlock(params.job, body, call),
-  ),
+  unlock: route('POST /v1/jobs/:job/unlock', {
+    scope: 'write',
+    summary: 'Unlock a job',
+    description: 'Requires the token of the lock. The job can run again.',
+    body: z.strictObject({ token: lockToken }),
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) => engine.jobs.unlock(params.job, body, call),
+  }),
 }

@@ -5,42 +5,34 @@ import { className, closed, count, done, label, logCursor, logPage, pathRef, tim
 import { route } from './route.ts'
 
 export const log = {
-  write: route(
-    {
-      method: 'POST',
-      path: '/v1/log',
-      scope: 'write',
-      summary: 'Create a log entry',
-      description: 'An entry is any JSON value, at most 16 KiB.',
-      body: z.strictObject({ entry: closed }),
-      answers: { 200: done },
-    },
-    ({ engine, body, call }) => engine.log.write(body.entry, call),
-  ),
+  write: route('POST /v1/log', {
+    scope: 'write',
+    summary: 'Create a log entry',
+    description: 'An entry is any JSON value, at most 16 KiB.',
+    body: z.strictObject({ entry: closed }),
+    answers: { 200: done },
+    handle: ({ engine, body, call }) => engine.log.write(body.entry, call),
+  }),
 
-  read: route(
-    {
-      method: 'GET',
-      path: '/v1/log',
-      scope: 'read',
-      summary: 'List the log',
-      description: 'Newest first.',
-      query: z.strictObject({
-        job: pathRef.optional(),
-        class: className.optional().meta({ description: 'only entries of jobs of this class' }),
-        level: label.optional(),
-        text: z
-          .string()
-          .min(1)
-          .max(200)
-          .optional()
-          .meta({ description: 'only entries whose JSON contains this text, ignoring case' }),
-        since: time.optional().meta({ description: 'only entries at or after this time' }),
-        limit: count(1, 1_000).optional(),
-        cursor: logCursor.optional(),
-      }),
-      answers: { 200: logPage },
-    },
-    ({ engine, query }) => engine.log.read(query),
-  ),
+  read: route('GET /v1/log', {
+    scope: 'read',
+    summary: 'List the log',
+    description: 'Newest first.',
+    query: z.strictObject({
+      job: pathRef.optional(),
+      class: className.optional().meta({ description: 'only entries of jobs of this class' }),
+      level: label.optional(),
+      text: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .meta({ description: 'only entries whose JSON contains this text, ignoring case' }),
+      since: time.optional().meta({ description: 'only entries at or after this time' }),
+      limit: count(1, 1_000).optional(),
+      cursor: logCursor.optional(),
+    }),
+    answers: { 200: logPage },
+    handle: ({ engine, query }) => engine.log.read(query),
+  }),
 }

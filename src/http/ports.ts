@@ -5,96 +5,69 @@ import { channelNames, closed, count, done, items, portLook, portRead, portWrite
 import { route } from './route.ts'
 
 export const ports = {
-  look: route(
-    {
-      method: 'GET',
-      path: '/v1/jobs/:job/:dir/:port',
-      scope: 'read',
-      summary: 'Peek at the values of a port',
-      description: 'Removes nothing.',
-      query: z.strictObject({ limit: count(0, 1_000).optional() }),
-      answers: { 200: portLook },
-    },
-    ({ engine, params, query }) => engine.ports.get(params.job, params.dir, params.port, query.limit),
-  ),
+  look: route('GET /v1/jobs/:job/:dir/:port', {
+    scope: 'read',
+    summary: 'Peek at the values of a port',
+    description: 'Removes nothing.',
+    query: z.strictObject({ limit: count(0, 1_000).optional() }),
+    answers: { 200: portLook },
+    handle: ({ engine, params, query }) => engine.ports.get(params.job, params.dir, params.port, query.limit),
+  }),
 
-  write: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/:dir/:port',
-      scope: 'write',
-      summary: 'Write values to a port',
-      description:
-        'A value at an input port wakes the job. A value at an output port wakes the parent and is published.',
-      body: portWrite,
-      answers: { 200: z.object({ size: z.int() }) },
-    },
-    ({ engine, params, body: { values, value, ...options }, call }) =>
+  write: route('POST /v1/jobs/:job/:dir/:port', {
+    scope: 'write',
+    summary: 'Write values to a port',
+    description: 'A value at an input port wakes the job. A value at an output port wakes the parent and is published.',
+    body: portWrite,
+    answers: { 200: z.object({ size: z.int() }) },
+    handle: ({ engine, params, body: { values, value, ...options }, call }) =>
       engine.ports.write(params.job, params.dir, params.port, values ?? [value!], options, call),
-  ),
+  }),
 
-  read: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/:dir/:port/read',
-      scope: 'write',
-      summary: 'Read values from a port',
-      description: 'Removes the returned values. If none wait, returns the default of the port.',
-      body: portRead,
-      answers: { 200: z.object({ values: items }) },
-    },
-    ({ engine, params, body, call }) => engine.ports.take(params.job, params.dir, params.port, body, call),
-  ),
+  read: route('POST /v1/jobs/:job/:dir/:port/read', {
+    scope: 'write',
+    summary: 'Read values from a port',
+    description: 'Removes the returned values. If none wait, returns the default of the port.',
+    body: portRead,
+    answers: { 200: z.object({ values: items }) },
+    handle: ({ engine, params, body, call }) => engine.ports.take(params.job, params.dir, params.port, body, call),
+  }),
 
-  setDefault: route(
-    {
-      method: 'PUT',
-      path: '/v1/jobs/:job/:dir/:port/default',
-      scope: 'write',
-      summary: 'Set the default of a port',
-      description: 'A read returns the default if no value waits.',
-      body: z.strictObject({ value: closed }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) => engine.ports.setDefault(params.job, params.dir, params.port, body.value, call),
-  ),
+  setDefault: route('PUT /v1/jobs/:job/:dir/:port/default', {
+    scope: 'write',
+    summary: 'Set the default of a port',
+    description: 'A read returns the default if no value waits.',
+    body: z.strictObject({ value: closed }),
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) =>
+      engine.ports.setDefault(params.job, params.dir, params.port, body.value, call),
+  }),
 
-  clearDefault: route(
-    {
-      method: 'DELETE',
-      path: '/v1/jobs/:job/:dir/:port/default',
-      scope: 'write',
-      summary: 'Remove the default of a port',
-      description: 'A read returns nothing if no value waits.',
-      answers: { 200: done },
-    },
-    ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),
-  ),
+  clearDefault: route('DELETE /v1/jobs/:job/:dir/:port/default', {
+    scope: 'write',
+    summary: 'Remove the default of a port',
+    description: 'A read returns nothing if no value waits.',
+    answers: { 200: done },
+    handle: ({ engine, params, call }) => engine.ports.setDefault(params.job, params.dir, params.port, undefined, call),
+  }),
 
-  setChannels: route(
-    {
-      method: 'PUT',
-      path: '/v1/jobs/:job/:dir/:port/channels',
-      scope: 'write',
-      summary: 'Set the channels of a port',
-      description: 'An input port listens to its channels. An output port publishes on them.',
-      body: z.strictObject({ channels: channelNames }),
-      answers: { 200: done },
-    },
-    ({ engine, params, body, call }) =>
+  setChannels: route('PUT /v1/jobs/:job/:dir/:port/channels', {
+    scope: 'write',
+    summary: 'Set the channels of a port',
+    description: 'An input port listens to its channels. An output port publishes on them.',
+    body: z.strictObject({ channels: channelNames }),
+    answers: { 200: done },
+    handle: ({ engine, params, body, call }) =>
       engine.ports.setChannels(params.job, params.dir, params.port, body.channels, call),
-  ),
+  }),
 
-  connect: route(
-    {
-      method: 'POST',
-      path: '/v1/jobs/:job/:dir/:port/connect',
-      scope: 'write',
-      summary: 'Connect a port to other ports',
-      description: 'Moves its waiting values to them.',
-      body: z.strictObject({ to: z.array(target).min(1).max(1_000) }),
-      answers: { 200: z.object({ moved: z.int() }) },
-    },
-    ({ engine, params, body, call }) => engine.ports.connect(params.job, params.dir, params.port, body.to, call),
-  ),
+  connect: route('POST /v1/jobs/:job/:dir/:port/connect', {
+    scope: 'write',
+    summary: 'Connect a port to other ports',
+    description: 'Moves its waiting values to them.',
+    body: z.strictObject({ to: z.array(target).min(1).max(1_000) }),
+    answers: { 200: z.object({ moved: z.int() }) },
+    handle: ({ engine, params, body, call }) =>
+      engine.ports.connect(params.job, params.dir, params.port, body.to, call),
+  }),
 }

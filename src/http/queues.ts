@@ -7,60 +7,44 @@ import { claimOptions, count, flag, patchedQueue, queueDetail, queuePatch, queue
 import { reply, route } from './route.ts'
 
 export const queues = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/queues',
-      scope: 'read',
-      summary: 'List queues',
-      description: 'Each with its counts and settings.',
-      answers: { 200: z.object({ queues: z.array(queueView) }) },
-    },
-    ({ engine }) => engine.queues.list(),
-  ),
+  list: route('GET /v1/queues', {
+    scope: 'read',
+    summary: 'List queues',
+    description: 'Each with its counts and settings.',
+    answers: { 200: z.object({ queues: z.array(queueView) }) },
+    handle: ({ engine }) => engine.queues.list(),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/queues/:queue',
-      scope: 'read',
-      summary: 'Get a queue',
-      description: 'Returns its lanes, current runs, waiting claims and next jobs.',
-      query: z.strictObject({ limit: count(1, 200).optional() }),
-      answers: { 200: queueDetail },
-    },
-    ({ engine, params, query }) => engine.queues.get(params.queue, query),
-  ),
+  get: route('GET /v1/queues/:queue', {
+    scope: 'read',
+    summary: 'Get a queue',
+    description: 'Returns its lanes, current runs, waiting claims and next jobs.',
+    query: z.strictObject({ limit: count(1, 200).optional() }),
+    answers: { 200: queueDetail },
+    handle: ({ engine, params, query }) => engine.queues.get(params.queue, query),
+  }),
 
-  patch: route(
-    {
-      method: 'PATCH',
-      path: '/v1/queues/:queue',
-      scope: 'admin',
-      summary: 'Update the settings of a queue',
-      description: 'Omitted settings stay unchanged.',
-      query: z.strictObject({
-        details: flag.optional().meta({ description: 'returns the previous settings in `was`' }),
-      }),
-      body: queuePatch,
-      answers: { 200: patchedQueue },
-    },
-    ({ engine, params, query, body }) => engine.queues.update(params.queue, body, query),
-  ),
+  patch: route('PATCH /v1/queues/:queue', {
+    scope: 'admin',
+    summary: 'Update the settings of a queue',
+    description: 'Omitted settings stay unchanged.',
+    query: z.strictObject({
+      details: flag.optional().meta({ description: 'returns the previous settings in `was`' }),
+    }),
+    body: queuePatch,
+    answers: { 200: patchedQueue },
+    handle: ({ engine, params, query, body }) => engine.queues.update(params.queue, body, query),
+  }),
 
-  claim: route(
-    {
-      method: 'POST',
-      path: '/v1/queues/:queue/claim',
-      scope: 'work',
-      summary: 'Claim runs for a pull worker',
-      description: '`wait` is the maximum time to wait for work. The status is 204 if no work is available.',
-      body: claimOptions,
-      answers: { 200: z.object({ runs: z.array(snapshot), signal: orders.optional() }), 204: z.null() },
-      named: { 204: 'No work available' },
-      listens: true,
-    },
-    async ({ engine, params, body, call, c }) => {
+  claim: route('POST /v1/queues/:queue/claim', {
+    scope: 'work',
+    summary: 'Claim runs for a pull worker',
+    description: '`wait` is the maximum time to wait for work. The status is 204 if no work is available.',
+    body: claimOptions,
+    answers: { 200: z.object({ runs: z.array(snapshot), signal: orders.optional() }), 204: z.null() },
+    named: { 204: 'No work available' },
+    listens: true,
+    handle: async ({ engine, params, body, call, c }) => {
       let signal: z.output<typeof orders> | undefined
       const told = (word: typeof signal) => {
         signal = word
@@ -68,5 +52,5 @@ export const queues = {
       const runs = await engine.runs.claim(params.queue, body, { ...call, signal: c.req.raw.signal, told })
       return runs.length > 0 || signal ? { runs, ...(signal ? { signal } : {}) } : reply(204, null)
     },
-  ),
+  }),
 }

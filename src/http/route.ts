@@ -118,15 +118,12 @@ export type Asked<Path, Query, Body> = {
   guide: () => string
 }
 
-export type Definition<
-  M extends Method = Method,
-  Path extends string = string,
-  Query extends z.ZodType | undefined = z.ZodType | undefined,
-  Body extends z.ZodType | undefined = z.ZodType | undefined,
-  A extends Answers = Answers,
+type Definition<
+  Path extends string,
+  Query extends z.ZodType | undefined,
+  Body extends z.ZodType | undefined,
+  A extends Answers,
 > = {
-  method: M
-  path: Path
   /** The router's pattern, if it differs from the path. */
   pattern?: string
   scope: Entry
@@ -159,6 +156,7 @@ export type Definition<
   listens?: true
   /** The dependency that the app needs for this route. */
   only?: 'clock' | 'downloads' | 'tenants'
+  handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>>
 }
 
 export type Route<
@@ -167,14 +165,12 @@ export type Route<
   Query extends z.ZodType | undefined = z.ZodType | undefined,
   Body extends z.ZodType | undefined = z.ZodType | undefined,
   A extends Answers = Answers,
-> = Definition<M, Path, Query, Body, A> & { handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>> }
+> = Definition<Path, Query, Body, A> & { method: M; path: Path }
 
 /**
- * Creates an entry of the table. Its definition determines the types of the handler.
+ * Creates an entry of the table. Its definition determines the types of the handler, which comes last.
  *
- * @example route({ method: 'GET', path: '/v1/jobs/:job', scope: 'read', summary: 'Get a job', answers: { 200: jobView
- * } },
- * ({ engine, params }) => engine.jobs.get(params.job))
+ * @example route('GET /v1/jobs/:job', { scope: 'read', summary: 'Get a job', answers: { 200: jobView }, handle: … })
  */
 export const route = <
   const M extends Method,
@@ -183,6 +179,9 @@ export const route = <
   Query extends z.ZodType | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
 >(
-  definition: Definition<M, Path, Query, Body, A>,
-  handle: (asked: Asked<Path, Query, Body>) => Promise<Answer<A>>,
-): Route<M, Path, Query, Body, A> => ({ ...definition, handle })
+  address: `${M} ${Path}`,
+  definition: Definition<Path, Query, Body, A>,
+): Route<M, Path, Query, Body, A> => {
+  const [method, path] = address.split(' ') as [M, Path]
+  return { method, path, ...definition }
+}

@@ -11,80 +11,56 @@ import { route } from './route.ts'
 const reachOf = (caller?: Caller) => (caller?.scopes.includes('admin') ? { reach: 'all' as const } : {})
 
 export const runs = {
-  commit: route(
-    {
-      method: 'POST',
-      path: '/v1/runs/:token/commit',
-      scope: 'work',
-      summary: 'Commit a run',
-      description: 'Applies all changes of the run, or none of them.',
-      body: changes,
-      answers: { 200: z.object({ status, snapshot: snapshot.optional() }) },
-    },
-    ({ engine, params, body, caller }) => engine.runs.commit(params.token, body, reachOf(caller)),
-  ),
+  commit: route('POST /v1/runs/:token/commit', {
+    scope: 'work',
+    summary: 'Commit a run',
+    description: 'Applies all changes of the run, or none of them.',
+    body: changes,
+    answers: { 200: z.object({ status, snapshot: snapshot.optional() }) },
+    handle: ({ engine, params, body, caller }) => engine.runs.commit(params.token, body, reachOf(caller)),
+  }),
 
-  heartbeat: route(
-    {
-      method: 'POST',
-      path: '/v1/runs/:token/heartbeat',
-      scope: 'work',
-      summary: 'Extend the lease of a run',
-      description: 'Can report progress.',
-      body: heartbeat,
-      answers: { 200: z.object({ leaseUntil: z.number(), signal: orders.optional() }) },
-    },
-    ({ engine, params, body }) => engine.runs.heartbeat(params.token, body),
-  ),
+  heartbeat: route('POST /v1/runs/:token/heartbeat', {
+    scope: 'work',
+    summary: 'Extend the lease of a run',
+    description: 'Can report progress.',
+    body: heartbeat,
+    answers: { 200: z.object({ leaseUntil: z.number(), signal: orders.optional() }) },
+    handle: ({ engine, params, body }) => engine.runs.heartbeat(params.token, body),
+  }),
 
-  release: route(
-    {
-      method: 'POST',
-      path: '/v1/runs/:token/release',
-      scope: 'work',
-      summary: 'Release a claimed run',
-      description: 'The job is ready again, and no attempt is used.',
-      answers: { 200: z.object({ status }) },
-    },
-    ({ engine, params }) => engine.runs.release(params.token),
-  ),
+  release: route('POST /v1/runs/:token/release', {
+    scope: 'work',
+    summary: 'Release a claimed run',
+    description: 'The job is ready again, and no attempt is used.',
+    answers: { 200: z.object({ status }) },
+    handle: ({ engine, params }) => engine.runs.release(params.token),
+  }),
 
-  page: route(
-    {
-      method: 'GET',
-      path: '/v1/runs/:token/in/:port',
-      scope: 'work',
-      summary: 'List more values of an input port of a run',
-      description: 'For ports with more values than fit into the snapshot.',
-      query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional() }),
-      answers: { 200: z.object({ values: items, more: z.int() }) },
-    },
-    ({ engine, params, query }) => engine.runs.values(params.token, params.port, query.after ?? 0),
-  ),
+  page: route('GET /v1/runs/:token/in/:port', {
+    scope: 'work',
+    summary: 'List more values of an input port of a run',
+    description: 'For ports with more values than fit into the snapshot.',
+    query: z.strictObject({ after: count(0, Number.MAX_SAFE_INTEGER).optional() }),
+    answers: { 200: z.object({ values: items, more: z.int() }) },
+    handle: ({ engine, params, query }) => engine.runs.values(params.token, params.port, query.after ?? 0),
+  }),
 
-  children: route(
-    {
-      method: 'GET',
-      path: '/v1/runs/:token/children',
-      scope: 'work',
-      summary: "List more children of a run's job",
-      description: 'For jobs with more children than fit into the snapshot.',
-      query: z.strictObject({ cursor: scanCursor.optional() }),
-      answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
-    },
-    ({ engine, params, query }) => engine.runs.children(params.token, query.cursor),
-  ),
+  children: route('GET /v1/runs/:token/children', {
+    scope: 'work',
+    summary: "List more children of a run's job",
+    description: 'For jobs with more children than fit into the snapshot.',
+    query: z.strictObject({ cursor: scanCursor.optional() }),
+    answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
+    handle: ({ engine, params, query }) => engine.runs.children(params.token, query.cursor),
+  }),
 
-  steps: route(
-    {
-      method: 'GET',
-      path: '/v1/runs/:token/steps',
-      scope: 'work',
-      summary: "List more stored steps of a run's job",
-      description: 'For jobs with more steps than fit into the snapshot.',
-      query: z.strictObject({ cursor: scanCursor.optional() }),
-      answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
-    },
-    ({ engine, params, query }) => engine.runs.steps(params.token, query.cursor),
-  ),
+  steps: route('GET /v1/runs/:token/steps', {
+    scope: 'work',
+    summary: "List more stored steps of a run's job",
+    description: 'For jobs with more steps than fit into the snapshot.',
+    query: z.strictObject({ cursor: scanCursor.optional() }),
+    answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
+    handle: ({ engine, params, query }) => engine.runs.steps(params.token, query.cursor),
+  }),
 }

@@ -30,144 +30,105 @@ const existing = enqueued.extend({
 })
 
 export const schedules = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/schedules',
-      scope: 'read',
-      summary: 'List schedules',
-      description: 'Ordered by next run.',
-      query: z.strictObject({
-        limit: count(1, 1_000).optional(),
-        cursor: cursor.optional(),
-        until: until.optional(),
-        failing: flag
-          .optional()
-          .meta({ description: 'only schedules whose last run failed or was lost, without muted kinds of errors' }),
-        muted: flag.optional().meta({ description: 'with failing=true: includes muted kinds' }),
-      }),
-      answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
-    },
-    ({ engine, query }) => engine.schedules.list(query),
-  ),
+  list: route('GET /v1/schedules', {
+    scope: 'read',
+    summary: 'List schedules',
+    description: 'Ordered by next run.',
+    query: z.strictObject({
+      limit: count(1, 1_000).optional(),
+      cursor: cursor.optional(),
+      until: until.optional(),
+      failing: flag
+        .optional()
+        .meta({ description: 'only schedules whose last run failed or was lost, without muted kinds of errors' }),
+      muted: flag.optional().meta({ description: 'with failing=true: includes muted kinds' }),
+    }),
+    answers: { 200: z.object({ schedules: z.array(scheduleView), cursor: z.string().nullable() }) },
+    handle: ({ engine, query }) => engine.schedules.list(query),
+  }),
 
-  add: route(
-    {
-      method: 'POST',
-      path: '/v1/schedules',
-      scope: 'write',
-      summary: 'Create a schedule',
-      description: 'An existing schedule stays unchanged.',
-      body: repeating,
-      answers: { 201: enqueued, 200: existing },
-      named: { 200: 'The schedule exists' },
-    },
-    async ({ engine, body, call }) => {
+  add: route('POST /v1/schedules', {
+    scope: 'write',
+    summary: 'Create a schedule',
+    description: 'An existing schedule stays unchanged.',
+    body: repeating,
+    answers: { 201: enqueued, 200: existing },
+    named: { 200: 'The schedule exists' },
+    handle: async ({ engine, body, call }) => {
       const [job] = (await engine.jobs.enqueue([body], call)).jobs
       if (!job!.existing) return reply(201, job!)
       return { ...job!, repeat: (await engine.jobs.get(String(job!.id))).repeat }
     },
-  ),
+  }),
 
-  set: route(
-    {
-      method: 'PUT',
-      path: '/v1/schedules/:alias',
-      scope: 'write',
-      summary: 'Create or update a schedule by name',
-      description: 'Sending the same request again changes nothing.',
-      body: repeating,
-      answers: { 200: scheduleView },
-    },
-    ({ engine, params, body, call }) => engine.schedules.set(params.alias, body, call),
-  ),
+  set: route('PUT /v1/schedules/:alias', {
+    scope: 'write',
+    summary: 'Create or update a schedule by name',
+    description: 'Sending the same request again changes nothing.',
+    body: repeating,
+    answers: { 200: scheduleView },
+    handle: ({ engine, params, body, call }) => engine.schedules.set(params.alias, body, call),
+  }),
 
-  get: route(
-    {
-      method: 'GET',
-      path: '/v1/schedules/:job',
-      scope: 'read',
-      summary: 'Get a schedule',
-      description: 'Returns its next five runs, or all runs until a given time.',
-      query: z.strictObject({ until: until.optional() }),
-      answers: { 200: scheduleView },
-    },
-    ({ engine, params, query }) => engine.schedules.get(params.job, query),
-  ),
+  get: route('GET /v1/schedules/:job', {
+    scope: 'read',
+    summary: 'Get a schedule',
+    description: 'Returns its next five runs, or all runs until a given time.',
+    query: z.strictObject({ until: until.optional() }),
+    answers: { 200: scheduleView },
+    handle: ({ engine, params, query }) => engine.schedules.get(params.job, query),
+  }),
 
-  patch: route(
-    {
-      method: 'PATCH',
-      path: '/v1/schedules/:job',
-      scope: 'write',
-      summary: 'Update a schedule',
-      description: 'Changes its rule, args or options. Omitted members stay unchanged.',
-      body: jobPatch,
-      answers: { 200: scheduleView },
-    },
-    ({ engine, params, body, call }) => engine.schedules.update(params.job, body, call),
-  ),
+  patch: route('PATCH /v1/schedules/:job', {
+    scope: 'write',
+    summary: 'Update a schedule',
+    description: 'Changes its rule, args or options. Omitted members stay unchanged.',
+    body: jobPatch,
+    answers: { 200: scheduleView },
+    handle: ({ engine, params, body, call }) => engine.schedules.update(params.job, body, call),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/schedules/:job',
-      scope: 'write',
-      summary: 'Delete a schedule',
-      description: 'Its job stays, but no longer runs on its own. Its names are free again.',
-      answers: { 200: done },
-    },
-    ({ engine, params, call }) => engine.schedules.end(params.job, call),
-  ),
+  remove: route('DELETE /v1/schedules/:job', {
+    scope: 'write',
+    summary: 'Delete a schedule',
+    description: 'Its job stays, but no longer runs on its own. Its names are free again.',
+    answers: { 200: done },
+    handle: ({ engine, params, call }) => engine.schedules.end(params.job, call),
+  }),
 
-  pause: route(
-    {
-      method: 'POST',
-      path: '/v1/schedules/:job/pause',
-      scope: 'write',
-      summary: 'Pause a schedule',
-      description: 'Skips all slots until it is resumed.',
-      answers: { 200: scheduleView },
-    },
-    ({ engine, params, call }) => engine.schedules.pause(params.job, call),
-  ),
+  pause: route('POST /v1/schedules/:job/pause', {
+    scope: 'write',
+    summary: 'Pause a schedule',
+    description: 'Skips all slots until it is resumed.',
+    answers: { 200: scheduleView },
+    handle: ({ engine, params, call }) => engine.schedules.pause(params.job, call),
+  }),
 
-  resume: route(
-    {
-      method: 'POST',
-      path: '/v1/schedules/:job/resume',
-      scope: 'write',
-      summary: 'Resume a schedule',
-      description: 'Continues with the first slot after now.',
-      answers: { 200: scheduleView },
-    },
-    ({ engine, params, call }) => engine.schedules.resume(params.job, call),
-  ),
+  resume: route('POST /v1/schedules/:job/resume', {
+    scope: 'write',
+    summary: 'Resume a schedule',
+    description: 'Continues with the first slot after now.',
+    answers: { 200: scheduleView },
+    handle: ({ engine, params, call }) => engine.schedules.resume(params.job, call),
+  }),
 
-  backfill: route(
-    {
-      method: 'POST',
-      path: '/v1/schedules/:job/backfill',
-      scope: 'write',
-      summary: 'Backfill a schedule',
-      description: 'Creates one job for each slot in a period, at most 1,000 in a call.',
-      body: z
-        .strictObject({ from: time, to: time })
-        .refine(({ from, to }) => from < to, { error: 'expected a moment after from', path: ['to'] }),
-      answers: { 201: backfilled },
-    },
-    async ({ engine, params, body, call }) => reply(201, await engine.schedules.backfill(params.job, body, call)),
-  ),
+  backfill: route('POST /v1/schedules/:job/backfill', {
+    scope: 'write',
+    summary: 'Backfill a schedule',
+    description: 'Creates one job for each slot in a period, at most 1,000 in a call.',
+    body: z
+      .strictObject({ from: time, to: time })
+      .refine(({ from, to }) => from < to, { error: 'expected a moment after from', path: ['to'] }),
+    answers: { 201: backfilled },
+    handle: async ({ engine, params, body, call }) =>
+      reply(201, await engine.schedules.backfill(params.job, body, call)),
+  }),
 
-  run: route(
-    {
-      method: 'POST',
-      path: '/v1/schedules/:job/run',
-      scope: 'write',
-      summary: 'Run a schedule now',
-      description: 'Its slots stay unchanged.',
-      answers: { 200: stepped },
-    },
-    ({ engine, params, call }) => engine.jobs.run(params.job, {}, call),
-  ),
+  run: route('POST /v1/schedules/:job/run', {
+    scope: 'write',
+    summary: 'Run a schedule now',
+    description: 'Its slots stay unchanged.',
+    answers: { 200: stepped },
+    handle: ({ engine, params, call }) => engine.jobs.run(params.job, {}, call),
+  }),
 }

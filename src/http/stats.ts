@@ -12,56 +12,40 @@ import { route } from './route.ts'
 const [SEEN, MOST_GROUPS] = [1_000, 100]
 
 export const stats = {
-  show: route(
-    {
-      method: 'GET',
-      path: '/v1/stats',
-      scope: 'read',
-      summary: 'Get statistics',
-      description: 'Returns the counts of jobs and runs of each queue, of today and, with `days`, of earlier days.',
-      query: statsQuery,
-      answers: { 200: shown },
-    },
-    ({ engine, query }) => engine.stats.totals(query),
-  ),
+  show: route('GET /v1/stats', {
+    scope: 'read',
+    summary: 'Get statistics',
+    description: 'Returns the counts of jobs and runs of each queue, of today and, with `days`, of earlier days.',
+    query: statsQuery,
+    answers: { 200: shown },
+    handle: ({ engine, query }) => engine.stats.totals(query),
+  }),
 
-  series: route(
-    {
-      method: 'GET',
-      path: '/v1/stats/series',
-      scope: 'read',
-      summary: 'Get statistics by minute or hour',
-      description: 'Returns counts for each of the last minutes or hours, oldest first.',
-      query: seriesQuery,
-      answers: { 200: series },
-    },
-    ({ engine, query }) => engine.stats.series(query),
-  ),
+  series: route('GET /v1/stats/series', {
+    scope: 'read',
+    summary: 'Get statistics by minute or hour',
+    description: 'Returns counts for each of the last minutes or hours, oldest first.',
+    query: seriesQuery,
+    answers: { 200: series },
+    handle: ({ engine, query }) => engine.stats.series(query),
+  }),
 
-  classes: route(
-    {
-      method: 'GET',
-      path: '/v1/stats/classes',
-      scope: 'read',
-      summary: 'Get statistics by class',
-      description: 'Counts, waiting times and run times of each class.',
-      query: classesQuery,
-      answers: { 200: classes },
-    },
-    ({ engine, query }) => engine.stats.classes(query),
-  ),
+  classes: route('GET /v1/stats/classes', {
+    scope: 'read',
+    summary: 'Get statistics by class',
+    description: 'Counts, waiting times and run times of each class.',
+    query: classesQuery,
+    answers: { 200: classes },
+    handle: ({ engine, query }) => engine.stats.classes(query),
+  }),
 
-  metrics: route(
-    {
-      method: 'GET',
-      path: '/metrics',
-      scope: 'read',
-      summary: 'Get metrics for Prometheus',
-      description: 'Returns counters and gauges of queues, classes, limits and groups in the Prometheus text format.',
-      answers: { 200: z.string() },
-      media: 'text/plain',
-    },
-    async ({ engine }) => {
+  metrics: route('GET /metrics', {
+    scope: 'read',
+    summary: 'Get metrics for Prometheus',
+    description: 'Returns counters and gauges of queues, classes, limits and groups in the Prometheus text format.',
+    answers: { 200: z.string() },
+    media: 'text/plain',
+    handle: async ({ engine }) => {
       const [stats, bounds, { classes }] = await Promise.all([
         engine.stats.totals(),
         engine.limits.withGroups(SEEN),
@@ -73,5 +57,5 @@ export const stats = {
         headers: { 'content-type': 'text/plain; version=0.0.4', 'cache-control': 'no-store' },
       })
     },
-  ),
+  }),
 }

@@ -54,21 +54,17 @@ async function healthOf(engine: Engine): Promise<Health> {
 }
 
 export const system = {
-  health: route(
-    {
-      method: 'GET',
-      path: '/health',
-      scope: 'open',
-      summary: 'Check the health of the deployment',
-      description:
-        '`details=true` adds the time of the last successful contact with each service. An API key is optional; with one, ' +
-        'the answer has the version. Each isolate asks Redis at most once a second.',
-      greets: true,
-      query: z.object({ details: flag.optional() }),
-      answers: { 200: health, 503: health },
-      named: { 503: 'Unhealthy' },
-    },
-    async ({ engine, caller, query: { details } }) => {
+  health: route('GET /health', {
+    scope: 'open',
+    summary: 'Check the health of the deployment',
+    description:
+      '`details=true` adds the time of the last successful contact with each service. An API key is optional; with one, ' +
+      'the answer has the version. Each isolate asks Redis at most once a second.',
+    greets: true,
+    query: z.object({ details: flag.optional() }),
+    answers: { 200: health, 503: health },
+    named: { 503: 'Unhealthy' },
+    handle: async ({ engine, caller, query: { details } }) => {
       const { ms, tickAt, tickBy, bellAt, examined, version, ...found } = await healthOf(engine)
       const told = {
         ...found,
@@ -78,116 +74,84 @@ export const system = {
       if (found.ok) return reply(200, told, { 'server-timing': `redis;desc="a round trip to Redis";dur=${ms}` })
       return reply(503, told)
     },
-  ),
+  }),
 
-  llms: route(
-    {
-      method: 'GET',
-      path: '/llms.txt',
-      scope: 'open',
-      summary: 'Describe this deployment for programs',
-      description: 'Returns a short Markdown description of every route, for language models.',
-      answers: { 200: z.string() },
-      media: 'text/plain',
-    },
-    async ({ guide }) => new Response(guide(), { headers: { 'content-type': 'text/plain; charset=utf-8' } }),
-  ),
+  llms: route('GET /llms.txt', {
+    scope: 'open',
+    summary: 'Describe this deployment for programs',
+    description: 'Returns a short Markdown description of every route, for language models.',
+    answers: { 200: z.string() },
+    media: 'text/plain',
+    handle: async ({ guide }) => new Response(guide(), { headers: { 'content-type': 'text/plain; charset=utf-8' } }),
+  }),
 
-  openapi: route(
-    {
-      method: 'GET',
-      path: '/openapi.json',
-      scope: 'open',
-      summary: 'Get the OpenAPI document of this API',
-      description: 'Returns this document: OpenAPI 3.1, generated from the routes that this deployment serves.',
-      answers: { 200: z.record(z.string(), z.unknown()) },
-    },
-    async ({ document }) => document(),
-  ),
+  openapi: route('GET /openapi.json', {
+    scope: 'open',
+    summary: 'Get the OpenAPI document of this API',
+    description: 'Returns this document: OpenAPI 3.1, generated from the routes that this deployment serves.',
+    answers: { 200: z.record(z.string(), z.unknown()) },
+    handle: async ({ document }) => document(),
+  }),
 
-  workerOpenapi: route(
-    {
-      method: 'GET',
-      path: '/worker.openapi.json',
-      scope: 'open',
-      summary: 'Get the OpenAPI document of push workers',
-      description: 'Describes the requests that a push worker receives and the responses that it must send.',
-      answers: { 200: z.record(z.string(), z.unknown()) },
-    },
-    async ({ deps }) => workerDocument(deps.publicUrl),
-  ),
+  workerOpenapi: route('GET /worker.openapi.json', {
+    scope: 'open',
+    summary: 'Get the OpenAPI document of push workers',
+    description: 'Describes the requests that a push worker receives and the responses that it must send.',
+    answers: { 200: z.record(z.string(), z.unknown()) },
+    handle: async ({ deps }) => workerDocument(deps.publicUrl),
+  }),
 
-  docs: route(
-    {
-      method: 'GET',
-      path: '/docs',
-      scope: 'open',
-      summary: 'Get the API reference as a page',
-      description: 'Returns this document as a web page without scripts.',
-      answers: { 200: z.string() },
-      media: 'text/html',
-    },
-    async ({ document }) => docs(document()),
-  ),
+  docs: route('GET /docs', {
+    scope: 'open',
+    summary: 'Get the API reference as a page',
+    description: 'Returns this document as a web page without scripts.',
+    answers: { 200: z.string() },
+    media: 'text/html',
+    handle: async ({ document }) => docs(document()),
+  }),
 
-  errors: route(
-    {
-      method: 'GET',
-      path: '/docs/errors',
-      scope: 'open',
-      summary: 'Get the list of errors as a page',
-      description: 'The `doc_url` of each error leads here.',
-      answers: { 200: z.string() },
-      media: 'text/html',
-    },
-    async () => errors(),
-  ),
+  errors: route('GET /docs/errors', {
+    scope: 'open',
+    summary: 'Get the list of errors as a page',
+    description: 'The `doc_url` of each error leads here.',
+    answers: { 200: z.string() },
+    media: 'text/html',
+    handle: async () => errors(),
+  }),
 
-  dispatch: route(
-    {
-      method: 'POST',
-      path: '/dispatch/:queue',
-      scope: 'signed',
-      summary: 'Serve a queue',
-      description: 'QStash calls this route when a queue has work.',
-      body: z.strictObject({ bell: label }),
-      answers: { 200: z.object({ runs: z.int(), ended: z.string() }) },
-    },
-    ({ engine, params, body }) => engine.dispatch(params.queue, body.bell),
-  ),
+  dispatch: route('POST /dispatch/:queue', {
+    scope: 'signed',
+    summary: 'Serve a queue',
+    description: 'QStash calls this route when a queue has work.',
+    body: z.strictObject({ bell: label }),
+    answers: { 200: z.object({ runs: z.int(), ended: z.string() }) },
+    handle: ({ engine, params, body }) => engine.dispatch(params.queue, body.bell),
+  }),
 
-  tick: route(
-    {
-      method: 'POST',
-      path: '/tick',
-      scope: 'signed',
-      summary: 'Run the periodic sweep',
-      description: 'QStash and the cron trigger call this route.',
-      answers: {
-        200: z.object({
-          rung: z.array(z.string()),
-          more: z.boolean(),
-          faults: z.array(z.string()).optional().meta({
-            description:
-              'jobs (by id), queues (q:…) and limits (k:…) that the tick skipped because their data is damaged',
-          }),
+  tick: route('POST /tick', {
+    scope: 'signed',
+    summary: 'Run the periodic sweep',
+    description: 'QStash and the cron trigger call this route.',
+    answers: {
+      200: z.object({
+        rung: z.array(z.string()),
+        more: z.boolean(),
+        faults: z.array(z.string()).optional().meta({
+          description:
+            'jobs (by id), queues (q:…) and limits (k:…) that the tick skipped because their data is damaged',
         }),
-      },
+      }),
     },
-    ({ engine, deps }) => deps.tenants?.tick() ?? engine.tick(),
-  ),
+    handle: ({ engine, deps }) => deps.tenants?.tick() ?? engine.tick(),
+  }),
 
-  advance: route(
-    {
-      method: 'POST',
-      path: '/v1/test/clock',
-      scope: 'admin',
-      summary: 'Advance the test clock',
-      description: 'Available in development and tests if `SIDEJOB_TEST_CLOCK=1`.',
-      body: z.strictObject({ advance: duration }),
-      answers: { 200: done },
-      only: 'clock',
-    },
-    async ({ deps, body }) => deps.clock!.advance(body.advance),
-  ),
+  advance: route('POST /v1/test/clock', {
+    scope: 'admin',
+    summary: 'Advance the test clock',
+    description: 'Available in development and tests if `SIDEJOB_TEST_CLOCK=1`.',
+    body: z.strictObject({ advance: duration }),
+    answers: { 200: done },
+    only: 'clock',
+    handle: async ({ deps, body }) => deps.clock!.advance(body.advance),
+  }),
 }

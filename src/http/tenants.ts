@@ -6,58 +6,46 @@ import { done, erasureCursor, flag, tenantErased, tenantInput, tenantList } from
 import { route } from './route.ts'
 
 export const tenants = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/tenants',
-      scope: 'admin',
-      summary: 'List tenants',
-      description: 'Returns the name, age and limits of each tenant that is not suspended.',
-      answers: { 200: tenantList },
-      only: 'tenants',
-    },
-    ({ engine }) => engine.tenants.list(),
-  ),
+  list: route('GET /v1/tenants', {
+    scope: 'admin',
+    summary: 'List tenants',
+    description: 'Returns the name, age and limits of each tenant that is not suspended.',
+    answers: { 200: tenantList },
+    only: 'tenants',
+    handle: ({ engine }) => engine.tenants.list(),
+  }),
 
-  add: route(
-    {
-      method: 'PUT',
-      path: '/v1/tenants/:tenant',
-      scope: 'admin',
-      summary: 'Create a tenant, or change its limits',
-      description:
-        'Create its first key with `POST /t/<tenant>/v1/keys`. The limits apply to all its keys together, in addition to the ' +
-        'limits of each key. A changed limit applies everywhere within ten seconds. The key of the deployment has no limits.',
-      body: tenantInput,
-      answers: { 200: done },
-      only: 'tenants',
-    },
-    ({ engine, params, body }) => engine.tenants.set(params.tenant, body),
-  ),
+  add: route('PUT /v1/tenants/:tenant', {
+    scope: 'admin',
+    summary: 'Create a tenant, or change its limits',
+    description:
+      'Create its first key with `POST /t/<tenant>/v1/keys`. The limits apply to all its keys together, in addition to the ' +
+      'limits of each key. A changed limit applies everywhere within ten seconds. The key of the deployment has no limits.',
+    body: tenantInput,
+    answers: { 200: done },
+    only: 'tenants',
+    handle: ({ engine, params, body }) => engine.tenants.set(params.tenant, body),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/tenants/:tenant',
-      scope: 'admin',
-      summary: 'Suspend a tenant, or erase its data',
-      description:
-        'Suspends the tenant: its keys and wake-ups are refused. Its data stays unless `erase=true`, which deletes its jobs, keys, ' +
-        'logs and files in slices. Repeat the call with the `cursor` that it returns until that is null. `preview=true` is a dry ' +
-        'run: it counts and changes nothing.',
-      query: z.strictObject({
-        erase: flag.optional().meta({ description: 'deletes the data of the tenant; cannot be undone' }),
-        preview: flag.optional().meta({ description: 'with erase: counts what a call would delete' }),
-        cursor: erasureCursor.optional(),
-      }),
-      answers: { 200: z.union([tenantErased, done]) },
-      only: 'tenants',
-    },
-    ({ engine, deps, params, query: { erase, ...slice } }) => {
+  remove: route('DELETE /v1/tenants/:tenant', {
+    scope: 'admin',
+    summary: 'Suspend a tenant, or erase its data',
+    description:
+      'Suspends the tenant: its keys and wake-ups are refused. Its data stays unless `erase=true`, which deletes its jobs, keys, ' +
+      'logs and files in slices. Repeat the call with the `cursor` that it returns until that is null. `preview=true` is a dry ' +
+      'run: it counts and changes nothing.',
+    query: z.strictObject({
+      erase: flag.optional().meta({ description: 'deletes the data of the tenant; cannot be undone' }),
+      preview: flag.optional().meta({ description: 'with erase: counts what a call would delete' }),
+      cursor: erasureCursor.optional(),
+    }),
+    answers: { 200: z.union([tenantErased, done]) },
+    only: 'tenants',
+    handle: ({ engine, deps, params, query: { erase, ...slice } }) => {
       if (erase) return deps.tenants!.erase(params.tenant, slice)
       if (slice.preview || slice.cursor !== undefined)
         throw new SidejobError('BAD_REQUEST', 'preview, cursor: expected them only with erase=true. Add erase=true')
       return engine.tenants.remove(params.tenant)
     },
-  ),
+  }),
 }

@@ -4,40 +4,29 @@ import { done, viewInput, viewList } from '../core/schemas.ts'
 import { route } from './route.ts'
 
 export const views = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/views',
-      scope: 'read',
-      summary: 'List shared views',
-      description: 'Returns the name, query and author of each view of the job list.',
-      answers: { 200: viewList },
-    },
-    ({ engine }) => engine.views.list(),
-  ),
+  list: route('GET /v1/views', {
+    scope: 'read',
+    summary: 'List shared views',
+    description: 'Returns the name, query and author of each view of the job list.',
+    answers: { 200: viewList },
+    handle: ({ engine }) => engine.views.list(),
+  }),
 
-  set: route(
-    {
-      method: 'PUT',
-      path: '/v1/views/:name',
-      scope: 'admin',
-      summary: 'Create or replace a shared view',
-      description: 'Stores the query string of the job list for everyone who uses the dashboard.',
-      body: viewInput,
-      answers: { 200: done },
-    },
-    ({ engine, params, body, caller }) => engine.views.set(params.name, { query: body.query, by: caller!.name }),
-  ),
+  set: route('PUT /v1/views/:name', {
+    scope: 'admin',
+    summary: 'Create or replace a shared view',
+    description: 'Stores the query string of the job list for everyone who uses the dashboard.',
+    body: viewInput,
+    answers: { 200: done },
+    handle: ({ engine, params, body, caller }) =>
+      engine.views.set(params.name, { query: body.query, by: caller!.name }),
+  }),
 
-  remove: route(
-    {
-      method: 'DELETE',
-      path: '/v1/views/:name',
-      scope: 'admin',
-      summary: 'Delete a shared view',
-      description: 'Removes it for everyone who uses the dashboard.',
-      answers: { 200: done },
-    },
-    ({ engine, params }) => engine.views.remove(params.name),
-  ),
+  remove: route('DELETE /v1/views/:name', {
+    scope: 'admin',
+    summary: 'Delete a shared view',
+    description: 'Removes it for everyone who uses the dashboard.',
+    answers: { 200: done },
+    handle: ({ engine, params }) => engine.views.remove(params.name),
+  }),
 }

@@ -9,43 +9,31 @@ import { route } from './route.ts'
 const more = z.strictObject({ cursor: scanCursor.optional() })
 
 export const waiting = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/waiting',
-      scope: 'admin',
-      summary: 'List jobs that wait inside their function',
-      description:
-        'Newest first, each with its kept steps and waits and everything else that its next run would read. Changes nothing. `sidejob rehearse` runs new code with them.',
-      query: waitingQuery,
-      answers: { 200: waitingPage },
-    },
-    ({ engine, query }) => engine.waiting.list(query),
-  ),
+  list: route('GET /v1/waiting', {
+    scope: 'admin',
+    summary: 'List jobs that wait inside their function',
+    description:
+      'Newest first, each with its kept steps and waits and everything else that its next run would read. Changes nothing. `sidejob rehearse` runs new code with them.',
+    query: waitingQuery,
+    answers: { 200: waitingPage },
+    handle: ({ engine, query }) => engine.waiting.list(query),
+  }),
 
-  steps: route(
-    {
-      method: 'GET',
-      path: '/v1/waiting/:job/steps',
-      scope: 'admin',
-      summary: 'List more kept steps of a waiting job',
-      description: 'For jobs with more steps than fit into the snapshot.',
-      query: more,
-      answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
-    },
-    ({ engine, params, query }) => engine.waiting.steps(params.job, query.cursor),
-  ),
+  steps: route('GET /v1/waiting/:job/steps', {
+    scope: 'admin',
+    summary: 'List more kept steps of a waiting job',
+    description: 'For jobs with more steps than fit into the snapshot.',
+    query: more,
+    answers: { 200: z.object({ steps: z.record(z.string(), closed), cursor: z.string().nullable() }) },
+    handle: ({ engine, params, query }) => engine.waiting.steps(params.job, query.cursor),
+  }),
 
-  children: route(
-    {
-      method: 'GET',
-      path: '/v1/waiting/:job/children',
-      scope: 'admin',
-      summary: 'List more children of a waiting job',
-      description: 'For jobs with more children than fit into the snapshot.',
-      query: more,
-      answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
-    },
-    ({ engine, params, query }) => engine.waiting.children(params.job, query.cursor),
-  ),
+  children: route('GET /v1/waiting/:job/children', {
+    scope: 'admin',
+    summary: 'List more children of a waiting job',
+    description: 'For jobs with more children than fit into the snapshot.',
+    query: more,
+    answers: { 200: z.object({ children: snapshot.shape.children, cursor: z.string().nullable() }) },
+    handle: ({ engine, params, query }) => engine.waiting.children(params.job, query.cursor),
+  }),
 }

@@ -6,60 +6,44 @@ import type { WorkerDefinition } from '../engine/engine.ts'
 import { route } from './route.ts'
 
 export const workers = {
-  list: route(
-    {
-      method: 'GET',
-      path: '/v1/workers',
-      scope: 'read',
-      summary: 'List worker classes',
-      description: 'Returns the definition of each class and the deployments that serve it.',
-      answers: { 200: workerList },
-    },
-    async ({ engine }) => ({ workers: (await engine.workers.list()).workers.map(withoutSecret) }),
-  ),
+  list: route('GET /v1/workers', {
+    scope: 'read',
+    summary: 'List worker classes',
+    description: 'Returns the definition of each class and the deployments that serve it.',
+    answers: { 200: workerList },
+    handle: async ({ engine }) => ({ workers: (await engine.workers.list()).workers.map(withoutSecret) }),
+  }),
 
-  register: route(
-    {
-      method: 'PUT',
-      path: '/v1/workers/:queue/:class',
-      scope: 'admin',
-      summary: 'Register or replace a worker class',
-      description: '`preview=true` is a dry run: it returns the waiting jobs that would violate the new definition.',
-      query: workerPreview,
-      body: worker,
-      answers: { 200: storedWorker },
-    },
-    async ({ engine, params, query, body }) =>
+  register: route('PUT /v1/workers/:queue/:class', {
+    scope: 'admin',
+    summary: 'Register or replace a worker class',
+    description: '`preview=true` is a dry run: it returns the waiting jobs that would violate the new definition.',
+    query: workerPreview,
+    body: worker,
+    answers: { 200: storedWorker },
+    handle: async ({ engine, params, query, body }) =>
       withoutSecret(await engine.workers.register(params.queue, params.class, body, query)),
-  ),
+  }),
 
-  patch: route(
-    {
-      method: 'PATCH',
-      path: '/v1/workers/:queue/:class',
-      scope: 'admin',
-      summary: 'Update a worker class',
-      description:
-        'Merges the given members into the definition. `null` restores a default. `preview=true` is a dry run.',
-      query: workerPreview,
-      body: workerPatch,
-      answers: { 200: storedWorker },
-    },
-    async ({ engine, params, query, body }) =>
+  patch: route('PATCH /v1/workers/:queue/:class', {
+    scope: 'admin',
+    summary: 'Update a worker class',
+    description:
+      'Merges the given members into the definition. `null` restores a default. `preview=true` is a dry run.',
+    query: workerPreview,
+    body: workerPatch,
+    answers: { 200: storedWorker },
+    handle: async ({ engine, params, query, body }) =>
       withoutSecret(await engine.workers.update(params.queue, params.class, body, query)),
-  ),
+  }),
 
-  unregister: route(
-    {
-      method: 'DELETE',
-      path: '/v1/workers/:queue/:class',
-      scope: 'admin',
-      summary: 'Remove a worker class',
-      description: 'Its waiting jobs stay, and run when the class is registered again.',
-      answers: { 200: done },
-    },
-    ({ engine, params }) => engine.workers.unregister(params.queue, params.class),
-  ),
+  unregister: route('DELETE /v1/workers/:queue/:class', {
+    scope: 'admin',
+    summary: 'Remove a worker class',
+    description: 'Its waiting jobs stay, and run when the class is registered again.',
+    answers: { 200: done },
+    handle: ({ engine, params }) => engine.workers.unregister(params.queue, params.class),
+  }),
 }
 
 // A reader of workers must be able neither to sign calls nor to call a worker with its token.

@@ -74,19 +74,15 @@ const command = <const Name extends string>(
   act: (asked: Asked) => Promise<Answer>,
   shape: z.ZodType = z.object({}),
 ) =>
-  route(
-    {
-      method: 'POST',
-      path: `/bedrock/${name}`,
-      pattern: `/bedrock/:command{${inAnyCase(name)}}`,
-      scope,
-      summary,
-      description,
-      body: body(parameters),
-      answers: { 200: shape },
-      facade,
-    },
-    async ({ engine, bytes, call, c }) => {
+  route(`POST /bedrock/${name}`, {
+    pattern: `/bedrock/:command{${inAnyCase(name)}}`,
+    scope,
+    summary,
+    description,
+    body: body(parameters),
+    answers: { 200: shape },
+    facade,
+    handle: async ({ engine, bytes, call, c }) => {
       await openQueue(engine)
       const request = c.req.raw
       const from = given(request, bytes)
@@ -94,7 +90,7 @@ const command = <const Name extends string>(
       const done = await act(asked)
       return answer(c, '200 OK', done.body ?? {}, done.headers)
     },
-  )
+  })
 
 const mocked = (from: Given): boolean => isSet(from, 'mockRequest')
 
@@ -298,19 +294,15 @@ export const bedrock = {
     telling(({ engine }) => clearCrashed(engine)),
   ),
 
-  other: route(
-    {
-      method: 'POST',
-      path: '/bedrock/:command',
-      scope: 'read',
-      summary: 'Refuse an unknown command',
-      description: 'Returns 430 `Unrecognized command`.',
-      answers: { 430: failure },
-      named: { 430: 'Unrecognized command' },
-      facade,
-    },
-    async () => {
+  other: route('POST /bedrock/:command', {
+    scope: 'read',
+    summary: 'Refuse an unknown command',
+    description: 'Returns 430 `Unrecognized command`.',
+    answers: { 430: failure },
+    named: { 430: 'Unrecognized command' },
+    facade,
+    handle: async () => {
       throw new Refusal(430, 'Unrecognized command')
     },
-  ),
+  }),
 }

@@ -48,18 +48,14 @@ const DRAINED = 'downloader.drained'
 const empty = z.null()
 
 export const downloader = {
-  download: route(
-    {
-      ...facade,
-      method: 'POST',
-      path: '/downloader/download',
-      scope: 'write',
-      summary: 'Download a URL',
-      description: 'The download counts against its aggregation. A callback reports the result.',
-      body: submission,
-      answers: { 201: z.object({ id: z.string() }) },
-    },
-    async ({ engine, deps, body, call }) => {
+  download: route('POST /downloader/download', {
+    ...facade,
+    scope: 'write',
+    summary: 'Download a URL',
+    description: 'The download counts against its aggregation. A callback reports the result.',
+    body: submission,
+    answers: { 201: z.object({ id: z.string() }) },
+    handle: async ({ engine, deps, body, call }) => {
       const downloads = deps.downloads!
       const now = Date.now()
       const { jobs, existing } = await engine.jobs.enqueue([jobOf(body, downloads, now)], call)
@@ -68,103 +64,79 @@ export const downloader = {
       const askedAt = existing ? argsOf(await engine.jobs.get(String(id))).askedAt : now
       return reply(201, { id: await downloads.files.idOf(id, askedAt) })
     },
-  ),
+  }),
 
-  retry: route(
-    {
-      ...facade,
-      method: 'POST',
-      path: '/downloader/retry/:file',
-      scope: 'write',
-      summary: 'Resend a failed callback',
-      description: 'Sends the callback of an ended download again. Fails with 400 unless its last delivery failed.',
-      answers: { 204: empty },
-    },
-    async ({ engine, deps, params, call }) => {
+  retry: route('POST /downloader/retry/:file', {
+    ...facade,
+    scope: 'write',
+    summary: 'Resend a failed callback',
+    description: 'Sends the callback of an ended download again. Fails with 400 unless its last delivery failed.',
+    answers: { 204: empty },
+    handle: async ({ engine, deps, params, call }) => {
       const view = await find(engine, deps.downloads!, params.file)
       const state = callbackStates[view.callback?.state ?? ''] ?? ''
       if (state !== 'Failed') throw new SidejobError('BAD_REQUEST', `Error with callback state of the job: ${state}`)
       await engine.callbacks.resend(String(view.id), call)
       return reply(204, null)
     },
-  ),
+  }),
 
-  job: route(
-    {
-      ...facade,
-      method: 'GET',
-      path: '/downloader/jobs/:file',
-      scope: 'read',
-      summary: 'Get a download and its callback',
-      description: 'Returns the state of the download and of its callback.',
-      answers: { 200: jobState },
-    },
-    async ({ engine, deps, params }) => stateOf(params.file, await find(engine, deps.downloads!, params.file)),
-  ),
+  job: route('GET /downloader/jobs/:file', {
+    ...facade,
+    scope: 'read',
+    summary: 'Get a download and its callback',
+    description: 'Returns the state of the download and of its callback.',
+    answers: { 200: jobState },
+    handle: async ({ engine, deps, params }) => stateOf(params.file, await find(engine, deps.downloads!, params.file)),
+  }),
 
-  cancel: route(
-    {
-      ...facade,
-      method: 'DELETE',
-      path: '/downloader/jobs/:file',
-      scope: 'write',
-      summary: 'Cancel a download',
-      description: 'Fails with 409 if the download has ended.',
-      answers: { 204: empty },
-    },
-    async ({ engine, deps, params, call }) => {
+  cancel: route('DELETE /downloader/jobs/:file', {
+    ...facade,
+    scope: 'write',
+    summary: 'Cancel a download',
+    description: 'Fails with 409 if the download has ended.',
+    answers: { 204: empty },
+    handle: async ({ engine, deps, params, call }) => {
       const { id } = await find(engine, deps.downloads!, params.file)
       await engine.jobs.cancel(String(id), call)
       return reply(204, null)
     },
-  ),
+  }),
 
-  again: route(
-    {
-      ...facade,
-      method: 'POST',
-      path: '/downloader/jobs/:file/download',
-      scope: 'write',
-      summary: 'Retry a download now',
-      description: 'An ended download runs again and sends another callback.',
-      answers: { 204: empty },
-    },
-    async ({ engine, deps, params, call }) => {
+  again: route('POST /downloader/jobs/:file/download', {
+    ...facade,
+    scope: 'write',
+    summary: 'Retry a download now',
+    description: 'An ended download runs again and sends another callback.',
+    answers: { 204: empty },
+    handle: async ({ engine, deps, params, call }) => {
       const { id } = await find(engine, deps.downloads!, params.file)
       await engine.jobs.run(String(id), { force: true }, call)
       return reply(204, null)
     },
-  ),
+  }),
 
-  stats: route(
-    {
-      ...facade,
-      method: 'GET',
-      path: '/downloader/stats/:component',
-      scope: 'read',
-      summary: 'Get statistics of the processor or the notifier',
-      description: '`processor` counts downloads of today, `notifier` callbacks of today.',
-      answers: { 200: z.record(z.string(), z.number()) },
-    },
-    async ({ engine, params }) => {
+  stats: route('GET /downloader/stats/:component', {
+    ...facade,
+    scope: 'read',
+    summary: 'Get statistics of the processor or the notifier',
+    description: '`processor` counts downloads of today, `notifier` callbacks of today.',
+    answers: { 200: z.record(z.string(), z.number()) },
+    handle: async ({ engine, params }) => {
       const { component } = params
       const stats = Object.hasOwn(components, component) ? await components[component]!(engine) : undefined
       if (!stats) throw new SidejobError('NOT_FOUND', `Could not find stats for entity ${component}`)
       return Response.json(stats, { headers: open })
     },
-  ),
+  }),
 
-  aggregations: route(
-    {
-      ...facade,
-      method: 'GET',
-      path: '/downloader/dashboard/aggregations',
-      scope: 'read',
-      summary: 'List aggregations',
-      description: 'Each with its number of waiting downloads.',
-      answers: { 200: z.array(z.object({ name: z.string(), size: z.int() })) },
-    },
-    async ({ engine }) => {
+  aggregations: route('GET /downloader/dashboard/aggregations', {
+    ...facade,
+    scope: 'read',
+    summary: 'List aggregations',
+    description: 'Each with its number of waiting downloads.',
+    answers: { 200: z.array(z.object({ name: z.string(), size: z.int() })) },
+    handle: async ({ engine }) => {
       const groups = await aggregations(engine)
       const rows = groups.map(({ id, jobs, running }) => ({ name: `jobs:${id}`, size: jobs - running }))
       return Response.json(
@@ -172,39 +144,31 @@ export const downloader = {
         { headers: open },
       )
     },
-  ),
+  }),
 
-  heartbeat: route(
-    {
-      ...facade,
-      method: 'GET',
-      path: '/downloader/hb',
-      scope: 'open',
-      summary: 'Check whether a load balancer should send requests',
-      description: 'Returns 503 after `PUT /downloader/hb` with `enabled: false`.',
-      answers: { 200: z.string(), 503: z.string() },
-      media: 'text/html',
-    },
-    async ({ engine }) =>
+  heartbeat: route('GET /downloader/hb', {
+    ...facade,
+    scope: 'open',
+    summary: 'Check whether a load balancer should send requests',
+    description: 'Returns 503 after `PUT /downloader/hb` with `enabled: false`.',
+    answers: { 200: z.string(), 503: z.string() },
+    media: 'text/html',
+    handle: async ({ engine }) =>
       (await engine.flags.get(DRAINED))
         ? new Response('Service disabled', { status: 503, headers: { 'content-type': 'text/plain' } })
         : new Response('OK', { headers: { 'content-type': 'text/plain' } }),
-  ),
+  }),
 
-  drain: route(
-    {
-      ...facade,
-      method: 'PUT',
-      path: '/downloader/hb',
-      scope: 'admin',
-      summary: 'Remove this service from its load balancer, or add it again',
-      description: 'The service accepts jobs in both states.',
-      body: z.object({ enabled: z.boolean() }),
-      answers: { 204: empty },
-    },
-    async ({ engine, body }) => {
+  drain: route('PUT /downloader/hb', {
+    ...facade,
+    scope: 'admin',
+    summary: 'Remove this service from its load balancer, or add it again',
+    description: 'The service accepts jobs in both states.',
+    body: z.object({ enabled: z.boolean() }),
+    answers: { 204: empty },
+    handle: async ({ engine, body }) => {
       await engine.flags.set(DRAINED, !body.enabled)
       return reply(204, null)
     },
-  ),
+  }),
 }

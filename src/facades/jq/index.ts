@@ -72,74 +72,58 @@ function mapOf(result: Result): Record<string, unknown> {
 const shownConstraint = z.object({ name: z.string() })
 
 export const jq = {
-  worker: route(
-    {
-      method: 'PUT',
-      path: '/jq/workers/:name',
-      scope: 'admin',
-      summary: 'Register or replace a worker',
-      description: 'Jobs of this name are sent to its URL.',
-      body: worker,
-      answers: { 200: z.object({ name: z.string(), url: z.string() }) },
-      facade,
-    },
-    async ({ engine, params, bytes, c }) => {
+  worker: route('PUT /jq/workers/:name', {
+    scope: 'admin',
+    summary: 'Register or replace a worker',
+    description: 'Jobs of this name are sent to its URL.',
+    body: worker,
+    answers: { 200: z.object({ name: z.string(), url: z.string() }) },
+    facade,
+    handle: async ({ engine, params, bytes, c }) => {
       const { url, secret } = bodyOf(c, bytes, worker)
       await engine.workers.register(QUEUE, params.name, { push: { url, ...(secret ? { secret } : {}), format: 'jq' } })
       return answer(c, 200, { name: params.name, url })
     },
-  ),
+  }),
 
-  push: route(
-    {
-      method: 'POST',
-      path: '/jq/jobs',
-      scope: 'write',
-      summary: 'Create a job',
-      description: 'The job is sent to the worker that is registered under its name.',
-      body: pushed,
-      answers: { 201: made },
-      facade,
-    },
-    async ({ engine, bytes, call, c }) => {
+  push: route('POST /jq/jobs', {
+    scope: 'write',
+    summary: 'Create a job',
+    description: 'The job is sent to the worker that is registered under its name.',
+    body: pushed,
+    answers: { 201: made },
+    facade,
+    handle: async ({ engine, bytes, call, c }) => {
       const { name, argument, priority, max_retry, keep_result, timeout } = bodyOf(c, bytes, pushed)
       const job = { queue: QUEUE, class: name, args: argument, priority, keepResult: keep_result ?? false }
       const retry = { max: max_retry ?? 0 }
       const { jobs } = await engine.jobs.enqueue([{ ...job, retry, timeout: timeoutOf(timeout) }], call)
       return answer(c, 201, { id: String(jobs[0]!.id) })
     },
-  ),
+  }),
 
-  result: route(
-    {
-      method: 'GET',
-      path: '/jq/jobs/:id/result',
-      scope: 'write',
-      summary: 'Take the result map',
-      description: 'Available once. Returns nil if the result is gone or was not kept.',
-      answers: { 200: resultMap.nullable(), 202: pending },
-      facade,
-    },
-    async ({ engine, params, call, c }) => {
+  result: route('GET /jq/jobs/:id/result', {
+    scope: 'write',
+    summary: 'Take the result map',
+    description: 'Available once. Returns nil if the result is gone or was not kept.',
+    answers: { 200: resultMap.nullable(), 202: pending },
+    facade,
+    handle: async ({ engine, params, call, c }) => {
       if (!(await jobOf(engine, params.id))) return answer(c, 200, null)
       const found = await engine.jobs.result(params.id, { take: c.req.raw.method === 'GET' }, call)
       if (!found.ended) return answer(c, 202, { state: found.status })
       return answer(c, 200, found.result && mapOf(found.result))
     },
-  ),
+  }),
 
-  settle: route(
-    {
-      method: 'POST',
-      path: '/jq/jobs/:id/result',
-      scope: 'work',
-      summary: 'Submit the result map of an attempt',
-      description: 'For attempts that were answered with 202. `webhook-id` names the attempt.',
-      body: resultMap,
-      answers: { 200: z.object({ state: z.string() }) },
-      facade,
-    },
-    async ({ engine, params, bytes, c }) => {
+  settle: route('POST /jq/jobs/:id/result', {
+    scope: 'work',
+    summary: 'Submit the result map of an attempt',
+    description: 'For attempts that were answered with 202. `webhook-id` names the attempt.',
+    body: resultMap,
+    answers: { 200: z.object({ state: z.string() }) },
+    facade,
+    handle: async ({ engine, params, bytes, c }) => {
       await jobOf(engine, params.id)
       const token = c.req.header('webhook-id') ?? ''
       if (!token.startsWith(`${params.id}.`))
@@ -149,20 +133,16 @@ export const jq = {
       const { status } = await engine.runs.commit(token, changes)
       return answer(c, 200, { state: status })
     },
-  ),
+  }),
 
-  constraint: route(
-    {
-      method: 'PUT',
-      path: '/jq/constraints/:name',
-      scope: 'admin',
-      summary: 'Create or replace a constraint',
-      description: 'Limits the rate, the concurrency or both of the jobs that its matcher selects.',
-      body: constraint,
-      answers: { 200: shownConstraint },
-      facade,
-    },
-    async ({ engine, params, bytes, c }) => {
+  constraint: route('PUT /jq/constraints/:name', {
+    scope: 'admin',
+    summary: 'Create or replace a constraint',
+    description: 'Limits the rate, the concurrency or both of the jobs that its matcher selects.',
+    body: constraint,
+    answers: { 200: shownConstraint },
+    facade,
+    handle: async ({ engine, params, bytes, c }) => {
       const { match, rate, concurrency } = bodyOf(c, bytes, constraint)
       await engine.constraints.set(constraintName(params.name), {
         match: {
@@ -175,47 +155,35 @@ export const jq = {
       })
       return answer(c, 200, { name: params.name, match, rate, concurrency })
     },
-  ),
+  }),
 
-  removeConstraint: route(
-    {
-      method: 'DELETE',
-      path: '/jq/constraints/:name',
-      scope: 'admin',
-      summary: 'Delete a constraint',
-      description: 'Jobs that wait because of it become ready.',
-      answers: { 200: shownConstraint },
-      facade,
-    },
-    async ({ engine, params, c }) => {
+  removeConstraint: route('DELETE /jq/constraints/:name', {
+    scope: 'admin',
+    summary: 'Delete a constraint',
+    description: 'Jobs that wait because of it become ready.',
+    answers: { 200: shownConstraint },
+    facade,
+    handle: async ({ engine, params, c }) => {
       await engine.constraints.remove(constraintName(params.name))
       return answer(c, 200, { name: params.name })
     },
-  ),
+  }),
 
-  openapi: route(
-    {
-      method: 'GET',
-      path: '/jq/openapi.json',
-      scope: 'read',
-      summary: 'Get the OpenAPI document for pushers',
-      description: 'Describes the routes that clients call to create jobs and take results.',
-      answers: { 200: z.record(z.string(), z.unknown()) },
-    },
-    async ({ document }) => pusherDocument(document()),
-  ),
+  openapi: route('GET /jq/openapi.json', {
+    scope: 'read',
+    summary: 'Get the OpenAPI document for pushers',
+    description: 'Describes the routes that clients call to create jobs and take results.',
+    answers: { 200: z.record(z.string(), z.unknown()) },
+    handle: async ({ document }) => pusherDocument(document()),
+  }),
 
-  workerOpenapi: route(
-    {
-      method: 'GET',
-      path: '/jq/worker.openapi.json',
-      scope: 'read',
-      summary: 'Get the OpenAPI document for workers',
-      description: 'Describes the requests that a worker receives and the responses that it must send.',
-      answers: { 200: z.record(z.string(), z.unknown()) },
-    },
-    async () => workerDocument(),
-  ),
+  workerOpenapi: route('GET /jq/worker.openapi.json', {
+    scope: 'read',
+    summary: 'Get the OpenAPI document for workers',
+    description: 'Describes the requests that a worker receives and the responses that it must send.',
+    answers: { 200: z.record(z.string(), z.unknown()) },
+    handle: async () => workerDocument(),
+  }),
 }
 
 // The prefix distinguishes constraints of this facade.
