@@ -47,7 +47,7 @@ const linesOf = (text: string): [name: string, numbers: number[]][] =>
 
 type Sums = ReadonlyMap<string, readonly number[]>
 
-/** Sums of a day's texts, by class name. */
+/** Sums of the stored counts of a day, by class name. */
 function sumsOf(texts: readonly string[], day: number): Sums {
   const sums = new Map<string, number[]>()
   for (const text of texts.filter((text) => text.startsWith(`${day}\n`)))

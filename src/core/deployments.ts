@@ -46,7 +46,7 @@ export const comparison = z.object({
         after: ofPeriod.nullable(),
       }),
     )
-    .meta({ description: 'by queue and name; null for a period in which nothing happened' }),
+    .meta({ description: 'by queue and name; null for a period without events' }),
   errors: z.array(errorKindView).meta({ description: 'kinds of errors whose first failed job came after the deploy' }),
   more: z.boolean().meta({ description: 'older failed jobs than the newest 1,000 were not checked' }),
 })

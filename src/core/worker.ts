@@ -11,7 +11,7 @@ export type Port<T = unknown> = {
 }
 
 /**
- * Declares a port: what type its values have, and what a read gives when there are none.
+ * Declares a port: the type of its values, and the default of a read.
  *
  * @example in: { left: port(z.number()), right: port(z.string(), { default: 'x' }) }
  */

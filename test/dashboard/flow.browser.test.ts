@@ -138,7 +138,7 @@ describe.skipIf(!program())('the pages of flows', { timeout: 90_000 }, () => {
     await leave(window)
   })
 
-  /** A flow like the other, all of whose nodes have their jobs and nothing to do. */
+  /** A flow like the other one, with a job for each node and no waiting values. */
   async function started(): Promise<number> {
     const nodes = Object.fromEntries(
       Object.entries(catalog.nodes).map(([name, node]) => [name, { ...node, init: true }]),

@@ -45,7 +45,7 @@ test('a group without a limit shows its runs, and no waiting jobs', async () => 
 
 test('a group without jobs has a page with an explanation', async () => {
   const html = await admin.html('/ui/groups/never')
-  expect(html).toContain('no job that is not at rest')
+  expect(html).toContain('no unfinished job')
   expect(html).toContain('No jobs.')
 })
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { expectMade, table } from './made.ts'
 import { titles } from './pages.ts'
 
-/** Dollars, as the pages named in docs/cost.md had them. */
+/** Dollars, from the pages that docs/cost.md names. */
 const price = {
   commands: 0.2 / 100_000,
   messages: 1 / 100_000,

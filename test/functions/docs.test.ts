@@ -8,6 +8,8 @@ import { type Row, type Step, table } from './table.ts'
 
 const intro = `# The standard library
 
+<!-- keywords: built-in functions, jq, filter, download, HTTP request, library -->
+
 Small workers to compose. All are in queue \`core\`; the class of each is its name here.
 
 Common rules:

@@ -209,7 +209,7 @@ const limitPreview = z
 export type LimitPreview = z.output<typeof limitPreview>
 
 const previewed = { preview: limitPreview.optional() }
-/** A limit after it was changed, or as it would be. */
+/** A changed limit, or the result of a preview. */
 export const changedLimit = limitView.extend(previewed)
 
 /** Read-only members of a limit: accepted and ignored in requests. */

@@ -57,7 +57,7 @@ export const flag = z
 
 const CURSOR = 'expected the cursor of a previous page'
 
-/** Start of a page: the `next` of the page before. */
+/** Start of a page: the cursor of the previous page. */
 export const cursor = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)

@@ -189,7 +189,7 @@ export const shownRetry = z.object({
 
 export const shownRate = z.object({ limit: z.int(), period: span })
 
-/** A worker as it is shown: all of the push address but its secret. */
+/** The shown form of a worker: its push address without the secret. */
 export const workerView = workerShape
   .omit({ push: true, retry: true, timeout: true, retain: true, limits: true, redeliver: true })
   .extend({

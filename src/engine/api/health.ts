@@ -27,7 +27,7 @@ const bellsProblem = ({ why, refused }: Trouble): Problem => ({
   message: why,
   inARow: refused,
   remedy:
-    'check the message quota of your QStash plan and `QSTASH_TOKEN`; until QStash accepts messages again, ticks serve the queues once a minute',
+    'check the message quota of your QStash plan and `QSTASH_TOKEN`; until then, ticks serve the queues once a minute',
 })
 
 const nouns: Record<string, string> = { job: 'job', jobs: 'piece', queue: 'queue', limit: 'limit', workers: 'class' }

@@ -96,7 +96,7 @@ export function createKeys(
     if (apiKey && (await store.apiKey(id!)) !== null) return { id: id!, key: await keyOf(kept!) }
     throw new SidejobError(
       'TAKEN',
-      `this Idempotency-Key created the API key ${id}, which cannot be shown again: create another key with a new Idempotency-Key`,
+      `this Idempotency-Key created the API key ${id}, which cannot be shown again: use a new Idempotency-Key`,
     )
   }
 

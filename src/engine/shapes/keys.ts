@@ -38,7 +38,7 @@ export type AuditEntry = { by: string; name: string; verb: string; method: strin
 
 /** A job for callers that know it by id and hold no tokens. */
 export type DeliveredJob = JobBase & {
-  /** Since or from when it is due. */
+  /** Time since which, or from which, it is due. */
   dueAt: number
   slot: number | null
   redeliver: string | null

@@ -38,7 +38,7 @@ export async function measureBullmq({ host, port }: RunningRedis) {
       return performance.now() - began
     },
 
-    /** Lets the waiting jobs run; answers milliseconds until the last one is gone. */
+    /** Runs the waiting jobs. Returns milliseconds until the last one is gone. */
     async drain(n: number): Promise<number> {
       done = 0
       wanted = n

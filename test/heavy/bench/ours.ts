@@ -37,7 +37,7 @@ export async function measureOurs(stack: Measured) {
     return performance.now() - began
   }
 
-  /** Lets the waiting jobs run; answers milliseconds until the last one is gone. */
+  /** Runs the waiting jobs. Returns milliseconds until the last one is gone. */
   async function drain(n: number): Promise<number> {
     const { completed: before = 0 } = await counted()
     const began = performance.now()

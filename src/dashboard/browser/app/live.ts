@@ -167,7 +167,7 @@ async function look(force = false): Promise<void> {
     if (answer.status !== 304) await show(answer, force)
     showEnded(was)
   } catch (error) {
-    console.warn('this page could not be looked at again', error)
+    console.warn('this page could not be refreshed', error)
     state.failures += 1
     document.body.classList.add('stale')
     showCut(error instanceof TypeError ? 'No answer' : (error as Error).message)

@@ -29,7 +29,7 @@ const jobsOf = (id: string): string => `/jobs?group=${encodeURIComponent(id)}`
 const wayOf = (id: string): string => `/groups/${encodeURIComponent(id)}`
 
 function noteOf({ near }: GroupData): string {
-  if (!near) return 'no job that is not at rest'
+  if (!near) return 'no unfinished job'
   const { running, waiting } = near.limit
   return `${many(running, 'job runs', 'jobs run')}, ${many(waiting, 'waits', 'wait')} for a slot`
 }
