@@ -11,7 +11,7 @@ const here = globalThis as { [PLACE]?: Listener }
 export const tellLoaded: Listener = (functions) => here[PLACE]?.(functions)
 
 /** Returns the classes of all Workers that `load` creates. */
-export async function classesOf(load: () => Promise<unknown>): Promise<Worker[]> {
+export async function workersOf(load: () => Promise<unknown>): Promise<Worker[]> {
   const found: Worker[] = []
   here[PLACE] = (functions) => void found.push(...functions())
   try {

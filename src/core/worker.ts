@@ -129,8 +129,11 @@ export type WorkerOptions = {
    */
   retain?: Length
   cron?: Cron
-  /** Number of recorded runs per job, shown at `/v1/jobs/:job/runs`: up to 100; by default the last ten failed ones. */
-  history?: number
+  /**
+   * Number of recorded runs per job, shown at `/v1/jobs/:job/runs`: up to 100; by default the last ten failed ones.
+   * With `values`, a job also keeps what its last run read and changed, up to 64 KiB, for `sidejob rehearse --recorded`.
+   */
+  history?: number | { runs?: number; values: boolean }
   /** Each run gets an invocation of its own: for heavy or untrusted work. */
   isolate?: boolean
   /**

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Message, Plugin } from 'esbuild'
-import { classesOf } from '../core/loading.ts'
+import { workersOf } from '../core/loading.ts'
 import type { Worker } from '../core/worker.ts'
 import { configOf } from './index.ts'
 import { librariesOf } from './libraries.ts'
@@ -34,6 +34,12 @@ const cloudflare: Plugin = {
 
 const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
+/** Path of the entry of a project. */
+export function entryOf(project: string): string {
+  const config = configOf(project)
+  return readSettings(librariesOf(dirname(config)).wrangler, config).entry
+}
+
 /**
  * Loads the classes that the Worker of a project serves.
  *
@@ -61,7 +67,7 @@ export async function definitionsOf(project: string): Promise<Definitions> {
   if (errors.length > 0)
     throw new Error((await esbuild.formatMessages(errors, { kind: 'error', color: false })).join('').trim())
   const shown = relative(root, entry)
-  const workers = await classesOf(() => import(`${pathToFileURL(outfile)}?${Date.now()}`)).catch((error: Error) => {
+  const workers = await workersOf(() => import(`${pathToFileURL(outfile)}?${Date.now()}`)).catch((error: Error) => {
     throw new Error(`${shown} cannot be loaded in Node: ${error.message}`, { cause: error })
   })
   if (workers.length === 0)

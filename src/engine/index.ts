@@ -35,6 +35,7 @@ import { createPastRuns, keptRunsOf, pastRunsOf } from './api/past-runs.ts'
 import { createPorts } from './api/ports.ts'
 import { createProcesses } from './api/processes.ts'
 import { createQueues } from './api/queues.ts'
+import { createRecorded } from './api/recorded.ts'
 import { createResults } from './api/results.ts'
 import { createOne } from './api/run-one.ts'
 import { createSchedules, type Schedules } from './api/schedules.ts'
@@ -285,6 +286,7 @@ function assemble(options: EngineOptions) {
   return {
     jobs: { ...jobs, ...createCopies(parts, jobs), ...createResults(parts), ...createPastRuns(parts, log) },
     waiting: createWaiting(parts),
+    recorded: createRecorded(parts),
     schedules,
     ports: createPorts(parts),
     channels: createChannels(parts),

@@ -19,6 +19,7 @@ import { log } from './log.ts'
 import { ports } from './ports.ts'
 import { processes } from './processes.ts'
 import { queues } from './queues.ts'
+import { recorded } from './recorded.ts'
 import type { Route } from './route.ts'
 import { runs } from './runs.ts'
 import { schedules } from './schedules.ts'
@@ -32,6 +33,7 @@ import { workers } from './workers.ts'
 export const routes = {
   jobs,
   waiting,
+  recorded,
   bulk,
   errors,
   find,

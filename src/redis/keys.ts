@@ -209,6 +209,7 @@ export const jobFields = {
   aliases: ['al', 'aliases'],
   hasSteps: ['st', 'has steps'],
   progress: ['pg', 'progress'],
+  lastValues: ['lv', 'for classes that keep values: what its last run read and changed, as JSON'],
   lastError: ['er', 'last error'],
   callback: ['cb', 'callback: the receiver and the format of the report of its end'],
   endsTold: ['ce', 'number of reported ends', 'number'],

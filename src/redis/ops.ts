@@ -89,6 +89,7 @@ export const sayings = {
   passed: { slots: 'text' },
   result: { value: 'value' },
   progress: { value: 'value' },
+  values: { recorded: 'value' },
   count: { name: 'text', n: 'number' },
   waitfor: { how: 'text', names: 'list' },
   lease: { ms: 'number' },

@@ -46,6 +46,7 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
 const sealedFields: Record<string, (text: string, opening: Opening) => string> = {
   args: (text, { value }) => value(text, 'args'),
   progress: (text, { value }) => value(text, 'progress'),
+  lastValues: (text, { value }) => value(text, 'run'),
   callback: (text, { value }) => value(text, 'callback'),
   lastError: (text, { error }) => error(text),
   lastRun: (text, { error }) => error(text),

@@ -21,6 +21,7 @@ export type Purpose =
   | 'log'
   | 'progress'
   | 'result'
+  | 'run'
   | 'step'
   /** An item of a port or a wire, the default of a port, a message of a channel: scripts move values between these. */
   | 'value'

@@ -247,6 +247,13 @@ export const elsewhere: Elsewhere[] = [
   },
   {
     page: 'docs/changing-code.md',
+    starts: 'npx sidejob rehearse --recorded',
+    group: 'run',
+    by: 'test/e2e/cli/rehearse.test.ts',
+    why: 'run there with another class and job',
+  },
+  {
+    page: 'docs/changing-code.md',
     starts: 'order: 207 jobs',
     group: 'output',
     by: 'test/e2e/cli/rehearse.test.ts',

@@ -364,6 +364,8 @@ const waiting: Part = async ({ show, call }) => {
   await show('waiting.list', {})
   await show('waiting.steps', { job: job.id })
   await show('waiting.children', { job: job.id })
+  await show('recorded.list', {})
+  await show('recorded.get', { job: job.id })
 }
 
 const limits: Part = async ({ show, call }) => {

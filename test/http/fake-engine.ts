@@ -3,6 +3,7 @@
 import type { Encoded } from '../../src/core/codec/value.ts'
 import { SidejobError } from '../../src/core/errors.ts'
 import { readGraph } from '../../src/core/graph.ts'
+import type { RecordedJob } from '../../src/core/recorded.ts'
 import type { Snapshot } from '../../src/core/run.ts'
 import type {
   CallbackView,
@@ -247,6 +248,14 @@ const ward: DeliveredJob = {
   cancelled: false,
 }
 
+const recordedJob: RecordedJob = {
+  id: 7,
+  queue: 'core',
+  class: 'zip',
+  status: 'completed',
+  run: { snapshot, commits: [{ end: 'completed', result: '1' as Encoded }] },
+}
+
 /** The fake performs nothing and looks at no data. */
 type Unperformed = Omit<Engine, 'ready' | 'performOne' | 'performAlone' | 'doctor'> & {
   doctor: Omit<Engine['doctor'], 'verify'>
@@ -270,6 +279,10 @@ const answers: Unperformed = {
     list: async () => ({ jobs: [{ status: 'suspended', snapshot, masked: ['args'], servedBy: [] }], cursor: null }),
     steps: async () => ({ steps: { charge: '10' as Encoded }, cursor: null }),
     children: async () => ({ children: {}, cursor: null }),
+  },
+  recorded: {
+    list: async () => ({ jobs: [recordedJob], cursor: null }),
+    get: async () => recordedJob,
   },
   bulk: {
     start: async () => ({ id: 9, status: 'queued' }),

@@ -6,6 +6,17 @@ import { deploy, destroy } from './deploy.ts'
 import { dev } from './dev.ts'
 import { init } from './init.ts'
 import { key, open } from './open.ts'
+import { record } from './record.ts'
 import { rehearse } from './rehearse.ts'
 
-export const projectCommands: Record<string, Command> = { create, init, dev, rehearse, deploy, destroy, open, key }
+export const projectCommands: Record<string, Command> = {
+  create,
+  init,
+  dev,
+  rehearse,
+  record,
+  deploy,
+  destroy,
+  open,
+  key,
+}

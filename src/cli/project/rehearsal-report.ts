@@ -4,12 +4,16 @@ import { durationText } from '../../core/time.ts'
 import type { GivenWaitingJob } from '../../core/waiting.ts'
 import type { Verdict } from '../../testing/rehearse.ts'
 
-/** The job needs a class that the code does not define. */
-export type Judged = Verdict | { is: 'gone' }
+/**
+ * `gone`: the job needs a class that the code does not define. A replayed run is the `same`, or `differs` in parts of
+ * its outcome.
+ */
+export type Judged = Verdict | { is: 'gone' } | { is: 'same' } | { is: 'differs'; parts: string[] }
 
 export type Waiting = GivenWaitingJob
 
 type Named = { queue: string; class: string }
+type Job = Named & { id: number }
 
 /** Jobs of a class with the same verdict, and one of them. */
 type Finding = Judged & { jobs: number; example: number }
@@ -26,11 +30,14 @@ export type Report = {
   classes: ClassReport[]
 }
 
-/** Jobs that continue are one group, also if they differ in the next step. */
-const keyOf = (judged: Judged): string => (judged.is === 'continues' ? 'continues' : JSON.stringify(judged))
+/** Jobs that continue are one group, also if they differ in the next step. Messages may name the job. */
+const keyOf = (judged: Judged, id: number): string =>
+  judged.is === 'continues' ? 'continues' : JSON.stringify(judged).replaceAll(`job ${id}`, 'job')
+
+const isGood = (is: Finding['is']): boolean => is === 'continues' || is === 'same'
 
 /** Rank of a finding in the report: changes come first. */
-const order = (finding: Finding): number => ({ continues: 2, unjudged: 1 })[finding.is as 'continues' | 'unjudged'] ?? 0
+const order = ({ is }: Finding): number => (isGood(is) ? 2 : is === 'unjudged' ? 1 : 0)
 
 export function createReport() {
   const classes = new Map<string, Named & { findings: Map<string, Finding> }>()
@@ -45,13 +52,13 @@ export function createReport() {
   const isElsewhere = ({ servedBy }: Waiting): boolean =>
     servedBy === null || (servedBy.length > 0 && ours.size > 0 && !servedBy.some((id) => ours.has(id)))
 
-  function note({ queue, class: className, id }: Waiting['snapshot']['job'], judged: Judged): void {
+  function note({ queue, class: className, id }: Job, judged: Judged): void {
     const name = `${queue}\n${className}`
     const one = classes.get(name) ?? { queue, class: className, findings: new Map<string, Finding>() }
     classes.set(name, one)
-    const found = one.findings.get(keyOf(judged))
+    const found = one.findings.get(keyOf(judged, id))
     if (found) found.jobs++
-    else one.findings.set(keyOf(judged), { ...judged, jobs: 1, example: id })
+    else one.findings.set(keyOf(judged, id), { ...judged, jobs: 1, example: id })
   }
 
   function settle(): number {
@@ -66,6 +73,8 @@ export function createReport() {
       note(snapshot.job, verdict)
     },
 
+    note,
+
     /** Adds a job whose class the code does not define. */
     miss: (job: Waiting): void => void missing.push(job),
 
@@ -77,14 +86,14 @@ export function createReport() {
         return {
           ...named,
           jobs: sum(sorted, () => true),
-          continues: sum(sorted, ({ is }) => is === 'continues'),
+          continues: sum(sorted, ({ is }) => isGood(is)),
           findings: sorted,
         }
       })
       const all = rows.flatMap(({ findings }) => findings)
       return {
         jobs: sum(all, () => true),
-        continues: sum(all, ({ is }) => is === 'continues'),
+        continues: sum(all, ({ is }) => isGood(is)),
         changed: sum(all, (finding) => order(finding) === 0),
         unjudged: sum(all, ({ is }) => is === 'unjudged'),
         elsewhere,
@@ -115,6 +124,10 @@ function words(finding: Finding): string {
   switch (finding.is) {
     case 'continues':
       return finding.jobs === 1 ? 'continues' : 'continue'
+    case 'same':
+      return finding.jobs === 1 ? 'does the same' : 'do the same'
+    case 'differs':
+      return `${finding.jobs === 1 ? 'differs' : 'differ'} in ${finding.parts.join(', ')}`
     case 'gone':
       return `${finding.jobs === 1 ? 'needs' : 'need'} this class, which the code does not define`
     case 'fails':

@@ -3,9 +3,11 @@
 import type { Client } from '../../client/index.ts'
 import type { Worker } from '../../core/worker.ts'
 import { type Command, chosen, count, type Given, type Io } from '../command.ts'
-import { createReport, linesOf, type Waiting } from './rehearsal-report.ts'
+import { createReport, type Judged, linesOf, type Waiting } from './rehearsal-report.ts'
 
 const PAGE = 100
+
+type Recorded = Awaited<ReturnType<Client['recorded']['list']>>['jobs'][number]
 
 const keyOf = (one: { queue?: string; class: string }): string => `${one.queue ?? 'default'}\n${one.class}`
 
@@ -89,6 +91,30 @@ async function rehearseAll(client: Client, given: Given, io: Io, folder: string)
   return report.whole()
 }
 
+/** Replays recorded runs of ended jobs. */
+async function replayAll(client: Client, given: Given, folder: string) {
+  const { definitionsOf } = await import('../../dev/definitions.ts')
+  const { replay } = await import('../../testing/replay.ts')
+  const { workers, env } = await definitionsOf(folder)
+  const filter = chosen(given, 'queue', 'class')
+  const limit = given.limit === undefined ? Number.POSITIVE_INFINITY : count(given, 'limit')
+  const report = createReport()
+  const judged = async ({ run, fault = '' }: Recorded): Promise<Judged> => {
+    if (!run) return { is: 'unjudged', why: fault }
+    const replayed = await replay(workers, run, { env })
+    if (replayed.is !== 'differs') return replayed
+    return { is: 'differs', parts: replayed.differences.map(({ part }) => part) }
+  }
+  let left = limit
+  for (let next: string | null | undefined; next !== null && left > 0; ) {
+    const { jobs, cursor } = await client.recorded.list({ ...filter, ...at(next), limit: Math.min(PAGE, left) })
+    for (const job of jobs) report.note(job, await judged(job))
+    left -= jobs.length
+    next = cursor
+  }
+  return report.whole()
+}
+
 export const rehearse: Command = {
   does: 'Run the code of this folder with every job that waits inside a function, without any effect, and report what would change',
   takes: ['[folder]'],
@@ -96,10 +122,16 @@ export const rehearse: Command = {
     class: { type: 'string', short: 'c', does: 'only jobs of this class' },
     queue: { type: 'string', short: 'q', does: 'only jobs of this queue' },
     deployment: { type: 'string', does: 'only jobs of classes that this deployment announced' },
+    recorded: {
+      type: 'boolean',
+      does: 'replay the last runs of ended jobs instead, for classes with history: { values: true }',
+    },
     limit: { type: 'string', short: 'n', does: 'maximum number of jobs, the newest; all without it' },
   },
   async run(client, given, io, [folder = '.']) {
-    const report = await quietly(() => rehearseAll(client, given, io, folder))
+    const report = await quietly(() =>
+      given.recorded ? replayAll(client, given, folder) : rehearseAll(client, given, io, folder),
+    )
     if (io.json) io.show(report)
     else for (const line of linesOf(report)) io.print(line)
     return report.continues === report.jobs ? 0 : 1

@@ -111,7 +111,8 @@ const codeLimit = z.strictObject({
 
 /** A worker as `defineWorker` takes it: numbers are milliseconds, schemas are zod's. */
 export const codeWorker = z.strictObject({
-  ...workerShape.pick({ concurrency: true, history: true, reach: true, redact: true, description: true }).shape,
+  history: z.union([history, z.strictObject({ runs: history.optional(), values: z.boolean() })]).optional(),
+  ...workerShape.pick({ concurrency: true, reach: true, redact: true, description: true }).shape,
   queue: queueName.optional(),
   class: className,
   args: zodSchema.optional(),

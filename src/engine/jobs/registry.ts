@@ -95,6 +95,11 @@ const constantLimits = (limits: NonNullable<CodeWorker['limits']>): Constant =>
 const keyedLimits = ({ limits = [] }: CodeWorker): KeyedLimit[] =>
   limits.flatMap(({ key, ...limit }) => (typeof key === 'function' ? [{ ...limit, key }] : []))
 
+const historyOf = ({ history }: CodeWorker): Pick<WorkerDefinition, 'history'> => {
+  const runs = typeof history === 'object' ? history.runs : history
+  return runs === undefined ? {} : { history: runs }
+}
+
 const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
   in: specsOf(worker.in),
   out: specsOf(worker.out),
@@ -103,7 +108,7 @@ const definitionOf = (worker: CodeWorker): WorkerDefinition => ({
   ...(worker.limits ? { limits: constantLimits(worker.limits) } : {}),
   ...(worker.timeout === undefined ? {} : { timeout: worker.timeout }),
   ...(worker.retain === undefined ? {} : { retain: worker.retain }),
-  ...(worker.history === undefined ? {} : { history: worker.history }),
+  ...historyOf(worker),
   ...(worker.shutdown ? { shutdown: true } : {}),
   ...(worker.cron ? { cron: cronOf(worker.cron) } : {}),
   ...(worker.reach ? { reach: worker.reach } : {}),

@@ -17,6 +17,7 @@ import { type PushOptions, push } from '../remote/push.ts'
 import { OlderCode } from './code-change.ts'
 import { createDeadlines, type Deadlines } from './deadlines.ts'
 import { LostRun, runError, runFunction } from './function.ts'
+import { keepsValues, Recording } from './recording.ts'
 import { type RunHook, refusedReport, reportOf, startOf, type ToldOutcome } from './report.ts'
 import { createRunTimes } from './run-time.ts'
 import { adoptable, snapshotOf } from './snapshot.ts'
@@ -271,15 +272,20 @@ export function createExecutor({
     { deadlines, stops }: Usage,
   ): Promise<RunOutcome | undefined> {
     const snapshot = snapshotOf(lent, timeoutOf(found))
+    const tools = new Tools(lent, found, stops)
+    const recording = keepsValues(found.local!) ? new Recording(snapshot) : undefined
     let changes: Changes
     try {
-      changes = await runFunction(found.local!, snapshot, new Tools(lent, found, stops), { deadlines, stops })
+      changes = await runFunction(found.local!, snapshot, recording?.watched(tools) ?? tools, { deadlines, stops })
     } catch (error) {
       if (error instanceof LostRun) return undefined
       if (error instanceof OlderCode) return returned(lent, error.after, error.message)
       throw error
     }
-    return await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found))
+    const settled = await outcomeOf(lent.document.token!, await withPlaces(changes), deciding(lent, found))
+    if (!recording) return settled
+    const recorded = store.vault.seal(recording.text(changes), 'run')
+    return { ...settled, words: [...settled.words, ...says.values({ recorded })] }
   }
 
   /** Maps the stack of a failed run to places in the project, as far as the deployment knows them. */

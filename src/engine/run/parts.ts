@@ -79,7 +79,7 @@ export class RunParts {
     }
     const end = rehearsal && ((what: string) => refuse(rehearsalEnd(rehearsal, what)))
     return (this.#steps = new StepStore(buffer, this.#tools, {
-      ...{ during, checkpoint: this.#checkpoint, answersAwaited, watch, end },
+      ...{ during, checkpoint: this.#checkpoint, answersAwaited, watch, end, results: rehearsal?.results },
     }))
   }
 

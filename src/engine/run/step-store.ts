@@ -30,6 +30,8 @@ type Around = {
   watch: CodeWatch
   /** Ends the run before something new. Absent unless the run is a rehearsal. */
   end?: (what: string) => void
+  /** Records that replace the actions of new steps and waits in a replay. */
+  results?: ReadonlyMap<string, Encoded>
 }
 
 const never = new Promise<never>(() => undefined)
@@ -112,15 +114,15 @@ export class StepStore {
 
   /**
    * Called before a function does something new in a scope or waits there. By then it has asked for all stored
-   * records of the scope, unless its code changed. `isNew` is false if it waits on, or if it only opens a scope.
+   * records of the scope, unless its code changed. `newKey` is absent if it waits on, or if it only opens a scope.
    */
-  async beforeNew(scope: string, asked: string, isNew = true): Promise<void> {
+  async beforeNew(scope: string, asked: string, newKey?: string): Promise<void> {
     if (this.#isOver) await never
     await this.#around.answersAwaited()
     const missing = await this.#missing((key) => isOf(scope, key), asked)
     if (missing !== undefined) await this.report({ kept: this.#textOf(missing), asked })
     if (this.#isOver) await never
-    if (isNew && this.#around.end) {
+    if (newKey !== undefined && this.#around.end && !this.#around.results?.has(newKey)) {
       this.#around.end(asked)
       await never
     }
@@ -152,10 +154,11 @@ export class StepStore {
   async #doOnce<T>(scope: string, name: string, action: () => T | Promise<T>): Promise<T> {
     const known = await this.kept(name)
     if (known !== undefined) return decodeValue(known) as T
-    await this.beforeNew(scope, stepText(name))
+    await this.beforeNew(scope, stepText(name), name)
     return this.#around.during(async () => {
       const began = performance.now()
-      const result = (await this.#act(action)) ?? null
+      const recorded = this.#around.results?.get(name)
+      const result = recorded === undefined ? ((await this.#act(action)) ?? null) : decodeValue(recorded)
       const value = this.keep(name, result, Math.round(performance.now() - began))
       await this.#around.checkpoint()
       return decodeValue(value) as T

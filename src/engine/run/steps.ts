@@ -29,7 +29,7 @@ export type RunAccess = {
   /** Runs `action` under a key, once. */
   once: <T>(scope: string, key: string, action: () => T | Promise<T>) => Promise<T>
   /** Called before something new in a scope. Never settles if the run fails because its code changed. */
-  beforeNew: (scope: string, asked: string, isNew: boolean) => Promise<void>
+  beforeNew: (scope: string, asked: string, newKey?: string) => Promise<void>
   /** An error ended the branches with this prefix. */
   abandon: (prefix: string) => void
   /** A stored wait differs from the requested one. Never settles if the run fails. */
@@ -151,7 +151,7 @@ export class Steps {
     const { key, known } = await this.#wait('sleep', named, asked)
     const until = known?.until ?? (length instanceof Date ? length.getTime() : desk.now() + asked.ms!)
     if (desk.now() >= until) return
-    await desk.beforeNew(this.#scope, waitText(key, asked), !known)
+    await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
     if (!known) desk.keep(key, { ...asked, until })
     return desk.pause({ until })
   }
@@ -169,7 +169,7 @@ export class Steps {
     // Stored unparsed, because a schema may produce something that is no JSON value.
     const given = (value: unknown) => (value === undefined || isChannel(on) ? value : desk.checked(port, value)) as T
     if (known?.done) return given(known.value)
-    await desk.beforeNew(this.#scope, waitText(key, asked), !known)
+    await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
     const found = await desk.take(port)
     const until = known ? known.until : asked.ms === undefined ? undefined : desk.now() + asked.ms
     if (!found && (until === undefined || desk.now() < until)) {
@@ -205,7 +205,7 @@ export class Steps {
     const { key, known } = await this.#wait(called.class, { name, as }, asked)
     const child = key.slice(OURS.length)
     if (known?.done) return answerOf<T>(child, known.done as Called)
-    await desk.beforeNew(this.#scope, waitText(key, asked), !known)
+    await desk.beforeNew(this.#scope, waitText(key, asked), known ? undefined : key)
     const heir = known && desk.heir(child)
     if (!known) {
       desk.keep(key, asked)
@@ -239,7 +239,7 @@ export class Steps {
     const count = typeof list === 'number' ? list : list.length
     const asked: Asked = { kind: 'each' }
     const { key, known } = await this.#wait(name, { name }, asked)
-    if (!known) await this.#desk.beforeNew(this.#scope, waitText(key, asked), false)
+    if (!known) await this.#desk.beforeNew(this.#scope, waitText(key, asked))
     for (let i = known?.next ?? 0; i < count; i++) {
       const scope = `${key}[${i}]/`
       await turn((typeof list === 'number' ? i : list[i]) as T, new Steps(this.#desk, scope), i)

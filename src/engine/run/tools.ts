@@ -17,6 +17,8 @@ export type Rehearsal = {
   /** Receives what the function asked for when the run ended. */
   reached: (what: string) => void
   changed: (change: CodeChange) => void
+  /** Records of a recorded run by key, which its steps and waits use instead of acting. */
+  results?: ReadonlyMap<string, Encoded>
 }
 
 export type JobTools = {

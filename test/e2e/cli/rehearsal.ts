@@ -7,7 +7,7 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { findServer } from '../../../infra/stand-ins/redis.ts'
 import { claimPort } from '../../../src/dev/ports.ts'
-import { defineWorker, type Job } from '../../../src/index.ts'
+import { defineWorker, type Job, port } from '../../../src/index.ts'
 import { appOf, KEY } from '../../kit/client.ts'
 import { rawCommand, startKit } from '../../kit/index.ts'
 import { isQuiet } from '../../redis/commandstats.ts'
@@ -28,12 +28,43 @@ const deployed = Array.from({ length: 10 }, (_, n) =>
   }),
 )
 
+/** A module with a class that keeps the values of its last run; `big` is its result for large numbers. */
+export const adder = (from: string, big: string) => `
+import { defineWorker, port } from '${from}'
+import * as z from 'zod'
+
+export const adder = defineWorker({
+  class: 'adder',
+  args: z.object({ n: z.number() }),
+  out: { sum: port() },
+  history: { values: true },
+  async perform(job) {
+    const one = await job.step('one', () => 1)
+    job.write('sum', one + job.args.n)
+    return { sum: job.args.n > 5 ? ${big} : one + job.args.n }
+  },
+})
+`
+
+const deployedAdder = defineWorker({
+  class: 'adder',
+  history: { values: true },
+  out: { sum: port() },
+  async perform(job) {
+    const one = await job.step('one', () => 1)
+    const { n } = job.args as { n: number }
+    job.write('sum', one + n)
+    return { sum: one + n }
+  },
+})
+
 /** The next version: six classes stay; one renames a step, one waits less, one is gone, and one throws. */
 const next = `
 import { createWorker } from '${root}/src/cloudflare/index.ts'
 import { defineWorker } from '${root}/src/index.ts'
 import { DurableObject, env } from 'cloudflare:workers'
 import { writeFileSync } from 'node:fs'
+import { adder } from './adder.ts'
 
 export class Counter extends DurableObject {}
 
@@ -49,7 +80,7 @@ const functions = [0, 1, 2, 3, 4, 5, 6, 7, 9].map((n) => defineWorker({
     await job.step('charge', () => acts(job.env.WHO))
   },
 }))
-export default createWorker({ functions })
+export default createWorker({ functions: [...functions, adder] })
 `
 
 /** Redis that allows DEBUG. */
@@ -66,10 +97,18 @@ async function startDebuggable() {
   return { port, stop: () => new Promise((done) => server.once('exit', done) && server.kill()) }
 }
 
+/** Runs Node in a folder. */
+export async function command(words: string[], more: Record<string, string> = {}, cwd = root) {
+  const child = spawn(process.execPath, words, { cwd, env: { ...process.env, ...more } })
+  const exit = new Promise<number>((done) => child.once('close', done))
+  const [printed, noted] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { exit: await exit, printed, noted }
+}
+
 /** @example const { run, digest } = await startRehearsal(100) */
 export async function startRehearsal(jobs: number) {
   const redis = await startDebuggable()
-  const kit = await startKit({ workers: [...deployed], on: `redis://127.0.0.1:${redis.port}` as never })
+  const kit = await startKit({ workers: [...deployed, deployedAdder], on: `redis://127.0.0.1:${redis.port}` as never })
   const app = appOf(kit.engine)
   const server = createServer(async ({ method, url, headers }, response) => {
     const answer = await app.fetch(new Request(`http://127.0.0.1${url}`, { method, headers: headers as HeadersInit }))
@@ -79,6 +118,7 @@ export async function startRehearsal(jobs: number) {
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const project = makeProject()
   project.write('src/index.ts', next)
+  project.write('src/adder.ts', adder(`${root}/src/index.ts`, '0'))
 
   for (let from = 0; from < jobs; from += 1_000)
     await kit.engine.jobs.enqueue(
@@ -96,17 +136,13 @@ export async function startRehearsal(jobs: number) {
     return (await isQuiet(kit)) && (await digest()) === before
   }, 60_000)
 
+  const environment = { SIDEJOB_URL: address, SIDEJOB_API_KEY: KEY }
   return {
     kit,
     project,
     digest,
-    async run(...words: string[]) {
-      const env = { ...process.env, SIDEJOB_URL: address, SIDEJOB_API_KEY: KEY }
-      const child = spawn(process.execPath, [CLI, 'rehearse', project.dir, ...words], { env })
-      const exit = new Promise<number>((done) => child.once('close', done))
-      const [printed, noted] = await Promise.all([text(child.stdout), text(child.stderr)])
-      return { exit: await exit, printed, noted }
-    },
+    run: (...words: string[]) => command([CLI, 'rehearse', project.dir, ...words], environment),
+    record: (...words: string[]) => command([CLI, 'record', ...words], environment),
     async close() {
       await new Promise((done) => server.close(done))
       await kit.close()

@@ -421,7 +421,20 @@ test('--json makes every command print JSON only', async () => {
     import: [copy],
   }
   /** Commands for people, or with output other than data: a shell script, a graph to paste, live events. */
-  const others = ['create', 'init', 'dev', 'deploy', 'destroy', 'open', 'key', 'completion', 'flows graph', 'tail']
+  const others = [
+    'create',
+    'init',
+    'dev',
+    'rehearse',
+    'record',
+    'deploy',
+    'destroy',
+    'open',
+    'key',
+    'completion',
+    'flows graph',
+    'tail',
+  ]
   expect(Object.keys(words).concat(others).sort()).toEqual(commandNames().toSorted())
   for (const name of Object.keys(words)) {
     if (name === 'import') vi.stubEnv('SIDEJOB_NAMESPACE', 'copy:')

@@ -1,6 +1,8 @@
 
 local sayings = {}
 
+local values = require 'job/values'
+local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local time = require 'runtime/time'
 local says = {}
@@ -24,6 +26,10 @@ function says.passed(run, slots) run.passed = slots end
 function says.result(run, value) run.result = value end
 
 function says.progress(run, value) run.progress = value end
+
+function says.values(run, recorded)
+  values.set_value(run.id, cache.need(run.id), fields.last_values, recorded)
+end
 
 function says.count(run, name, n) journal.push(journal.within(run, 'counted'), { name, n }) end
 

@@ -1,0 +1,50 @@
+// sidejob record: a test of the last run of a job.
+
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { Client } from '../../client/index.ts'
+import { type Command, UsageError } from '../command.ts'
+
+type Recorded = Awaited<ReturnType<Client['recorded']['get']>>
+
+/** @example importOf('test/job-7.test.ts', 'src/index.ts') // '../src/index.ts' */
+const importOf = (from: string, to: string): string => {
+  const path = relative(dirname(from), to).split(sep).join('/')
+  return path.startsWith('.') ? path : `./${path}`
+}
+
+const testOf = ({ id, class: name, run }: Recorded, entry: string): string =>
+  [
+    `// Written by \`sidejob record ${id}\`.`,
+    '',
+    "import { type RecordedRun, replay, workersOf } from 'sidejob/testing'",
+    "import { expect, test } from 'vitest'",
+    '',
+    `const recorded: RecordedRun = ${JSON.stringify(run, null, 2)}`,
+    '',
+    `const workers = await workersOf(() => import(${JSON.stringify(entry)}))`,
+    '',
+    `test(${JSON.stringify(`the code does what job ${id} (${name}) did`)}, async () => {`,
+    "  expect(await replay(workers, recorded)).toEqual({ is: 'same' })",
+    '})',
+    '',
+  ].join('\n')
+
+export const record: Command = {
+  does: 'Write a Vitest file that replays the last run of a job, if its class keeps values',
+  takes: ['job', '[file]'],
+  options: { folder: { type: 'string', default: '.', does: 'folder of the project' } },
+  async run(client, given, { tell }, [job, path]) {
+    const { entryOf } = await import('../../dev/definitions.ts')
+    const folder = resolve(String(given.folder))
+    const entry = entryOf(folder)
+    const found = await client.recorded.get(job!)
+    if (!found.run) throw new Error(`job ${found.id} cannot be replayed: ${found.fault}`)
+    const file = path === undefined ? join(folder, 'test', `job-${found.id}.test.ts`) : resolve(path)
+    if (existsSync(file)) throw new UsageError(`${file} exists: remove it, or name another file`)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, testOf(found, importOf(file, entry)))
+    const shown = relative(process.cwd(), file)
+    tell({ job: found.id, file }, `Wrote ${shown}. Run it: npx vitest run ${shown}`)
+  },
+}

@@ -1,0 +1,42 @@
+// A recorded run: everything that it read and changed.
+
+import * as z from 'zod'
+import { changes, snapshot } from './run.ts'
+import { className, count, cursor, jobId, queueName, status } from './schemas.ts'
+
+/** Maximum number of characters of a recorded run. */
+export const MOST_RECORDED = 65_536
+
+/** `commits`: the changes of each commit, the end last. */
+export const recordedRun = z.object({
+  snapshot,
+  commits: z.array(changes).meta({ description: 'changes of each commit, the end of the run last' }),
+})
+
+/** `more`: reads that are not in the snapshot; `bytes`: size of a run that was too large to keep. */
+export const storedRun = z.union([recordedRun, z.object({ more: z.string() }), z.object({ bytes: z.int() })])
+
+export const recordedJob = z.object({
+  id: jobId,
+  queue: z.string(),
+  class: z.string(),
+  status,
+  run: recordedRun.nullable().meta({ description: 'its last run; null if that cannot be replayed' }),
+  fault: z.string().optional().meta({ description: 'why there is no run' }),
+})
+
+export const recordedQuery = z.strictObject({
+  queue: queueName.optional(),
+  class: className.optional(),
+  limit: count(1, 1_000).optional(),
+  cursor: cursor.optional(),
+})
+
+/** A page is short if its jobs are large, and may be empty before the last one. */
+export const recordedPage = z.object({ jobs: z.array(recordedJob), cursor: z.string().nullable() })
+
+export type RecordedRun = z.output<typeof recordedRun>
+export type StoredRun = z.output<typeof storedRun>
+export type RecordedJob = z.output<typeof recordedJob>
+/** The same as the API returns it. */
+export type GivenRecordedRun = z.input<typeof recordedRun>

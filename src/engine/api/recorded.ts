@@ -1,0 +1,46 @@
+// Recorded runs of ended jobs, to replay them with new code. Reads only.
+
+import type { RecordedJob, StoredRun } from '../../core/recorded.ts'
+import { type JobRecord, redactedPathsOf, statusOf } from '../../redis/record.ts'
+import type { Context } from '../context.ts'
+import type { Ref } from '../engine.ts'
+import { storedRunIn } from '../run/recording.ts'
+
+type Filter = { queue?: string; class?: string; limit?: number; cursor?: string }
+
+/** Why a stored run cannot be replayed. */
+function faultOf(record: JobRecord, run: StoredRun | undefined): string | undefined {
+  if (!run) return 'its class did not keep the values of its last run'
+  if (redactedPathsOf(record).length > 0) return 'its class redacts values'
+  if ('snapshot' in run) return undefined
+  if ('more' in run) return `its run read ${run.more}`
+  return 'bytes' in run ? `its run has ${run.bytes} characters` : 'its run cannot be decrypted'
+}
+
+function recordedOf(id: number, record: JobRecord): RecordedJob {
+  const run = record.lastValues === undefined ? undefined : storedRunIn(record.lastValues)
+  const fault = faultOf(record, run)
+  return {
+    id,
+    queue: record.queue,
+    class: record.class,
+    status: statusOf(record),
+    run: fault === undefined && run && 'snapshot' in run ? run : null,
+    ...(fault === undefined ? {} : { fault }),
+  }
+}
+
+export const createRecorded = ({ store }: Context) => ({
+  /** Lists ended jobs whose class keeps values, newest first, each with its last run. */
+  async list({ cursor, limit = 100, ...filter }: Filter): Promise<{ jobs: RecordedJob[]; cursor: string | null }> {
+    const page = await store.list({ ...filter, mode: 'all', status: 'completed,failed', before: cursor, limit })
+    const kept = page.jobs.filter(({ document }) => document.lastValues !== undefined)
+    return { jobs: kept.map(({ id, document }) => recordedOf(id, document)), cursor: page.cursor }
+  },
+
+  /** Returns one job with its last run. */
+  async get(job: Ref): Promise<RecordedJob> {
+    const { id, document } = await store.inspect(job)
+    return recordedOf(id, document)
+  },
+})

@@ -1,0 +1,24 @@
+// Recorded runs of ended jobs.
+
+import { recordedJob, recordedPage, recordedQuery } from '../core/recorded.ts'
+import { route } from './route.ts'
+
+export const recorded = {
+  list: route('GET /v1/recorded', {
+    scope: 'admin',
+    summary: 'List ended jobs with a recorded run',
+    description:
+      'Newest first, each with everything that its last run read and changed, for classes with `history: { values: true }`. `sidejob rehearse --recorded` replays them with new code.',
+    query: recordedQuery,
+    answers: { 200: recordedPage },
+    handle: ({ engine, query }) => engine.recorded.list(query),
+  }),
+
+  get: route('GET /v1/recorded/:job', {
+    scope: 'admin',
+    summary: 'Get the recorded run of a job',
+    description: 'Everything that its last run read and changed. `fault` states why there is none.',
+    answers: { 200: recordedJob },
+    handle: ({ engine, params }) => engine.recorded.get(params.job),
+  }),
+}

@@ -1,0 +1,134 @@
+// Runs a function with the values of a recorded run, and compares its changes.
+
+import { parseJson } from '../core/codec/json.ts'
+import { decodeValue, type Encoded } from '../core/codec/value.ts'
+import { check } from '../core/issues.ts'
+import { type GivenRecordedRun, type RecordedRun, recordedRun } from '../core/recorded.ts'
+import type { Changes, Op, Snapshot } from '../core/run.ts'
+import { closedIn } from '../core/schemas.ts'
+import type { Worker } from '../core/worker.ts'
+import { type JudgeOptions, judging } from './judge.ts'
+
+/** A part of the outcome that differs. */
+export type Difference = { part: Part; was: unknown; is: unknown }
+
+type Part = 'end' | 'result' | 'error' | 'reads' | 'writes' | 'messages' | 'children' | 'state' | 'steps' | 'other'
+
+export type Replayed = { is: 'same' } | { is: 'differs'; differences: Difference[] } | { is: 'unjudged'; why: string }
+
+const closedParts = closedIn(recordedRun)
+
+const opened = (values: Record<string, Encoded> = {}) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, decodeValue(value)]))
+
+const orUndefined = (value: Encoded | undefined): unknown => (value === undefined ? undefined : decodeValue(value))
+
+/** Ops without effect for other programs, or that other parts compare. */
+const apart: ReadonlySet<Op['op']> = new Set(['log', 'entry', 'step', 'expect', 'write', 'publish', 'spawn'])
+
+type Of<K extends Op['op']> = Extract<Op, { op: K }>
+
+/** The outcome of a run in parts that can be compared. The moments of waits are left out. */
+function partsOf(commits: readonly Changes[]): Record<Part, unknown> {
+  const ops = commits.flatMap(({ ops = [] }) => ops)
+  const all = <K extends Op['op']>(kind: K) => ops.filter((op): op is Of<K> => op.op === kind)
+  const reads: Record<string, number> = {}
+  for (const commit of commits)
+    for (const [port, { count }] of Object.entries(commit.reads ?? {})) reads[port] = (reads[port] ?? 0) + count
+  const { end, result, error } = commits.at(-1)!
+  return {
+    end,
+    result: orUndefined(result),
+    error: error?.message,
+    reads,
+    writes: all('write').flatMap(({ to, values }) => values.map((value) => ({ to, value: decodeValue(value) }))),
+    messages: all('publish').map(({ channel, message }) => ({ channel, message: decodeValue(message) })),
+    children: all('spawn').map(({ op: _, args, inputs: _inputs, ...child }) => ({ ...child, args: orUndefined(args) })),
+    state: commits.flatMap(({ state }) => {
+      const set = opened(state?.set)
+      const unset = state?.unset ?? []
+      return Object.keys(set).length + unset.length === 0 ? [] : [{ set, unset }]
+    }),
+    steps: all('step').flatMap((op) => (op.name.startsWith('~') || !('value' in op) ? [] : [op.name])),
+    other: ops.filter(({ op }) => !apart.has(op)),
+  }
+}
+
+/** The results of the steps of a run, by key. */
+const resultsOf = ({ commits }: RecordedRun): Map<string, Encoded> =>
+  new Map(
+    commits.flatMap(({ ops = [] }) =>
+      ops.flatMap((op) => (op.op === 'step' && 'value' in op ? [[op.name, op.value] as const] : [])),
+    ),
+  )
+
+/** Returns the snapshot after a commit, as if no other caller had changed the job. */
+function after(snapshot: Snapshot, { reads = {}, state }: Changes): Snapshot {
+  const ports = Object.entries(snapshot.in).map(([name, port]) => {
+    const count = reads[name]?.count ?? 0
+    return [name, { ...port, cursor: port.cursor + count, values: port.values.slice(count) }] as const
+  })
+  const kept = { ...snapshot.state, ...state?.set }
+  for (const field of state?.unset ?? []) delete kept[field]
+  return { ...snapshot, in: Object.fromEntries(ports), state: kept }
+}
+
+/** Returns whether a recorded commit has all these changes. It then also has the changes of its steps. */
+function isPartOf(made: Changes, commit: Changes): boolean {
+  const rest = (commit.ops ?? []).map((op) => JSON.stringify(op))
+  const isThere = (op: Op): boolean => {
+    const at = rest.indexOf(JSON.stringify(op))
+    if (at >= 0) rest.splice(at, 1)
+    return at >= 0
+  }
+  const ops = (made.ops ?? []).filter(({ op }) => op !== 'step' && op !== 'log' && op !== 'entry')
+  const state = Object.entries(made.state?.set ?? {}).every(([name, value]) => commit.state?.set?.[name] === value)
+  const reads = Object.entries(made.reads ?? {}).every(
+    ([port, { count }]) => count <= (commit.reads?.[port]?.count ?? 0),
+  )
+  return ops.every(isThere) && state && reads
+}
+
+const hasStep = ({ ops = [] }: Changes): boolean => ops.some(({ op, ...rest }) => op === 'step' && 'value' in rest)
+
+const named = (workers: Worker | readonly Worker[], { queue, class: name }: Snapshot['job']): Worker | undefined =>
+  [workers].flat().find((one) => one.class === name && (one.queue ?? 'default') === queue)
+
+/**
+ * Runs a function as a recorded run did: with its args, state, values and step results. Steps do not act; changes that
+ * they made are taken from the record. Returns the differences.
+ *
+ * @example expect(await replay(order, recorded)).toEqual({ is: 'same' })
+ */
+export async function replay(
+  workers: Worker | readonly Worker[],
+  given: GivenRecordedRun,
+  options: JudgeOptions = {},
+): Promise<Replayed> {
+  const recorded = check(recordedRun, parseJson(JSON.stringify(given), closedParts))
+  const worker = named(workers, recorded.snapshot.job)
+  if (!worker) return { is: 'unjudged', why: `there is no class ${recorded.snapshot.job.class}` }
+  const results = resultsOf(recorded)
+  const commits: Changes[] = []
+  let { snapshot } = recorded
+  let next: string | undefined
+  const { changes, why } = await judging(worker, snapshot, options, {
+    async checkpoint(made) {
+      const recordedOne = recorded.commits[commits.length]
+      const one = recordedOne && hasStep(recordedOne) && isPartOf(made, recordedOne) ? recordedOne : made
+      commits.push(one)
+      snapshot = after(snapshot, one)
+      return snapshot
+    },
+    rehearsal: { reached: (what) => void (next ??= what), changed: () => undefined, results },
+  })
+  if (why !== undefined) return { is: 'unjudged', why }
+  const was = partsOf(recorded.commits)
+  if (next !== undefined && was.end === 'failed') return { is: 'unjudged', why: 'the recorded run failed in a step' }
+  if (next !== undefined) return { is: 'differs', differences: [{ part: 'steps', was: was.steps, is: next }] }
+  const is = partsOf([...commits, { ...changes, end: changes.end ?? 'failed' }])
+  const differences = (Object.keys(was) as Part[])
+    .filter((part) => JSON.stringify(was[part]) !== JSON.stringify(is[part]))
+    .map((part) => ({ part, was: was[part], is: is[part] }))
+  return differences.length === 0 ? { is: 'same' } : { is: 'differs', differences }
+}
