@@ -237,7 +237,7 @@ test('a backfill makes a job for each slot of a stretch, and each knows its slot
   expect(seen.toSorted()).toEqual(slots.map((slot) => `${slot} {"a":1}`))
   await expect(
     kit.engine.schedules.backfill(String(await kit.make('beat', { repeat: 'DAILY' })), { from, to: from + 1 }),
-  ).rejects.toThrow('expected a schedule of a cron pattern')
+  ).rejects.toThrow('expected a schedule with a cron pattern')
 })
 
 test('a backfill of more slots than the maximum returns the start of the next call', async () => {
