@@ -37,10 +37,7 @@ export const kinds = {
     'for a recorded flow: moves of its nodes and changes of values waiting at their ports, an entry for each script',
   ],
   '~queues': ['set', 'names of queues'],
-  '~queue:<q>': [
-    'string',
-    'settings, lanes and counts of a queue, as JSON; with a space before it if its jobs are counted by place',
-  ],
+  '~queue:<q>': ['string', 'settings, lanes and counts of a queue, as JSON'],
   '~queue:<q>:ready, :ready:pull': [
     'zset',
     'priority, with ageing times that and the moment of becoming ready → sequence:id',

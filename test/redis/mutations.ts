@@ -2423,11 +2423,6 @@ const counting: Mutation[] = [
     ['if not front or since < front then front = since end', 'front = since', 'the last job is in front'],
     ['if not is_gone[members[i]] then return', 'if true then return', 'a job about to be removed comes next'],
   ),
-  ...of(45, 'lib/runtime/cache.lua', [
-    'if text and text:sub(1, 1) ~= cache.COUNTED then queue_record.jobs_at = nil end',
-    '',
-    'the counts of older versions are believed',
-  ]),
   ...of(
     45,
     'lib/runtime/tally.lua',

@@ -41,7 +41,7 @@ const changed = (world: World, id: number, fields: Partial<JobRecord>) =>
 
 /** Leases in the queue's document. */
 const leasedAs = (world: World, ls: Record<string, number> | undefined) => async () => {
-  const text = ` ${JSON.stringify({ ...(await world.queueDocument()), ls })}`
+  const text = JSON.stringify({ ...(await world.queueDocument()), ls })
   await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), text))
 }
 
@@ -364,7 +364,7 @@ const inQueue =
     await prepare(world)
     return async (redis, key) => {
       const record = { ...(await world.queueDocument()) }
-      return redis.set(key('queue:q'), ` ${JSON.stringify({ ...record, ...change(record as never, world) })}`)
+      return redis.set(key('queue:q'), JSON.stringify({ ...record, ...change(record as never, world) }))
     }
   }
 

@@ -63,10 +63,10 @@ export const usual: Record<string, string> = {
   'runtime/store':
     'call call_in_pieces empty flush_messages grow_index grow_indexes grow_lists grow_sets keys_to_delete ' +
     'record_schema shrink write write_texts',
-  'runtime/tally': 'add in_document count first_left front_of is_empty note over text',
+  'runtime/tally': 'add in_document count first_left front_of is_empty note over',
   'runtime/time': 'digits moment_of_sequence next_ticks sequence',
 }
 
 /** Names of fields of no record that scripts set by assignment, or that Redis sets. Constructors declare all further fields. */
 export const scratch =
-  'alias_names apart awaits catches_up context did err counted has_jobs liked limit_rows listens moves nothing ok room roots unique_for unique_how wait_for warning words slot_from'
+  'alias_names apart awaits catches_up context did err counted has_jobs liked limit_rows listens moves nothing ok room roots unique_for unique_how wait_for warning words slot_from text'

@@ -75,7 +75,7 @@ const counts: Facts = {
     await world.store.repair([{ kind: 'job', who: String(id) }])
     expect((await world.queueDocument()).at).toEqual({ r: 1, s: 3 })
   },
-  async 'a queue that was written by a version which did not count is counted when it is next written'(world) {
+  async 'a queue document without counts is counted when it is next written'(world) {
     await world.make()
     await (await world.claimOne()).suspend()
     const waiting = await world.make()
@@ -90,7 +90,7 @@ const counts: Facts = {
     await world.recount()
     expect(await world.queueOf()).toMatchObject({ ready: 1, oldest: expect.any(Number) })
     const text = await world.client.ask((redis) => redis.get<string>(world.store.keys.queue('q')))
-    expect(text).toMatch(/^ \{.*"at":\{"r":1\}/)
+    expect(text).toMatch(/^\{.*"at":\{"r":1\}/)
   },
   async 'an uncounted arrival is counted after enough looks'(world) {
     const id = await world.make()

@@ -125,7 +125,7 @@ const rule92: Facts = {
     const lane = await warmed(world)
     await many(world, 17)
     const record = { ...(await world.queueDocument()), wm: `${lane.id} ${world.now() + WARM}` }
-    await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), ` ${JSON.stringify(record)}`))
+    await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), JSON.stringify(record)))
     expect(await callsTo(world, lane, () => make(world))).toEqual(['ready'])
     expect((await world.queueOf()).ready).toBe(18)
   },
@@ -269,7 +269,7 @@ const rule94: Facts = {
   async 'a starting lane looks, for any counts'(world) {
     const id = await make(world)
     const record = { ...(await world.queueDocument()), at: {} }
-    await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), ` ${JSON.stringify(record)}`))
+    await world.client.ask((redis) => redis.set(world.store.keys.queue('q'), JSON.stringify(record)))
     const lane = world.lane()
     expect((await lane.ask()).ids).toEqual([id])
   },

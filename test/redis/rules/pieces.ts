@@ -591,7 +591,7 @@ const looking: Facts = {
     await pack(world, 12)
     const document = await world.queueDocument()
     const key = world.store.keys.queue('q')
-    await world.client.ask((redis) => redis.set(key, ` ${JSON.stringify({ ...document, pk: { r: 7 }, at: { r: 8 } })}`))
+    await world.client.ask((redis) => redis.set(key, JSON.stringify({ ...document, pk: { r: 7 }, at: { r: 8 } })))
     expect(await mend(world)).toBeGreaterThan(0)
     expect(await counted(world)).toEqual({ r: 12 })
   },

@@ -25,9 +25,9 @@ local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' },
 local function look_again(q, part)
   local queue_record = cache.queue(q)
   if not queue_record.jobs_at then return end
-  local before = tally.text(q)
+  local before = cjson.encode(cache.queues[q])
   for _, place in ipairs(part) do tally.look(q, queue_record, place) end
-  if tally.text(q) ~= before then queues.save(q) end
+  if cjson.encode(cache.queues[q]) ~= before then queues.save(q) end
 end
 if #names > 0 then look_again(names[1 + math.floor(time.micros / #parts) % #names], parts[1 + time.micros % #parts]) end
 

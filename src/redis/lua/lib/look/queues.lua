@@ -14,7 +14,7 @@ function queues.names()
 end
 
 -- A full Redis refuses corrected counts; the next call computes them again.
-function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue_key(name), tally.text(name)) end
+function queues.save(name) pcall(redis.call, 'SET', redis_keys.queue_key(name), cjson.encode(cache.queues[name])) end
 
 function queues.row(name)
   local queue_record = cache.queue(name)

@@ -227,9 +227,6 @@ function cache.note_ending(q, n)
   cache.change_queue(q, queue_fields.ending, math.max(0, (cache.queue(q).ending or 0) + n))
 end
 
--- A queue's document begins with a space while its jobs are counted; an older version removes it.
-cache.COUNTED = ' '
-
 -- The first letters of types.
 local queue_shape = { lanes = 't', counts = 't', jobs_at = 't', packed = 't', leased = 't', limit_moments = 't',
   day_waits = 't', earlier_counts = 't', pulled_classes = 't', bounded_classes = 't', called_classes = 't',
@@ -289,7 +286,6 @@ function cache.queue(q)
   if not queue_record then
     local text = cache.text_at(redis_keys.queue_key(q))
     queue_record = text and queue_in(q, text) or { lanes = {}, counts = {}, jobs_at = {} }
-    if text and text:sub(1, 1) ~= cache.COUNTED then queue_record.jobs_at = nil end
     cache.queues[q] = queue_record
   end
   return queue_record

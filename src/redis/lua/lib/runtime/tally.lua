@@ -56,10 +56,6 @@ function tally.look_at_all(q, queue_record)
   for place in pairs(redis_keys.letters) do tally.look(q, queue_record, place) end
 end
 
-function tally.text(q)
-  return (cache.queues[q][queue_fields.jobs_at] and cache.COUNTED or '') .. cjson.encode(cache.queues[q])
-end
-
 function tally.add(queue_record, place, n)
   local letter = redis_keys.letters[place]
   local sum = (queue_record.jobs_at[letter] or 0) + n
