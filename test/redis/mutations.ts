@@ -122,8 +122,8 @@ const lanes: Mutation[] = [
   ]),
   ...of(4, 'lib/queue/bells.lua', ['  work.conclude()\n', '', 'the last woken queue gets no bell']),
   ...of(4, 'scripts/commit.lua', [
-    'bells.ring_ready()\n',
-    'places.to_ring = { [queue_name] = places.to_ring[queue_name] }\nbells.ring_ready()\n',
+    'bells.ring_all()\n',
+    'places.to_ring = { [queue_name] = places.to_ring[queue_name] }\nbells.ring_all()\n',
     'only the own queue is rung for',
   ]),
 ]
@@ -311,8 +311,8 @@ const runs: Mutation[] = [
       'a job of an unknown class comes back at once',
     ],
     [
-      'fields.has_shutdown, nil) end\n  if doc.terminating and not doc.has_shutdown then\n',
-      "fields.has_shutdown, nil) end\n  cache.change(id, doc, fields.failures, '1')\n  if doc.terminating and not doc.has_shutdown then\n",
+      'fields.has_shutdown, nil) end\n  if ending.ends_after_release',
+      "fields.has_shutdown, nil) end\n  cache.change(id, doc, fields.failures, '1')\n  if ending.ends_after_release",
       'a job of an unknown class uses up an attempt',
     ],
   ),
@@ -523,14 +523,15 @@ const places: Mutation[] = [
       'a run of a terminating job continues by checkpoints',
     ],
   ),
+  ...of(15, 'lib/job/ending.lua', [
+    '  if doc.has_shutdown then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)\n',
+    '  if true then\n    cache.change(id, doc, fields.terminating, TERMINATING.asked)\n',
+    'a released job without a shutdown hook does not end',
+  ]),
   ...of(
     15,
     'lib/run/retry.lua',
-    [
-      'fields.has_shutdown, nil) end\n  if doc.terminating and not doc.has_shutdown then\n',
-      'fields.has_shutdown, nil) end\n  if false then\n',
-      'a job without a shutdown hook gets a shutdown run',
-    ],
+    ['if ending.ends_after_release(id, doc)', 'if false', 'a job without a shutdown hook gets a shutdown run'],
     [
       '  if doc.terminating then return ending.terminate_now(id, doc) end\n  local lost',
       '  local lost',
@@ -811,7 +812,11 @@ const time: Mutation[] = [
     22,
     'lib/run/retry.lua',
     ['    slots.set_times(id, doc, run)\n', '', 'a failed slot comes again at once'],
-    ['(tonumber(doc.failed_in_a_row) or 0) + 1', '1', 'the number of consecutive failures of a schedule is missing'],
+    [
+      'cache.count(id, doc, fields.failed_in_a_row)',
+      "cache.change(id, doc, fields.failed_in_a_row, '1')",
+      'the number of consecutive failures of a schedule is missing',
+    ],
   ),
   ...of(22, 'lib/run/finish.lua', [
     '  if not run.paused then cache.change(id, doc, fields.failed_in_a_row, nil) end\n',
@@ -987,6 +992,7 @@ const families: Mutation[] = [
       'a parent waits although it has input',
     ],
   ),
+  ...of(25, 'lib/family/erase.lua', ['for i = #tree, 1, -1 do', 'for i = 1, 1 do', 'only the root goes']),
   ...of(
     25,
     'lib/job/retention.lua',
@@ -1017,7 +1023,6 @@ const families: Mutation[] = [
       'return tonumber(started) > ended or false and',
       'a child that its parent saw at once stays',
     ],
-    ['for i = #tree, 1, -1 do', 'for i = 1, 1 do', 'only the root goes'],
     ['local SWEEP, MAX_SWEPT = 200,', 'local SWEEP, MAX_SWEPT = 5000,', 'everything goes in one slice'],
     [
       '    cache.zset(places.index_of(doc), id, time.now + RETRY_IN)\n',
@@ -1179,19 +1184,19 @@ const limited: Mutation[] = [
       '',
       'room that was given is never given again',
     ],
-    ['- 1)) end\n  journal.put(limits.touched, key, true)\n', '- 1)) end\n', 'a freed slot reaches no job'],
+    ['- 1)) end\n  limits.touch(key)\n', '- 1)) end\n', 'a freed slot reaches no job'],
     [
-      '    if sooner and limits.room_at(key) < 1 then journal.put(limits.touched, key, true) end\n',
+      '    if sooner and limits.room_at(key) < 1 then limits.touch(key) end\n',
       '',
       'a waiting job does not learn that a run is to end sooner',
     ],
     [
-      '    journal.put(limits.touched, key, true)\n  end\n  cache.change(id, doc, fields.held_limits, nil)',
+      '    limits.touch(key)\n  end\n  cache.change(id, doc, fields.held_limits, nil)',
       '  end\n  cache.change(id, doc, fields.held_limits, nil)',
       'a returned slot reaches no job',
     ],
     [
-      'limits.save(key, field, value or nil) end\n  end\n  journal.put(limits.touched, key, true)\n',
+      'limits.save(key, field, value or nil) end\n  end\n  limits.touch(key)\n',
       'limits.save(key, field, value or nil) end\n  end\n',
       'more room is not noticed',
     ],
@@ -1993,7 +1998,7 @@ const flows: Mutation[] = [
   ]),
   ...of(35, 'lib/job/retention.lua', ['again = true }', 'again = true, follow = true }', 'its children go before it']),
   ...of(36, 'lib/port/write.lua', [
-    "  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options) end\n",
+    "  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options or {}) end\n",
     '',
     'values stay at the written port',
   ]),
@@ -3133,7 +3138,11 @@ const pastRuns: Mutation[] = [
     'lib/run/leases.lua',
     ["(doc.history and told(id, doc, more and more.did) or '')", "''", 'nothing further is reported of kept runs'],
     ["(doc.history and told(id, doc, more and more.did) or '')", 'told(id, doc, more and more.did)', 'others pay'],
-    ['numbers.int((tonumber(doc.runs_noted) or 0) + 1)', "'1'", 'each run is the first'],
+    [
+      'cache.count(id, doc, fields.runs_noted)',
+      "cache.change(id, doc, fields.runs_noted, '1')",
+      'each run is the first',
+    ],
     ['numbers.int(time.moment_of_sequence(doc.sequence))', 'doc.ran_at', 'a run is reported as ready when it began'],
     ["(doc.next_commit or '0')", "'0'", 'checkpoints are not counted'],
     ['or doc.run_did or', 'or', 'effects of a lost run up to its last checkpoint are not reported'],

@@ -40,8 +40,8 @@ export const usual: Record<string, string> = {
   'queue/sides': 'fetch_limits_of is_limited of own_limit',
   'queue/standby': 'call_lane lane_for warm_lane',
   'run/claim':
-    'consider consider_job consider_piece finds_nothing first_of given_up go_through guard has_all is_overtaken ' +
-    'is_removed is_stale jobs keeps_apart lend members_at members_for plainly room_of wanted weight_of',
+    'consider consider_job consider_piece each finds_nothing first_of given_up go_through guard has_all is_overtaken ' +
+    'is_removed is_stale jobs keeps_apart lend members_at members_for room_of wanted weight_of',
   'run/eager': 'begin_lane call_lanes hand_over in_order only_queue written_to',
   'run/finish': 'answered carry_out clear_failures come_to_rest commit succeed take_run',
   'run/leases': 'finish note_run of_version',
@@ -54,7 +54,7 @@ export const usual: Record<string, string> = {
     'attached_to change change_piece change_queue check_schema clear common_of count_packed del fetch fetch_jobs ' +
     'find is_beside is_document is_queue need piece queue queue_in set_text sset text_at where zset',
   'runtime/idempotency': 'recall remember',
-  'runtime/journal': 'caught isolate push put try within',
+  'runtime/journal': 'caught isolate push put try undone_on_failure within',
   'runtime/leased': 'keep',
   'runtime/numbers': 'int',
   'runtime/pieces': 'entry number_in read size_of text_of',

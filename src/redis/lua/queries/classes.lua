@@ -15,7 +15,7 @@ local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
-local names = queue_name ~= '' and { queue_name } or queues.names()
+local names = queues.asked(queue_name)
 local more = #names > most_queues and 'more' or ''
 local shown, rows, has_hours = math.min(#names, most_queues), {}, {}
 local function text_of(q, which) return cache.raw[class_counts.key(q, which)] or '' end

@@ -41,11 +41,7 @@ end
 
 local found, families, all, total = {}, {}, {}, 0
 for i, job in ipairs(asked) do
-  local ok, id = journal.attempt(function()
-    local id = aliases.resolve(job)
-    cache.need(id)
-    return id
-  end)
+  local ok, id = journal.attempt(aliases.need, job)
   found[i] = ok and id
   families[i] = ok and snapshot.flat_children(id, cache.find(id)) or id
   total = total + (ok and #families[i] / 2 or 0)

@@ -23,11 +23,7 @@ local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
-local ok, id = journal.attempt(function()
-  local id = aliases.resolve(job)
-  cache.need(id)
-  return id
-end)
+local ok, id = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = id.code, message = id.message } end
 
 -- Few pieces are counted one by one; otherwise each counts as the average.

@@ -126,6 +126,11 @@ local function show_all(ids)
   return true
 end
 
+local function is_newer(a, b) return tonumber(a) > tonumber(b) end
+local function add_older(ids, id)
+  if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
+end
+
 local function by_id()
   local last = tonumber(cache.text_at(ns .. 'jobs:last_id') or 0)
   local from = before ~= '' and math.min(tonumber(before) - 1, last) or last
@@ -170,9 +175,8 @@ local function tell_total(n)
 end
 
 local function asked_queues()
-  local names, keys = queue_name ~= '' and { queue_name } or queues.names(), {}
-  for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
-  cache.fetch(keys)
+  local names = queues.asked(queue_name)
+  queues.fetch(names)
   return names
 end
 
@@ -203,10 +207,10 @@ local function indexed()
   if n > SORTED or #from > MOST_INDEXES then return nil end
   for _, one in ipairs(from) do
     for _, id in ipairs(entries.ids_of(tally.members(one[1], one[2], SORTED), SORTED)) do
-      if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
+      add_older(ids, id)
     end
   end
-  table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
+  table.sort(ids, is_newer)
   return ids
 end
 
@@ -281,7 +285,7 @@ local function by_end()
   local looked = 0
   for _, moment in ipairs(moments) do
     local ids = moment <= last and entries.ids_of(by_moment[moment], numbers.never) or {}
-    table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
+    table.sort(ids, is_newer)
     for _, id in ipairs(ids) do
       if moment < last or tonumber(id) < last_id then
         if #jobs == most or looked == scan or not show(id) then
@@ -306,9 +310,9 @@ local modes = {
       return by_id()
     end
     for _, child in ipairs(kin.children_of(id, cache.need(id))) do
-      if before == '' or tonumber(child.id) < tonumber(before) then ids[#ids + 1] = child.id end
+      add_older(ids, child.id)
     end
-    table.sort(ids, function(a, b) return tonumber(a) > tonumber(b) end)
+    table.sort(ids, is_newer)
     show_all(ids)
   end,
   ['repeats'] = function()
@@ -327,7 +331,7 @@ local modes = {
   ids = function()
     local ids = {}
     for id in name:gmatch('%d+') do
-      if before == '' or tonumber(id) < tonumber(before) then ids[#ids + 1] = id end
+      add_older(ids, id)
     end
     show_all(ids)
   end,

@@ -10,14 +10,11 @@
 local queues = require 'look/queues'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 local time = require 'runtime/time'
 
-local names = queue_name ~= '' and { queue_name } or queues.names()
-local keys, rows = {}, {}
-for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
-cache.fetch(keys)
+local names = queues.asked(queue_name)
+queues.fetch(names)
 
 -- Corrects differences between index and count, a part of one queue per call.
 local parts = { { 'ready', 'ready:pull' }, { 'timers', 'leases', 'suspended' },
@@ -31,5 +28,6 @@ local function look_again(q, part)
 end
 if #names > 0 then look_again(names[1 + math.floor(time.micros / #parts) % #names], parts[1 + time.micros % #parts]) end
 
+local rows = {}
 for i, name in ipairs(names) do rows[i] = queues.row(name) end
 return reply.queues { queues = rows, now = numbers.int(time.now) }

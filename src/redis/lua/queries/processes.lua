@@ -11,12 +11,10 @@ local at_work = require 'look/at_work'
 local queues = require 'look/queues'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
-local names, keys = queues.names(), {}
-for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
-cache.fetch(keys)
+local names = queues.names()
+queues.fetch(names)
 local ids, more = at_work.ids(names, most)
 cache.fetch_jobs(ids)
 return reply.at_work { lanes = at_work.lanes(names), processes = at_work.processes(), runs = at_work.runs(ids),

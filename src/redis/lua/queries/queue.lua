@@ -7,6 +7,7 @@
 -- args: ns, clock, seed, queue_name, most:int
 -- returns: queue | none
 
+local at_work = require 'look/at_work'
 local waiters = require 'queue/waiters'
 local cache = require 'runtime/cache'
 local entries = require 'runtime/entries'
@@ -37,20 +38,13 @@ local leases = queue_record.next_lease
 for _, id in ipairs(leases) do ids[#ids + 1] = id end
 cache.fetch_jobs(ids)
 
-local next_ones, runs, claims = {}, {}, {}
+local next_ones, claims = {}, {}
 for _, one in ipairs(line) do
   local doc = cache.find(one[1])
   if doc then
     next_ones[#next_ones + 1] =
       row_of.next { job = one[1], class = doc.class, priority = doc.priority or '0',
       since = numbers.int(time.moment_of_sequence(doc.sequence)), group = doc.group or '', pull = one[2] }
-  end
-end
-for _, id in ipairs(leases) do
-  local doc = cache.find(id)
-  if doc and doc.place == PLACE.leased then
-    runs[#runs + 1] = row_of.run { job = id, queue = doc.queue, class = doc.class, token = doc.token,
-      started_at = doc.ran_at, lease_until = doc.lease_until, process = doc.process or '' }
   end
 end
 if (queue_record.pulls_until or 0) > time.now then
@@ -61,5 +55,5 @@ if (queue_record.pulls_until or 0) > time.now then
     claims[#claims + 1] = row_of.claim { id = who, till = waiting[i + 1], names = table.concat(patterns, '\n') }
   end
 end
-return reply.queue { document = cjson.encode(queue_record), lanes = lanes, runs = runs, claims = claims,
+return reply.queue { document = cjson.encode(queue_record), lanes = lanes, runs = at_work.runs(leases), claims = claims,
   next = next_ones, now = numbers.int(time.now) }

@@ -15,7 +15,7 @@ local redis_keys = require 'runtime/redis_keys'
 local tables = require 'runtime/tables'
 local time = require 'runtime/time'
 
-local names = queue_name ~= '' and { queue_name } or queues.names()
+local names = queues.asked(queue_name)
 local more = #names > most_queues and 'more' or ''
 names = tables.slice(names, 1, most_queues)
 local keys, rows = {}, {}

@@ -13,11 +13,7 @@ local states = require 'job/states'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 
-local ok, root = journal.attempt(function()
-  local id = aliases.resolve(job)
-  cache.need(id)
-  return id
-end)
+local ok, root = journal.attempt(aliases.need, job)
 if not ok then return reply.refused { code = root.code, message = root.message } end
 
 local members, more = trees.of(root, most + 1)

@@ -18,6 +18,7 @@ local states = require 'job/states'
 local limits = require 'limit/limits'
 local turns = require 'limit/turns'
 local audience = require 'port/audience'
+local hints = require 'port/hints'
 local ports = require 'port/ports'
 local wires = require 'port/wires'
 local lanes = require 'queue/lanes'
@@ -90,7 +91,7 @@ local function check_score(id, doc, score)
     return
   end
   if tonumber(score) ~= order.score(doc) then
-    fault(id, 'has score ' .. score .. ' in ' .. (doc.waiting_limit or states.indexes[doc.place] or 'ready')
+    fault(id, 'has score ' .. score .. ' in ' .. (doc.waiting_limit or states.index(doc.place))
       .. ', expected ' .. numbers.int(order.score(doc)), 'place')
   end
   local turn, tier = turns.turn_at(doc, doc.waiting_limit or '')
@@ -152,7 +153,7 @@ local function check_slots(key)
     '+inf', 'LIMIT', 0, size)) do
     local holder_doc = cache.find(id)
     if not holder_doc or holder_doc.place ~= PLACE.leased
-      or not ('\n' .. (holder_doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true) then
+      or not tables.has(tables.lines(holder_doc.held_limits), key) then
       fault(key, 'a slot is held by job ' .. id .. ', which has no run that holds it', 'slot')
     end
   end
@@ -184,7 +185,7 @@ local function check_place(id, doc)
   local n = check_waiting_place(id, doc)
   for _, place in ipairs(every_place) do
     local member = (not place or place == 'p') and doc.sequence .. ':' .. id or id
-    local score = tally.score(doc.queue, states.indexes[place] or 'ready', member)
+    local score = tally.score(doc.queue, states.index(place), member)
     if score then
       n = n + 1
       if place == 'l' and (cache.queue(doc.queue).leased or {})[id]
@@ -193,8 +194,8 @@ local function check_place(id, doc)
       end
       if (not place or place == 'p') and (doc.place or false) == place then check_score(id, doc, score) end
       if (doc.place or false) ~= place then
-        fault(id, 'is in ' .. (states.indexes[place] or 'ready') .. ', its document says '
-          .. (states.indexes[doc.place] or 'ready'), 'place')
+        fault(id, 'is in ' .. states.index(place) .. ', its document says '
+          .. states.index(doc.place), 'place')
       end
     end
   end
@@ -436,11 +437,9 @@ local HEAD_LENGTH = 20
 
 -- No lane lives longer, and no stored time is later than the first of its index.
 local MAX_LANE = 86400000
-local looked_at = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
-  completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
 local function check_moments(q, queue_record, wake)
-  for place, field in pairs(looked_at) do
+  for place, field in pairs(cache.first_times) do
     -- A score without an end is `inf`, which only some engines read as a number.
     local first = tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2]) or numbers.never
     if first < numbers.never and first < (queue_record[field] or numbers.never) then
@@ -497,7 +496,7 @@ local function check_queue(q)
     end
   end
   for _, place in ipairs(every_place) do
-    local members, members_ids = tally.members(q, states.indexes[place] or 'ready', HEAD_LENGTH), {}
+    local members, members_ids = tally.members(q, states.index(place), HEAD_LENGTH), {}
     for i, member in ipairs(members) do members_ids[i] = member:match(':(.+)$') or member end
     cache.fetch_jobs(members_ids)
     for _, member in ipairs(members_ids) do
@@ -510,7 +509,7 @@ local function check_queue(q)
           'data')
       end
       if not is_there then
-        fault(q, (states.indexes[place] or 'ready') .. ' names job ' .. member .. ', which does not exist', 'gone')
+        fault(q, states.index(place) .. ' names job ' .. member .. ', which does not exist', 'gone')
       end
     end
   end
@@ -590,7 +589,7 @@ local function check_hints()
   if all and listeners ~= tonumber(system) then
     fault('hints', 'counts ' .. system .. ' listeners of system channels, there are ' .. listeners, 'hints')
   end
-  local known = (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
+  local known = hints.stored_version()
   if known and known ~= version then
     fault('hints', 'has constraints of version ' .. version .. ', expected version ' .. known, 'hints')
   end

@@ -43,18 +43,14 @@ local function carry(word)
 end
 
 local ok, why = journal.attempt(function()
-  if job ~= '' then
-    me.id = aliases.resolve(job)
-    cache.need(me.id)
-  end
+  if job ~= '' then me.id = aliases.need(job) end
   for _ = 1, args.take_int() do carry(args.take()) end
   log.end_entry()
   quota.check()
 end)
 if not ok then return reply.refused { code = why.code, message = why.message, wait = why.wait or '' } end
 
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 -- A caller without a result asks again with the same key.
 if not me.nothing then idempotency.remember(once, fingerprint, me.answer, tonumber(once_for), '') end
 work.flush()

@@ -41,7 +41,6 @@ local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local journal = require 'runtime/journal'
 local numbers = require 'runtime/numbers'
-local pieces = require 'runtime/pieces'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
@@ -228,8 +227,7 @@ if laned then
     places.to_ring[queue_name] = nil
   end
 end
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 -- A pull worker without jobs asks again with the same key; a lane without a place stores nothing.
 if entered or (laned and #runs > 0) or (lane ~= '' and #ids > 0) then
   local record = numbers.int(seq) .. ' ' .. cjson.encode({ word = word, answers = answers, tokens = tokens.of(ids) })

@@ -40,7 +40,6 @@ local prefix = 'constraint:' .. name
 for _, one in ipairs(redis.call('SMEMBERS', ns .. 'limits')) do
   if one == prefix or one:sub(1, #prefix + 1) == prefix .. ':' then limits.define(one, { open = 1 }, 'set') end
 end
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 work.flush()
 return reply.set { rings = bells.rings, constraints = cjson.encode(all) }

@@ -94,8 +94,7 @@ end
 work.conclude()
 local ids = eager.begin_lane({ name = lane, version = tagged, batch = batch, lease = lease, begun = begun })
 eager.hand_over(tagged)
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 idempotency.remember(once, fingerprint, beside[1] and { answers[1] } or answers, tonumber(once_for), shelf)
 for i, call in ipairs(beside) do
   idempotency.remember(call.once, call.fingerprint, { answers[i + 1] }, tonumber(call.period), call.shelf)

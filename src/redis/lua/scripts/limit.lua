@@ -41,7 +41,6 @@ else
   if act == 'set' and (concurrency ~= '' or rate ~= '') and not key:find('^constraint:') then settings.fixed = 1 end
   limits.define(key, settings, 'set')
 end
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 work.flush()
 return reply.set { rings = bells.rings }

@@ -209,7 +209,7 @@ function mend.family(id, doc)
     end
     return
   end
-  cache.hset(kin.children_key(doc.parent), doc.child_name, id .. ',' .. states.of(doc) .. ',' .. doc.class)
+  places.set_entry(id, doc, states.of(doc))
   cache.change(doc.parent, parent, fields.has_children, '1')
   mend.waiting(doc.parent, parent)
   mend.following(doc.parent, parent)
@@ -237,7 +237,7 @@ function mend.place(id, doc)
   if (cache.queue(q).leased or {})[id] then redis.call('ZREM', redis_keys.queue_key(q, 'leases'), id) end
   for _, place in ipairs(every_place) do
     if place ~= (doc.place or false) then
-      local key = redis_keys.queue_key(q, states.indexes[place] or 'ready')
+      local key = redis_keys.queue_key(q, states.index(place))
       cache.zset(key, id, false)
       cache.zset(key, doc.sequence .. ':' .. id, false)
     end
@@ -251,7 +251,7 @@ function mend.place(id, doc)
   cache.zset(places.index_of(doc), places.member_of(id, doc), moment or (turn and tonumber(tier)) or order.score(doc))
   if doc.place == PLACE.leased then places.soonest(q, queue_fields.next_lease, moment) end
   if states.resting[doc.place] and moment ~= numbers.never then places.soonest(q, queue_fields.next_removal, moment) end
-  if doc.place == PLACE.limited then journal.put(limits.touched, doc.waiting_limit, true) end
+  if doc.place == PLACE.limited then limits.touch(doc.waiting_limit) end
   if not doc.place then journal.put(places.to_ring, q, (places.to_ring[q] or 0) + 1) end
   if doc.place == PLACE.pull then journal.push(journal.within(places.to_call, q), doc.class) end
 end
@@ -274,7 +274,7 @@ local function mend_limit_record(key)
   cache.del(redis_keys.limit_key(key))
   if redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')) == 0 then cache.sset(ns .. 'limits', key, false) end
   cache.zset(ns .. 'wake', 'k:' .. key, time.now)
-  journal.put(limits.touched, key, true)
+  limits.touch(key)
 end
 
 function mend.queue(q)
@@ -287,7 +287,7 @@ function mend.queue(q)
     if type(till) ~= 'number' or till > time.now + MAX_LANE then lanes.set(q, lane, nil) end
   end
   for _, place in ipairs(every_place) do
-    local key = redis_keys.queue_key(q, states.indexes[place] or 'ready')
+    local key = redis_keys.queue_key(q, states.index(place))
     local members, packed = redis.call('ZRANGE', key, 0, 999), 0
     cache.fetch_jobs(members)
     for _, member in ipairs(members) do
@@ -303,13 +303,12 @@ function mend.queue(q)
       if not doc or doc.place ~= place then cache.zset(key, id, false) end
     end
     if #members < 1000 then
-      cache.count_packed(q, states.indexes[place] or 'ready',
-        packed - ((cache.queue(q).packed or {})[redis_keys.letters[states.indexes[place] or 'ready']] or 0))
+      cache.count_packed(q, states.index(place),
+        packed - ((cache.queue(q).packed or {})[redis_keys.letters[states.index(place)]] or 0))
     end
   end
-  for place, field in pairs({ l = queue_fields.next_lease, t = queue_fields.next_timer, c = queue_fields.next_removal,
-    f = queue_fields.next_removal, T = queue_fields.next_removal }) do
-    local first = redis.call('ZRANGE', redis_keys.queue_key(q, states.indexes[place]), 0, 0, 'WITHSCORES')[2]
+  for place, field in pairs(cache.first_times) do
+    local first = redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2]
     local moment = first and tonumber(first)
     if moment and moment < numbers.never then places.soonest(q, field, moment) end
   end
@@ -325,15 +324,14 @@ function mend.limit(key)
   if not limits.at(key).settings then return mend_limit_record(key) end
   for _, id in ipairs(redis.call('ZRANGE', redis_keys.limit_key(key, 'held'), 0, 999)) do
     local doc = cache.find(id)
-    local holds = doc and doc.place == PLACE.leased
-      and ('\n' .. (doc.held_limits or '') .. '\n'):find('\n' .. key .. '\n', 1, true)
+    local holds = doc and doc.place == PLACE.leased and tables.has(tables.lines(doc.held_limits), key)
     if not holds then redis.call('ZREM', redis_keys.limit_key(key, 'held'), id) end
   end
   if limits.at(key).settings then
     limits.save(key, limit_fields.waiting, redis.call('ZCARD', redis_keys.limit_key(key, 'waiting')))
   end
   cache.zset(ns .. 'wake', 'k:' .. key, time.now)
-  journal.put(limits.touched, key, true)
+  limits.touch(key)
 end
 
 function mend.alias(alias)
@@ -397,8 +395,7 @@ mend_data.hints = function()
   for _, channel in ipairs(redis.call('HKEYS', ns .. 'channels')) do
     if audience.is_system(channel) then system = system + redis.call('ZCARD', ns .. 'channel:' .. channel) end
   end
-  local version = (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
-  hints.set(system, till, version or (select(3, hints.known())))
+  hints.set(system, till, hints.stored_version() or (select(3, hints.known())))
   salvage.forget('hints')
 end
 
@@ -488,7 +485,6 @@ for _ = 1, args.take_int() do
   local kind, name = args.take(), args.take()
   mend[kind](name)
 end
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 work.flush()
 return reply.repaired { rings = bells.rings }

@@ -16,7 +16,6 @@ local work = require 'run/work'
 local args = require 'runtime/args'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
-local redis_keys = require 'runtime/redis_keys'
 local tally = require 'runtime/tally'
 
 -- Omitted settings stay, so that concurrent changes are kept. Returns the earlier ones.
@@ -55,8 +54,7 @@ cache.change_queue(queue_name, queue_fields.wake_at, cache.queue(queue_name).wak
 places.to_call[queue_name] = {}
 for i = 1, 100 do places.to_call[queue_name][i] = '' end
 places.to_ring[queue_name] = (places.to_ring[queue_name] or 0) + tally.count(queue_name, 'ready')
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 work.flush()
 return reply.settled { rings = bells.rings, lanes = was_lanes, batch = was_batch, paused = was_paused, mode = was_mode,
   ageing = was_ageing }

@@ -75,7 +75,6 @@ for q in pairs(places.to_ring) do
   cache.change_queue(q, queue_fields.wake_at, cache.queue(q).wake_at)
   places.to_ring[q] = tally.count(q, 'ready')
 end
-bells.ring_ready()
-bells.ring_timers()
+bells.ring_all()
 work.flush()
 return reply.ticked { rings = bells.rings, more = more and 'more' or '', faults = journal.faults }

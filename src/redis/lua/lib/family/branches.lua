@@ -42,7 +42,7 @@ end
 -- The family has changed, so the walk restarts at its top.
 local function begin(id, doc)
   local top_doc = cache.find(doc.family_top)
-  cache.change(id, doc, fields.family_round, numbers.int((tonumber(doc.family_round) or 0) + 1))
+  cache.count(id, doc, fields.family_round)
   cache.change(id, doc, fields.family_before, nil)
   cache.change(id, doc, fields.family_cursor, nil)
   if top_doc then stand(id, doc, doc.family_top, top_doc) end

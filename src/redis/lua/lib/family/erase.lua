@@ -91,4 +91,12 @@ function erase.job(id, doc, status)
   end
 end
 
+-- Children come after their parents.
+function erase.tree(tree)
+  for i = #tree, 1, -1 do
+    local doc = cache.find(tree[i])
+    if doc then erase.job(tree[i], doc) end
+  end
+end
+
 return erase

@@ -38,6 +38,11 @@ function kin.need_child(id, name)
   return child
 end
 
+local function await(id, parent, parent_doc)
+  cache.sset(redis_keys.side_key(parent, 'waiting'), id, true)
+  cache.count(parent, parent_doc, fields.waits_for_count)
+end
+
 function kin.link(parent, parent_doc, name, id, doc)
   if not parent_doc.has_children then cache.hash_is_empty(kin.children_key(parent)) end
   local taken_by = child_id(parent, name)
@@ -48,13 +53,11 @@ function kin.link(parent, parent_doc, name, id, doc)
   cache.change(id, doc, fields.child_name, name)
   cache.change(parent, parent_doc, fields.has_children, '1')
   local status = states.of(doc)
-  cache.hset(kin.children_key(parent), name,
-    id .. ',' .. (status == 'running' and 'queued' or status) .. ',' .. doc.class)
+  places.set_entry(id, doc, status == 'running' and 'queued' or status)
   cache.change(id, doc, fields.followed_as, nil)
   if parent_doc.followed then places.count_child(id, doc, parent, states.kinds[status]) end
   if parent_doc.waits_for == '*' and not states.ends[status] then
-    cache.sset(redis_keys.side_key(parent, 'waiting'), id, true)
-    cache.change(parent, parent_doc, fields.waits_for_count, numbers.int(tonumber(parent_doc.waits_for_count) + 1))
+    await(id, parent, parent_doc)
   end
 end
 
@@ -93,9 +96,7 @@ end
 
 function kin.rejoin(id, doc)
   local parent_doc = doc.parent and cache.find(doc.parent)
-  if not parent_doc or parent_doc.waits_for ~= '*' then return end
-  cache.sset(redis_keys.side_key(doc.parent, 'waiting'), id, true)
-  cache.change(doc.parent, parent_doc, fields.waits_for_count, numbers.int(tonumber(parent_doc.waits_for_count) + 1))
+  if parent_doc and parent_doc.waits_for == '*' then await(id, doc.parent, parent_doc) end
 end
 
 kin.memo = {} -- `roots`: job → the topmost above it

@@ -14,6 +14,13 @@ function aliases.resolve(ref)
   return id
 end
 
+-- Returns the id of a job that exists.
+function aliases.need(ref)
+  local id = aliases.resolve(ref)
+  cache.need(id)
+  return id
+end
+
 local MOST_ALIASES = 100
 
 function aliases.of(id, doc)

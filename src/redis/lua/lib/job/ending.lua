@@ -141,6 +141,17 @@ function ending.terminate_now(id, doc)
   ending.be_terminated(id, doc)
 end
 
+-- A released run was no shutdown run: the next one is. Without one, the job ends.
+function ending.ends_after_release(id, doc)
+  if not doc.terminating then return false end
+  if doc.has_shutdown then
+    cache.change(id, doc, fields.terminating, TERMINATING.asked)
+  else
+    ending.terminate_now(id, doc)
+  end
+  return not doc.has_shutdown
+end
+
 function ending.terminate_one(id, doc)
   if doc.place == PLACE.terminated or doc.terminating then return end
   if doc.place == PLACE.leased then
@@ -210,10 +221,7 @@ function ending.delete(id, doc, force)
     cache.change(id, doc, fields.delete_requested, '1')
     return 'ending'
   end
-  for i = #tree, 1, -1 do
-    local member_doc = cache.find(tree[i])
-    if member_doc then erase.job(tree[i], member_doc) end
-  end
+  erase.tree(tree)
   return 'gone'
 end
 
@@ -229,10 +237,7 @@ function ending.forget(id, doc)
     if keep then
       left = left + 1
     else
-      for i = #tree, 1, -1 do
-        local member_doc = cache.find(tree[i])
-        if member_doc then erase.job(tree[i], member_doc) end
-      end
+      erase.tree(tree)
     end
   end
   if left > 0 or not doc.has_children then return end

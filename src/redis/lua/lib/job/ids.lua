@@ -1,4 +1,3 @@
-
 local ids = {}
 
 local cache = require 'runtime/cache'

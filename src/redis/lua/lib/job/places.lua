@@ -17,7 +17,7 @@ local time = require 'runtime/time'
 
 function places.index_of(doc)
   if doc.place == PLACE.limited then return redis_keys.limit_key(doc.waiting_limit, 'waiting') end
-  return redis_keys.queue_key(doc.queue, states.indexes[doc.place] or 'ready')
+  return redis_keys.queue_key(doc.queue, states.index(doc.place))
 end
 
 function places.member_of(id, doc)
@@ -51,10 +51,15 @@ function places.count_child(id, doc, parent, is)
   if turned or not places.moved[parent] then journal.put(places.moved, parent, turned and 'turned' or 'moved') end
 end
 
+-- The entry of a child in the hash of its parent.
+function places.set_entry(id, doc, status)
+  cache.hset(redis_keys.side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
+end
+
 function places.tell_parent(id, doc, status)
   if not doc.parent or status == 'running' then return end
   if doc.followed_as then places.count_child(id, doc, doc.parent, states.kinds[status]) end
-  cache.hset(redis_keys.side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
+  places.set_entry(id, doc, status)
 end
 
 function places.call_watchers(id, doc, is)

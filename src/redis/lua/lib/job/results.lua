@@ -1,8 +1,6 @@
-
 local results = {}
 
 local values = require 'job/values'
-local quota = require 'limit/quota'
 local quota = require 'limit/quota'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'

@@ -89,10 +89,7 @@ local function remove_due(key, id)
     cache.zset(places.index_of(doc), id, time.now + RETRY_IN)
     return places.soonest(doc.queue, queue_fields.next_removal, time.now + RETRY_IN)
   end
-  for i = #tree, 1, -1 do
-    local member = cache.find(tree[i])
-    if member then erase.job(tree[i], member) end
-  end
+  erase.tree(tree)
 end
 
 -- A piece is deleted as a whole, unless callbacks or answers of commits are still needed.

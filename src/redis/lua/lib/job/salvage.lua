@@ -92,8 +92,7 @@ local function erase_packed(id)
   local piece = pieces.read(text)
   if piece and pieces.has(piece, at) then
     journal.put(cache.pieces, number, piece)
-    cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
-    cache.change_piece(number, piece, 'n', piece.n - 1)
+    cache.take_out(number, piece, at)
   elseif not piece then
     cache.del(redis_keys.piece_key(number))
     journal.put(cache.raw, redis_keys.piece_key(number), false)

@@ -1,4 +1,3 @@
-
 local specs = {}
 
 local args = require 'runtime/args'

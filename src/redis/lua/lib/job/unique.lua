@@ -1,4 +1,3 @@
-
 local unique = {}
 
 local states = require 'job/states'

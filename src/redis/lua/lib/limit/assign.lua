@@ -1,4 +1,3 @@
-
 local assign = {}
 
 local places = require 'job/places'

@@ -13,6 +13,7 @@ local time = require 'runtime/time'
 
 limits.known = {} -- key → { settings, held, started }
 limits.touched = {} -- limits where room may have come free
+function limits.touch(key) journal.put(limits.touched, key, true) end
 
 -- A run reaches its target some time after its claim, later if its lane was late. The start counts from then, so that
 -- starts of two periods do not arrive in one. 3 % of the period cost at most 3 % of the rate.
@@ -129,7 +130,7 @@ function limits.release_slots(id, doc)
     local state = limits.at(key)
     cache.zset(redis_keys.limit_key(key, 'held'), id, false)
     if state.settings and tonumber(doc.lease_until) > time.now then journal.put(state, 'taken', state.taken - 1) end
-    journal.put(limits.touched, key, true)
+    limits.touch(key)
   end
   cache.change(id, doc, fields.held_limits, nil)
 end
@@ -137,7 +138,7 @@ end
 function limits.renew_slots(id, doc, sooner)
   for _, key in ipairs(tables.lines(doc.held_limits)) do
     cache.zset(redis_keys.limit_key(key, 'held'), id, tonumber(doc.lease_until))
-    if sooner and limits.room_at(key) < 1 then journal.put(limits.touched, key, true) end
+    if sooner and limits.room_at(key) < 1 then limits.touch(key) end
   end
 end
 
@@ -146,7 +147,7 @@ function limits.drop_baton(id, doc)
   cache.change(id, doc, fields.reserved_limit, nil)
   local settings = limits.at(key).settings
   if settings then limits.save(key, limit_fields.promised, math.max(0, (settings.promised or 0) - 1)) end
-  journal.put(limits.touched, key, true)
+  limits.touch(key)
 end
 
 -- `how`: 'first' sets a missing limit; 'set' every limit.
@@ -165,7 +166,7 @@ function limits.define(key, settings, how)
   for field, value in pairs(settings) do
     if state.settings[field] ~= value then limits.save(key, field, value or nil) end
   end
-  journal.put(limits.touched, key, true)
+  limits.touch(key)
 end
 
 -- A group exists while it has jobs that are not at rest. A later job sets it again.
@@ -173,16 +174,15 @@ function limits.count_in_group(doc, n)
   local key = 'group:' .. doc.group
   limits.define(key, { concurrency = tonumber(doc.group_concurrency), auto = 1 }, 'first')
   limits.save(key, limit_fields.jobs, (limits.at(key).settings.jobs or 0) + n)
-  journal.put(limits.touched, key, true)
+  limits.touch(key)
 end
 
-function limits.touch(key) journal.put(limits.touched, key, true) end
 
 function limits.due(q)
   local waits, n = cache.queue(q).limit_moments, 0
   for key, moment in pairs(waits or {}) do
     if moment <= time.now then
-      journal.put(limits.touched, key, true)
+      limits.touch(key)
       waits[key] = nil
       n = n + 1
     end

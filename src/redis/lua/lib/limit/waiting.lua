@@ -15,7 +15,7 @@ local time = require 'runtime/time'
 function waiting.set_aside(id, doc, key)
   if doc.place and doc.place ~= PLACE.pull and doc.place ~= PLACE.limited then places.queue_up(id, doc) end
   places.move(id, doc, PLACE.limited, nil, key)
-  journal.put(limits.touched, key, true)
+  limits.touch(key)
 end
 
 -- Includes changes of this script.

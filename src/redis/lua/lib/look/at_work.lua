@@ -1,4 +1,3 @@
-
 local at_work = {}
 
 local cache = require 'runtime/cache'

@@ -1,4 +1,3 @@
-
 local limit_rows = {}
 
 local limits = require 'limit/limits'

@@ -1,4 +1,3 @@
-
 local queues = {}
 
 local lanes = require 'queue/lanes'
@@ -40,6 +39,15 @@ function queues.row(name)
     terminated = at('terminated'),
     oldest = oldest,
   }
+end
+
+-- Returns the requested queue, or all.
+function queues.asked(name) return name ~= '' and { name } or queues.names() end
+
+function queues.fetch(names)
+  local keys = {}
+  for i, name in ipairs(names) do keys[i] = redis_keys.queue_key(name) end
+  cache.fetch(keys)
 end
 
 return queues

@@ -1,4 +1,3 @@
-
 local series = {}
 
 local counts = require 'queue/counts'

@@ -15,10 +15,12 @@ local listened_key = ns .. 'listened'
 -- there were none).
 local hints_text, hints_system, hints_till, hints_version
 
+function hints.stored_version() return (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"') end
+
 -- Without readable hints one listener is assumed until the doctor counts them.
 local function rebuilt(text)
   readable.note(hints_key, text)
-  local version = (cache.text_at(ns .. 'constraints') or ''):match('"version":"(%d+)"')
+  local version = hints.stored_version()
   hints_system, hints_till = 1, 0
   hints_version = version or ''
   cache.set_text(hints_key, '1,0,' .. hints_version)

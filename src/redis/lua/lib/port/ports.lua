@@ -1,4 +1,3 @@
-
 local ports = {}
 
 local values = require 'job/values'

@@ -75,9 +75,7 @@ function write.items(id, doc, dir, port, items, options)
     if #channels > 0 then write.charge(channels, #items) end
     for _, channel in ipairs(channels) do write.publish(channel, items) end
   end
-  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options) end
-  if options.quiet then return end
-  if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
+  write.set_off(id, doc, dir, port, options)
 end
 
 local MAX_MOVE = 5000
@@ -170,8 +168,10 @@ function write.pass(id, doc, dir, port, options)
   journal.put(passing, 'line', nil)
 end
 
-function write.set_off(id, doc, dir, port)
-  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, {}) end
+-- Forwards values or a new default over the wires, or wakes the reader.
+function write.set_off(id, doc, dir, port, options)
+  if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options or {}) end
+  if options and options.quiet then return end
   if dir == 'i' then queueing.wake(id, doc, 'own') else queueing.wake_parent(id, doc) end
 end
 

@@ -30,7 +30,7 @@ local function next_slice(index, cursor)
 end
 
 local function score_side(q, place, cursor)
-  local index = redis_keys.queue_key(q, states.indexes[place] or 'ready')
+  local index = redis_keys.queue_key(q, states.index(place))
   local further, members, ids = next_slice(index, cursor)
   for i, id in ipairs(ids) do
     local number = pieces.number_in(id)

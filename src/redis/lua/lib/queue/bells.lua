@@ -65,4 +65,9 @@ function bells.ring_timers()
   end
 end
 
+function bells.ring_all()
+  bells.ring_ready()
+  bells.ring_timers()
+end
+
 return bells

@@ -35,7 +35,7 @@ function moving.go_on(q)
   local at_side, from, moved = cache.queue(q).moving:match('^(%a):(%d+):(%d+)$')
   local place, n = at_side == 'p' and 'p' or nil, 0
   local members, seen, gone =
-    redis.call('ZREVRANGE', redis_keys.queue_key(q, states.indexes[place] or 'ready'), from, from + due.SLICE - 1), 0, 0
+    redis.call('ZREVRANGE', redis_keys.queue_key(q, states.index(place)), from, from + due.SLICE - 1), 0, 0
   cache.fetch_jobs(members)
   for _, member in ipairs(members) do
     if n >= due.SLICE then break end

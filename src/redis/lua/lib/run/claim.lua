@@ -1,4 +1,3 @@
-
 local claim = {}
 
 local ending = require 'job/ending'
@@ -62,9 +61,7 @@ local function lend(id, doc, lease, begun, process)
   if process or doc.process then cache.change(id, doc, fields.process, process) end
   if doc.ran_at or doc.previous_ran_at then cache.change(id, doc, fields.previous_ran_at, doc.ran_at) end
   cache.change(id, doc, fields.ran_at, time.now_text)
-  if doc.redeliver_after then
-    cache.change(id, doc, fields.deliveries, numbers.int((tonumber(doc.deliveries) or 0) + 1))
-  end
+  if doc.redeliver_after then cache.count(id, doc, fields.deliveries) end
   if begun then cache.change(id, doc, fields.begun, '1') end
   places.move(id, doc, PLACE.leased, time.now + lease)
   if sides.is_limited(doc) then limits.take_slots(id, doc) end
@@ -255,9 +252,9 @@ local function consider_piece(member, number, want, got)
   end
 end
 
-local function plainly(consider, ...) return consider(...) end
-
-local function carefully(consider, member, at, want, got)
+local function each(consider, member, at, want, got)
+  if not want.careful then return consider(member, at, want, got) end
+  -- After a claim that failed: a job that cannot be claimed leaves the queue.
   return alone.act(got.key, member, consider, member, at, want, got)
 end
 
@@ -307,7 +304,6 @@ end
 -- removed.
 local function go_through(want, head, got)
   local from, removed, choosy = want.skip, 0, #want.patterns > 0 or want.place == PLACE.pull
-  local each = want.careful and carefully or plainly
   local most = math.max(want.max, want.wide)
   while got.n + got.failed < most and from < want.skip + MAX_SCAN do
     local step = head and math.min(claim.HEAD, want.max) or (choosy and STEP or members_for(want, most - got.n))
@@ -348,7 +344,7 @@ end
 function claim.jobs(want, head)
   if want.only ~= '' then return claim_one(want) end
   local q, served = want.queue, cache.queue(want.queue).suspects_served
-  local got = { key = redis_keys.queue_key(q, states.indexes[want.place] or 'ready'), ids = {}, n = 0, failed = 0,
+  local got = { key = redis_keys.queue_key(q, states.index(want.place)), ids = {}, n = 0, failed = 0,
     bytes = 0, calling = 0, called = want.calls >= 0 and cache.queue(q).called_classes or nil, fresh_first = served,
     passed = {} }
   want.liked, want.banned = {}, {}

@@ -43,7 +43,7 @@ local FAILURES_KEPT = 10
 function leases.most_kept(doc) return tonumber(doc.history) or FAILURES_KEPT end
 
 local function told(id, doc, did)
-  cache.change(id, doc, fields.runs_noted, numbers.int((tonumber(doc.runs_noted) or 0) + 1))
+  cache.count(id, doc, fields.runs_noted)
   return '\n+' .. doc.runs_noted .. ',' .. numbers.int(time.moment_of_sequence(doc.sequence)) .. ','
     .. (doc.next_commit or '0') .. (did and cjson.encode(did) or doc.run_did or '')
 end

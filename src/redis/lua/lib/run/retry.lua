@@ -38,7 +38,7 @@ local MAX_LOST = 10
 local function most_lost(doc) return tonumber(doc.max_lost) or MAX_LOST end
 
 local function redeliver(id, doc, since)
-  cache.change(id, doc, fields.lost_runs, numbers.int((tonumber(doc.lost_runs) or 0) + 1))
+  cache.count(id, doc, fields.lost_runs)
   cache.change(id, doc, fields.unanswered, '1')
   leases.finish(id, doc)
   if doc.terminating then return ending.terminate_now(id, doc) end
@@ -61,8 +61,8 @@ function retry.lose(id, doc)
   if doc.redeliver_after then return redeliver(id, doc, tonumber(doc.lease_until)) end
   if doc.begun then
     log.keep(id, 'error', LOST, doc)
-    cache.change(id, doc, fields.lost_runs, numbers.int((tonumber(doc.lost_runs) or 0) + 1))
-    cache.change(id, doc, fields.lost_in_a_row, numbers.int((tonumber(doc.lost_in_a_row) or 0) + 1))
+    cache.count(id, doc, fields.lost_runs)
+    cache.count(id, doc, fields.lost_in_a_row)
   else
     cache.change(id, doc, fields.lost_in_a_row, doc.lost_in_a_row or '0')
   end
@@ -80,10 +80,10 @@ end
 
 -- A job that repeats continues with its next slot, unless it must stop.
 local function fail_for_good(id, doc, run, error)
-  cache.change(id, doc, fields.failures, numbers.int((tonumber(doc.failures) or 0) + 1))
+  cache.count(id, doc, fields.failures)
   cache.change(id, doc, fields.input_during_run, nil)
   if doc.next_slot and not (values.get_value(id, doc, fields.repeats) or ''):find('"stopOnFail":true', 1, true) then
-    cache.change(id, doc, fields.failed_in_a_row, numbers.int((tonumber(doc.failed_in_a_row) or 0) + 1))
+    cache.count(id, doc, fields.failed_in_a_row)
     ending.clear_steps(id, doc)
     cache.change(id, doc, fields.failures, nil)
     cache.change(id, doc, fields.deliveries, nil)
@@ -114,7 +114,7 @@ function retry.fail(run, error, delay)
   elseif doc.terminating then
     ending.terminate_now(id, doc)
   elseif delay ~= '' then
-    cache.change(id, doc, fields.failures, numbers.int((tonumber(doc.failures) or 0) + 1))
+    cache.count(id, doc, fields.failures)
     cache.change(id, doc, fields.deliveries, nil)
     cache.change(id, doc, fields.backoff_until, numbers.int(time.now + tonumber(delay)))
     queueing.enqueue(id, doc, true)
@@ -153,11 +153,7 @@ function retry.release(run)
   leases.uncount(id, doc)
   leases.finish(id, doc)
   if run.unknown and doc.has_shutdown and sides.is_gone(doc) then cache.change(id, doc, fields.has_shutdown, nil) end
-  if doc.terminating and not doc.has_shutdown then
-    ending.terminate_now(id, doc)
-    return doc.gone or states.of(doc)
-  end
-  if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.asked) end
+  if ending.ends_after_release(id, doc) then return doc.gone or states.of(doc) end
   if run.at then cache.change(id, doc, fields.backoff_until, numbers.int(run.at)) end
   if run.error then values.set_value(id, doc, fields.last_error, run.error) end
   queueing.enqueue(id, doc, true)

@@ -1,4 +1,3 @@
-
 local slots = {}
 
 local ending = require 'job/ending'
@@ -32,11 +31,7 @@ function slots.pass(run)
   leases.uncount(id, doc)
   cache.change(id, doc, fields.ran_at, doc.previous_ran_at)
   leases.finish(id, doc)
-  if doc.terminating and not doc.has_shutdown then
-    ending.terminate_now(id, doc)
-    return doc.gone or states.of(doc)
-  end
-  if doc.terminating then cache.change(id, doc, fields.terminating, TERMINATING.asked) end
+  if ending.ends_after_release(id, doc) then return doc.gone or states.of(doc) end
   slots.set_times(id, doc, run)
   queueing.enqueue(id, doc, doc.input_during_run or doc.child_during_run)
   return states.of(doc)

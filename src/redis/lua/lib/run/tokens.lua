@@ -1,4 +1,3 @@
-
 local tokens = {}
 
 -- The nonce begins with the lane's name; other callers have the nonce of the seed.

@@ -1,4 +1,3 @@
-
 local whereabouts = {}
 
 local order = require 'queue/order'

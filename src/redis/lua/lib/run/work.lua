@@ -1,4 +1,3 @@
-
 local work = {}
 
 local cache = require 'runtime/cache'

@@ -1,4 +1,3 @@
-
 local args = {}
 
 function args.take()

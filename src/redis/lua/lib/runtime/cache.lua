@@ -97,6 +97,11 @@ function cache.change_piece(number, piece, field, value)
   journal.put(cache.changed_pieces, number, true)
 end
 
+function cache.take_out(number, piece, at)
+  cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
+  cache.change_piece(number, piece, 'n', piece.n - 1)
+end
+
 -- An index has one entry for a piece.
 function cache.count_packed(q, place, n)
   local queue_record, letter = cache.queue(q), redis_keys.letters[place]
@@ -137,8 +142,7 @@ function cache.leave_piece(id)
   if not is_document(doc) then
     return readable.note(redis_keys.piece_key(number), cache.raw[redis_keys.piece_key(number)] or ''), ''
   end
-  cache.change_piece(number, piece, 'mask', piece.mask:sub(1, at - 1) .. '0' .. piece.mask:sub(at + 1))
-  cache.change_piece(number, piece, 'n', piece.n - 1)
+  cache.take_out(number, piece, at)
   if piece.n > 0 then
     cache.count_packed(q, place, -1)
   else
@@ -217,6 +221,8 @@ function cache.change(id, doc, field, value)
   if not cache.dirty[id] then journal.put(cache.dirty, id, true) end
 end
 
+function cache.count(id, doc, field) cache.change(id, doc, field, numbers.int((tonumber(doc[field]) or 0) + 1)) end
+
 function cache.clear(id, doc, names)
   for i = 1, #names do
     if doc[names[i]] then cache.change(id, doc, names[i], nil) end
@@ -241,7 +247,8 @@ local function is_queue(record)
   return record and record[queue_fields.lanes] and record[queue_fields.counts]
 end
 
-local looked_at_by = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
+-- Indexes of times → the field of the queue with the first time.
+cache.first_times = { timers = queue_fields.next_timer, leases = queue_fields.next_lease,
   completed = queue_fields.next_removal, failed = queue_fields.next_removal, terminated = queue_fields.next_removal }
 
 -- The mode comes from the classes, times from the indexes, `paused` and leases from the text.
@@ -250,7 +257,7 @@ function cache.rebuilt_queue(q, text)
   local function soonest(field, moment)
     if moment < numbers.never then queue_record[field] = math.min(queue_record[field] or numbers.never, moment) end
   end
-  for place, field in pairs(looked_at_by) do
+  for place, field in pairs(cache.first_times) do
     soonest(field, tonumber(redis.call('ZRANGE', redis_keys.queue_key(q, place), 0, 0, 'WITHSCORES')[2]
       or numbers.never))
   end

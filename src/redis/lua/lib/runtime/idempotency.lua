@@ -4,7 +4,6 @@
 local idempotency = {}
 
 local quota = require 'limit/quota'
-local quota = require 'limit/quota'
 local cache = require 'runtime/cache'
 local numbers = require 'runtime/numbers'
 local readable = require 'runtime/readable'

@@ -25,10 +25,6 @@ end
 
 function journal.push(list, v) journal.put(list, #list + 1, v) end
 
-local function rollback()
-  for i = noted, 1, -1 do was_in[i][was_key[i]] = was_value[i] end
-end
-
 -- A refusal without a handler would crash Redis 7.0, which expects a text.
 local catching = 0
 
@@ -36,6 +32,14 @@ local function caught(f, ...)
   catching = catching + 1
   local ok, answer = pcall(f, ...)
   catching = catching - 1
+  return ok, answer
+end
+
+local function undone_on_failure(call, ...)
+  noted = 0
+  local ok, answer = call(...)
+  for i = ok and 0 or noted, 1, -1 do was_in[i][was_key[i]] = was_value[i] end
+  noted = nil
   return ok, answer
 end
 
@@ -54,10 +58,7 @@ end
 
 -- Every error is a refusal of this caller, with its text for operators.
 function journal.isolate(who, f, ...)
-  noted = 0
-  local ok, answer = caught(f, ...)
-  if not ok then rollback() end
-  noted = nil
+  local ok, answer = undone_on_failure(caught, f, ...)
   if ok or (type(answer) == 'table' and answer.code) then return ok, answer end
   journal.push(journal.faults,
     row_of.fault { job = who, what = type(answer) == 'table' and answer.err or tostring(answer) })
@@ -65,13 +66,7 @@ function journal.isolate(who, f, ...)
 end
 
 -- Undoes everything on failure, for callers that continue.
-function journal.attempt(f, ...)
-  noted = 0
-  local ok, answer = journal.try(f, ...)
-  if not ok then rollback() end
-  noted = nil
-  return ok, answer
-end
+function journal.attempt(f, ...) return undone_on_failure(journal.try, f, ...) end
 
 function journal.within(map, key)
   if not map[key] then journal.put(map, key, {}) end

@@ -1,4 +1,3 @@
-
 local redis_keys = {}
 
 local job_keys = {}

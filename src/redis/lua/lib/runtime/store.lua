@@ -198,7 +198,9 @@ local function shrink(more_to_come, leaving, dels)
   call_in_pieces('DEL', nil, dels)
   for key, e in pairs(cache.writes.expiring) do redis.call('SET', key, e[1], 'PX', numbers.int(e[2])) end
   for q in pairs(miscounted) do cache.queue_dirty[q] = true end
-  for q in pairs(more_to_come and {} or miscounted) do redis.call('SET', redis_keys.queue_key(q), cjson.encode(cache.queues[q])) end
+  for q in pairs(more_to_come and {} or miscounted) do
+    redis.call('SET', redis_keys.queue_key(q), cjson.encode(cache.queues[q]))
+  end
   for key, before in pairs(cache.writes.trims) do redis.call('ZREMRANGEBYSCORE', key, '-inf', numbers.int(before)) end
   for key, ms in pairs(cache.writes.expires) do redis.call('PEXPIRE', key, numbers.int(ms)) end
 end

@@ -1,4 +1,3 @@
-
 local tables = {}
 
 function tables.has(list, item)

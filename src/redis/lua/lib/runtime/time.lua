@@ -1,4 +1,3 @@
-
 local time = {}
 
 local numbers = require 'runtime/numbers'

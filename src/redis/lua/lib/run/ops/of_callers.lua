@@ -1,4 +1,3 @@
-
 local of_callers = {}
 
 local aliases = require 'job/aliases'

@@ -1,4 +1,3 @@
-
 local on_families = {}
 
 local branches = require 'family/branches'

@@ -1,4 +1,3 @@
-
 local on_jobs = {}
 
 local ending = require 'job/ending'

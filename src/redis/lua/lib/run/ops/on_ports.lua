@@ -1,4 +1,3 @@
-
 local on_ports = {}
 
 local values = require 'job/values'

@@ -1,4 +1,3 @@
-
 local on_records = {}
 
 local follow = require 'family/follow'
@@ -46,10 +45,7 @@ function verbs.rename(me, class)
   cache.change(id, doc, fields.constraints_version, OUTDATED .. time.sequence())
   local scope = key and unique.scope(doc.queue, class, key)
   if scope and not unique.holder(scope) then unique.hold(id, doc, scope) end
-  if doc.parent then
-    cache.hset(kin.children_key(doc.parent), doc.child_name,
-      id .. ',' .. (kin.status(doc.parent, doc.child_name) or states.of(doc)) .. ',' .. class)
-  end
+  if doc.parent then places.set_entry(id, doc, kin.status(doc.parent, doc.child_name) or states.of(doc)) end
 end
 
 function verbs.alias(me, name) aliases.add(me.id, cache.need(me.id), { name }) end

@@ -1,4 +1,3 @@
-
 local reach = {}
 
 local trees = require 'family/trees'

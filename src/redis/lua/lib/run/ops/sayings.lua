@@ -1,4 +1,3 @@
-
 local sayings = {}
 
 local values = require 'job/values'
