@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, constants } from 'node:zlib'
-import { light } from '../../src/redis/lua/build.ts'
 import { readArguments } from './fields.ts'
 import { circlesIn, refusedIn } from './rules.ts'
 import { type Built, build, Library } from './scripts.ts'
@@ -23,11 +22,7 @@ const same: Editing = (_, text) => text
 export function buildScripts(edit: Editing = same): { library: Library; scripts: Map<string, Built> } {
   const texts = new Map(luaFiles().map((file) => [file, edit(file, readLua(file))]))
   const library = new Library(new Map([...texts].map(([file, text]) => [file, readArguments(file, text)])))
-  const built = library.scripts.flatMap((script) => {
-    const header = headerOf(script.file, texts.get(script.file)!)
-    const names = header.name === light.name ? [light.name, light.whole] : [header.name]
-    return names.map((name) => build(script, header, library, name))
-  })
+  const built = library.scripts.map((script) => build(script, headerOf(script.file, texts.get(script.file)!), library))
   built.sort((a, b) => (a.name < b.name ? -1 : 1))
   return { library, scripts: new Map(built.map((one) => [one.name, one])) }
 }
@@ -78,7 +73,7 @@ function main(): void {
   // The largest script comes first: the smaller ones consist of its parts.
   const scripts = [...buildScripts().scripts.values()].sort((a, b) => b.text.length - a.text.length)
   const stamp = createHash('sha1')
-    .update(JSON.stringify(scripts.map(({ units: _, idle: __, ...one }) => one)))
+    .update(JSON.stringify(scripts.map(({ units: _, ...one }) => one)))
     .digest('hex')
   if (existsSync(target) && readFileSync(target, 'utf8').split('\n', 1)[0]!.endsWith(stamp)) return
   const output = moduleText(scripts, stamp)

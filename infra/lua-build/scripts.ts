@@ -2,7 +2,7 @@
 // functions and values by number, and a loader creates a missing member together with its group.
 
 import { createHash } from 'node:crypto'
-import { light, usual } from '../../src/redis/lua/build.ts'
+import { usual } from '../../src/redis/lua/build.ts'
 import { type File, type Given, handy, linked, type Module, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
 import { nameOfShared, type Piece, print, refuse } from './syntax.ts'
@@ -21,7 +21,6 @@ export type Built = Omit<Header, 'args'> & {
   lines: string
   sha: string
   units: Unit[]
-  idle: ReadonlySet<Unit>
 }
 
 /** Arguments that modules know; only `ns` is used often. */
@@ -128,32 +127,17 @@ export class Library {
     return piece
   }
 
-  /** The statements that some uses reach, except for the ones that a script leaves out; `idle` ones reach nothing. */
-  reached(uses: readonly Use[], without = new Set<Unit>(), idle = new Set<Unit>()): Set<Unit> {
+  /** The statements that some uses reach. */
+  reached(uses: readonly Use[]): Set<Unit> {
     const live = new Set<Unit>()
     const add = (unit: Unit | undefined): void => {
-      if (!unit || live.has(unit) || without.has(unit)) return
+      if (!unit || live.has(unit)) return
       live.add(unit)
-      if (idle.has(unit)) return
       for (const { symbol } of unit.uses) add(this.unitOf.get(symbol))
       for (const symbol of unit.gives) for (const one of this.added.get(symbol) ?? []) add(one)
     }
     for (const { symbol } of uses) add(this.unitOf.get(symbol))
     return live
-  }
-
-  /** The statements of these modules and members: `run/ops`, `run/retry.fail`. */
-  named(names: string): Set<Unit> {
-    return new Set(
-      names.split(' ').flatMap((name) => {
-        const [path, member] = name.split('.')
-        const units = this.modules.get(path!)?.units ?? []
-        const found = units.filter(({ gives }) => !member || gives.some((one) => one.name === member))
-        if (!found.length)
-          throw new Error(`src/redis/lua/build.ts: expected a module of lib or a member of one, got ${name}`)
-        return found
-      }),
-    )
   }
 }
 
@@ -244,36 +228,29 @@ function tree(groups: readonly (readonly [Group, Part[]])[]): Part[] {
   return [made(`if t<${low.at(-1)![0].end} then\n`), ...tree(low), made('else\n'), ...tree(high), made('end\n')]
 }
 
-function partsOf(group: Group, live: ReadonlySet<Unit>, idle: ReadonlySet<Unit>, library: Library): Part[] {
+function partsOf(group: Group, live: ReadonlySet<Unit>, library: Library): Part[] {
   const units = group.units.filter((unit) => live.has(unit))
   const inner = local(units.flatMap((unit) => library.innerOf(unit)))
   const parts = units.map((unit): Part => {
-    if (idle.has(unit)) return made(unit.gives.map((one) => `${library.nameOf(one)}=function()end\n`).join(''))
     const piece = library.pieceOf(unit)
     return piece.text ? { ...piece, text: `${piece.text}\n`, file: unit.module.file } : made('')
   })
   return [...(inner ? [made(inner)] : []), ...parts.filter(({ text }) => text)]
 }
 
-export function build(script: File, header: Header, library: Library, name = header.name): Built {
-  const isLight = name === 'commit'
+export function build(script: File, header: Header, library: Library): Built {
   const uses = usesIn(script.body, script, new Map(), library.modules)
-  const [without, idle] = isLight
-    ? [library.named(light.without), library.named(light.idle)]
-    : [undefined, new Set<Unit>()]
-  const live = library.reached(uses, without, idle)
+  const live = library.reached(uses)
   const groups = library.groups
-    .map((group) => [group, partsOf(group, live, idle, library)] as const)
+    .map((group) => [group, partsOf(group, live, library)] as const)
     .filter(([, parts]) => parts.length)
   const eager = [...live].filter(
     (unit) => library.eager.has(unit) && unit.gives.some(({ constant }) => constant === undefined),
   )
-  const ofLua = [
-    ...new Set(
-      [...uses, ...[...live].flatMap((unit) => (idle.has(unit) ? [] : unit.uses))].map(({ symbol }) => symbol),
-    ),
-  ].filter(({ module }) => module === '')
-  const args = library.argsOf(header.args).set('LIGHT', `${isLight}`)
+  const ofLua = [...new Set([...uses, ...[...live].flatMap((unit) => unit.uses)].map(({ symbol }) => symbol))].filter(
+    ({ module }) => module === '',
+  )
+  const args = library.argsOf(header.args)
   const number = 'tonumber'
   const head = [
     local(
@@ -292,15 +269,15 @@ export function build(script: File, header: Header, library: Library, name = hea
     ...(groups.length
       ? [made('F=setmetatable({},{__index=function(_,t)\n'), ...tree(groups), made('return F[t]end})\n')]
       : []),
-    ...partsOf({ units: [...library.eager], end: 0 }, live, idle, library),
+    ...partsOf({ units: [...library.eager], end: 0 }, live, library),
     made('return(function()\n'),
     { ...own, text: `${own.text}\n`, file: script.file },
     made('end)()\n'),
   ]
   const text = parts.map((part) => part.text).join('')
   const sha = createHash('sha1').update(text).digest('hex')
-  const { args: params, note, access } = header
-  return { name, params, note, access, file: script.file, text, lines: linesOf(parts), sha, units: [...live], idle }
+  const { name, args: params, note, access } = header
+  return { name, params, note, access, file: script.file, text, lines: linesOf(parts), sha, units: [...live] }
 }
 
 const MAX_STEP = 35

@@ -310,8 +310,7 @@ const KIB: Record<string, number> = {
   series: 5,
   tree: 10,
   verify: 32,
-  commit: 80,
-  commit_verbs: 125,
+  commit: 125,
   change: 98,
   enqueue: 94,
   extend: 65,
@@ -322,7 +321,7 @@ const KIB: Record<string, number> = {
   signal: 13,
 }
 
-const { library, scripts } = buildScripts()
+const { scripts } = buildScripts()
 
 test.each(Object.entries(KIB))('%s is at most %i KiB', (name, kib) =>
   expect(Buffer.byteLength(scripts.get(name)!.text)).toBeLessThanOrEqual(kib * 1024),
@@ -337,40 +336,7 @@ test.each([...scripts.keys()])('%s makes at most 90 functions a call, and has at
   expect(locals.reduce((sum, { variables }) => sum + variables.length, 0)).toBeLessThanOrEqual(100)
 })
 
-// Paths in `commit` that lead to `commit_verbs` but are never taken, with the reason why they remain.
-const NOT_GONE: Record<string, string> = {
-  'port/log.line → port/log.text': 'nobody listens',
-  'run/work.conclude → port/write.tell_all': 'nobody listens',
-  'run/claim.jobs → run/claim.claim_one': 'no job is named',
-  'run/finish.carry_out → run/finish.apply': 'the run did nothing',
-  'run/finish.carry_out → run/finish.settle': 'it completed',
-  'run/finish.commit → run/retry.conflict': 'it read nothing and expected nothing',
-  'run/finish.succeed → run/slots.set_times': 'it did nothing',
-  'run/finish.come_to_rest → family/follow.begin': 'it completed',
-  'run/finish.come_to_rest → run/finish.fill_waiting': 'it completed',
-  'run/finish.succeed → run/finish.set_pause': 'it completed',
-  'run/packed.finish → run/packed.use_ports': 'it did nothing',
-}
-
-test('only commits without plain batches reach the statements of commit_verbs', () => {
-  const { units, idle } = scripts.get('commit')!
-  const own = new Set(units)
-  const ways = units
-    .filter((unit) => !idle.has(unit))
-    .flatMap(({ module, gives, uses }) =>
-      uses.flatMap(({ symbol }) => {
-        const unit = library.unitOf.get(symbol)
-        const is = unit && !own.has(unit) && symbol.constant === undefined
-        return is ? [`${module.path}.${gives[0]?.name} → ${symbol.module}.${symbol.name}`] : []
-      }),
-    )
-  expect([...new Set(ways)].sort()).toEqual(Object.keys(NOT_GONE).sort())
-})
-
 test('a build table that names a function that does not exist is refused', () => {
-  expect(() => library.named('run/ops run/opps')).toThrow(
-    'src/redis/lua/build.ts: expected a module of lib or a member of one, got run/opps',
-  )
   const renamed = (file: string, text: string) =>
     file === 'lib/run/claim.lua' ? text.replaceAll('members_for', 'members_wanted') : text
   expect(() => buildScripts(renamed)).toThrow(

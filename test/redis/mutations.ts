@@ -2165,12 +2165,7 @@ const aged: Mutation[] = [
     'no tick checks the rest',
   ]),
   ...of(37, 'scripts/tick.lua', ['  aging.go_on(q)\n', '', 'ticks do not continue it']),
-  ...of(
-    37,
-    'scripts/commit.lua',
-    [' + aging.go_on(queue_name)', '', 'claims do not continue it'],
-    ['if LIGHT and (changing or hints', 'if LIGHT and (hints', 'the short commit script continues a move'],
-  ),
+  ...of(37, 'scripts/commit.lua', [' + aging.go_on(queue_name)', '', 'claims do not continue it']),
   ...of(37, 'scripts/settings.lua', ['  anew.order(queue_name)\n', '', 'a waiting job keeps its place']),
 ]
 
@@ -2466,12 +2461,6 @@ const history: Mutation[] = [
     82,
     'lib/queue/counts.lua',
     ['  if is_over then keep_day(q, queue_record) end\n', '', 'a day that is over is lost'],
-    [
-      '  if is_over and not closes_days() then\n    counts.is_left = true\n    return\n  end\n',
-      '',
-      'a day that ended before a claim is lost',
-    ],
-    ['counts.is_left = true\n    return', 'counts.is_left = true', 'a job that a claim cannot put away is lost'],
     ['  cache.change_queue(q, queue_fields.counts, {})\n', '', 'today never ends'],
     [
       'cache.change_queue(q, queue_fields.earlier_counts, add_counts(queue_record.earlier_counts or {}, queue_record.counts))',

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeValue } from '../../src/core/codec/value.ts'
 import type { Op } from '../../src/core/run.ts'
-import { commit_verbs, enqueue } from '../../src/redis/scripts.generated.ts'
+import { commit, enqueue } from '../../src/redis/scripts.generated.ts'
 import { kind, rawCommand, startState } from '../kit/index.ts'
 import { createWorld, type Scripts, type World } from './direct.ts'
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => state.close())
 
 /** A script whose nth write that needs room is refused, in the vendor's words. */
-function refusing(name: 'commit_verbs' | 'enqueue', nth: number): Scripts {
+function refusing(name: 'commit' | 'enqueue', nth: number): Scripts {
   const text = `local real, left = redis, ${nth}
 local needs_room = { ZADD = 1, SADD = 1, HSET = 1, RPUSH = 1, MSET = 1, SET = 1, XADD = 1 }
 local redis = setmetatable({ call = function(verb, ...)
@@ -26,7 +26,7 @@ local redis = setmetatable({ call = function(verb, ...)
   end
   return real.call(verb, ...)
 end }, { __index = real })
-${{ commit_verbs, enqueue }[name].text}`
+${{ commit, enqueue }[name].text}`
   return new Map([[name, { text, sha: createHash('sha1').update(text).digest('hex') }]])
 }
 
@@ -61,7 +61,7 @@ async function commitRefused(nth: number): Promise<boolean> {
     { op: 'log', entry: encodeValue('said') },
   ]
   const outcome = await run.settled({ end: 'suspended', ops })
-  const broken = await createWorld(state.options, refusing('commit_verbs', nth), undefined, world.namespace)
+  const broken = await createWorld(state.options, refusing('commit', nth), undefined, world.namespace)
   const refused = await broken.store.commit({ queue: '', runs: [outcome] }).then(
     () => false,
     (error) => {

@@ -168,62 +168,6 @@ describe('enqueue', () => {
   })
 })
 
-describe('which of two scripts is asked to commit', () => {
-  /** A store, and the names of the scripts that it asks. */
-  function spied() {
-    const client = createClient(state.options)
-    const names: string[] = []
-    const evaluate: typeof client.evaluate = (script, ...given) => {
-      if (script.name.startsWith('commit')) names.push(script.name)
-      return client.evaluate(script, ...given)
-    }
-    return { names, store: createStore({ client: { ...client, evaluate }, namespace: `t${spaces}:` }) }
-  }
-  const ended = (token: string, words: string[] = [], end: 'completed' | 'failed' = 'completed') => ({
-    queue: '',
-    runs: [{ token, n: 0, end, words }],
-  })
-
-  test('the smaller one claims, and commits what only completed; all else is for the larger one', async () => {
-    await store.enqueue([job(), job(), job(), job(port)])
-    const { names, store: own } = spied()
-    const lane = { id: 'some', seq: 1 }
-    const { lent } = await own.commit({ queue: 'q', lane, claim: { max: 4, lease: 45_000, begun: 4 } })
-    expect(names.splice(0)).toEqual(['commit'])
-    const [first, second, third, fourth] = lent.map(({ document }) => document.token!)
-    const { answers } = await own.commit(ended(first!))
-    expect([answers, names.splice(0)]).toEqual([['completed'], ['commit']])
-    const said = await own.commit(ended(second!, ['result', '1']))
-    expect([said.answers, names.splice(0)]).toEqual([['completed'], ['commit_verbs']])
-    const failed = await own.commit(ended(third!, ['error', '{"message":"no"}'], 'failed'))
-    expect([failed.answers, names.splice(0)]).toEqual([['failed'], ['commit_verbs']])
-    const both = { queue: '', runs: [...ended(fourth!, ['set', 'x', '7']).runs, ...ended(first!).runs] }
-    expect([(await own.commit(both)).answers, names.splice(0)]).toEqual([['completed', 'completed'], ['commit_verbs']])
-    for (const more of [{ process: 'me' }, { waiter: { id: 'me', wait: 100 } }, { only: lent[0]!.id }])
-      await own.commit({ queue: 'q', claim: { max: 1, lease: 45_000, begun: 1, pull: true, ...more } })
-    expect(names).toEqual(['commit_verbs', 'commit_verbs', 'commit_verbs'])
-  })
-
-  test('with listeners the smaller one does nothing, and is skipped for a minute', async () => {
-    const id = await make()
-    const other = await make()
-    const { names, store: own } = spied()
-    const lane = (seq: number) => ({ id: 'some', seq })
-    const { lent } = await own.commit({ queue: 'q', lane: lane(1), claim: { max: 2, lease: 45_000, begun: 2 } })
-    expect(names.splice(0)).toEqual(['commit'])
-    const listener = await make({ in: { news: { channels: [`/sidejob/job/${id}`] } } })
-    const runs = ended(lent[0]!.document.token!).runs
-    const { answers, word } = await own.commit({ queue: 'q', lane: lane(2), runs })
-    expect([answers, word, names.splice(0)]).toEqual([['completed'], 'empty', ['commit', 'commit_verbs']])
-    const [heard] = await store.values(listener, 'in', 'news', 0, 9)
-    expect(heard).toContain('{"status":"completed"}')
-    await own.commit(ended(lent[1]!.document.token!))
-    expect(names).toEqual(['commit_verbs'])
-    expect((await document(other)).place).toBe('c')
-    expect((await store.verify()).faults).toEqual([])
-  })
-})
-
 describe('commit', () => {
   test('a claim lends by priority, then by age', async () => {
     await store.enqueue([job({ priority: 5 }), job(), job({ priority: -1 }), job()])

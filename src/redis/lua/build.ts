@@ -1,20 +1,8 @@
 // Settings of the build of the scripts (infra/lua-build).
 
 /**
- * `commit` is built twice. `commit_verbs` has everything; `commit` leaves out these modules and members, and `idle` ones do
- * nothing in it. `LIGHT` is true in it.
- */
-export const light = {
-  name: 'commit',
-  whole: 'commit_verbs',
-  without:
-    'run/ops run/ops/sayings port/write port/log.text run/finish.apply run/finish.checkpoint run/finish.fill_waiting run/finish.set_pause run/finish.settle run/slots.set_times run/retry.release run/retry.conflict run/retry.fail run/slots.pass run/packed.use_ports family/follow.begin run/claim.claim_one queue/processes queue/waiters.stand queue/moving queue/aging.go_on',
-  idle: 'run/finish.going_on queue/counts.closes_days queue/counts.keep_day job/ending.check_terminated queue/aging.go_on_at run/retry.lose run/retry.refused port/hints.hears port/hints.tell_status run/packed.is_heard',
-}
-
-/**
- * The functions that common calls use: enqueues, claims and commits of plain jobs. The other functions of these modules are
- * made apart from them, when one of those is needed. `npm run bench:scripts` shows what that gains.
+ * The functions that common calls use: enqueues, claims and commits of plain jobs. The build creates the other
+ * functions of these modules only when they are called. `npm run bench:scripts` shows the gain.
  */
 export const usual: Record<string, string> = {
   'job/create': 'claim_unique existing_job one unique_is',
@@ -28,7 +16,7 @@ export const usual: Record<string, string> = {
   'job/unique': 'free hold holder scope',
   'job/values': 'check has_room note of total',
   'limit/quota': 'check',
-  'port/hints': 'hears hears_all_jobs hears_anything hears_one_of known read_listened tell_status wanted',
+  'port/hints': 'hears hears_all_jobs hears_one_of known read_listened tell_status wanted',
   'port/log': 'end_entry',
   'port/record': 'note',
   'queue/bells': 'new_bell next_call ring ring_ready ring_timers',
@@ -67,6 +55,6 @@ export const usual: Record<string, string> = {
   'runtime/time': 'digits moment_of_sequence next_ticks sequence',
 }
 
-/** Names of fields of no record that scripts set by assignment, or that Redis sets. Constructors declare all further fields. */
+/** Names of fields of no record that scripts set by assignment, or that Redis sets. */
 export const scratch =
   'alias_names apart awaits catches_up context did err counted has_jobs liked limit_rows listens moves nothing ok room roots unique_for unique_how wait_for warning words slot_from text'

@@ -1,5 +1,3 @@
-// Runs: claiming, committing, and keeping the leases of those under way.
-
 import { isInternal } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
 import { readable } from '../../core/readable.ts'
@@ -62,63 +60,42 @@ function commitAnswer(reply: Reply<'committed'>, lent: ClaimedJob[], answers: st
   }
 }
 
-/**
- * The smaller of the two scripts suffices for this call: its runs completed and did nothing else, and its claim is
- * plain.
- */
-const isLight = (runs: readonly RunOutcome[], claim: CommitRequest['claim']): boolean =>
-  claim?.only === undefined &&
-  claim?.waiter === undefined &&
-  !claim?.process &&
-  runs.every(({ end, words }) => end === 'completed' && words.length === 0)
-
-/** Milliseconds for which the larger script is used after a caller was found to listen to job statuses. */
-const APART = 60_000
-
-/** Maximum number of jobs in progress whose API keys are remembered. */
+/** Maximum number of leased jobs whose API key is remembered. */
 const REMEMBERED = 1_000
 
 export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['change']) {
   const { client, keys, base, markedBy, ids, moments, vault } = parts
   const { evaluate } = client
   const fill = filling(parts, vault.show)
-  /** The API keys of jobs in progress that count for their limits, so that these limits are read in the same call. */
+  /** Quotas of leased jobs, to read them with the first command of a commit. */
   const quotas = new Lru<string, string[]>(REMEMBERED)
   const noteQuotas = (claimed: ClaimedJob[]): void => {
     for (const { id, document } of claimed)
       if (document.quotaBytes !== undefined) quotas.set(String(id), keys.quota(document.apiKey!))
   }
 
-  /** Most deployments have no such limits. Then no run is looked up. */
+  /** Most deployments have no such quotas. */
   const quotasOf = (runs: readonly RunOutcome[]): Set<string> =>
     new Set(quotas.size > 0 ? runs.flatMap(({ token }) => quotas.get(token.split('.', 1)[0]!) ?? []) : [])
 
-  let apartTill = 0
-
-  /** Calls the smallest script that suffices. Only Redis knows the listeners. */
-  async function asked(light: boolean, known: string[], args: CommitArgs, words: string[]) {
-    const script = light && Date.now() >= apartTill ? scripts.commit : scripts.commit_verbs
-    const reply = answerOf(await evaluate(script, known, args, words), 'committed')
-    if (reply.word === 'verbs') {
-      apartTill = Date.now() + APART
-      return asked(false, known, args, words)
-    }
-    for (const { job, what } of faultsOf(reply.faults, script))
+  async function asked(known: string[], args: CommitArgs, words: string[]) {
+    const reply = answerOf(await evaluate(scripts.commit, known, args, words), 'committed')
+    for (const { job, what } of faultsOf(reply.faults, scripts.commit))
       console.error(`sidejob: job ${job} met a fault in Redis: ${what}`)
     return reply
   }
 
   /** Repeats a claim that failed, so that only the faulty job leaves the queue. */
-  async function askedCarefully(light: boolean, known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
+  async function askedCarefully(known: string[], args: CommitArgs, words: string[], isClaim: boolean) {
     try {
-      return await asked(light, known, args, words)
+      return await asked(known, args, words)
     } catch (error) {
       if (!isClaim || !isInternal(error)) throw error
-      return asked(false, known, { ...args, careful: '1' }, words)
+      return asked(known, { ...args, careful: '1' }, words)
     }
   }
 
-  /** Applies runs and lends the next ones; see lib/run/finish.lua and lib/run/claim.lua. */
+  /** See lib/run/finish.lua and lib/run/claim.lua. */
   async function commit({ queue, runs = [], lane, claim, version = '' }: CommitRequest): Promise<CommitAnswer> {
     const sent = packedRuns(runs, lane !== undefined)
     const owners = sent.alone.map((run) => run.token.split('.', 1)[0]!)
@@ -138,7 +115,7 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     const args = { ...base(), ...marked, queue_name: queue, ...laneArgs(lane), ...claimArgs(claim), code: version }
     const words = [...listWords(patterns), ...listWords(tags), ...listWords(lane?.heard ?? []), ...sent.words()]
     const isClaim = claim !== undefined && runs.length === 0
-    const reply = await askedCarefully(isLight(runs, claim), known, args, words, isClaim)
+    const reply = await askedCarefully(known, args, words, isClaim)
     const { lent, withSide } = lentOfRows(reply.lent, vault)
     const answer = commitAnswer(reply, lent, sent.answers(reply.answers), vault)
     ids.saw(answer.lent)
@@ -182,22 +159,21 @@ export function createRuns(parts: Parts, change: ReturnType<typeof createJobs>['
     }
   }
 
-  /** New lease ends by token; null if the lease is lost. `own`: later renewals use this lease as well. */
+  /** Null for a lost lease. `own`: the run gets its own lease length. */
   const extend = async (...given: Parameters<typeof extension>) => (await extension(...given)).ends
 
-  /** Renews the leases of a lane. Returns the tokens of jobs that must end, and the tokens of lost leases. */
+  /** Returns tokens whose jobs must end, and lost tokens. */
   async function renew(queue: string, tokens: string[], lease: number, lane: string) {
     const { ends, ending } = await extension(queue, tokens, lease, { lane })
     return { ending, lost: tokens.filter((_, i) => ends[i] === null) }
   }
 
-  /** Renews the lease of a single run. Returns the signal for its process. */
   async function heartbeat(token: string, lease: number, progress?: string) {
     const { ends, signal } = await extension('', [token], lease, { progress })
     return { leaseUntil: ends[0] ?? null, ...(signal ? { signal } : {}) }
   }
 
-  /** The job that came leased with a call, if the call has the data to start it; otherwise the lane claims as usual. */
+  /** Empty if the lane has to ask. */
   function lentByCall(call: string): ClaimedJob[] {
     const [word, ...documents] = call.split('\t')
     if (word !== 'lent') return []

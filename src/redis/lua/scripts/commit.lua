@@ -1,10 +1,6 @@
 -- commit: Commits the runs of a lane, each on its own, then leases the next jobs to the lane. A claim is a commit
 -- without runs; a commit by token alone has no lane.
 --
--- The build makes two scripts of this file. `commit` has what most calls need: runs that only complete, claims of any
--- job, no listeners. `commit_verbs` has everything. If `commit` lacks something, it changes nothing and answers
--- `verbs`, and the caller sends the request to `commit_verbs`.
---
 -- keys: the queue, the lane, the jobs, the hints
 -- by: API, dispatcher
 -- reads: audience, channel, constraints, days, gone, hints, job, jobs, lane, limit, listened, processes, queue,
@@ -63,7 +59,6 @@ cache.makes_room = queue_name == internal.BULK
 for i = 1, count do runs[i] = finish.take_run(at, code) end
 -- Jobs on the wrong side or in an old order are moved in slices.
 local changing = queue_name ~= '' and (cache.queue(queue_name).moving or cache.queue(queue_name).reordering)
-if LIGHT and (changing or hints.hears_anything()) then return reply.committed { word = 'verbs' } end
 
 local function next_due()
   if queue_name == '' or cache.queue(queue_name).paused then return '' end
@@ -137,10 +132,6 @@ local function commit_all()
   return answers
 end
 local answers = commit_all()
--- Nothing was written so far.
-for i = 1, LIGHT and #runs or 0 do
-  if answers[i] == nil or counts.is_left then return reply.committed { word = 'verbs' } end
-end
 
 -- Pull workers have a record under a lane's name, but take no lane's place.
 local laned = lane ~= '' and place ~= 'p'
@@ -155,7 +146,6 @@ do
     or numbers.never) <= time.now then
     moved = due.timers(queue_name) + due.take_back(queue_name)
   end
-  if LIGHT and due.lost > 0 then return reply.committed { word = 'verbs' } end
   if claims and queue_record.limit_moments then moved = moved + limits.due(queue_name) end
   if claims and changing then moved = moved + moving.go_on(queue_name) + aging.go_on(queue_name) end
   work.conclude()

@@ -103,8 +103,6 @@ function hints.hears(channel)
   return next(read_listened().till) ~= nil and #hints.heard_at(hints.levels(channel)) > 0
 end
 
-function hints.hears_anything() return hints.wanted() or next(read_listened().till) ~= nil end
-
 function hints.hears_all_jobs() return hints.hears('/sidejob/job') end
 function hints.hears_job(id) return read_listened().has_jobs and listened.jobs[id] or false end
 function hints.hears_one_of(first, n)

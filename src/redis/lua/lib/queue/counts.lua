@@ -52,11 +52,6 @@ local function no_waits()
   return list
 end
 
-counts.is_left = false -- true if a past day was not stored
-
--- Returns whether this script can store a past day. Another one counts to that day and leaves it to the next.
-local function closes_days() return true end
-
 local function keep_day(q, queue_record)
   local key, field = ns .. 'days', numbers.int(queue_record.day)
   local text = cache.hget(key, field)
@@ -90,10 +85,6 @@ function counts.key(q, kind, moment, most) return ns .. 'counts:' .. q .. ':' ..
 
 local function turn(q, queue_record)
   local is_over = queue_record.day and queue_record.day ~= today and next(queue_record.counts)
-  if is_over and not closes_days() then
-    counts.is_left = true
-    return
-  end
   local hour = math.floor(minute / 60)
   cache.set_text(counts.key(q, 'm', minute, counts.MINUTES),
     counts.written_down(queue_record, minute, queue_record.minute_wait))

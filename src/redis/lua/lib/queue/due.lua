@@ -15,8 +15,6 @@ local time = require 'runtime/time'
 
 due.SLICE = 1000
 
-due.lost = 0
-
 local function members_due(q, index, field)
   local moment = cache.queue(q)[field]
   if not moment or moment > time.now then return {}, nil end
@@ -67,7 +65,6 @@ local function take_back_piece(key, member)
     return 1
   end
   local ids = pieces.ids(number, piece)
-  due.lost = due.lost + 1
   local is_whole = true
   for _, id in ipairs(ids) do
     local doc = cache.find(id)
@@ -85,7 +82,6 @@ local function take_back_job(key, id)
   elseif tonumber(doc.lease_until) > time.now then
     places.move(id, doc, PLACE.leased, tonumber(doc.lease_until))
   else
-    due.lost = due.lost + 1
     retry.lose(id, doc)
   end
   return 1

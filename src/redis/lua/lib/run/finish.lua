@@ -210,7 +210,6 @@ function finish.commit(run, lane)
     status = 'conflict'
   elseif not ok then
     status = retry.refused(run, status)
-    if not status then return nil end
   end
   if not doc.gone then return answered(run, doc, status) end
   if lane == '' then cache.set_expiring(erase.gone_key(run.token, run.n), status, erase.GONE) end
