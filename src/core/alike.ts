@@ -2,11 +2,7 @@
 
 import type * as z from 'zod'
 
-/**
- * Returns whether two objects have equal members, except for some.
- *
- * @example isAlikeBut(['args'], { class: 'zip', args: '1' }, { class: 'zip', args: '2' }) // true
- */
+/** @example isAlikeBut(['args'], { class: 'zip', args: '1' }, { class: 'zip', args: '2' }) // true */
 export function isAlikeBut<T extends object>(members: readonly (keyof T & string)[], one: T, other: T): boolean {
   let shared = 0
   for (const name in other) {
@@ -29,7 +25,7 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 /** Parses a value, or returns undefined to leave the error to the schema. */
 export type QuickParse = (value: unknown) => unknown
 
-/** Parsers that `check` asks before the schema itself, by schema. */
+/** Parsers that `check` asks before the schema itself. */
 export const quickParses = new WeakMap<z.ZodType, QuickParse>()
 
 type Likeness = {
@@ -37,14 +33,13 @@ type Likeness = {
   by: string
   /** Members that may differ: optional ones without a default. Checks of the whole object must not read them. */
   members: readonly string[]
-  /** Longest list. */
   most: number
 }
 
 type Example = { row: Row; parsed: Row; rest: Row }
 
 /**
- * A parser for lists of objects, most of which equal an earlier object except for some members: it checks only these.
+ * Parses lists of objects, most of which equal an earlier object except for some members: checks only these members.
  *
  * @example alike(jobInput, { by: 'class', members: ['args'], most: 1_000 })
  */
@@ -58,7 +53,6 @@ export function alike(item: z.ZodObject, { by, members, most }: Likeness): Quick
     return { row, parsed, rest }
   }
 
-  /** The parsed row, by an example that differs from it in `members` only. */
   function parseLike(row: Row, { row: like, parsed, rest }: Example): Row | undefined {
     const made = { ...rest }
     for (const [member, schema] of schemas) {

@@ -1,14 +1,14 @@
-// Token buckets: an average rate and a burst for each name, counted in this isolate alone.
+// Token buckets: an average rate and a burst for each name, counted in this isolate only.
 
 import { Lru } from './lru.ts'
 
-/** Rate per second, and burst. */
+/** Per second. */
 export type Pace = { rate: number; burst: number }
 
 type Bucket = { left: number; at: number }
 
 /**
- * Takes from the bucket of a name; answers 0, or the seconds until there is enough.
+ * Returns 0, or the seconds until there is enough.
  *
  * @example
  * const take = buckets(10_000, Date.now)

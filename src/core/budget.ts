@@ -1,4 +1,4 @@
-// One budget for everything that a script call carries: every list has its own limit, and this bounds the sum of them.
+// One budget for a script call: every list has its own limit, and this bounds their sum.
 
 import { SidejobError } from './errors.ts'
 import type { Op } from './run.ts'
@@ -19,7 +19,6 @@ export const parts = {
   ports: { weight: 2, name: 'ports' },
   filled: { weight: 5, name: 'ports with values' },
   values: { weight: 1, name: 'values' },
-  /** Values stored next to their job. */
   large: { weight: 4, name: 'values above 512 bytes' },
   spawns: { weight: 8, name: 'spawned jobs' },
   messages: { weight: 3, name: 'messages' },
@@ -38,7 +37,6 @@ export type Part = keyof typeof parts
 
 export type Sum = Map<Part, number>
 
-/** Units of one call. */
 export const BUDGET = 32_000
 
 /** @example add(sum, 'channels', 1_000) */
@@ -55,7 +53,10 @@ export function unitsOf(sum: Sum): number {
   return units
 }
 
-/** Why a call exceeds the budget: the part of it that costs most, and how many a call with the same proportions may have. */
+/**
+ * The error for a call that exceeds the budget: its most expensive part, and the maximum for a call with the same
+ * proportions.
+ */
 export function excessOf(sum: Sum): string | undefined {
   const units = unitsOf(sum)
   if (units <= BUDGET) return undefined
@@ -64,7 +65,6 @@ export function excessOf(sum: Sum): string | undefined {
   return `expected at most ${most} ${parts[part].name} in a call like this one, got ${n.toLocaleString('en')}. Divide the call`
 }
 
-/** Lists of a new job, or of a change of ports. */
 type Lists = {
   in?: Record<string, { channels?: readonly string[] }>
   out?: Record<string, { channels?: readonly string[] }>
@@ -72,7 +72,7 @@ type Lists = {
   aliases?: readonly string[]
 }
 
-/** Sums up the long lists of a job before they are sealed and put into words, which costs more than to count them. */
+/** Counts the long lists of a job before they are sealed and encoded, which costs more than counting. */
 export function addLists(sum: Sum, { in: ins = {}, out = {}, inputs, aliases }: Lists): void {
   for (const port in ins) add(sum, 'channels', ins[port]!.channels?.length ?? 0)
   for (const port in out) add(sum, 'names', out[port]!.channels?.length ?? 0)
@@ -80,7 +80,6 @@ export function addLists(sum: Sum, { in: ins = {}, out = {}, inputs, aliases }: 
   add(sum, 'aliases', aliases?.length ?? 0)
 }
 
-/** The same for what a run did. */
 export function sumOfLists(ops: readonly Op[]): Sum {
   const sum: Sum = new Map()
   for (const op of ops) {

@@ -1,7 +1,7 @@
-// Reads a body whole, but never more of it than is allowed.
+// Reads a body whole, up to a maximum size.
 
 type Bytes = ReadableStream<Uint8Array>
-/** `size`: how much it may take at once. Undefined at the end. */
+/** `size`: maximum bytes of the read. Undefined at the end. */
 type Reader = { read: (size: number) => Promise<Uint8Array | undefined>; cancel: () => Promise<void> }
 
 /** Size of the first read, doubled each time: most bodies are small, and each read of a stream has a cost. */
@@ -25,7 +25,6 @@ function readerOf(stream: Bytes): Reader {
   }
 }
 
-/** Size of the next read: the rest of the announced length, else growing sizes. */
 function asking(said: number): (size: number) => number {
   let ask = FIRST / 2
   return (size) => {
@@ -36,7 +35,7 @@ function asking(said: number): (size: number) => number {
 }
 
 /**
- * Reads a stream; returns undefined if it has more than `most` bytes. Then up to `readOn` bytes are read and discarded.
+ * Returns undefined if the stream has more than `most` bytes. Then up to `readOn` bytes are read and discarded.
  * `said` is the announced length, used only for the sizes of reads.
  */
 export async function readUpTo(

@@ -1,5 +1,3 @@
-// Callbacks about the end of a job, and their retries.
-
 import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, raw } from './codec/value.ts'
 import type { Retry } from './retry.ts'
@@ -7,7 +5,7 @@ import { iso } from './time.ts'
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000]
 
-/** Ten tries in about three days: at once, then after each of these. */
+/** Delays between ten attempts in about three days. */
 export const callbackDelays: readonly number[] = [
   5 * SECOND,
   5 * MINUTE,
@@ -20,10 +18,10 @@ export const callbackDelays: readonly number[] = [
   24 * HOUR,
 ]
 
-/** Callbacks are jobs of ours: of this class, in this queue. */
+/** Callbacks are internal jobs. */
 export const CALLBACKS = { queue: 'sidejob', class: 'callback' } as const
 
-/** The group of the callbacks to one host; no other group may be called so. */
+/** A group name that callers cannot use. */
 export const CALLBACK_GROUP = 'callback:'
 export const callbackGroup = (host: string): string => CALLBACK_GROUP + host
 export const isCallbackGroup = (id: string): boolean => id.startsWith(CALLBACK_GROUP)
@@ -35,14 +33,13 @@ export const callbackRetry = (delays: readonly number[] = callbackDelays): Retry
   backoff: { delays: [...delays], jitter: JITTER },
 })
 
-/** After how long a callback that was only ever kept back is given up. */
+/** Time after which a callback that only met an open breaker is given up. */
 export const patienceOf = (delays: readonly number[] = callbackDelays): number =>
   delays.reduce((sum, delay) => sum + delay, 0) * (1 + JITTER)
 
-/** One end of a job, as reported in a callback. */
 export type Ended = {
   job: number
-  /** Which of its ends: 1, 2, … */
+  /** Number of the end: 1, 2, … */
   end: number
   queue: string
   class: string
@@ -51,13 +48,13 @@ export type Ended = {
 } & ({ type: 'success'; result: Encoded } | { type: 'failure'; reason: string; message: string; error: Encoded | null })
 
 /**
- * The id under which a receiver knows it again: the same on every try. The moment is part of it, because an end that a
- * failover of Redis has lost leaves its number to another.
+ * The same on every attempt. The time is part of it, because the number of an end that a failover of Redis has lost
+ * is used again.
  */
 export const webhookId = ({ job, end, finishedAt }: Ended): string => `end_${job}_${end}_${finishedAt.toString(36)}`
 
 /**
- * The usual body: who ended, and the result as `GET …/result` gives it. The same text on every try.
+ * The default body, with the result of `GET …/result`. The same text on every attempt.
  *
  * @example envelope(ended) // '{"id":7,…,"status":"completed","type":"success","finishedAt":"…","result":144}'
  */
@@ -69,5 +66,5 @@ export function envelope(ended: Ended): string {
   return writeJson({ ...head, reason, message, error: error === null ? null : raw(error) })
 }
 
-/** A payload as a Kafka REST proxy takes it. */
+/** The format of a Kafka REST proxy. */
 export const kafkaBody = (payload: string): string => `{"records":[{"value":${payload}}]}`

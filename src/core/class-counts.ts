@@ -1,9 +1,9 @@
-// Counts by class, read from the texts written by lib/queue/class_counts.lua.
+// Reads the texts of lib/queue/class_counts.lua.
 
 import { type Counted, counted } from './series.ts'
 import { waitBelow } from './waits.ts'
 
-/** The upper ends of the buckets, in milliseconds; the last has none. lib/queue/class_counts.lua counts by the same. */
+/** Upper ends of the buckets in milliseconds, as in lib/queue/class_counts.lua; the last bucket has none. */
 export const classEnds = [
   10,
   30,
@@ -19,7 +19,7 @@ export const classEnds = [
   Number.POSITIVE_INFINITY,
 ] as const
 
-/** Waiting or running times in milliseconds: the mean, and the bucket ends below which half and 95 % are. */
+/** Milliseconds: the mean, and the bucket ends of the median and of 95 %. */
 export type Spread = { mean: number; p50: number; p95: number; buckets: number[] }
 
 /**
@@ -47,7 +47,6 @@ const linesOf = (text: string): [name: string, numbers: number[]][] =>
 
 type Sums = ReadonlyMap<string, readonly number[]>
 
-/** Sums of the stored counts of a day, by class name. */
 function sumsOf(texts: readonly string[], day: number): Sums {
   const sums = new Map<string, number[]>()
   for (const text of texts.filter((text) => text.startsWith(`${day}\n`)))
@@ -63,7 +62,7 @@ export type ClassHour = { at: number } & Counted
 
 const HOUR = 3_600_000
 
-/** A text as it was at the first count of an hour, which stands before it. */
+/** A copy of the text at the first count of an hour. */
 function markOf(mark: string, day: number): { hour: number; sums: Sums } {
   const end = mark.indexOf('\n')
   return { hour: Number(mark.slice(0, end)), sums: sumsOf([mark.slice(end + 1)], day) }

@@ -1,4 +1,4 @@
-// The record, in a job's error, of a function that asked for other steps and waits than its job keeps.
+// The error of a function that requested other steps and waits than its job has stored.
 
 /**
  * `asked` is null if the function returned without asking for what the job keeps. `longer`: milliseconds that the
@@ -6,7 +6,7 @@
  */
 export type CodeChange = { kept: string; asked: string | null; longer?: number }
 
-/** The code change that an error reports; undefined if it is another error. */
+/** Undefined for another error. */
 export function codeChangeIn(error: string | null): (CodeChange & { message: string }) | undefined {
   if (!error?.includes('"codeChange"')) return undefined
   const { message = '', detail } = JSON.parse(error) as { message?: string; detail?: { codeChange?: CodeChange } }

@@ -7,7 +7,7 @@ import { duration, label } from './schemas.ts'
 
 const scalar = z.union([z.string().max(1_000), z.number(), z.boolean(), z.null()])
 
-/** Condition on a value in the args; a plain value means equal. */
+/** A plain value means equal. */
 const condition = z.union([
   scalar,
   z.strictObject({ equals: scalar }),
@@ -27,17 +27,16 @@ export const constraint = z.strictObject({
   }),
   concurrency: z.int().min(1).max(1_000_000).optional(),
   rate: z.strictObject({ limit: z.int().min(1).max(1_000_000), period: duration.refine((ms) => ms > 0) }).optional(),
-  /** A path into the args: each value there has a limit of its own. */
+  /** A path into the args: each value there has its own limit. */
   groupBy: z.string().min(1).max(255).optional(),
 })
 
 export type Constraint = z.output<typeof constraint>
 type Condition = z.output<typeof condition>
 
-/** The parts of a job that a matcher reads. */
 export type Matched = { queue: string; class: string; args: unknown }
 
-/** The value at `a.b.0`; undefined if it is missing. */
+/** Undefined if it is missing. */
 export function atPath(value: unknown, path: string): unknown {
   let here = value
   for (const step of path.split('.')) {
@@ -58,31 +57,26 @@ function fits(value: unknown, condition: Condition): boolean {
   return inRange(value, condition.min, condition.max)
 }
 
-/**
- * Returns whether a constraint matches a job.
- *
- * @example isAbout({ match: { class: 'download', args: { host: 'a.com' } } }, job)
- */
+/** @example isAbout({ match: { class: 'download', args: { host: 'a.com' } } }, job) */
 export const isAbout = ({ match }: Constraint, job: Matched): boolean =>
   (match.queue === undefined || fitsGlob(match.queue, job.queue)) &&
   (match.class === undefined || fitsGlob(match.class, job.class)) &&
   Object.entries(match.args ?? {}).every(([path, condition]) => fits(atPath(job.args, path), condition))
 
-/** The limit that a constraint puts a job under: `constraint:<name>`, or one for each value of `groupBy`. */
+/** `constraint:<name>`, or one limit for each value of `groupBy`. */
 export function limitKeyOf(name: string, { groupBy }: Constraint, job: Matched): string {
   if (groupBy === undefined) return `constraint:${name}`
   return `constraint:${name}:${JSON.stringify(atPath(job.args, groupBy) ?? null)}`
 }
 
-/** Returns true for a limit of this constraint. @example isLimitOf('hosts', 'constraint:hosts:"a.com"') // true */
+/** @example isLimitOf('hosts', 'constraint:hosts:"a.com"') // true */
 export const isLimitOf = (name: string, key: string): boolean =>
   key === `constraint:${name}` || key.startsWith(`constraint:${name}:`)
 
 const GROUP = 'group:'
 
-/** The limit of a group. */
 export const groupKey = (id: string): string => `${GROUP}${id}`
 
-/** The group whose limit this is; undefined for any other limit. @example groupIdOf('group:shop') // 'shop' */
+/** Undefined for any other limit. @example groupIdOf('group:shop') // 'shop' */
 export const groupIdOf = (key: string): string | undefined =>
   key.startsWith(GROUP) ? key.slice(GROUP.length) : undefined

@@ -1,20 +1,17 @@
-// Cost of a job: number and duration of its runs, valued at the prices of a deployment.
+// Cost of a job: number and duration of its runs, at the prices of a deployment.
 
 import { SidejobError } from './errors.ts'
 
-/** Price of a run, and of a second of a run, in any currency. */
+/** In any currency. */
 export type Prices = { run: number; second: number }
 
-/**
- * Number of runs, and their total milliseconds; `commits` is null if the recorded runs lack it; `whole` is true if no
- * run is missing.
- */
+/** Milliseconds; `commits` is null if the recorded runs lack it; `whole` is true if no run is missing. */
 export type Spent = { runs: number; took: number; commits: number | null; whole: boolean }
 
 const expected = 'expected prices of a run and of a second of it, such as "run=0.00002,second=0.00001"'
 
 /**
- * Parses the prices of a setting; omitted prices are zero.
+ * Omitted prices are zero.
  *
  * @example readPrices('run=0.00002, second=0.00001') // { run: 0.00002, second: 0.00001 }
  */

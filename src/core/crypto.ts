@@ -1,4 +1,4 @@
-// API keys: made at random, kept as hashes, compared in constant time.
+// API keys: random, stored as hashes, compared in constant time.
 
 const encoder = new TextEncoder()
 
@@ -12,7 +12,7 @@ export const hashOfBytes = async (bytes: Uint8Array): Promise<string> =>
 /** @example await hashOf('sj_…') // 64 hexadecimal digits */
 export const hashOf = (text: string): Promise<string> => hashOfBytes(encoder.encode(text))
 
-/** Compares two hashes without telling by its time where they differ. */
+/** Compares in constant time. */
 export function sameHash(a: string, b: string): boolean {
   let difference = a.length ^ b.length
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i % Math.max(1, b.length))
@@ -26,20 +26,20 @@ async function hmac(secret: string, text: string): Promise<string> {
 }
 
 /**
- * Proves that the holder of the API key with this hash may ask for an address until a moment. The secret is the deployment's:
- * Redis and exports have the hash.
+ * Proves that the holder of the API key with this hash may request an address until a time. The secret belongs to the
+ * deployment, because Redis and exports have the hash.
  */
 export const proofOf = async (secret: string, hash: string, path: string, until: number): Promise<string> =>
   hmac(await hmac(secret, `tokens of ${hash}`), `GET ${path} until ${until}`)
 
-/** The API key of a call that may come again: the same while the chance that was kept with its answer is. */
+/** A repeated call gets the same API key, which depends on a stored random text. */
 export const keyFrom = async (secret: string, chance: string, tenant?: string): Promise<string> =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${(await hmac(secret, `API key ${chance}`)).slice(0, 44)}`
 
-/** A new API key; a tenant's key contains its name. */
+/** A tenant's key contains its name. */
 export const newKey = (tenant?: string): string =>
   `sj_${tenant === undefined ? '' : `${tenant}_`}${hex(crypto.getRandomValues(new Uint8Array(22)))}`
 
-/** A random session name; a tenant's session contains its name. */
+/** A tenant's session contains its name. */
 export const sessionName = (tenant?: string): string =>
   `${tenant === undefined ? '' : `${tenant}~`}${hex(crypto.getRandomValues(new Uint8Array(32)))}`

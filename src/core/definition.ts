@@ -1,4 +1,4 @@
-// Checks the definitions of workers as HTTP checks registrations, when they are defined.
+// Checks definitions of workers with the rules of HTTP registrations.
 
 import * as z from 'zod'
 import { SidejobError } from './errors.ts'
@@ -10,7 +10,7 @@ import { type RetryOptions, type Worker, workerDefaults } from './worker.ts'
 
 const refused = (message: string, cause?: unknown) => new SidejobError('BAD_REQUEST', message, { cause })
 
-/** Names a definition in an error by its class, or by its place in the list if it has no class. */
+/** The class, or the position in the list if it is missing. */
 function nameOf(worker: unknown, place: string): string {
   const { queue = workerDefaults.queue, class: name } = (worker ?? {}) as Partial<Worker>
   return typeof name === 'string' ? `class ${name} of queue ${String(queue)}` : place
@@ -47,7 +47,6 @@ export function readWorker(worker: Worker, place = 'the definition'): CodeWorker
   }
 }
 
-/** The retry policy of a deployment, with its durations in milliseconds. */
 export const readRetry = (retry: RetryOptions): Retry => check(z.strictObject({ retry: codeRetry }), { retry }).retry
 
 /** @throws BAD_REQUEST if a definition is wrong, or if two have the same queue and class. */

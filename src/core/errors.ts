@@ -1,4 +1,4 @@
-// Every error code, with its HTTP status: the one list that scripts, engine, routes and docs share.
+// Every error code with its HTTP status, for scripts, engine, routes and docs.
 
 export const codes = {
   BAD_REQUEST: 400,
@@ -25,7 +25,7 @@ export const codes = {
 
 export type Code = keyof typeof codes
 
-/** Errors of the environment: they never fail a run. */
+/** They never fail a run. */
 const outages: ReadonlySet<Code> = new Set<Code>(['MISCONFIGURED', 'UNAVAILABLE', 'FULL'])
 
 export const isFull = (error: unknown): boolean => error instanceof SidejobError && error.code === 'FULL'
@@ -38,16 +38,14 @@ export const isUnreadable = (error: unknown): boolean => error instanceof Sidejo
 export const isOutage = (error: unknown): boolean => error instanceof SidejobError && outages.has(error.code)
 
 export type ErrorDetail = {
-  /** Path of the invalid field in the input. */
   path?: (string | number)[]
-  /** Seconds after which trying again makes sense. */
+  /** Seconds. */
   retryAfter?: number
   cause?: unknown
 }
 
 /**
- * The only error class that callers see: a code from the table, and a sentence with the expected and the received
- * value.
+ * The only error class that callers see. The message has the expected and the received value.
  *
  * @example throw new SidejobError('NOT_FOUND', 'job 7 does not exist')
  */
@@ -70,9 +68,10 @@ export class SidejobError extends Error {
 }
 
 /**
- * The body of an error response. `base` is the public URL of the deployment, which serves a page about every code.
+ * `base` is the public URL of the deployment, which serves a page about every code.
  *
- * @example errorBody(new SidejobError('TOO_LARGE', '…'), 'https://jobs.example.com').error.doc_url // 'https://jobs.example.com/docs/errors#TOO_LARGE'
+ * @example errorBody(new SidejobError('TOO_LARGE', '…'), 'https://jobs.example.com').error.doc_url //
+ * 'https://jobs.example.com/docs/errors#TOO_LARGE'
  */
 export const errorBody = ({ code, message, path, retryAfter }: SidejobError, base = '') => ({
   error: { code, message, path, retryAfter, doc_url: `${base}/docs/errors#${code}` },

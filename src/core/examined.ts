@@ -1,25 +1,23 @@
-// Findings of the doctor by slice, so that a look at one slice does not affect the rest.
+// Findings of the doctor by slice, so that a check of one slice does not affect the rest.
 
 import * as z from 'zod'
 import { type FaultKind, faultKinds } from './faults.ts'
 import { moment } from './schemas/values.ts'
 
-/** Faults of a slice by kind, and the time since which each look found one. */
+/** `since`: when the first of consecutive checks with faults was made. */
 type Slice = { at: number; since: number; faults: Partial<Record<FaultKind, number>> }
 
-/** `begun`: when it was last looked at from the beginning; `ended`: when it was looked at to the end, if that came after. */
+/** `begun`: start of the last pass; `ended`: end of the last complete pass since then. */
 export type Examined = { begun: number; ended: number | null; at: number; slices: Record<string, Slice> }
 
-/** Maximum number of recorded slices, enough to report faults. */
 const MOST = 20
 
-/** A slice that was looked at: `isLast` where no other comes after it. */
 export type Look = { cursor: string; isFirst: boolean; isLast: boolean; faults: readonly { kind: FaultKind }[] }
 
 const countsOf = (faults: Look['faults']): Slice['faults'] =>
   Object.fromEntries([...Map.groupBy(faults, ({ kind }) => kind)].map(([kind, found]) => [kind, found.length]))
 
-/** Replaces the findings of one slice; a clean slice is removed. */
+/** A clean slice is removed. */
 function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: number): Examined['slices'] {
   const { [cursor]: was, ...others } = slices
   if (faults.length === 0 || Object.keys(others).length >= MOST) return others
@@ -27,10 +25,10 @@ function withSlice(slices: Examined['slices'], { cursor, faults }: Look, now: nu
 }
 
 /**
- * Findings after a look at a slice; undefined if nothing changed. A full pass removes findings of slices that no longer
- * exist.
+ * Undefined if nothing changed. A full pass removes findings of slices that no longer exist.
  *
- * @example afterLook(null, { cursor: '10', isFirst: true, isLast: false, faults: [] }, now) // { begun: now, ended: null, at: now, slices: {} }
+ * @example afterLook(null, { cursor: '10', isFirst: true, isLast: false, faults: [] }, now) // { begun: now, ended:
+ * null, at: now, slices: {} }
  */
 export function afterLook(before: Examined | null, look: Look, now: number): Examined | undefined {
   const was = before ?? { begun: now, ended: null, at: now, slices: {} }
@@ -59,7 +57,7 @@ export const examined = z.object({
 
 export type ExaminedView = z.infer<typeof examined>
 
-/** The sum over all slices. @example examinedView(known).faults // { job: 2, queue: 1 } */
+/** @example examinedView(known).faults // { job: 2, queue: 1 } */
 export function examinedView({ ended, at, slices }: Examined): ExaminedView {
   const faults: ExaminedView['faults'] = {}
   const found = Object.entries(slices)

@@ -1,4 +1,4 @@
-// The place where a test puts a fake of sidejob, and where a Worker looks for it.
+// A test installs a fake of sidejob here, and a Worker uses it.
 
 import type { Worker } from './worker.ts'
 
@@ -9,7 +9,7 @@ const here = globalThis as { [PLACE]?: Fake }
 
 export const fakeInPlace = (): Fake | undefined => here[PLACE]
 
-/** Puts a fake in place; undefined removes it. */
+/** Undefined removes the fake. */
 export function placeFake(fake: Fake | undefined): void {
   if (fake) here[PLACE] = fake
   else delete here[PLACE]

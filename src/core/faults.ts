@@ -1,4 +1,4 @@
-// Addresses of the doctor's findings: in the API, and on pages for people.
+// Addresses of the doctor's findings in the API and the dashboard.
 
 import { groupIdOf } from './constraint.ts'
 
@@ -20,7 +20,7 @@ type Places = { api: (who: string) => string; page: (who: string) => string }
 
 const inPath = encodeURIComponent
 
-/** The limit of a group is shown on the page of the group. */
+/** The page of a group shows its limit. */
 const limitPage = (key: string): string => {
   const group = groupIdOf(key)
   return group === undefined ? `/limits?open=${inPath(key)}` : `/groups/${inPath(group)}`
@@ -44,5 +44,4 @@ type Found = { kind: FaultKind; who: string }
 /** @example linkOf({ kind: 'queue', who: 'mail' }) // '/v1/queues/mail' */
 export const linkOf = ({ kind, who }: Found): string => places[kind].api(who)
 
-/** The same among the pages, below their base. */
 export const pageOf = ({ kind, who }: Found): string => places[kind].page(who)

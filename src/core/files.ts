@@ -1,5 +1,3 @@
-// Stored files: their storage, their names, and ranges.
-
 export type Stored = {
   size: number
   type?: string
@@ -11,7 +9,7 @@ export type Stored = {
 
 export type StoreOptions = { type?: string; metadata?: Record<string, string> }
 
-/** A file that comes in pieces. All but the last must have the same size, at least 5 MiB. */
+/** All parts but the last must have the same size, at least 5 MiB. */
 export type Upload = {
   /** The bytes may be overwritten once this has resolved. */
   part: (n: number, bytes: Uint8Array) => Promise<void>
@@ -24,12 +22,12 @@ export type Sink = {
   upload: (key: string, options: StoreOptions) => Promise<Upload>
 }
 
-/** Storage for files: R2, or any compatible implementation. */
+/** R2, or a compatible implementation. */
 export type Bucket = Sink & {
   head: (key: string) => Promise<Stored | null>
   get: (key: string, range?: Range) => Promise<(Stored & { body: ReadableStream<Uint8Array> }) | null>
   delete: (key: string) => Promise<void>
-  /** Lists a page of files, ordered by key, with an optional prefix. */
+  /** Ordered by key. */
   list: (page: { limit: number; cursor?: string; prefix?: string }) => Promise<{ objects: Kept[]; cursor?: string }>
 }
 
@@ -37,15 +35,14 @@ export type Kept = Pick<Stored, 'size' | 'storedAt' | 'type'> & { key: string }
 
 export type Range = { offset: number; length: number }
 
-/** The files of a deployment, by their ids. */
 export type Files = {
   bucket: Bucket
   /**
-   * The id of the file that a job stores; it contains a proof that we issued it, and the time of the request: after a
-   * restore from older data, the number may belong to another job.
+   * The id contains a proof that we issued it, and the time of the request: after a restore from older data, the
+   * number may belong to another job.
    */
   idOf: (job: number, askedAt?: number) => Promise<string>
-  /** The number in an id, or undefined when that shows that we did not give it. */
+  /** Undefined if we did not issue the id. */
   jobOf: (id: string) => Promise<number | undefined>
   /**
    * Signs an address that is valid for `length` milliseconds; with `since`, for up to twice that time, and with the
@@ -55,11 +52,11 @@ export type Files = {
   verify: (id: string, signed: { expires?: string; signature?: string }) => Promise<boolean>
 }
 
-/** The key under which a file lies: a folder of the first three characters, then the id. */
+/** A folder of the first three characters, then the id. */
 export const keyOf = (id: string): string => `${id.slice(0, 3)}/${id}`
 
-// 84 bits in 14 characters: 34 of proof in front, so that names spread and cannot be guessed, then 50 of the number. The
-// first 10 prove the number, so that most guesses are looked up nowhere; the other 24 also hold the moment.
+// 84 bits in 14 characters: 34 of proof first, so that names spread and cannot be guessed, then 50 of the number. The
+// first 10 prove the number, so that most guesses need no lookup; the other 24 also depend on the time.
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 const NUMBER = 50n
 const MAC = 34n
@@ -81,27 +78,26 @@ export function fileId(job: number, mac: Uint8Array, lasting = mac): string {
   return id
 }
 
-/** The time in the id of a job's file: when Downloader's API issued the id, else when the job was created. */
+/** The request of Downloader's API, otherwise the creation of the job. */
 export const askedAtOf = ({ createdAt }: { createdAt: Date | number }, { askedAt }: { askedAt?: number }): number =>
   askedAt ?? Number(createdAt)
 
 const bitsOf = (id: string): bigint =>
   [...id].reduce((sum, character) => (sum << 6n) | BigInt(alphabet.indexOf(character)), 0n)
 
-/** Reads the number; whether the id is one of ours shows when it is written again. */
+/** The caller encodes the number again to verify the id. */
 export function numberIn(id: string): number | undefined {
   if (!/^[\w-]{14}$/.test(id)) return undefined
   const job = Number(bitsOf(id) & ((1n << NUMBER) - 1n))
   return job > 0 ? job : undefined
 }
 
-/** Two ids of the same number, the same secret, and maybe two moments. */
+/** True for two ids of the same number and secret; the times may differ. */
 export const isKindred = (one: string, other: string): boolean =>
   bitsOf(one) >> (NUMBER + LASTING) === bitsOf(other) >> (NUMBER + LASTING) && numberIn(one) === numberIn(other)
 
 /**
- * Which bytes a Range header asks for: undefined for the whole file, which is also the answer to forms that we do not
- * speak; null when there are none such.
+ * Bytes requested by a Range header: undefined for the whole file and for unsupported forms; null if no byte matches.
  *
  * @example rangeOf('bytes=10-', 100) // { offset: 10, length: 90 }
  */
@@ -115,18 +111,16 @@ export function rangeOf(header: string | null, size: number): Range | null | und
   return offset >= size || length < 1 ? null : { offset, length }
 }
 
-/** The id in the key of a file; undefined for other objects, because the bucket also contains records about files. */
+/** Undefined for other objects, because the bucket also contains records about files. */
 export const idIn = (key: string): string | undefined => /^([\w-]{3})\/(\1[\w-]{11})$/.exec(key)?.[2]
 
-/** Resources of a deployment for downloads. */
 export type Downloads = {
   files: Files
-  /** Hosts inside our own network that may be asked. */
+  /** Allowed hosts inside our own network. */
   allowHosts: readonly string[]
   /** Base of public addresses, `<base>/<folder>/<id>`; without it, files need signed addresses. */
   base?: string
-  /** For how long after its callback was delivered a file is kept, in milliseconds. */
+  /** Milliseconds after the delivery of the callback. */
   keep: number
-  /** A Kafka REST proxy. */
   kafka?: string
 }

@@ -1,18 +1,15 @@
-// Errors by kind: what two failures of the same cause have in common, whichever job, number or file they name.
+// Groups errors by kind: failures of the same cause, whichever job, number or file they name.
 
-/** A recorded error: its message and optional stack. */
 export type Failure = { message?: unknown; stack?: unknown }
 
 export type Kind = {
-  /** Short, and the same wherever it is computed. */
   fingerprint: string
-  /** The message without what differs from job to job. */
+  /** Without parts that vary between jobs. */
   message: string
-  /** The innermost function of the stack that is not a library's: its name and file, without the line. */
+  /** Name and file of the innermost own function, without the line. */
   frame: string | null
 }
 
-/** Maximum characters of a message used for its kind. */
 const LONGEST = 1_000
 
 /** Parts that vary between failures, the longest first. */
@@ -35,16 +32,12 @@ const FOREIGN = /node_modules|^node:|<anonymous>|native|^library$/
 
 const partsOf = (line: string): string[] => FRAME.exec(line.slice(0, 500)) ?? []
 
-/**
- * Returns whether a line of a stack is a frame of a library or of the runtime. @example isForeign(' at f (node:net:1:2)') //
- * true
- */
+/** @example isForeign(' at f (node:net:1:2)') // true */
 export function isForeign(line: string): boolean {
   const [, , file] = partsOf(line)
   return file !== undefined && FOREIGN.test(file)
 }
 
-/** The innermost frame of our own. */
 function frameOf(stack: string): string | null {
   for (const line of stack.split('\n', 50)) {
     const [, name, file] = partsOf(line)
@@ -63,9 +56,8 @@ function hashOf(text: string): string {
 }
 
 /**
- * Which kind of error it is that a job of a class has failed with.
- *
- * @example kindOf('pay', { message: 'card 4242 declined' }).fingerprint === kindOf('pay', { message: 'card 17 declined' }).fingerprint
+ * @example kindOf('pay', { message: 'card 4242 declined' }).fingerprint === kindOf('pay', { message: 'card 17
+ * declined' }).fingerprint
  */
 export function kindOf(className: string, { message, stack }: Failure): Kind {
   const said = messageKind(typeof message === 'string' ? message : '')

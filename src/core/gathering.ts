@@ -1,42 +1,39 @@
 // Decides whether to wait briefly, so that one request serves several calls: if calls come close together, and while
 // waiting gathers some. A sequential caller also calls often, but waiting for it gathers nothing.
 
-/** Average interval in milliseconds below which calls count as frequent. */
 const OFTEN = 10
 /** Weight of the last interval. */
 const WEIGHT = 0.2
 /** Maximum weight of one interval, so that few calls after a pause end the gathering. */
 const LONGEST = 1_000
-/**
- * After this many moments without another call, one is skipped; after the next empty one two, then four, up to a
- * maximum.
- */
+/** Number of empty waits after which one is skipped; after the next empty one two, then four, up to a maximum. */
 const IN_VAIN = 2
 const LEFT_OUT = 64
 
 /**
- * @param ms how long a moment is
- * @param last when something came before, where that is known
- * @example const gathering = createGathering(6); gathering.note(elapsed()); await sleep(gathering.wait()); gathering.brought(others.length)
+ * @param ms length of a wait
+ * @param last time of the last call, if known
+ * @example const gathering = createGathering(6); gathering.note(elapsed()); await sleep(gathering.wait());
+ * gathering.brought(others.length)
  */
 export function createGathering(ms: number, last = Number.NEGATIVE_INFINITY) {
   let interval = LONGEST
   let inVain = 0
   let leaveOut = 0
   return {
-    /** Something has come; several that come at once come closer together. */
+    /** Notes a call, or several at once. */
     note(at: number, several = 1): void {
       interval = Math.min((at - last) / Math.max(1, several), LONGEST) * WEIGHT + interval * (1 - WEIGHT)
       last = at
     },
-    /** For how long to wait this time, in milliseconds. */
+    /** Milliseconds. */
     wait(): number {
       if (interval >= OFTEN) return 0
       if (leaveOut === 0) return ms
       leaveOut--
       return 0
     },
-    /** Reports how many calls were gathered, in a moment or without one. */
+    /** Reports the number of gathered calls. */
     brought(more: number): void {
       inVain = more > 0 ? 0 : inVain + 1
       leaveOut = inVain < IN_VAIN ? 0 : Math.min(LEFT_OUT, 2 ** (inVain - IN_VAIN))

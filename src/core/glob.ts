@@ -1,6 +1,5 @@
-// Patterns with `*` and `?`, matched in steps of pattern × text: no pattern makes a match take longer than that.
+// Patterns with `*` and `?`, matched in at most pattern × text steps.
 
-/** One place of a pattern: which characters fit there, once or any number of times. */
 export type Step = { fits: (char: string) => boolean; many?: true }
 
 /** Maximum characters examined of a text. */
@@ -8,7 +7,6 @@ const MOST = 1_000
 
 const any = () => true
 
-/** Follows all ways through the pattern at once. */
 export function fitsSteps(steps: readonly Step[], text: string): boolean {
   let [here, next] = [new Uint8Array(steps.length + 1), new Uint8Array(steps.length + 1)]
   reach(steps, here, 0)

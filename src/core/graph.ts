@@ -17,7 +17,7 @@ const EDGES = 10_000
 const port = z.strictObject({
   default: closed.optional(),
   channels: channelNames.optional(),
-  /** Initial values, written once when the node or this list is new. */
+  /** Initial values of a new node or list. */
   init: values.optional(),
 })
 
@@ -54,7 +54,7 @@ type Shape = {
   outports: Record<string, { node: string }>
 }
 
-/** Every node that is named is there; otherwise the fault stands at the end that names it. */
+/** Every named node must exist; the fault names the end of the edge. */
 function checkEnds({ nodes, edges, inports, outports }: Shape, ctx: z.RefinementCtx): void {
   const check = (name: string, path: (string | number)[], whose: string) => {
     if (Object.hasOwn(nodes, name)) return
@@ -97,11 +97,9 @@ const inside = closedIn(graph)
 const outside = places(graph)
 
 /**
- * Reads a graph, or throws with the name of the invalid node or port.
- *
+ * @throws with the name of the invalid node or port
  * @example readGraph('{"nodes":{"a":{}}}') // throws: nodes.a.class: is missing
  */
 export const readGraph = (text: Encoded): Graph => check(graph, parseJson(encodedToJson(text), inside))
 
-/** A graph as text, its values as they came. */
 export const graphText = (graph: Graph): Encoded => writeJson(present(outside, graph)) as Encoded

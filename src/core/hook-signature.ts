@@ -4,7 +4,7 @@ import { fromBase64 } from './codec/base64.ts'
 import { hashOfBytes } from './crypto.ts'
 import { SidejobError } from './errors.ts'
 
-/** `standard`: Standard Webhooks; sidejob's own callbacks use it, too. */
+/** `standard`: Standard Webhooks, also used by sidejob's own callbacks. */
 export type Dialect = 'standard' | 'stripe' | 'github'
 
 type Signed = {
@@ -16,19 +16,19 @@ type Signed = {
   now: number
 }
 
-/** Claims of the headers. `prefix` is the signed text before the body. */
+/** `prefix` is the signed text before the body. */
 type Claim = { header: string; id?: string; prefix: string; signatures: Uint8Array[] }
 
-/** Seconds that a signed time may be before or after now. */
+/** Maximum difference between the signed time and now, in seconds. */
 const TOLERANCE = 300
-/** A sender has one signature for each secret in use; a rotation has two. */
+/** A sender has one signature for each secret; a rotation has two. */
 const MAX_SIGNATURES = 10
 
 const encoder = new TextEncoder()
 
 const unhex = (text: string): Uint8Array => Uint8Array.from(text.match(/../g)!, (pair) => Number.parseInt(pair, 16))
 
-/** Signatures of exactly 32 bytes, the first ten. */
+/** Only signatures of exactly 32 bytes. */
 const readSignatures = (texts: readonly string[], form: RegExp, read: (text: string) => Uint8Array): Uint8Array[] =>
   texts
     .filter((text) => form.test(text))
@@ -97,7 +97,6 @@ async function signatureOf(secret: Uint8Array, content: Uint8Array): Promise<Uin
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, content as BufferSource))
 }
 
-/** Compares in constant time. */
 const isSame = (a: Uint8Array, b: Uint8Array): boolean =>
   a.length === b.length && a.reduce((difference, byte, at) => difference | (byte ^ b[at]!), 0) === 0
 
@@ -110,9 +109,9 @@ function contentOf(prefix: string, body: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies the sender of a webhook. Reads the body only if the headers have an acceptable time and a signature of the right
- * form. Returns the body, and the id of the event if a signed part has one: for GitHub, which does not sign its delivery id,
- * that is the hash of the body.
+ * Reads the body only if the headers have an acceptable time and a signature of the right form. Returns the body, and
+ * the id of the event if a signed part has one: for GitHub, which does not sign its delivery id, that is the hash of
+ * the body.
  *
  * @example const { id, bytes } = await checkSignature('github', { headers, body, secrets: ['…'], now: Date.now() })
  */

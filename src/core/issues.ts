@@ -8,7 +8,7 @@ type Path = (string | number)[]
 type Issue = z.core.$ZodIssue
 
 /**
- * Parses an input inward, or throws BAD_REQUEST with the path of the first fault.
+ * Throws BAD_REQUEST with the path of the first fault.
  *
  * @example check(jobInput, { class: 7 }) // throws: class: expected a text, got 7
  */
@@ -21,7 +21,7 @@ export const check = <Schema extends z.ZodType>(schema: Schema, input: unknown):
 }
 
 /**
- * Faults of a value against a schema; undefined if it matches.
+ * Undefined if the value matches.
  *
  * @example faultOf(z.number(), 'x') // { path: [], message: 'expected a number, got "x"' }
  */
@@ -33,14 +33,11 @@ export const faultOf = (schema: z.ZodType, input: unknown): { path: Path; messag
   return { path: [...path, issue.keys[0]!], message: 'unknown member' }
 }
 
-/** Writes a path as code would: `in.left.channels[0]`. */
+/** As in code: `in.left.channels[0]`. */
 export const dotted = (path: Path): string =>
   path.map((step, i) => (typeof step === 'number' ? `[${step}]` : `${i ? '.' : ''}${step}`)).join('') || 'the body'
 
-/**
- * Fault with its path; the path is omitted for the whole value. @example faultText({ path: ['a'], message: 'is missing'
- * }) // 'a: is missing'
- */
+/** @example faultText({ path: ['a'], message: 'is missing' }) // 'a: is missing' */
 export const faultText = ({ path, message }: { path: Path; message: string }): string =>
   path.length > 0 ? `${dotted(path)}: ${message}` : message
 
@@ -80,7 +77,7 @@ const first = (issues: Issue[]): Issue => issues.find(({ code }) => code === 'un
 
 type Found = { issue: Issue; path: Path }
 
-// Selects the option of a union whose fault is deepest; if several are equally deep, none.
+// The option of a union with the deepest fault; none if several are equally deep.
 const innermost = (issue: Issue, above: Path): Found => {
   const path = [...above, ...(issue.path as Path)]
   if (issue.code !== 'invalid_union') return { issue, path }
@@ -90,7 +87,7 @@ const innermost = (issue: Issue, above: Path): Found => {
   return innermost(first(best[0]!), path)
 }
 
-// A fault of the whole option, not of something in it: another type, another word, no such form.
+// A fault of the whole option: another type, another word, no such form.
 const isOther = (issue: Issue): boolean => {
   if (issue.code === 'invalid_union' && 'note' in issue && issue.note === 'No matching discriminator') return true
   if (issue.path.length > 0) return false
@@ -126,7 +123,6 @@ const expected = (issue: z.core.$ZodRawIssue): string | undefined => {
   return undefined
 }
 
-/** The forms that a union takes, read from the first fault of each option. */
 const formsOf = (options: readonly Issue[][]): string[] => [
   ...new Set(options.flatMap((option) => formsOfOption(first(option)))),
 ]

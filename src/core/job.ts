@@ -4,7 +4,7 @@ export const statuses = ['queued', 'running', 'suspended', 'completed', 'failed'
 
 export type Status = (typeof statuses)[number]
 
-/** Every move a job can make, and what makes it: the facts of the rules make each of them, and no other; README draws them. */
+/** Every transition of a job and its cause. Tests make each of them and no other; README draws them. */
 export const transitions: Record<Status | 'new', Partial<Record<Status, string>>> = {
   new: {
     queued: 'enqueue',
@@ -48,14 +48,13 @@ export const transitions: Record<Status | 'new', Partial<Record<Status, string>>
   terminated: { queued: 'run with force' },
 }
 
-/** The statuses in which nothing more happens by itself. */
 export const ended: ReadonlySet<Status> = new Set(['completed', 'failed', 'terminated'])
 
 /** An id is an integer from 1, written without a sign or leading zeros: "1abc" and "01" are none. */
 export const isId = (text: string): boolean => /^[1-9][0-9]{0,15}$/.test(text)
 
-/** An alias begins with a letter, is at most 255 long and has no control characters. */
+/** At most 255 characters. */
 export const isAlias = (text: string): boolean => /^\p{L}[^\p{Cc}]{0,254}$/u.test(text)
 
-/** A port name is one or more of a-z, A-Z, 0-9 and _; `*` in a definition makes ports on the fly. */
+/** `*` in a definition creates ports on first use. */
 export const isPortName = (text: string): boolean => /^[a-zA-Z0-9_]{1,100}$/.test(text) && text !== '__proto__'

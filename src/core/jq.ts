@@ -1,4 +1,4 @@
-// JQ's words between master and worker: how a worker is called, and the result map that it answers.
+// JQ's protocol between master and worker.
 
 import * as z from 'zod'
 import { CLOSED, type Closed } from './codec/json.ts'
@@ -23,16 +23,15 @@ const ofFailure = z.object({
   message: z.string(),
 })
 
-/** Answer of a worker. Unknown members are ignored. */
+/** Unknown members are ignored. */
 export const resultMap = z.discriminatedUnion('type', [ofSuccess.extend(success), ofFailure.extend(failure)])
 
-/** The same as a short form of changes; omitted parts do nothing. */
+/** A short form; omitted parts do nothing. */
 export const shortForm = z.discriminatedUnion('type', [
   ofSuccess.partial().extend(success),
   ofFailure.partial().extend(failure),
 ])
 
-/** Call of a worker. */
 export const workerCall = z.object({
   id: z.string(),
   name: z.string(),
@@ -41,7 +40,7 @@ export const workerCall = z.object({
   timeout: z.number(),
 })
 
-/** The call of a worker, as MessagePack. The id is the same on every attempt. */
+/** The id is the same on every attempt. */
 export const callBody = ({ run, job }: Snapshot): Uint8Array =>
   writeMsgpack({
     id: String(job.id),
@@ -54,7 +53,7 @@ export const callBody = ({ run, job }: Snapshot): Uint8Array =>
 const closedMap: Closed = { result: CLOSED, error: CLOSED }
 
 /**
- * Reads a result map as the changes of a run; throws BAD_REQUEST if it is invalid.
+ * Throws BAD_REQUEST if the result map is invalid.
  *
  * @example readResultMap((closed) => parseMsgpack(bytes, closed)) // { end: 'completed', result: '~kQE=', … }
  */

@@ -1,26 +1,24 @@
 // All limits in one place.
 
-/** At the door, counted in each isolate. */
+/** Counted in each isolate. */
 export const doors = {
   /** Default of one API key; the burst is twice the rate. */
   requests: { rate: 1_000, burst: 2_000 },
-  /** Lookups for callers that turn out to be unknown, from one address or IPv6 /64. */
+  /** Lookups by unknown callers, from one address or IPv6 /64. */
   strangers: { rate: 0.5, burst: 30 },
-  /** Maximum number of counted keys and addresses. */
   remembered: 10_000,
   /** Bytes of a body that QStash signs. */
   signedBody: 65_536,
   /** Open streams and long polls: of one API key, and at the channel `/`. */
   listeners: { key: 500, root: 50 },
-  /** Lifetime of a stream, and interval of the checks of its key, in milliseconds. */
+  /** Milliseconds. */
   stream: { life: 3_600_000, beat: 15_000 },
 } as const
 
 /** Default quotas of an API key: its unfinished jobs, and their bytes. */
 export const quotas = { jobs: 250_000, bytes: 268_435_456 } as const
 
-// Every limit on input of callers: its number, its unit, and the behaviour beyond it. docs/limits.md is generated from
-// this.
+// docs/limits.md is generated from this table.
 
 export type Limit = { most: number; unit: string; of: string; above: string }
 

@@ -1,4 +1,4 @@
-// Merge patches (RFC 7396): given members replace old ones, and null removes them.
+// Merge patches (RFC 7396).
 
 type Tree = { [member: string]: unknown }
 
@@ -19,7 +19,7 @@ export function patched(of: Tree, patch: Tree): Tree {
   return Object.fromEntries(all)
 }
 
-/** Paths at which two trees differ. @example differing({ in: { a: 1 } }, { in: { a: 2 } }) // ['in.a'] */
+/** @example differing({ in: { a: 1 } }, { in: { a: 2 } }) // ['in.a'] */
 export function differing(one: Tree, other: Tree, above = ''): string[] {
   const names = new Set([...Object.keys(one), ...Object.keys(other)])
   return [...names].flatMap((name) => {

@@ -11,7 +11,7 @@ const unreadable = (text: string) => new SidejobError('BAD_REQUEST', `Invalid Mi
 const noSlash = (char: string) => char !== '/'
 const is = (wanted: string) => (char: string) => char === wanted
 
-/** `a-z0-9`, or with `!` in front everything but these. */
+/** `!` at the start negates the set. */
 function setOf(body: string, text: string): Step {
   const not = body.startsWith('!')
   const ranges = [...(not ? body.slice(1) : body).matchAll(/(.)-(.)|(.)/gsu)].map(
@@ -21,7 +21,7 @@ function setOf(body: string, text: string): Step {
   return { fits: (char) => ranges.some(([from, to]) => from <= char && char <= to) !== not }
 }
 
-/** `*` is any text but a slash, `**` any text, `?` one character, `[a-z]` and `[!a-z]` one of some. */
+/** `*` is any text without a slash, `**` any text, `?` one character, `[a-z]` and `[!a-z]` sets. */
 function globOf(text: string): Step[] {
   const steps: Step[] = []
   const small = text.toLowerCase()
@@ -51,16 +51,15 @@ function patternOf(entry: string): Pattern {
   return { text, not, globs: text.split('|').map((glob) => globOf(glob.trim())) }
 }
 
-/**
- * Reads patterns, or throws with the invalid one. Within an entry `|` means or: `image/png|image/jpeg`.
- */
+/** Throws for an invalid pattern. Within an entry `|` means or: `image/png|image/jpeg`. */
 export const mimePatterns = (list: string): Pattern[] =>
   list === '' ? [] : list.split(',').map((entry) => patternOf(entry.trim()))
 
 /**
- * Fault of a type, or undefined if it matches the patterns.
+ * Undefined if the type matches.
  *
- * @example mimeFault('!image/gif,image/*', 'image/gif') // 'Expected mime-type not to be (image/gif) found - (image/gif)'
+ * @example mimeFault('!image/gif,image/*', 'image/gif') // 'Expected mime-type not to be (image/gif) found -
+ * (image/gif)'
  */
 export function mimeFault(list: string, type: string): string | undefined {
   const wrong = mimePatterns(list).find(

@@ -1,10 +1,10 @@
-// Counts of the last ten minutes, as written by lib/runtime/minutes.lua.
+// Reads the counts of lib/runtime/minutes.lua.
 
 const MINUTE = 60_000
 const MINUTES = 10
 
 /**
- * Counts of ten minutes, the oldest first, from `minute:count:count …`.
+ * Oldest first.
  *
  * @example minutesOf('28333333:4:2', 28333334 * 60_000) // […, 2, 4, 0]
  */
@@ -15,7 +15,7 @@ export function minutesOf(counted: string | undefined, now: number): number[] {
 }
 
 /**
- * Count of the last sixty seconds: the current minute plus the matching share of the previous one.
+ * The last sixty seconds: the current minute plus the matching share of the previous one.
  *
  * @example rateOf([0, 0, 0, 0, 0, 0, 0, 0, 4, 1], 90_000) // 3
  */

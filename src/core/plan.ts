@@ -7,25 +7,22 @@ import type { Status } from './job.ts'
 import type { Op, PortOptions, PortRef, Wiring } from './run.ts'
 import { type End, endText, type GraphWire, wiresOf } from './wires.ts'
 
-/** A flow as it is. */
 export type FlowFacts = {
   id: number
   children: Record<string, { id: number; class: string; status: Status }>
-  /** Its own inputs: how many values wait, and whether there is a default. */
+  /** Number of waiting values, and whether there is a default. */
   inputs: Record<string, { size: number; default: boolean }>
-  /** The ports of its children with wires, values or a default, and its own inputs with wires. */
+  /** Wired inputs of the flow, and ports of its children with wires, values or a default. */
   wires: Wiring[]
-  /** Jobs that a graph adopts; null if a job does not exist. */
+  /** Null if a job does not exist. */
   jobs: Record<number, Adoptable | null>
 }
 
-/** A job that may become a node. */
 export type Adoptable = {
   queue: string
   class: string
   args: Encoded | null
   parent: number | null
-  /** Why it has failed, if it has. */
   error?: Encoded | null
 }
 
@@ -36,10 +33,10 @@ export type Plan = {
   start: string[]
   adopt: string[]
   stop: { node: string; job: number }[]
-  /** Nodes of another class, queue or arguments: a new job takes the place of the old one, and gets what waited for it. */
+  /** Nodes of another class, queue or arguments: a new job replaces the old one, and gets its waiting values. */
   replace: { node: string; job: number }[]
   wires: { added: string[]; removed: string[] }
-  /** Values without a reader: they stay in the ports of removed jobs, or of the flow. */
+  /** These values stay in the ports of removed jobs, or of the flow. */
   orphaned: Orphan[]
 }
 
@@ -52,7 +49,6 @@ const specsOf = (ports: Record<string, GraphPort> = {}): PortOptions =>
 const initsOf = (ports: Record<string, GraphPort> = {}): Record<string, Encoded[]> =>
   Object.fromEntries(Object.entries(ports).flatMap(([name, { init }]) => (init ? [[name, init]] : [])))
 
-/** The op that makes a node's job. */
 export function spawnOf(graph: Graph, name: string, inputs: Record<string, Encoded[]> = {}): Op {
   const { queue, class: className, args, inports, outports } = graph.nodes[name]!
   return {
@@ -72,7 +68,7 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 const isOther = (node: GraphNode, was: GraphNode): boolean =>
   node.class !== was.class || node.queue !== was.queue || node.args !== was.args
 
-/** The changed port specs; undefined for a removed port. */
+/** Undefined for a removed port. */
 function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOptions | undefined {
   const [now, before] = [specsOf(ports), specsOf(was)]
   const names = Object.keys({ ...before, ...now }).filter((name) => !isSame(now[name] ?? {}, own(before, name) ?? {}))
@@ -84,7 +80,7 @@ function changed(ports: GraphNode['inports'], was: GraphNode['inports']): PortOp
 const refused = (message: string, path: (string | number)[]) =>
   new SidejobError('REFUSED', `${path.join('.')}: ${message}`, { path })
 
-/** Checks that the job of a node exists, matches the node, and is free. */
+/** The job of a node must exist, match the node, and be free. */
 function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
   const id = node.init as number
   const path = ['nodes', name, 'init']
@@ -105,13 +101,11 @@ function checkAdoption(name: string, node: GraphNode, facts: FlowFacts): void {
       )
 }
 
-/** The jobs that a graph newly asks to adopt. */
 export const adoptions = (graph: Graph, before?: Graph): { node: string; job: number }[] =>
   Object.entries(graph.nodes)
     .filter(([name, { init }]) => typeof init === 'number' && own(before?.nodes ?? {}, name)?.init !== init)
     .map(([node, { init }]) => ({ node, job: init as number }))
 
-/** The current and the wanted state, side by side. */
 export function compare(graph: Graph, before: Graph | undefined, facts: FlowFacts) {
   const wasNode = (name: string) => own(before?.nodes ?? {}, name)
   const isReplaced = (name: string): boolean => {
@@ -132,14 +126,13 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
     gone,
     replaced,
     adopted,
-    /** The nodes whose jobs are there already. */
     running: new Set([...kept, ...adopted].map(({ node }) => node)),
     wires: wiresOf(graph),
     sources: [...Map.groupBy(wiresOf(graph), ({ from }) => endText(from)).values()],
     rowsOf: (name: string) => facts.wires.filter(({ child }) => child === name),
     rowOf: (child: string | undefined, dir: 'in' | 'out', port: string) =>
       facts.wires.find((row) => row.child === child && row.dir === dir && row.port === port),
-    /** First values of ports that had none in the graph before. */
+    /** First values of ports without earlier ones. */
     given(side: 'inports' | 'outports', name: string): Record<string, Encoded[]> {
       const was = isReplaced(name) ? {} : initsOf(wasNode(name)?.[side])
       return Object.fromEntries(Object.entries(initsOf(graph.nodes[name]![side])).filter(([port]) => !own(was, port)))
@@ -149,11 +142,10 @@ export function compare(graph: Graph, before: Graph | undefined, facts: FlowFact
 
 type Comparison = ReturnType<typeof compare>
 
-/** Returns whether a node starts without data. */
 const wantsStart = (init: GraphNode['init']): boolean =>
   init !== undefined && init !== null && init !== false && typeof init !== 'number'
 
-/** Returns whether the start of a wire has data, or will as soon as its node starts. */
+/** True if the start of a wire has data, or will have data when its node starts. */
 function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, port }: End): boolean {
   if (node === null) {
     const input = own(facts.inputs, port)
@@ -165,7 +157,7 @@ function hasData({ graph, facts, running, rowOf, given }: Comparison, { node, po
   return row !== undefined && (row.size > 0 || row.default)
 }
 
-/** Nodes that need a new job: nodes that start without data, and nodes that receive some. */
+/** Nodes that start without data, and nodes that receive data. */
 function startsOf(seen: Comparison): Set<string> {
   const { graph, wasNode, running, replaced, sources, given } = seen
   const start = new Set(replaced.map(({ node }) => node))
@@ -177,7 +169,7 @@ function startsOf(seen: Comparison): Set<string> {
     if (asks || [given('inports', name), given('outports', name)].some((ports) => Object.keys(ports).length))
       begin(name)
   }
-  // Data starts its targets, whose defaults may start theirs.
+  // Data starts its targets, whose defaults may start further nodes.
   for (let before = -1; before !== start.size; ) {
     before = start.size
     for (const wires of sources) {
@@ -194,7 +186,7 @@ const defaultsOf = (inports: Graph['inports']): Record<string, GraphPort> =>
     Object.entries(inports).map(([port, { default: value }]) => [port, value === undefined ? {} : { default: value }]),
   )
 
-/** Changes of the flow's own ports; an original default stays unless the graph sets one. */
+/** An original default stays unless the graph sets one. */
 function ownAmends({ graph, before, facts }: Comparison): Op[] {
   const was = Object.entries(defaultsOf(before?.inports ?? {})).filter(([port]) => own(graph.inports, port))
   const ports = Object.entries(changed(defaultsOf(graph.inports), Object.fromEntries(was)) ?? {}).filter(
@@ -203,7 +195,6 @@ function ownAmends({ graph, before, facts }: Comparison): Op[] {
   return ports.length ? [{ op: 'amend', in: Object.fromEntries(ports) }] : []
 }
 
-/** Changes of the ports of remaining nodes. */
 const amendsOf = (seen: Comparison): Op[] => [
   ...[...seen.running].flatMap((name): Op[] => {
     const was = own(seen.facts.children, name) && seen.wasNode(name)
@@ -215,7 +206,6 @@ const amendsOf = (seen: Comparison): Op[] => [
   ...ownAmends(seen),
 ]
 
-/** Returns whether waiting values move to the replacing job. */
 const isMoved = ({ wires, isReplaced }: Comparison, name: string, { dir, port }: Wiring): boolean =>
   isReplaced(name) && dir === 'in' && wires.some(({ to }) => to.node === name && to.port === port)
 
@@ -229,11 +219,10 @@ const movesOf = (seen: Comparison): Op[] =>
 
 const inOf = ({ node, port }: End): PortRef => (node === null ? { in: port } : { child: node, in: port })
 const outOf = ({ node, port }: End): PortRef => (node === null ? { out: port } : { child: node, out: port })
-/** The near end of a wire is an input of the flow or an output of a node, the far end the other way round. */
+/** The near end of a wire is an input of the flow or an output of a node; the far end is the opposite. */
 const nearEnd = (end: End): PortRef => (end.node === null ? inOf(end) : outOf(end))
 const farEnd = (end: End): PortRef => (end.node === null ? outOf(end) : inOf(end))
 
-/** Returns whether the wires already lead to the right place. */
 const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWire[]): boolean =>
   to !== 'call' &&
   to.length === wires.length &&
@@ -242,7 +231,7 @@ const isLaid = ({ facts, running }: Comparison, to: Wiring['to'], wires: GraphWi
     return to[i]!.job === job && to[i]!.port === port && to[i]!.dir === (node === null ? 'out' : 'in')
   })
 
-/** The wires of one port: to everybody, once all are there; till then the flow is called when something comes. */
+/** A port gets its wires when all targets exist; until then its values call the flow. */
 function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] {
   const { from } = wires[0]!
   const isUp = (node: string | null) => node === null || seen.running.has(node) || start.has(node)
@@ -258,7 +247,6 @@ function laysAt(seen: Comparison, start: Set<string>, wires: GraphWire[]): Op[] 
   return row?.to === 'call' ? [] : [{ op: 'wire', from: nearEnd(from), call: true }]
 }
 
-/** Ports whose wires the graph no longer has. */
 const looseIn = ({ facts, running, wires }: Comparison): Wiring[] =>
   facts.wires.filter(
     ({ child, dir, port, to }) =>
@@ -273,7 +261,7 @@ export const laysOf = (seen: Comparison, start: Set<string>): Op[] => [
   ...looseIn(seen).map(({ child, port }): Op => ({ op: 'wire', from: nearEnd({ node: child ?? null, port }), to: [] })),
 ]
 
-/** The first values that do not come with the making of a job. */
+/** First values that are not part of the creation of a job. */
 function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
   const write = (to: PortRef, values: Encoded[]): Op[] => (values.length ? [{ op: 'write', to, values }] : [])
   return Object.keys(graph.nodes).flatMap((child) => [
@@ -284,7 +272,6 @@ function writesOf({ graph, given }: Comparison, start: Set<string>): Op[] {
   ])
 }
 
-/** Values that stay in ports without a reader. */
 function orphansOf(seen: Comparison): Orphan[] {
   const { gone, replaced, facts, rowsOf } = seen
   const orphan = (node: string | null, job: number, { dir, port, size }: Wiring): Orphan[] =>
@@ -300,8 +287,8 @@ function orphansOf(seen: Comparison): Orphan[] {
 }
 
 /**
- * Computes the changes that make a flow match its graph. A node keeps its job, its values and its current defaults
- * while its class, queue and arguments stay; initial values (`init`) are given once.
+ * A node keeps its job, its values and its current defaults while its class, queue and arguments stay; initial values
+ * (`init`) are given once.
  *
  * @example planGraph(graph, before, facts).ops
  */

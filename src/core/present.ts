@@ -1,13 +1,12 @@
-// Converts results of the engine for output by their schema: closed values unchanged, times in ISO 8601.
+// Converts results of the engine by their schema: user values stay unchanged, times become ISO 8601.
 
 import { type Encoded, raw } from './codec/value.ts'
 import type { Places } from './schemas.ts'
 import { iso } from './time.ts'
 
 /**
- * Presents a tree for `writeJson` or `writeMsgpack`.
- *
- * @example present({ members: { createdAt: 'moment' } }, { createdAt: 0 }) // { createdAt: '1970-01-01T00:00:00.000Z' }
+ * @example present({ members: { createdAt: 'moment' } }, { createdAt: 0 }) // { createdAt: '1970-01-01T00:00:00.000Z'
+ * }
  */
 export const present = (place: Places | undefined, tree: unknown): unknown => {
   if (!place || tree === null || tree === undefined) return tree

@@ -1,9 +1,6 @@
-// Running processes as shown to callers, and the orders for them.
-
 import * as z from 'zod'
 import { jobId, moment } from './schemas.ts'
 
-/** Order given to a program that claims work. */
 export const orders = z.enum(['quiet', 'stop']).meta({
   description:
     'quiet: it gets no new jobs; stop: its claims also return immediately, and it exits after its current runs',
@@ -29,14 +26,14 @@ export const processList = z.object({
       z.object({
         kind: z.literal('lane'),
         ...atWork,
-        /** When it counts as dead, unless it is heard. */
+        /** Time of death unless a request arrives. */
         until: moment,
       }),
       z.object({
         kind: z.literal('pull'),
         ...atWork,
         startedAt: moment,
-        /** To five seconds. */
+        /** Precise to five seconds. */
         seenAt: moment,
         live: z.boolean().meta({ description: 'true if it sent a request within the last minute, or has a run' }),
         signal: orders.nullable(),

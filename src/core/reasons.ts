@@ -1,4 +1,4 @@
-// The reasons why a job does not run, and how to change each.
+// The reasons why a job does not run, and their remedies.
 
 /** docs/troubleshooting.md is generated from this table. */
 export const reasons = {

@@ -1,23 +1,21 @@
-// Redaction: values of args, state, ports and results that read-only viewers see as a mark.
+// Redaction: values that read-only viewers see as a mark.
 
 import { maps, parseJson } from './codec/json.ts'
 import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, encodedToJson, raw } from './codec/value.ts'
 
-/** First part of a path: the part of the job. */
 export const redactable = ['args', 'state', 'in', 'out', 'result', 'error', 'progress'] as const
 type Part = (typeof redactable)[number]
 
-/** A part of a job, then names, with dots between: `args.card.number`, `in.orders.address`. */
+/** A part of a job and names, separated by dots: `args.card.number`, `in.orders.address`. */
 export const REDACT_PATH = new RegExp(`^(?:${redactable.join('|')})(?:\\.[^.]+)*$`)
 
-/** Replaces a hidden value. */
 export const REDACTED = '[redacted]' as const
 const MARK = JSON.stringify(REDACTED)
 
 const digits = { builder: maps, number: (text: string) => raw(text) }
 
-/** Marks the value at a path; lists are searched. Returns whether it found one. */
+/** Searches lists. Returns whether it found a value. */
 function mark(value: unknown, [name, ...rest]: readonly string[]): boolean {
   if (Array.isArray(value)) return value.map((item) => mark(item, [name!, ...rest])).includes(true)
   if (!(value instanceof Map) || !value.has(name)) return false
@@ -27,7 +25,7 @@ function mark(value: unknown, [name, ...rest]: readonly string[]): boolean {
 }
 
 /**
- * Applies the redaction of a job's paths to a value; `at` is the position of the value in the job.
+ * `at` is the position of the value in the job.
  *
  * @example redacted('{"card":"4111","name":"Ann"}', ['args.card'], 'args') // '{"card":"[redacted]","name":"Ann"}'
  */

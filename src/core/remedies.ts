@@ -1,11 +1,7 @@
-// The meaning of each error code, and what the caller can do about it.
-
 import type { Code } from './errors.ts'
 
 export type Remedy = {
-  /** The cause. */
   means: string
-  /** The next step of the caller. */
   remedy: string
 }
 

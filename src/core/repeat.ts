@@ -1,7 +1,6 @@
-// Repeats: when a job runs again, by Bedrock's modifiers ('SCHEDULED, +1 DAY') or by cron with a time zone.
-//
-// Slots are whole seconds: milliseconds of the base time are dropped, as in Bedrock. SCHEDULED and cron count from
-// the scheduled slot, so a late run does not move later slots. STARTED and FINISHED count from a run's start or end.
+// Repeats: Bedrock's modifiers ('SCHEDULED, +1 DAY') or cron with a time zone. Slots are whole seconds. A repeat
+// counts from the scheduled slot (SCHEDULED, cron), so that a late run does not move later slots, or from a run's
+// start or end (STARTED, FINISHED), so that it does.
 
 import { SidejobError } from './errors.ts'
 import { bedrockRule } from './repeat/bedrock.ts'
@@ -12,7 +11,7 @@ import { iso } from './time.ts'
 export { shift, shiftLength } from './repeat/bedrock.ts'
 export type { Base, Rule } from './repeat/rule.ts'
 
-/** Policy for missed slots: run each, run one for all of them, or run none. */
+/** Runs each missed slot, one for all of them, or none. */
 export const missedWays = ['run', 'last', 'skip'] as const
 
 export type Missed = (typeof missedWays)[number]
@@ -22,7 +21,7 @@ export type Repeat = string | ({ cron: string; tz?: string } & Options) | ({ bed
 export type Moments = { scheduled: number; started?: number | null; finished?: number | null }
 
 export type ParsedRepeat = Rule & {
-  /** The repeat as it is kept and shown: Bedrock's words in capitals. */
+  /** The stored form: Bedrock's words in capitals. */
   source: Repeat
   missed: Missed
   stopOnFail: boolean
@@ -48,7 +47,7 @@ const fields: Record<string, Field> = {
 }
 
 /**
- * Parses a repeat into the rule of its slots; throws if it is invalid.
+ * Throws if the repeat is invalid.
  *
  * @example parseRepeat('scheduled, +1 day').source // 'SCHEDULED, +1 DAY'
  * @example parseRepeat({ cron: '30 2 * * *', tz: 'Europe/Berlin' }).missed // 'last': Bedrock's words run every slot
@@ -63,9 +62,8 @@ export const parseRepeat = (repeat: Repeat): ParsedRepeat => {
 }
 
 /**
- * The slot that follows a run which was scheduled, started and finished at these moments. It may be in the past, and is
- * then due at once: with `missed: 'run'` the slot after the last run one, with 'last' the last missed slot. With 'skip'
- * a scheduled slot is later than `now`.
+ * The slot after a run. A slot in the past is due at once: with `missed: 'run'` it is the slot after the last run,
+ * with 'last' the last missed slot. With 'skip' a scheduled slot is later than `now`.
  *
  * @example nextSlot('SCHEDULED, +1 HOUR', { scheduled, started, finished }, now) // scheduled + 3_600_000
  */
@@ -80,7 +78,7 @@ export const nextSlot = (repeat: Repeat | ParsedRepeat, moments: Moments, now: n
 }
 
 /**
- * Slot of a run that started at `started`, when `scheduled` was due: the last missed slot, unless all are run.
+ * The last missed slot, unless each slot has its run.
  *
  * @example slotOfRun({ cron: '0 * * * *' }, Date.UTC(2026, 2, 11, 9), Date.UTC(2026, 2, 11, 13, 5)) // 13:00
  */
@@ -91,10 +89,10 @@ export const slotOfRun = (repeat: Repeat | ParsedRepeat, scheduled: number, star
   return slot > scheduled ? slot : scheduled
 }
 
-/** So late a slot may begin; with `missed: 'skip'` it is left out when it would be later. */
+/** Maximum delay of a slot in milliseconds; `missed: 'skip'` omits later ones. */
 export const SLOT_GRACE = 300_000
 
-/** Returns whether a run that began at `started` is too late for any slot of a repeat that skips missed slots. */
+/** True if a run that began at `started` is too late for any slot. */
 export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, started: number): boolean => {
   const parsed = understood(repeat)
   return (
@@ -105,8 +103,7 @@ export const isMissed = (repeat: Repeat | ParsedRepeat, scheduled: number, start
 }
 
 /**
- * The next `n` slots after `from`, as if every run took no time; fewer if the repeat ends or stops advancing, or after
- * `until`.
+ * As if runs took no time; fewer than `n` if the repeat ends or stops advancing, or after `until`.
  *
  * @example nextTimes({ cron: '0 9 * * MON', tz: 'Europe/Berlin' }, Date.UTC(2026, 2, 11), 2)
  */

@@ -1,23 +1,22 @@
-// Delays before retries, each with a name: of a failed run, or of a lost request to Redis. Delays that only Redis can compute, of lost or overtaken runs
-// and of unreachable hosts, are in redis/lua/lib/run/backoff.lua; docs/retries.md has all of them in one table.
+// Delays before retries of failed runs and of lost requests to Redis. Delays of lost runs, conflicts and unreachable
+// hosts are in redis/lua/lib/run/backoff.lua; docs/retries.md has all in one table.
 
 export type Backoff = {
   base?: number
   factor?: number
   cap?: number
   jitter?: number
-  /** Before the second try, the third, …; in place of base, factor and cap. The last holds for all after it. */
+  /** Replace base, factor and cap. The last delay repeats. */
   delays?: number[]
 }
 export type Retry = { max?: number; backoff?: Backoff }
 
-/** 10 s doubling to 1 h, up to 20 % later; ten times where the worker could not be reached at all. Milliseconds. */
+/** Milliseconds: 10 s doubling to 1 h, up to 20 % later; ten times that if the worker cannot be reached. */
 export const retryDefaults = { max: 3, unreached: 10, base: 10_000, factor: 2, cap: 3_600_000, jitter: 0.2 } as const
 
 /**
- * Milliseconds until the next attempt after the n-th failure (n from 1), or undefined when none is left.
- * `random` is in [0, 1); `floor` is what the other side asked us to wait at least (Retry-After). Backoff comes up to
- * `jitter` later; a list of delays up to `jitter` earlier or later.
+ * The delay after the n-th failure (n from 1), or undefined without further attempts. `random` is in [0, 1); `floor`
+ * is the minimum (Retry-After). Backoff is up to `jitter` later; a list of delays up to `jitter` earlier or later.
  *
  * @example retryDelay({ max: 3 }, 2, 0) // 20000
  */
@@ -37,13 +36,13 @@ export function retryDelay(
 }
 
 /**
- * Milliseconds before a request to Redis is sent again whose n-th try got no answer (n from 1): 50 ms, then four times that.
+ * The delay after the n-th lost request to Redis (n from 1): 50 ms, then four times that.
  *
  * @example requestDelay(2) // 200
  */
 export const requestDelay = (n: number): number => 50 * 4 ** (n - 1)
 
-/** Retry-After in milliseconds: seconds or a date. */
+/** Seconds or a date, in milliseconds. */
 export function retryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const seconds = Number(header)

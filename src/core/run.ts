@@ -29,10 +29,9 @@ const ms = z
   .min(0)
   .max(Date.UTC(10_000, 0, 1))
 const count = z.int().min(0)
-/** Number of values of a port in a run: at most the maximum of one call. */
 const some = count.max(10_000)
 
-// Snapshot
+// ---- snapshot
 
 const snapshotItem = z.object({ data: closed, context: closed.optional() })
 
@@ -56,13 +55,13 @@ const heir = z.object({
 })
 
 const wiring = z.object({
-  /** Owner of the port; this job if absent. */
+  /** This job if absent. */
   child: z.string().optional(),
   dir: z.enum(['in', 'out']),
   port: z.string(),
   size: count,
   default: z.boolean(),
-  /** Targets of arriving values, or `call` if the run is called for them. */
+  /** `call` if the run handles arriving values. */
   to: z.union([z.literal('call'), z.array(z.object({ job: jobId, dir: z.enum(['in', 'out']), port: z.string() }))]),
 })
 
@@ -75,7 +74,6 @@ export const snapshot = z.object({
     timeout: ms,
     startedAt: ms,
     leaseUntil: ms,
-    /** Slot of a scheduled run. */
     scheduledFor: ms.optional(),
   }),
   job: z.object({
@@ -101,9 +99,7 @@ export const snapshot = z.object({
    * For a job that follows its children: its wired inputs, and the children's ports with wires, values or a default.
    */
   wires: z.array(wiring).optional(),
-  /** True if the steps are too many for the snapshot. */
   moreSteps: z.literal(true).optional(),
-  /** Outcome of the awaited children. */
   family: z.object({ finished: z.array(heir), cancelled: z.array(heir), failed: z.array(heir) }).optional(),
 })
 
@@ -113,9 +109,9 @@ export type SnapshotOut = z.output<typeof snapshotOut>
 export type Wiring = z.output<typeof wiring>
 export type Snapshot = z.output<typeof snapshot>
 
-// Changes
+// ---- changes
 
-/** Someone's port: our own, a child's (also one spawned earlier in the same changes), or any job's. */
+/** A port of this job, of a child (even of one spawned earlier in the same changes), or of any job. */
 export const portRef = z.union(
   [
     z.strictObject({ out: portName }),
@@ -242,7 +238,7 @@ const runError = z.strictObject({
   retry: z.boolean().optional(),
   detail: closed.optional(),
   stack: z.string().optional(),
-  /** Milliseconds before which no retry makes sense (Retry-After). */
+  /** Milliseconds before the next retry (Retry-After). */
   after: ms.optional(),
 })
 
@@ -253,10 +249,7 @@ export const changes = z
     waitFor: z.union([z.literal('children'), z.array(childName).max(10_000)]).optional(),
     at: ms.optional(),
     wait: ms.optional(),
-    /**
-     * With suspended: the run is over, its function is not. Steps stay, and it continues at `until` or when one of
-     * these children ends.
-     */
+    /** With suspended: steps stay, and the function continues at `until` or when one of these children ends. */
     pause: z.strictObject({ until: ms.optional(), children: z.array(childName).max(10_000).optional() }).optional(),
     result: closed.optional(),
     error: runError.optional(),
@@ -272,7 +265,7 @@ export const changes = z
       .optional(),
     ops: z.array(op).max(limits.ops.most).optional(),
     progress: closed.optional(),
-    /** Added to the day's counts of the queue, also when the run failed. */
+    /** Counts also if the run failed. */
     counts: z
       .record(label, count)
       .refine(
@@ -282,7 +275,7 @@ export const changes = z
       .optional(),
     /** Version of the worker's code, such as a commit, which the run records. */
     version: codeVersion.optional(),
-    /** When it ended by the worker's own clock: ISO 8601, kept verbatim. */
+    /** ISO 8601 by the worker's own clock, unchanged. */
     saidAt: z.iso.datetime({ offset: true }).max(64).optional(),
   })
   .refine(({ end, pause }) => pause === undefined || end === 'suspended', {
@@ -301,26 +294,24 @@ export type Op = z.output<typeof op>
 export type RunError = z.output<typeof runError>
 export type Changes = z.output<typeof changes>
 
-/** A run that has ended, however it did. */
 export type PastRun = {
   startedAt: number
   endedAt: number
   outcome: string
   attempt: number
-  /** Only of jobs that keep their runs. */
+  /** Only for jobs that keep their runs. */
   token?: string
   retried?: boolean
   by?: string
   /** Version of the code that performed it. */
   version?: string
   error?: Encoded
-  /** Only of jobs with a `history`: which of their runs it was, since when it had been ready, how often it has committed. */
+  /** Only for jobs with a `history`: number of the run, time since which it was ready, number of commits. */
   n?: number
   readyAt?: number
   commits?: number
 }
 
-/** Values at one port of a job. */
 export type PortDeed = { job: number; dir: 'in' | 'out'; port: string; values: number }
 
 /**

@@ -1,7 +1,6 @@
-// Schemas of input and output, each defined once: routes, OpenAPI, client and checks use them.
-//
-// A schema has two sides. Outside (z.input) is what a client writes and reads: any value, ISO times, '5m'. Inside
-// (z.output) is what the engine has: closed values, milliseconds. Requests are parsed inward, answers presented outward.
+// Schemas of input and output, for routes, OpenAPI, client and checks. Outside (z.input) are the clients' forms: any
+// value, ISO times, '5m'. Inside (z.output) are the engine's: encoded values, milliseconds. Requests are parsed
+// inward, answers presented outward.
 
 export * from './schemas/claims.ts'
 export * from './schemas/dashboard.ts'

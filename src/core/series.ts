@@ -9,12 +9,11 @@ export const keptSteps = { minute: 240, hour: 336 } as const
 
 export const standing = ['ready', 'running', 'limited'] as const
 
-/** Numbers of ready, running and limited jobs; and the time since which the oldest ready job is ready. */
 type Standing = Record<(typeof standing)[number], number> & { oldestReady: number | null }
 
 /**
- * Events of a minute or an hour; `longestWait` is the maximum time in milliseconds from ready to claimed. Standing
- * numbers are recorded at the first event of the period.
+ * `longestWait`: maximum milliseconds from ready to claimed. Numbers of jobs are recorded at the first event of the
+ * period.
  */
 export type Point = { at: number; longestWait: number } & Counted & Standing
 
@@ -32,7 +31,7 @@ function markOf(text: string): Mark {
 }
 
 /**
- * The points of one queue, oldest first; what nothing happened in is left out.
+ * Oldest first, without empty periods.
  *
  * @example pointsOf({ before: ['10,0,3,2', '12,40,5,2'], latest: '0,0,6,6' }, { step: 60_000, since: 0 })
  */
@@ -53,7 +52,7 @@ export function pointsOf(
 const earlier = (a: number | null, b: number | null): number | null =>
   a === null || b === null ? (a ?? b) : Math.min(a, b)
 
-/** The points of several queues together, oldest first. */
+/** Oldest first. */
 export function summed(series: readonly Point[][]): Point[] {
   const all = new Map<number, Point>()
   for (const point of series.flat()) {

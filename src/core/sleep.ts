@@ -1,6 +1,4 @@
-// Waiting for a while.
-
-/** Waits for a number of milliseconds, or until the signal aborts. */
+/** Resolves early if the signal aborts. */
 export const sleep = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)

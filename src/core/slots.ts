@@ -1,23 +1,17 @@
 // Bounded concurrency: later callers wait for a free place.
 
 export type Slots = {
-  /** Waits for a place; the returned function frees it. */
+  /** The returned function frees the place. */
   take: () => Promise<() => void>
-  /** Number of places taken or requested. */
+  /** Taken or requested. */
   readonly wanted: number
   readonly most: number
 }
 
-/**
- * An invocation may wait for the headers of at most six requests at once. Four are for calls of workers, so that Redis and QStash always find one.
- */
+/** An invocation may wait for the headers of at most six requests at once. Redis and QStash keep two of them. */
 export const CALLS = 4
 
-/**
- * Places for a few at once.
- *
- * @example const leave = await slots.take(); try { await call() } finally { leave() }
- */
+/** @example const leave = await slots.take(); try { await call() } finally { leave() } */
 export function createSlots(most: number = CALLS): Slots {
   const waiting: (() => void)[] = []
   let taken = 0

@@ -1,10 +1,10 @@
-// The places of a project's own files in the bundle of one build, and stacks that name them instead of places in the bundle.
+// Places of a project's own files in the bundle of a build, for readable stacks.
 
 export type SourceTable = {
-  /** Name of the bundle, as frames of stacks have it: `worker.js`. */
+  /** As in frames of stacks: `worker.js`. */
   bundle: string
   files: { name: string; lines: string[] }[]
-  /** Places in order: line and column in the bundle, file, line and column in it, from 0. File -1: code of a library follows. */
+  /** All numbers from 0. File -1: code of a library follows. */
   places: [line: number, column: number, file: number, ownLine: number, ownColumn: number][]
 }
 
@@ -14,7 +14,7 @@ const LONGEST_LINE = 160
 
 const FRAME = /^(\s*at )(?:(.*) \()?(?:[^()\s]*\/)?([\w.-]+\.m?js):(\d+):(\d+)\)?$/
 
-/** The last place at or before a place of the bundle, in the same line. */
+/** The last place at or before a position in the same line. */
 function placeAt({ places }: SourceTable, line: number, column: number): SourceTable['places'][number] | undefined {
   let [low, high] = [0, places.length]
   while (low < high) {
@@ -27,7 +27,6 @@ function placeAt({ places }: SourceTable, line: number, column: number): SourceT
   return found?.[0] === line && found[2] >= 0 ? found : undefined
 }
 
-/** Five lines of source, the line of the frame marked. */
 function sourceAt(lines: readonly string[], at: number): string[] {
   const from = Math.max(0, at - AROUND)
   const width = String(at + AROUND + 1).length
@@ -38,10 +37,11 @@ function sourceAt(lines: readonly string[], at: number): string[] {
 }
 
 /**
- * A stack with the places of the project's own files, and five lines of source below the first of them. Other frames
- * of the bundle are marked as library frames.
+ * Maps frames to the project's own files, and adds five lines of source below the first of them. Other frames of the
+ * bundle are marked as library frames.
  *
- * @example mappedStack('Error: no\n    at pay (worker.js:120:7)', table) // 'Error: no\n    at pay (src/pay.ts:12:9)\n      10 | …'
+ * @example mappedStack('Error: no\n    at pay (worker.js:120:7)', table) // 'Error: no\n    at pay
+ * (src/pay.ts:12:9)\n      10 | …'
  */
 export function mappedStack(stack: string, table: SourceTable): string {
   let isFirst = true

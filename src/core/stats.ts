@@ -1,5 +1,3 @@
-// Numbers about the whole, as they are shown.
-
 import * as z from 'zod'
 import { count, flag, moment, queueName, queueView, time } from './schemas.ts'
 import { counted, keptSteps, standing } from './series.ts'

@@ -1,30 +1,25 @@
-// Tenants by name: how a key says whose it is, and where each tenant is reached.
+// Names and addresses of tenants.
 
-/** Name of a tenant: a part of keys, addresses and names in Redis. */
 export const TENANT = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 const KEY = /^sj_([a-z0-9][a-z0-9-]{0,39})_[0-9a-f]{44}$/
 const PATH = /^\/t\/([a-z0-9][a-z0-9-]{0,39})(?=\/)/
 
-/** Tenant of a key; undefined for a key of the deployment. */
+/** Undefined for a key of the deployment. */
 export const tenantOfKey = (key: string): string | undefined => KEY.exec(key)?.[1]
 
-/** The tenant that a path is about, and the path as it is there. @example splitPath('/t/acme/v1/jobs') */
+/** @example splitPath('/t/acme/v1/jobs') */
 export function splitPath(path: string): { tenant?: string; path: string } {
   const tenant = PATH.exec(path)?.[1]
   return tenant === undefined ? { path } : { tenant, path: path.slice(tenant.length + 3) }
 }
 
-/** Default prefix of keys in Redis. */
 export const NAMESPACE = 'sidejob:'
 
-/**
- * Prefix of a tenant's keys in Redis. No kind of key begins with `t:`, and no tenant's name contains a `:`.
- */
+/** No kind of key begins with `t:`, and no tenant's name contains a `:`. */
 export const namespaceOf = (namespace: string, tenant: string): string => `${namespace}t:${tenant}:`
 
 /** @example isOfTenant('sidejob:t:acme:') // true */
 export const isOfTenant = (namespace: string): boolean => /t:[a-z0-9-]+:$/.test(namespace)
 
-/** External address of a tenant. */
 export const addressOf = (publicUrl: string, tenant: string): string => `${publicUrl}/t/${tenant}`

@@ -1,8 +1,8 @@
-// Durations and times as people write them ('5m', '1h30m', 3, '2027-01-01T09:00:00Z'), read into milliseconds.
+// Durations and times in text ('5m', '1h30m', 3, '2027-01-01T09:00:00Z').
 
 import { SidejobError } from './errors.ts'
 
-/** A length of time in code: milliseconds, or a text like '3 days'. */
+/** Milliseconds, or a text like '3 days'. */
 export type Length = number | string
 
 const SECOND = 1000
@@ -32,7 +32,7 @@ const PART = /(\d+(?:\.\d+)?)\s*([a-z]+)\s*/gy
 const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?([Zz]|[+-]\d\d:?\d\d))?$/
 
 /**
- * Reads a duration into milliseconds: a number is seconds, a text is amounts with units.
+ * A number is seconds.
  *
  * @example duration('1h30m') // 5_400_000
  */
@@ -44,7 +44,7 @@ export const duration = (given: number | string): number => {
 }
 
 /**
- * Reads a duration given in code: a number is milliseconds, a text is amounts with units.
+ * A number is milliseconds.
  *
  * @example milliseconds('1h30m') // 5_400_000
  * @example milliseconds(250) // 250
@@ -57,7 +57,7 @@ export const milliseconds = (given: number | string): number => {
 }
 
 /**
- * Reads a time into milliseconds since 1970: ISO 8601 with its zone (a date alone is midnight UTC), or epoch milliseconds.
+ * ISO 8601 with its zone (a date alone is midnight UTC), or epoch milliseconds.
  *
  * @example time('2027-01-01T09:00:00+01:00') // 1798790400000
  */
@@ -70,7 +70,6 @@ export const time = (given: number | string): number => {
   return found
 }
 
-/** Writes a time as ISO 8601 in UTC. */
 export const iso = (at: number): string => new Date(at).toISOString()
 
 const amounts = (text: string): number => {
@@ -96,7 +95,7 @@ const instant = (text: string): number => {
   const found = ISO.exec(text)
   if (!found) return Number.NaN
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0)) as Six
-  // Date.UTC rolls 30 February over into March; such a date was a mistake, so it is refused.
+  // Date.UTC rolls 30 February over into March, so such dates are refused.
   if (month < 1 || month > 12 || day < 1 || day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return Number.NaN
   if (hour > 23 || minute > 59 || second > 59) return Number.NaN
   const fraction = Number((found[7] ?? '').slice(0, 3).padEnd(3, '0'))
@@ -117,7 +116,7 @@ const unreadable = (wanted: string, given: unknown) =>
 
 const shown = (given: unknown): string => (typeof given === 'string' ? JSON.stringify(given) : String(given))
 
-/** A duration in the form that `duration` reads. @example durationText(5_400_000) // '1h30m' */
+/** @example durationText(5_400_000) // '1h30m' */
 export function durationText(ms: number): string {
   let rest = ms
   let text = ''

@@ -1,8 +1,8 @@
-// Which addresses we call: http and https, and nothing inside our own network unless it is allowed by name.
+// Allowed addresses: http and https, outside our own network unless the host is allowed by name.
 
 import { SidejobError } from './errors.ts'
 
-// The URL parser has already turned every odd spelling of an IPv4 address (hex, octal, one number) into four numbers.
+// The URL parser has already converted every spelling of an IPv4 address (hex, octal, one number).
 const privateV4: readonly [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -30,7 +30,6 @@ const inRange = (address: number, [base, bits]: readonly [string, number]): bool
 
 const isPrivateV4 = (address: string): boolean => privateV4.some((range) => inRange(v4Number(address), range))
 
-/** The eight groups of an IPv6 address in the parser's spelling. */
 function v6Groups(address: string): number[] {
   const [head = '', tail] = address.split('::') as [string, string?]
   const groups = (text: string): number[] =>
@@ -42,7 +41,7 @@ function v6Groups(address: string): number[] {
 
 const dotted = (high: number, low: number): string => [high >> 8, high & 255, low >> 8, low & 255].join('.')
 
-/** Addresses of one kind that carry an IPv4 address of ours, or none that anybody should call. */
+/** Ranges that embed an IPv4 address or must not be called. */
 const special: readonly [(groups: number[]) => boolean, (groups: number[]) => boolean][] = [
   // 6to4, and NAT64 by its well-known prefix: the embedded address decides.
   [([a]) => a === 0x2002, ([, b, c]) => isPrivateV4(dotted(b!, c!))],
@@ -54,7 +53,7 @@ const special: readonly [(groups: number[]) => boolean, (groups: number[]) => bo
   [([a, b]) => a === 0x3fff && b! < 0x1000, () => true],
 ]
 
-/** Everything but global unicast that holds no private IPv4: loopback, local, mapped and translated addresses. */
+/** Only global unicast without a private IPv4 address may be called. */
 function isPrivateV6(address: string): boolean {
   const groups = v6Groups(address)
   const found = special.find(([is]) => is(groups))
@@ -64,8 +63,8 @@ function isPrivateV6(address: string): boolean {
 const localNames =
   /(^|\.)(localhost|localdomain|local|internal|intranet|private|lan|home|corp|svc|consul|home\.arpa|in-addr\.arpa|ip6\.arpa)\.?$/
 
-// Public names that resolve to loopback. The platform does not report other resolutions; a deployed Worker reaches no
-// private network by any name.
+// Public names that resolve to loopback. The platform hides other resolutions; a deployed Worker cannot reach a
+// private network.
 const loopbackNames = /(^|\.)(localtest\.me|lvh\.me|vcap\.me|lacolhost\.com|yoogle\.com|localho\.st)\.?$/
 const addressNames = /(^|\.)(nip\.io|sslip\.io|xip\.io|traefik\.me|ip\.addr\.tools)\.?$/
 
@@ -73,7 +72,7 @@ const saysPrivate = (host: string): boolean => {
   if (loopbackNames.test(host)) return true
   if (!addressNames.test(host)) return false
   const [address] = host.match(/\d{1,3}([.-])\d{1,3}\1\d{1,3}\1\d{1,3}/) ?? []
-  // In hex, or an IPv6 address; both are treated as private.
+  // Hexadecimal parts and IPv6 addresses are treated as private.
   return !address || isPrivateV4(address.replaceAll('-', '.'))
 }
 
@@ -83,10 +82,9 @@ const isPrivateHost = (host: string): boolean => {
   return localNames.test(host) || saysPrivate(host) || !host.replace(/\.$/, '').includes('.')
 }
 
-/** Purposes of calls to external addresses. */
 export type Use = 'workers' | 'callbacks' | 'downloads'
 
-/** `host` allows all ports of a host, `host:port` one port, `downloads=host:port` one port for one use. */
+/** `host` allows all ports, `host:port` one, `downloads=host:port` one use. */
 function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): boolean {
   const [for_, place] = entry.includes('=') ? (entry.split('=', 2) as [string, string]) : [use, entry]
   const host = hostname.toLowerCase()
@@ -95,8 +93,7 @@ function isAllowed(entry: string, { hostname, port, protocol }: URL, use: Use): 
 }
 
 /**
- * The address as a URL, if we may call it for this use.
- *
+ * @throws if the address may not be called for this use
  * @example callable('https://example.com/hook', [], 'callbacks')
  */
 export function callable(address: string, allowHosts: readonly string[], use: Use): URL {
@@ -114,7 +111,7 @@ export function callable(address: string, allowHosts: readonly string[], use: Us
   return url
 }
 
-/** An address without its query, where tokens are, and without a password. */
+/** Without query and password, which may be secret. */
 export const shownUrl = (url: string): string => {
   const { origin, pathname, search } = new URL(url)
   return `${origin}${pathname}${search && '?[redacted]'}`

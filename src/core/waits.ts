@@ -1,12 +1,9 @@
-// Waiting times of runs before they began: counts in buckets, as stored for each day.
+// Waiting times of runs in buckets, stored per day.
 
-/** The upper ends of the buckets, in milliseconds; the last has none. lib/queue/counts.lua counts by the same. */
+/** Milliseconds, as in lib/queue/counts.lua; the last bucket has no end. */
 export const waitEnds = [10, 100, 1_000, 5_000, 30_000, 60_000, 600_000, 3_600_000, Number.POSITIVE_INFINITY] as const
 
-/**
- * The end of the bucket below which a share of all runs waited; undefined without runs. @example waitBelow([9, 1], 0.5)
- * // 10
- */
+/** The end of the bucket of a quantile; undefined without runs. @example waitBelow([9, 1], 0.5) // 10 */
 export function waitBelow(
   buckets: readonly number[],
   share: number,

@@ -11,7 +11,6 @@ type WireFault = { what: string; op: WireOp }
 const CALL = 'a call of the flow'
 const list = (names: readonly string[]): string => names.join(', ') || 'none'
 
-/** Target of a wire, in the names of the graph. */
 function ledTo(to: Wiring['to'], { id, children }: FlowFacts): string {
   if (to === 'call') return CALL
   const nodes = new Map(Object.entries(children).map(([node, child]) => [child.id, node]))
@@ -22,7 +21,6 @@ function ledTo(to: Wiring['to'], { id, children }: FlowFacts): string {
   )
 }
 
-/** Target required by the graph. */
 const wantedOf = (op: WireOp): string =>
   'call' in op
     ? CALL
@@ -31,8 +29,8 @@ const wantedOf = (op: WireOp): string =>
       )
 
 /**
- * Missing, doubled or misdirected wires of a flow, each with the operation that repairs it. The flow's last run must be
- * over; before that, some wires are not laid yet.
+ * Each fault has the operation that repairs it. The flow's last run must be over; before that, some wires are not
+ * laid yet.
  *
  * @example wireFaults(graph, facts).map(({ what }) => what) // ['wires of sum.sum: expected double.in, got none']
  */

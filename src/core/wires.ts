@@ -1,13 +1,12 @@
-// The wires of a graph and their names; without schemas, so that browsers load it as well.
+// Wires of a graph and their names, without schemas, so that browsers can load it.
 
-/** One end of a wire: a node's port, or the flow's own. */
+/** Null: the flow's own port. */
 export type End = { node: string | null; port: string }
 export type GraphWire = { id: string; from: End; to: End }
 
 type Source = { node: string; outport: string }
 type Target = { node: string; inport: string }
 
-/** The parts of a graph that define wires. */
 export type Wired = {
   edges: readonly { from: Source; to: Target }[]
   inports: Record<string, Target>
@@ -18,7 +17,7 @@ export type Wired = {
 export const endText = ({ node, port }: End): string => (node === null ? port : `${node}.${port}`)
 
 /**
- * The wires of a graph in the order in which they deliver, each with a name: `sum.out>double.in`.
+ * In the order of delivery.
  *
  * @example wiresOf(graph).map(({ id }) => id) // ['x>sum.in', 'sum.out>double.in', 'double.out>y']
  */
@@ -46,10 +45,9 @@ export function wiresOf({ edges, inports, outports }: Wired): GraphWire[] {
   })
 }
 
-/** A port of a node, and its path in the graph. */
 export type NamedPort = { node: string; dir: 'in' | 'out'; port: string; path: (string | number)[] }
 
-/** The ports of nodes that the wires of a graph end at, those left out that the graph before it named too. */
+/** Ports of nodes at ends of wires, without ports of the earlier graph. */
 export function namedPorts(graph: Wired, before?: Wired): NamedPort[] {
   const known = new Set(before ? namedPorts(before).map(portText) : [])
   const all: NamedPort[] = [

@@ -1,5 +1,3 @@
-// Shared parts of the verbs.
-
 import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { RETRY_FOR } from '../core/idempotency.ts'
@@ -27,7 +25,6 @@ export type Context = {
   constraints: Constraints
   executor: Executor
   longPoll: LongPoll
-  /** Rings bells for queues with ready jobs. */
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
   /** Starts a lane in the request that creates the jobs. Absent if only bells start lanes. */
   eager?: { start: () => Promise<EagerLane>; goOn: (lane: EagerLane, lent: ClaimedJob[]) => void }
@@ -38,7 +35,6 @@ export type Context = {
   view: (job: string) => Promise<JobView>
   viewWithRuns: (job: string) => Promise<{ job: JobView; runs: PastRun[] }>
   allowHosts: readonly string[]
-  /** Custom bodies of callbacks. */
   payloads: Payloads
   now: () => number
   random: () => number

@@ -1,5 +1,3 @@
-// Types of what the engine takes and returns.
-
 export * from './shapes/deliveries.ts'
 export * from './shapes/flows.ts'
 export * from './shapes/jobs.ts'

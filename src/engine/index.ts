@@ -76,11 +76,10 @@ export type EngineOptions = {
   /** Number of runs that a job keeps, unless its class sets another. By default it keeps the last ten that failed. */
   history?: number
   namespace?: string
-  /** Key with all rights, for the first caller of a deployment. */
   apiKey?: string
-  /** Key that signs stream tokens and links, the same in all isolates. */
+  /** Signs stream tokens and links; the same key in all isolates. */
   tokenSecret?: string
-  /** Name of the tenant, which has its own namespace. */
+  /** A tenant has its own namespace. */
   tenant?: string
   /** The secrets of push workers and callbacks derive from these. Two during a rotation. */
   webhookSecrets?: readonly string[]
@@ -90,7 +89,7 @@ export type EngineOptions = {
   lane?: LaneOptions
   /** 'eager': the invocation that enqueues starts the lane. */
   dispatch?: 'bell' | 'eager'
-  /** Returns milliseconds that are added to every clock. */
+  /** Milliseconds added to every clock. */
   clock?: () => number
   random?: () => number
   fetch?: typeof fetch
@@ -99,12 +98,10 @@ export type EngineOptions = {
    * work.
    */
   defer?: (work: Promise<unknown>) => unknown
-  /** Custom bodies of callbacks. */
   payloads?: Record<string, Payload>
   /** Keys of 32 bytes that seal args, state, values and results. The first seals, all open. */
   encryptionKeys?: readonly Uint8Array[]
   isolate?: (lent: ClaimedJob) => Promise<SentOutcome | undefined>
-  /** Default retry of classes and jobs. */
   retry?: Retry
   /** `job.env` of functions. */
   env?: unknown
@@ -296,7 +293,7 @@ function assemble(options: EngineOptions) {
     bulk: createBulkVerbs(parts),
     callbacks: {
       ...createCallbackVerbs(parts),
-      /** Returns the secrets that sign calls to this URL if it has no secret of its own. */
+      /** For calls without a secret of their own. */
       secrets: async (url: string) => ({ secrets: await outgoing.signer.endpointSecrets(url) }),
     },
 
@@ -326,7 +323,6 @@ function assemble(options: EngineOptions) {
     dispatch,
     tick: createTick({ store, announce, ringer, serve: dispatch, budget, requests, now, isTenant }),
     ...createOne(parts),
-    /** Performs one run of an isolated class in this invocation. */
     async performAlone(lent: ClaimedJob): Promise<SentOutcome | undefined> {
       const settled = await executor.run(lent, { alone: true })
       return settled && outcomeToSend(settled)
@@ -334,12 +330,10 @@ function assemble(options: EngineOptions) {
   }
 }
 
-/** Everything that sidejob can do, by noun. An interface, so that error messages name it instead of its members. */
+/** An interface, so that error messages name it instead of its members. */
 export interface Engine extends ReturnType<typeof assemble> {}
 
 /**
- * Creates an engine over one Redis and one QStash.
- *
  * @example
  * const engine = createEngine({ redis: { url, token }, qstash: { token, publicUrl }, workers: [zip] })
  * await engine.jobs.enqueue([{ queue: 'default', class: 'zip' }])

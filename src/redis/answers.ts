@@ -1,12 +1,11 @@
-// Answers of scripts. These tables name the position of each value for both sides: Lua writes `return reply.made {
-// jobs = …, rings = … }` and `row_of.ring { queue = …, bell = … }`, which the build turns into lists in this order;
-// `answerOf` restores the names.
+// Answers of scripts. Lua writes `return reply.made { jobs = …, rings = … }` and `row_of.ring { queue = …, bell = …
+// }`, and the build turns these into lists in the order of these tables; `answerOf` restores the names.
 
 export const rows = {
-  /** A bell that the caller must ring: the queue, the bell, and the time if it is not now. */
+  /** `at` is absent if the caller must ring now. */
   ring: { queue: 'text', bell: 'text', at: 'moment' },
 
-  // ---- what a run gets to see
+  // ---- snapshots
   /**
    * `document` alone for plain jobs; the text and number of a piece. `fault`: code and message if nothing else could
    * be read.
@@ -24,9 +23,7 @@ export const rows = {
     fault: 'text',
     piece: 'some',
   },
-  /** Values at an input. */
   input: { port: 'text', items: 'texts' },
-  /** An ended child: how it ended, its args, and its result or error. */
   heir: { name: 'text', id: 'number', class: 'text', how: 'text', args: 'some', left: 'some' },
   /**
    * A port of a job that follows its children (child '') or of a child, and the targets of its wires. In detail also
@@ -42,20 +39,16 @@ export const rows = {
     oldest: 'some',
     left: 'some',
   },
-  /** A job that needs new tags. */
   stale: { id: 'number', document: 'text', side: 'texts' },
-  /** A step that a script could not do, and its job. */
   fault: { job: 'text', what: 'text' },
 
   /** A job at rest with what its next run would read. */
   waitingJob: { id: 'number', lent: 'lent?' },
 
-  // ---- created
-  /** Jobs with consecutive ids, or an existing one. */
+  // ---- created jobs
   made: { first: 'number', status: 'text', existing: 'flag', count: 'number' },
 
-  // ---- read
-  /** The job that sends a callback. */
+  // ---- reads
   told: { document: 'text', error: 'some' },
   listed: { id: 'number', document: 'text', side: 'texts', callback: 'told?' },
   facts: {
@@ -69,7 +62,7 @@ export const rows = {
     limit: 'some',
   },
   member: { id: 'number', parent: 'moment', name: 'text', class: 'text', status: 'text' },
-  /** Values of one port; empty if there is none. */
+  /** Empty if there is no such port. */
   waiting: { taken: 'number', items: 'texts', default: 'some', more: 'number' },
   /** `word`: 'flow' | 'refused' | 'later' (too many children together with the earlier flows). */
   flow: {
@@ -143,18 +136,16 @@ export const rows = {
   found: { kind: 'text', who: 'text', what: 'text', remedy: 'text' },
 } as const satisfies Record<string, Record<string, string>>
 
-/** Answers. The first word is the name. */
 export const replies = {
-  /** `wait`: seconds until a retry. `which` job, and which member of it. */
+  /** `wait`: seconds until a retry. `which`: index of the refused job, `member`: its refused member. */
   refused: { code: 'text', message: 'text', wait: 'some', which: 'some', member: 'some' },
   none: {},
 
   /**
    * `word`: 'ok' | 'empty' (the lane has left) | 'warm' (it waits to be called) | 'more' (ask again) | 'full' (no
-   * lane free) | 'stale'.
-   * `answers`: of each run; `failed`: number of jobs that failed instead of being leased; `seen`: number of members
-   * that the next claim may skip; `told`: the signal for the process; `nextDue`: a time, and the milliseconds until
-   * it.
+   * lane free) | 'stale'. `answers`: of each run; `failed`: number of jobs that failed instead of being leased;
+   * `seen`: number of members that the next claim may skip; `told`: signal for the process; `nextDue`: a time, and
+   * the milliseconds until then.
    */
   committed: {
     word: 'text',
@@ -171,7 +162,6 @@ export const replies = {
   },
   made: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
   again: { jobs: 'made[]', rings: 'ring[]', lent: 'lent[]' },
-  /** The constraints that replace the ones in the request. */
   outdated: { constraints: 'text' },
   /** `heard`: jobs that received a message. */
   done: { answer: 'texts', rings: 'ring[]', id: 'text', heard: 'texts' },
@@ -180,16 +170,15 @@ export const replies = {
   extended: { ends: 'texts', told: 'some' },
   ticked: { rings: 'ring[]', more: 'flag', faults: 'fault[]' },
   set: { rings: 'ring[]', constraints: 'text' },
-  /** Earlier settings of a queue; 0 is the default. */
+  /** 0 is the default. */
   settled: { rings: 'ring[]', lanes: 'number', batch: 'number', paused: 'flag', mode: 'text', ageing: 'number' },
   registered: { rings: 'ring[]', changed: 'flag' },
-  /** The current definition; the caller read an earlier one. */
+  /** The current definition differs from the caller's. */
   overtaken: { definition: 'text' },
   repaired: { rings: 'ring[]' },
   told: {},
   breaker: { state: 'text', till: 'moment', failures: 'number' },
 
-  /** `ahead`: number of jobs before it in its queue. */
   job: {
     id: 'number',
     document: 'text',

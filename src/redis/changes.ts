@@ -9,36 +9,33 @@ import { jobArguments, type NewJob } from './new-job.ts'
 import { ops, type Words } from './ops.ts'
 import { stateField, type Vault } from './vault.ts'
 
-/** The decided end of a run, with times and retries computed. */
 export type RunOutcome = {
   token: string
   n: number
   end: Changes['end'] | 'released' | 'skipped'
   words: Words
-  /** The next slot of its schedule, if this run used one; it is also in `words`. */
+  /** Also in `words`. */
   slot?: number
-  /** The error as JSON; it is also in `words`. */
+  /** JSON, also in `words`. */
   error?: string
-  /** Ops that follow the error of a run that cannot be committed: its retry. */
+  /** The retry, for a run that cannot be committed. */
   again?: () => Words
-  /** Log entries, which are kept even if the commit is refused. */
   logs?: () => Words[]
-  /** The largest part of the changes, for the error of an oversized run. */
+  /** For the error of an oversized run. */
   largest?: () => Part | undefined
   /** Milliseconds from the claim request to the start of the run, by the clock of the lane. */
   late?: number
 }
 
+/** `name`: `state field "x"`, for example. */
 export type Part = { name: string; bytes: number }
 
-/** The same without functions, so that it can be sent to another invocation. */
 export type SentOutcome = Omit<RunOutcome, 'again' | 'logs' | 'largest'> & {
   again?: Words
   logs?: Words[]
   largest?: Part
 }
 
-/** @example const sent = outcomeToSend(settled) */
 export const outcomeToSend = ({ again, logs, largest, ...run }: RunOutcome): SentOutcome => ({
   ...run,
   ...(again && { again: again() }),
@@ -46,7 +43,6 @@ export const outcomeToSend = ({ again, logs, largest, ...run }: RunOutcome): Sen
   ...(largest && { largest: largest() }),
 })
 
-/** @example const settled = outcomeSent(await isolate(lent)) */
 export const outcomeSent = ({ again, logs, largest, ...run }: SentOutcome): RunOutcome => ({
   ...run,
   ...(again && { again: () => again }),

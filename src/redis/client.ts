@@ -1,5 +1,3 @@
-// Redis over HTTP: scripts by sha, one retry policy, errors without the data that was sent.
-
 import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
 import { requestDelay } from '../core/retry.ts'
@@ -11,7 +9,6 @@ export type RedisOptions = {
   token: string
   /** Timeout of one request in milliseconds. */
   timeout?: number
-  /** Number of attempts if the network fails. */
   attempts?: number
 }
 
@@ -19,14 +16,11 @@ export type Client = {
   evaluate: Evaluate
   /** Yields messages of a Redis channel until the signal aborts; first '' when the subscription is active. */
   listen: (channel: string, signal: AbortSignal) => AsyncIterable<string>
-  /** Sends a plain command: `ask((redis) => redis.hget(key, field))`. */
   ask: <T>(command: (redis: Redis) => Promise<T>) => Promise<T>
-  /** The error of the last call, if it failed. */
   fault?: () => SidejobError | undefined
 }
 
 type Sending = {
-  /** May be sent again after a timeout. */
   isSafe?: boolean
   /** A call by sha: NOSCRIPT is thrown unchanged, so that the caller sends the script. */
   isSha?: boolean
@@ -109,7 +103,6 @@ export function createClient({ url, token, timeout = 20_000, attempts = 3 }: Red
   return { evaluate, listen, ask: (command) => send(() => command(redis), { isSafe: true }), fault: () => fault }
 }
 
-/** Yields the data of Server-Sent Events. */
 async function* events(body: ReadableStream<Uint8Array>): AsyncIterable<string> {
   let rest = ''
   for await (const chunk of body.pipeThrough(new TextDecoderStream() as never) as unknown as AsyncIterable<string>) {

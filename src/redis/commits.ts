@@ -1,5 +1,5 @@
-// Commits in which a fault of one run affects only that run: a failing batch is halved until the run is found, which
-// then fails with its attempts; oversized batches are sent in parts.
+// Isolates faults: a failing batch is halved until the failing run is found, which then fails with its attempts.
+// Oversized batches are sent in parts.
 
 import { BUDGET, excessOf, unitsOf } from '../core/budget.ts'
 import { writeJson } from '../core/codec/json-writer.ts'
@@ -21,7 +21,6 @@ const sizeOf = (word: string): number => (word.length < 1_000 ? word.length : wi
 
 const bytesOf = (words: readonly string[]): number => words.reduce((sum, word) => sum + sizeOf(word), 0)
 
-/** Returns why no commit can take the run, or undefined. */
 function excess({ words, largest }: RunOutcome): string | undefined {
   if (words.length === 0) return undefined
   if (words.length > limits.runWords.most)
@@ -33,7 +32,7 @@ function excess({ words, largest }: RunOutcome): string | undefined {
   if (sum !== undefined) return sum
   if (total <= limits.valueBytes.most) return undefined
   const bytes = words.reduce((most, word) => Math.max(most, Math.min(sizeOf(word), sizeBefore(word))), 0)
-  // A word also holds the context and channel of an item, which do not count as its value.
+  // A word also holds the context and channel of an item, which do not count as part of its value.
   if (bytes <= limits.valueBytes.most + BESIDE) return undefined
   const part = largest?.() ?? { name: 'a value', bytes }
   return `${part.name}: expected at most ${limits.valueBytes.most} bytes, got ${part.bytes}`
@@ -65,13 +64,12 @@ const checked = (run: RunOutcome): RunOutcome => {
   return why === undefined ? run : failed(run, 'TOO_LARGE', `the changes of this run are too large: ${why}`)
 }
 
-/** Approximate bytes of a run in a commit before its ops. */
 const HEAD = 32
 
-/** Units of a run without its ops. */
+/** Units of a run in addition to its ops. */
 const RUN = 10
 
-/** Splits a batch that is too large for one request or exceeds the budget of a call. Runs are never split. */
+/** Runs are never split. */
 function pieces(runs: readonly RunOutcome[]): RunOutcome[][] {
   const cut: RunOutcome[][] = [[]]
   let [bytes, units] = [0, 0]
@@ -115,8 +113,7 @@ const report = (error: unknown): void => {
 }
 
 /**
- * Wraps a commit so that it isolates faults. `keep` writes to a job without its run: log entries of refused runs, and
- * why a run could not be committed.
+ * `keep` writes log entries of refused runs, and why a run could not be committed.
  *
  * @example const commit = isolating(plain, keep); const { answers } = await commit({ queue: '', runs })
  */
@@ -130,7 +127,6 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     }
   }
 
-  /** Commits by tokens, without a lane. The effect is the same one by one or together. */
   async function alone(runs: RunOutcome[]): Promise<CommitAnswer> {
     try {
       return await commit({ queue: '', runs })
@@ -164,7 +160,6 @@ export function isolating(commit: Commit, keep: Keep): Commit {
     return joined(first, second)
   }
 
-  /** Commits runs that did not fit into one script with the next one, until none is left. */
   async function finished(runs: RunOutcome[], answer: CommitAnswer): Promise<CommitAnswer> {
     const late = runs.filter((_, i) => answer.answers[i] === 'later')
     if (late.length === 0) return answer

@@ -2,7 +2,6 @@
 
 import type { Encoded } from '../core/codec/value.ts'
 
-/** `at`: arrival over a wire, in seconds. */
 export type PortItem = { data: Encoded; context?: Encoded; channel?: string; log?: false; at?: number }
 
 const oneLine = (text: string): string => text.replace(/[\r\n]/g, ' ')
@@ -35,7 +34,7 @@ export function itemOf(text: string): PortItem {
  */
 export type LastMessage = { at: number; size: number; counted: string; message?: Encoded; context?: Encoded }
 
-/** Decodes the form of lib/port/kept.lua. `show` opens sealed values. */
+/** `show` opens sealed values. */
 export function lastMessageOf(text: string, show: (item: string) => string): LastMessage {
   const end = text.indexOf('\n')
   const [at, size, counted] = text.slice(0, end).split(',') as [string, string, string]
@@ -50,7 +49,6 @@ export function lastMessageOf(text: string, show: (item: string) => string): Las
   }
 }
 
-/** Adds the channel to the context, as in SideJob. */
 export function shownItem(text: string): { data: Encoded; context?: Encoded } {
   const { data, context, channel } = itemOf(text)
   if (!channel) return context === undefined ? { data } : { data, context }

@@ -1,4 +1,4 @@
-// All kinds of keys in Redis; docs/keys.md is generated from this.
+// docs/keys.md is generated from this table.
 
 import { keptSteps } from '../core/series.ts'
 

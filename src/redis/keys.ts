@@ -2,10 +2,10 @@
 
 import { isOfTenant, namespaceOf } from '../core/tenant.ts'
 
-/** A text as a pattern of SCAN that matches only this text. @example literal('a*') // 'a\\*' */
+/** @example literal('a*') // 'a\\*' */
 export const literal = (text: string): string => text.replace(/[\\*?[\]^-]/g, '\\$&')
 
-/** Keys that TypeScript names. Scripts build theirs the same way. */
+/** Scripts build the same keys. */
 export const keysOf = (ns: string) => ({
   lastId: `${ns}jobs:last_id`,
   highestId: `${ns}jobs:highest`,
@@ -60,7 +60,6 @@ export const keysOf = (ns: string) => ({
   record: (id: string | number) => `${ns}job:${id}:record`,
   value: (id: string | number, field: string) => `${ns}job:${id}:f:${field}`,
   children: (id: string | number) => `${ns}job:${id}:children`,
-  /** Key that counts the jobs of an API key, and key that counts the jobs of its tenant. */
   quota: (by: string) =>
     [by.replace(/^key:/, ''), ...(isOfTenant(ns) ? ['tenant'] : [])].flatMap((of) => [
       `${ns}quota:${of}`,
@@ -73,7 +72,6 @@ export const keysOf = (ns: string) => ({
   messages: `${ns}messages`,
   message: (channel: string) => `${ns}message:${channel}`,
   live: (name: string) => `${ns}live:${name}`,
-  /** Channel that calls a waiting claim. */
   calls: (waiter: string) => `${ns}call:${waiter}`,
   ended: (job: string) => `${ns}ended:${job}`,
 })
@@ -90,10 +88,7 @@ const slotOf = (key: string): number => {
   return (hash >>> 0) % SHELVES
 }
 
-/**
- * A record field: its short name, its meaning, and whether it is a number, or a text of a user, in which `^` does not
- * mean a value outside the record.
- */
+/** A number, or a text of a user, in which `^` does not mark a value with its own key. */
 type Field = readonly [short: string, note: string, kind?: 'number' | 'text']
 
 /**
@@ -306,20 +301,19 @@ export const queueFields = {
   pullsUntil: ['pw', 'until when claims of pull workers wait'],
 } as const satisfies Record<string, Field>
 
-/** The last answer of a lane, so that a repeated request gets the same one. Its number precedes it. */
+/** A repeated request gets the same answer. Its number precedes it. */
 export const laneFields = {
   word: ['w', 'result for the lane'],
   answers: ['a', 'result of each run'],
   tokens: ['t', 'the runs that it received'],
 } as const satisfies Record<string, Field>
 
-/** Counts of a queue on a past day. */
 export const dayFields = {
   counts: ['c', 'counts by event'],
   waits: ['w', 'number of runs by waiting time'],
 } as const satisfies Record<string, Field>
 
-/** Fields of a limit's record. Turns of groups are also there, as `turn:<tier>,<limit>`. */
+/** Turns of groups are stored as `turn:<tier>,<limit>`. */
 export const limitFields = {
   concurrency: ['c', 'maximum number of concurrent runs'],
   rate: ['r', 'maximum number of starts in a period'],

@@ -1,5 +1,3 @@
-// New jobs in the form that scripts take: record fields and options.
-
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'
@@ -9,10 +7,7 @@ import type { Sealed, Vault } from './vault.ts'
 export type PortSpec = { default?: Encoded; channels?: string[] }
 export type PortSpecs = Record<string, PortSpec>
 
-/**
- * A limit of a job. `first`: the first job that names it sets it; `set`: every job sets it; absent: it is set
- * elsewhere.
- */
+/** `first`: the first job that names the limit sets it; `set`: every job sets it; absent: another call sets it. */
 export type LimitKey = {
   key: string
   how?: 'first' | 'set'
@@ -20,14 +15,13 @@ export type LimitKey = {
   rate?: { limit: number; period: number }
 }
 
-/** Maximum number and bytes of unfinished jobs of an API key (`key:<id>`), and of its tenant. */
+/** Applies to a key (`key:<id>`), and to its tenant. */
 export type Quota = { by: string; jobs: number; bytes: number; tenant?: { jobs?: number; bytes?: number } }
 
-/** A job to create. The definition of its class is already applied. */
+/** The definition of the class is already applied. */
 export type NewJob = {
   queue: string
   class: string
-  /** The caller knows that the class is registered. */
   known: boolean
   args?: Encoded
   at?: number
@@ -37,13 +31,11 @@ export type NewJob = {
   name?: string
   in?: PortSpecs
   out?: PortSpecs
-  /** Items per input port. */
   inputs?: Record<string, string[]>
   retry?: Encoded
   timeout?: number
   keepResult?: number
   retain?: number
-  /** Number of runs in its history. */
   history?: number
   /** `held`: until deleted instead of ended. `hit`: the effect of a job that holds the key. */
   unique?: {
@@ -62,7 +54,6 @@ export type NewJob = {
   /** A run without an answer goes to another worker after this time, until the job fails. */
   redeliver?: { after: string; ms?: number; max?: number }
   redact?: readonly string[]
-  /** Number of consecutive lost runs after which it fails. */
   maxLost?: number
   tag?: string
   group?: string
@@ -73,10 +64,8 @@ export type NewJob = {
   slot?: number
   aliases?: string[]
   createdBy?: string
-  /** API key that requested it. */
   by?: string
   quota?: Quota
-  /** Slot of the schedule that it is created for. */
   scheduledFor?: number
   /** `host`: shares a breaker and slots with calls to this host. */
   callback?: { spec: string; host: string }
@@ -86,7 +75,6 @@ export type NewJob = {
 
 const text = (value: number | undefined): string => (value === undefined ? '' : String(value))
 
-/** Record fields by their short names, and the options of the script. */
 type Parts = { fields: Record<string, string>; options: string[]; count: number }
 
 type Field = keyof typeof jobFields
@@ -121,7 +109,6 @@ const hits = { 'same parent': 'p', ignored: 'c' } as const
 const uniqueHow = ({ held, hit }: NonNullable<NewJob['unique']>): string =>
   `${held ? held[0] : ''}${hit ? hits[hit] : ''}`
 
-/** The key, how it is set, and its values. */
 export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] => [
   key,
   how ?? '',
@@ -130,7 +117,7 @@ export const limitWords = ({ key, how, concurrency, rate }: LimitKey): string[] 
   text(rate?.period),
 ]
 
-/** Record fields: the value of each, and whether jobs that have it may wait in pieces. */
+/** `true` if jobs with the field may wait in pieces. */
 const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => string | undefined, 'plain'?])[] = [
   ['queue', (job) => job.queue, 'plain'],
   ['class', (job) => job.class, 'plain'],
@@ -160,17 +147,16 @@ const recordFields: readonly (readonly [Field, (job: NewJob, vault: Vault) => st
   ['maxDeliveries', (job) => text(job.redeliver?.max)],
 ]
 
-/** Fields of jobs that only run and complete, without callbacks or kept data. */
 const plain = new Set<string>(recordFields.filter(([, , way]) => way).map(([name]) => jobFields[name][0]))
 
-/** Named ports without channels, with their defaults. Values that wait there belong to each job. */
+/** Each job of a piece has its own values at these ports. */
 const isPort = (field: string): boolean => /^d?[io]:\w+$/.test(field)
 
 /** See lib/runtime/pieces.lua. */
 const isPlain = ({ fields, count }: Parts): boolean =>
   count === 0 && Object.keys(fields).every((field) => plain.has(field) || isPort(field))
 
-/** Adds options outside the record: ports, keys, limits and aliases, without values. */
+/** Values are added by `addOwn`. */
 function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   putPorts(parts, 'i', job.in, vault)
   putPorts(parts, 'o', job.out, vault)
@@ -185,14 +171,12 @@ function addOptions(parts: Parts, job: NewJob, vault: Vault): void {
   if (job.tag !== undefined && parts.count === 0) add(parts, 'value', jobFields.tag[0], job.tag)
 }
 
-/** Adds args outside the record and values at ports. */
 function addOwn(parts: Parts, args: Sealed | '', { inputs = {} }: NewJob, { sealItem }: Vault): void {
   if (isBig(args)) add(parts, 'value', jobFields.args[0], args)
   for (const [port, items] of Object.entries(inputs))
     add(parts, 'input', port, String(items.length), ...items.map(sealItem))
 }
 
-/** Returns what jobs share that differ only in args and inputs. */
 function partsOf(job: NewJob, vault: Vault): Parts {
   const parts: Parts = { fields: {}, options: [], count: 0 }
   for (const [name, of] of recordFields) put(parts, name, of(job, vault))
@@ -200,7 +184,6 @@ function partsOf(job: NewJob, vault: Vault): Parts {
   return parts
 }
 
-/** The form that lib/job/create.lua takes. */
 const specWords = (job: NewJob, { fields, options, count }: Parts): string[] => [
   job.queue,
   job.class,
@@ -213,11 +196,9 @@ const specWords = (job: NewJob, { fields, options, count }: Parts): string[] => 
   ...options,
 ]
 
-/** Seals args once; '' if there are none. */
 const sealedArgs = ({ args }: NewJob, { sealSame }: Vault): Sealed | '' =>
   args === undefined ? '' : sealSame(args, 'args')
 
-/** Returns args that are part of the document, otherwise ''. */
 const ownArgs = (args: Sealed | ''): string => (isBig(args) ? '' : args)
 
 export function jobArguments(job: NewJob, vault: Vault): string[] {
@@ -227,14 +208,13 @@ export function jobArguments(job: NewJob, vault: Vault): string[] {
   return [...specWords(job, parts), ownArgs(args)]
 }
 
-/** Finds the end of the jobs that differ from the one at `from` only in args that are part of the document. */
 function endOfAlike(jobs: readonly NewJob[], args: readonly string[], from: number): number {
   let to = from
   while (to < jobs.length && isAlikeBut(['args'], jobs[from]!, jobs[to]!) && !isBig(args[to]!)) to++
   return to
 }
 
-/** Returns words of jobs in pieces, or undefined if they are fewer than the minimum. */
+/** Returns undefined if they are fewer than the minimum. */
 function packedWords(
   [jobs, args]: [readonly NewJob[], readonly (Sealed | '')[]],
   from: number,
@@ -278,9 +258,8 @@ export function jobsArguments(jobs: readonly NewJob[], vault: Vault, packedFrom:
   return [String(groups), ...words]
 }
 
-/** Position of the number of options in the words of a job. */
 const OPTIONS = 8
 
-/** True for a single job without data outside its record. */
+/** True for a single job whose data are all in its record. */
 export const isSlight = (jobs: readonly NewJob[], words: readonly string[]): boolean =>
   jobs.length === 1 && words[OPTIONS] === '0'

@@ -1,22 +1,20 @@
-// Ops of jobs and runs. This table defines the order and form of each verb's arguments. `ops.run({ force: true })`
-// returns its words; the build makes the functions in redis/lua/lib/run/ops read their arguments by name from this
-// table.
+// Ops of jobs and runs. This table defines the arguments of each verb, their order and their encoding. `ops.run({
+// force: true })` returns words; functions in redis/lua/lib/run/ops declare their arguments by name, and the build
+// reads them with this table.
 
 import type { JobRef, PortOptions, PortRef } from '../core/run.ts'
 import { jobFields } from './keys.ts'
 import { type LimitKey, limitWords } from './new-job.ts'
 import type { Sealed } from './vault.ts'
 
-/** An op: its name, then its arguments. */
 export type Words = string[]
 
 /** A field of a job's record by its long name, or of its state: `state:graph`. */
 export type FieldName = keyof typeof jobFields | `state:${string}`
 
-/** New values of fields; '' clears one. */
 export type Fields = { [F in FieldName]?: F extends 'args' ? Sealed | '' : string }
 
-/** Another job by its place in the family or by its id. An empty object is the job itself. */
+/** An empty object is the job itself. */
 type Target = JobRef | PortRef | Record<never, never>
 
 const targetOf = (of: Target): string => {
@@ -34,23 +32,18 @@ const counted = <T>(list: readonly T[], wordsOf: (one: T) => Words): Words => [
 
 const portWords = (of: PortRef): Words => ('in' in of ? [targetOf(of), 'i', of.in] : [targetOf(of), 'o', of.out])
 
-/** Encoding of each kind of argument. */
 export const kinds = {
   text: (value: string): Words => [value],
   value: (value: Sealed): Words => [value],
   values: (value: readonly Sealed[]): Words => counted(value, (one) => [one]),
   flag: (value?: boolean): Words => [value ? '1' : ''],
   number: (value: number): Words => [String(value)],
-  /** Milliseconds, or nothing. */
   moment: (value?: number): Words => [value === undefined ? '' : String(value)],
   some: (value?: string): Words => [value ?? ''],
-  /** A text that may be empty, or nothing. */
   maybe: (value?: string): Words => (value === undefined ? ['0', ''] : ['1', value]),
   list: (value: readonly string[] = []): Words => counted(value, (one) => [one]),
-  /** Names with a number each. */
   counts: (value: Record<string, number> = {}): Words =>
     counted(Object.entries(value), ([name, n]) => [name, String(n)]),
-  /** The job itself, unless another is named. */
   target: (value?: number | string | Target): Words => [
     typeof value === 'object' ? targetOf(value) : value === undefined ? '' : String(value),
   ],
@@ -71,14 +64,12 @@ export const kinds = {
   field: (value: FieldName): Words => [shortOf(value)],
   fields: (value: Fields): Words =>
     counted(Object.entries(value), ([field, text = '']) => [shortOf(field as FieldName), text]),
-  /** Words of a new job: see jobArguments. */
   job: (value: Words): Words => value,
 }
 
 export type Kind = keyof typeof kinds
 type Table = Record<string, Record<string, Kind>>
 
-/** Ops about the run itself. */
 export const sayings = {
   retry: { after: 'text' },
   error: { error: 'text' },
@@ -102,7 +93,6 @@ export const sayings = {
   deaf: {},
 } as const satisfies Table
 
-/** Ops of runs and callers. */
 export const verbs = {
   spawn: { name: 'text', job: 'job' },
   forget: {},
@@ -138,7 +128,6 @@ export const verbs = {
   record: { keep: 'moment' },
 } as const satisfies Table
 
-/** Ops of callers only. The script of commits does not contain them. */
 export const calls = {
   cancel: { of: 'target' },
   retry: { of: 'target' },
@@ -167,7 +156,6 @@ type Value<K extends Kind> = Parameters<(typeof kinds)[K]>[0]
 type Optional<T> = { [N in keyof T as undefined extends T[N] ? N : never]?: T[N] } & {
   [N in keyof T as undefined extends T[N] ? never : N]: T[N]
 }
-/** Flags, times and targets are optional. */
 type Given<Args> = Optional<{ -readonly [N in keyof Args]: Value<Args[N] & Kind> }>
 type Encoder<Args> =
   Record<never, never> extends Given<Args> ? (given?: Given<Args>) => Words : (given: Given<Args>) => Words

@@ -1,16 +1,12 @@
-// Jobs of one call that wait in pieces. Each has its own args and port values. See lib/runtime/pieces.lua.
+// See lib/runtime/pieces.lua.
 
 import { isAlikeBut } from '../core/alike.ts'
 import type { Sealed, Vault } from './vault.ts'
 
-/** Maximum number of jobs in a piece. */
 export const PIECE = 100
-/** Bytes. A larger value is stored outside the record, so that a change of the record does not write it again. */
+/** A larger value has its own key, so that a change of the record does not write it again. */
 const BIG = 512
-/**
- * Bytes of args and values of one job. In a piece they are written seldom, but together with the args and values of a
- * hundred jobs.
- */
+/** Bytes of args and values of one job. Pieces are written seldom, but as a whole. */
 const MOST = 1_024
 
 const isOver = (value: string, most: number): boolean =>
@@ -18,17 +14,15 @@ const isOver = (value: string, most: number): boolean =>
 
 export const isBig = (value: string): boolean => isOver(value, BIG)
 
-/** Values at one port of one job: their number and text. */
 type Waiting = { port: string; n: number; text: string }
 
-/** The part of a new job that may differ within a piece. */
 type Made = { args?: unknown; inputs?: Record<string, string[]> }
 
 export type Own = { args: Sealed | ''; waiting: readonly Waiting[] }
 
 const nothing: readonly Waiting[] = []
 
-/** Returns what the job has of its own, or undefined if it does not fit in a piece. */
+/** Undefined if the job does not fit in a piece. */
 export function ownOf({ inputs }: Made, args: Sealed | '', { sealItem }: Vault): Own | undefined {
   if (!inputs) return isOver(args, MOST) ? undefined : { args, waiting: nothing }
   const waiting: Waiting[] = []
@@ -50,7 +44,6 @@ const isAlike = (one: Own, other: Own): boolean =>
 
 const BUT = ['args', 'inputs'] as const
 
-/** Does the same for consecutive jobs that differ only in that part. */
 export function ownOfAlike(
   jobs: readonly Made[],
   args: readonly (Sealed | '')[],
@@ -67,7 +60,7 @@ export function ownOfAlike(
   return all as [Own, ...Own[]] | []
 }
 
-/** Adds waiting values to the ports of a record. Returns undefined if the record lacks a port. */
+/** Undefined if the record lacks a port. */
 export function withWaiting(
   fields: Readonly<Record<string, string>>,
   { waiting }: Own,
@@ -80,7 +73,6 @@ export function withWaiting(
   return filled
 }
 
-/** One text for the args of each piece, one for the values. */
 export function ownWords(all: readonly Own[]): string[] {
   const words: string[] = []
   for (let from = 0; from < all.length; from += PIECE) {

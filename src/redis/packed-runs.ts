@@ -1,4 +1,4 @@
-// Runs of a commit. Runs of one piece that only completed, or that did the same to their ports, are sent as one.
+// Packs runs of one piece that only completed, or made the same changes to their ports.
 
 import { type RunOutcome, runArguments } from './changes.ts'
 import { PIECE } from './packed-jobs.ts'
@@ -6,17 +6,16 @@ import { type Ported, portedBy, portWords } from './ported.ts'
 
 const DIGITS = 2
 const ZERO = 48
-/** Minimum number of runs that are sent as one. */
 const FEWEST = 2
 
-/** Jobs whose tokens begin with the number of their piece and have the same end. `dot` is the end of the id. */
+/** Tokens begin with the number of the piece and have the same end. `dot` is the end of the id. */
 type Packed = {
   piece: string
   token: string
   dot: number
   n: number
   size: number
-  /** The ports and counts of their reads and writes; undefined if they have none. */
+  /** Undefined if the runs have no reads or writes. */
   shape: string | undefined
   ported: (Ported | undefined)[]
   /** Position of each run, by its place in the piece, which is the end of its id. */
@@ -40,7 +39,7 @@ const isOf = ({ piece, token, dot, n, shape }: Packed, run: RunOutcome, ported: 
 const placeOf = (token: string, dot: number): number =>
   (token.charCodeAt(dot - 2) - ZERO) * 10 + token.charCodeAt(dot - 1) - ZERO
 
-/** Groups runs by piece. Runs of one piece are mostly consecutive. */
+/** Runs of one piece are mostly consecutive. */
 function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   const groups: Packed[] = []
   let group: Packed | undefined
@@ -61,7 +60,7 @@ function groupsOf(runs: readonly RunOutcome[]): Packed[] {
   return groups
 }
 
-/** Chooses the largest group per piece: a piece ends only with all jobs still in it, and all other jobs leave it. */
+/** Chooses the largest group per piece: a piece ends only with all its jobs, and jobs of smaller groups leave it. */
 const largest = (groups: readonly Packed[]): Packed[] =>
   groups.filter(
     (one, i) =>
@@ -70,7 +69,6 @@ const largest = (groups: readonly Packed[]): Packed[] =>
       ),
   )
 
-/** Starts a group, or returns undefined for a run of no piece. */
 function begun({ token, n }: RunOutcome, ported: Ported | undefined): Packed | undefined {
   const dot = token.indexOf('.')
   if (dot <= DIGITS) return undefined

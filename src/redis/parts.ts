@@ -1,5 +1,3 @@
-// Parts that all verbs of the store share: connection, keys, common arguments.
-
 import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'
@@ -14,7 +12,6 @@ import type { Opening, Vault } from './vault.ts'
 export type Parts = {
   client: Client
   keys: Keys
-  /** First arguments of every script. */
   base: () => { ns: string; clock: string; seed: string }
   /** Seed of a lane's tokens, which show their lane. */
   markedBy: (lane: string) => { seed: string }
@@ -24,7 +21,7 @@ export type Parts = {
   packedFrom: number
 }
 
-/** The highest id seen. If Redis has not given one as high, it has returned to older data. */
+/** If Redis has not given an id as high, it was restored from older data. */
 export type HighestId = { readonly highest: number; saw: (ids: readonly { id: number }[]) => void }
 
 export function highestId(): HighestId {
@@ -70,7 +67,6 @@ export const toldOf = (told: Row<'told'> | undefined, vault: Vault): { callback?
       })) ?? {})
     : {}
 
-/** A fault at a job, queue or limit. The script has done the rest of the call. */
 export type ScriptFault = Row<'fault'>
 
 export const faultsOf = (

@@ -1,22 +1,19 @@
-// Runs of a piece that did the same to their ports: each read all waiting values and wrote to other ports. They are
-// committed as one; see lib/run/packed.lua.
+// Runs of a piece with the same changes to their ports: all waiting values were read. See lib/run/packed.lua.
 
 import type { Words } from './ops.ts'
 import { isBig } from './packed-jobs.ts'
 
 const NAME = /^\w{1,100}$/
 
-/** Changes of one run to its ports. `shape` is the same for runs that differ only in values. */
+/** `shape` is the same for runs that differ only in values. */
 export type Ported = { shape: string; fields: Words; written: ReadonlyMap<string, readonly string[]> }
 
-/** A read of all waiting values: the field before and after. */
 const readFields = (port: string, count: string): Words => [
   `"i:${port}":"${count},0"`,
   `"i:${port}":"${count},${count}"`,
 ]
 const writtenFields = (port: string, count: number): Words => [`"o:${port}":"0,0"`, `"o:${port}":"${count},0"`]
 
-/** Position in the words of a run. */
 type Reader = { words: Words; at: number; fields: Words; written: Map<string, string[]> }
 
 /** `consume`, target, side, port, cursor, count. Nothing may have been read before. */
@@ -40,13 +37,13 @@ function takeWrite(reader: Reader): boolean {
 }
 
 /**
- * Returns the changes of a run to its ports, or undefined if it did anything else or too much.
+ * Returns undefined if the run did anything else or too much.
  *
  * @example portedBy(['consume', '', 'i', 'n', '0', '1', 'write', '', 'o', 'n', '', '1', '=7'])
  */
 export function portedBy(words: Words): Ported | undefined {
   const reader: Reader = { words, at: 0, fields: [], written: new Map() }
-  // `reach`, and the retry after a refusal: a refused run is sent again with all of its words.
+  // A refused run is sent again with all of its words.
   while (words[reader.at] === 'reach' || words[reader.at] === 'retry') reader.at += 2
   while (reader.at < words.length) {
     const word = words[reader.at]
@@ -61,7 +58,6 @@ export function portedBy(words: Words): Ported | undefined {
   return { shape: fields.join(), fields, written }
 }
 
-/** Returns the changes of all, by their places in the piece: fields before and after, and the values of each. */
 export function portWords(ported: readonly (Ported | undefined)[]): Words {
   const one = ported.find((each) => each !== undefined)!
   const lists = [...one.written.keys()].map((port) => {

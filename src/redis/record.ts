@@ -14,8 +14,8 @@ type Always = 'sequence' | 'queue' | 'class'
 type ValueOf<F extends keyof Fields> = Fields[F] extends readonly [string, string, 'number'] ? number : string
 
 /**
- * A job's record. An absent field is false, none or the default. Ports, defaults, channels, wires and state have
- * names with a colon, which the functions below read.
+ * An absent field is false, none or the default. Ports, defaults, channels, wires and state have names with a colon,
+ * which the functions below read.
  */
 export type JobRecord = { [F in Always]: ValueOf<F> } & { [F in Exclude<keyof Fields, Always>]?: ValueOf<F> } & {
   [named: `${string}:${string}`]: string
@@ -42,7 +42,7 @@ function renamed(name: ReturnType<typeof naming>, stored: Stored): Stored {
   return record
 }
 
-/** Functions that open fields with user data. Names with a colon are not listed. */
+/** Functions that open user data. Names with a colon are not listed. */
 const sealedFields: Record<string, (text: string, opening: Opening) => string> = {
   args: (text, { value }) => value(text, 'args'),
   progress: (text, { value }) => value(text, 'progress'),
@@ -54,7 +54,6 @@ const sealedFields: Record<string, (text: string, opening: Opening) => string> =
   callbackResult: (text, { value, error }) => (text.startsWith('{') ? error(text) : value(text, 'result')),
 }
 
-/** Opens a field. The values of a port are a list of items. */
 export function openedField(name: string, text: string, opening: Opening): string {
   if (!isSealed(text)) return text
   const { value, item } = opening
@@ -65,7 +64,7 @@ export function openedField(name: string, text: string, opening: Opening): strin
 }
 
 /**
- * Decodes a record. `beside` is a flat list of values stored outside it; `opening` opens sealed values.
+ * The flat list has values with own keys; `opening` opens sealed values.
  *
  * @example decodeRecord('{"n":"…","q":"mail","c":"send","le":"1700000000000"}').leaseUntil // 1700000000000
  */
@@ -83,14 +82,14 @@ export function openedRecord(record: JobRecord, opening: Opening): JobRecord {
   return opened as JobRecord
 }
 
-/** Fields whose values are stored outside the record and were not read, by long and short name. */
+/** Values with own keys that have not been read. */
 export const leftOut = (record: JobRecord): [name: string, short: string][] =>
   Object.entries(record)
     .filter(([, value]) => value === '^')
     .map(([name]) => [name, name in jobFields ? jobFields[name as keyof Fields] : [name]] as const)
     .flatMap(([name, [short, , kind]]) => (kind === 'text' ? [] : [[name, short]]))
 
-/** The part of a queue's record that TypeScript reads. */
+/** Only fields that TypeScript reads. */
 export type QueueRecord = {
   mostLanes?: number
   calledClasses?: Record<string, true>
@@ -98,21 +97,18 @@ export type QueueRecord = {
   paused?: boolean
   mode?: string
   ageing?: number
-  /** Counts of the day in `day`, and of all days before. */
   counts?: Record<string, number>
   earlierCounts?: Record<string, number>
   day?: number
-  /** Number of jobs at limits, and of jobs that must terminate. */
   atLimits?: number
   ending?: number
-  /** Number of runs of that day by waiting time. */
+  /** By waiting time. */
   dayWaits?: number[]
 } & { [F in keyof typeof queueFields]?: unknown }
 
 /** @example decodeQueue('{"ml":8,"m":"pull"}') // { mostLanes: 8, mode: 'pull' } */
 export const decodeQueue = (text: string): QueueRecord => renamed(nameQueue, JSON.parse(text) as Stored)
 
-/** Numbers and marks. Turns of groups have names with a colon. */
 export type LimitRecord = { [F in keyof typeof limitFields]?: number }
 
 /** @example decodeLimit('{"c":8,"a":2}') // { concurrency: 8, promised: 2 } */
@@ -122,7 +118,6 @@ export type DayRecord = { counts: Record<string, number>; waits?: number[] }
 
 const nameDay = naming(dayFields)
 
-/** Counts of a day by queue, as stored in `~days`. */
 export const decodeDay = (text: string): Record<string, DayRecord> =>
   Object.fromEntries(
     Object.entries(JSON.parse(text) as Record<string, Stored>).map(([queue, day]) => [
@@ -138,7 +133,7 @@ const resting: Record<string, Status> = {
   [PLACE.terminated]: 'terminated',
 }
 
-/** Derives the status from the place, as lib/job/states.lua does. */
+/** See lib/job/states.lua. */
 export const statusOf = (record: JobRecord): Status =>
   resting[record.place ?? ''] ??
   (record.terminating ? 'terminating' : record.place === PLACE.leased ? 'running' : 'queued')
@@ -154,7 +149,6 @@ const namedOf = (record: JobRecord, kind: string): `${string}:${string}`[] =>
 
 export type PortRecord = { port: string; pushed: number; taken: number }
 
-/** Declared ports of one side, without `*`. */
 export function portsOf(record: JobRecord, dir: 'i' | 'o'): PortRecord[] {
   const ports: PortRecord[] = []
   for (const field of namedOf(record, dir)) {
@@ -192,7 +186,7 @@ export function stateOf(record: JobRecord): Record<string, Encoded> {
   return state
 }
 
-/** Details of a run with history. They follow its error, which may have several lines. */
+/** The details follow an error, which may have several lines. */
 const TOLD = /\n\+(\d+),(\d+),(\d+)(\{.*\})?$/
 
 /** Ends of runs without a commit. */
@@ -204,7 +198,6 @@ const toldOf = ([, n, readyAt, checkpoints]: RegExpExecArray, run: PastRun) => (
   commits: Number(checkpoints) + (uncommitted.has(run.outcome) ? 0 : 1),
 })
 
-/** Decodes a run from `lr` or from the history. */
 export function pastRunOf(text: string): PastRun {
   const told = TOLD.exec(text)
   const own = told ? text.slice(0, told.index) : text
@@ -230,7 +223,7 @@ export function pastRunOf(text: string): PastRun {
   }
 }
 
-/** Decodes what a run did, as noted by lib/run/did.lua: numbers by kind and name. */
+/** See lib/run/did.lua. */
 export function deedsOf(text: string): RunDeeds {
   const did = TOLD.exec(text)?.[4]
   const deeds: RunDeeds = { reads: [], writes: [], published: [], made: [], more: 0 }
@@ -255,7 +248,6 @@ export function deedsOf(text: string): RunDeeds {
 
 export type Child = { id: number; status: Status; class: string }
 
-/** Decodes a flat hash of children. */
 export function childrenOf(flat: string[]): Record<string, Child> {
   // A child may be named `__proto__`.
   const children: Record<string, Child> = Object.create(null)
@@ -275,7 +267,6 @@ export const parentOf = (record: JobRecord): { id: number; name: string } | null
 
 export const aliasesOf = (record: JobRecord): string[] => readList(record.aliases)
 
-/** Paths of masked values. */
 export const redactedPathsOf = (record: JobRecord): string[] => readList(record.redacts)
 
 export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] | null =>
@@ -290,7 +281,7 @@ export const waitingOf = (record: JobRecord): 'children' | 'parent' | string[] |
 export const stateFieldOf = (record: JobRecord, field: string): Encoded | undefined =>
   record[`s:${field}`] as Encoded | undefined
 
-/** Numbers of written and taken values of a port, or undefined if it is not declared. */
+/** Undefined if the port is not declared. */
 export function countsOf(
   record: JobRecord,
   dir: 'i' | 'o',

@@ -3,7 +3,6 @@
 import { Buffer } from 'node:buffer'
 import { brotliDecompressSync } from 'node:zlib'
 
-/** A built script. `args` are the names of its first arguments in order. */
 export type Script<Args> = {
   name: string
   sha: string
@@ -13,7 +12,6 @@ export type Script<Args> = {
   lines: string
 }
 
-/** Evaluates scripts: the client of client.ts, or a connection of a test. */
 export type Evaluate = <Args>(script: Script<Args>, keys: string[], args: Args, rest: string[]) => Promise<unknown>
 
 export const argumentsOf = <Args>(script: Script<Args>, args: Args, rest: string[]): string[] => [
@@ -32,7 +30,6 @@ export function unpacking(packed: string): () => Text[] {
   }
 }
 
-/** A script whose text is unpacked when it is wanted. */
 export const made = <Args>(
   name: string,
   sha: string,
@@ -50,7 +47,6 @@ export const made = <Args>(
   },
 })
 
-/** Returns undefined for lines of the builder. */
 function placeOf(script: Pick<Script<never>, 'lines'>, line: number): string | undefined {
   let left = line - 1
   for (const piece of script.lines.split('\n')) {

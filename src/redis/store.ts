@@ -14,7 +14,6 @@ import { createQueues } from './verbs/queues.ts'
 import { createRuns } from './verbs/runs.ts'
 import { createUpkeep } from './verbs/upkeep.ts'
 
-/** Number of characters of a lane's name in the tokens of its runs. */
 export const LANE_MARK = 6
 
 const PACKED_FROM = 10
@@ -29,7 +28,7 @@ export type StoreOptions = {
   random?: () => string
   /** Seals user values. Without it they are stored as they are. */
   vault?: Vault
-  /** Minimum number of similar jobs for a piece, because a piece reserves a hundred ids. */
+  /** Without it values are stored unsealed. */
   packedFrom?: number
 }
 
@@ -61,7 +60,6 @@ export function createStore({
     keys,
     vault,
     namespace,
-    /** Redis' clock without a request: exact enough for slots of schedules. */
     now: moments.now,
     ...jobs,
     ...createRuns(parts, jobs.change),

@@ -4,7 +4,6 @@ import { add, type Part, type Sum } from '../core/budget.ts'
 import { calls, type Kind, sayings, verbs } from './ops.ts'
 import { isBig } from './packed-jobs.ts'
 
-/** Words and the position in them. */
 type Reading = { words: readonly string[]; at: number; sum: Sum }
 
 function next(reading: Reading): string {
@@ -23,7 +22,6 @@ function value(reading: Reading): void {
   if (isBig(next(reading))) add(reading.sum, 'large', 1)
 }
 
-/** Reads a list whose first word is its length. */
 function list(reading: Reading, part: Part, size = 1): number {
   const n = nextCount(reading)
   add(reading.sum, part, n)
@@ -31,7 +29,7 @@ function list(reading: Reading, part: Part, size = 1): number {
   return n
 }
 
-/** Options of a new job by word; see lib/job/specs.lua. */
+/** See lib/job/specs.lua. */
 const options: Record<string, (reading: Reading) => void> = {
   parent(reading) {
     add(reading.sum, 'parents', 1)
@@ -66,13 +64,12 @@ const options: Record<string, (reading: Reading) => void> = {
   },
 }
 
-/** Words before the options of a new job: queue, class, times, priority, and its record as JSON. */
+/** Queue, class, times, priority, and record as JSON. */
 const HEAD = 7
 
 /** Ports in the record of a new job: `"i:in":"0,0"`. */
 const portsIn = (record: string): number => record.match(/"[io]:/g)?.length ?? 0
 
-/** Reads one kind of new jobs. Returns the number of ports with values if they wait in pieces. */
 function newJob(reading: Reading): { ports: number; packed?: number } {
   skip(reading, HEAD - 1)
   const ports = portsIn(next(reading))
@@ -86,10 +83,8 @@ function newJob(reading: Reading): { ports: number; packed?: number } {
   return { ports, packed }
 }
 
-/** Maximum number of jobs with one text for args and one for values. */
 const PIECE = 100
 
-/** Sums up new jobs as `jobsArguments` writes them. */
 export function sumOfJobs(words: readonly string[], sum: Sum = new Map()): Sum {
   const reading = { words, at: 0, sum }
   const groups = nextCount(reading)
@@ -103,7 +98,6 @@ export function sumOfJobs(words: readonly string[], sum: Sum = new Map()): Sum {
   return sum
 }
 
-/** Reads each kind of argument; `kinds` in ops.ts writes them. */
 const readers: Record<Kind, (reading: Reading) => void> = {
   text: next,
   value,
@@ -146,7 +140,6 @@ const readers: Record<Kind, (reading: Reading) => void> = {
   },
 }
 
-/** The part of verbs that are more than plain ops. */
 const partOf: Record<string, Part> = {
   spawn: 'spawns',
   publish: 'messages',
@@ -166,7 +159,6 @@ const partOf: Record<string, Part> = {
   tag: 'acts',
 }
 
-/** Lists of other things than names. */
 const listOf: Record<string, Part> = {
   channels: 'channels',
   listen: 'channels',
@@ -177,7 +169,7 @@ const listOf: Record<string, Part> = {
 
 const table: Record<string, Record<string, Kind>> = { ...verbs, ...calls, ...sayings }
 
-/** Number of channels that a message reaches: its own and its ancestors. */
+/** A message also reaches the ancestors of its channel. */
 const levelsOf = (channel: string): number => channel.split('/').filter(Boolean).length + 1
 
 /**

@@ -10,7 +10,7 @@ type Said<Answer> = 'lead' | { answer: Answer } | { error: unknown } | 'ask by y
 
 export type TogetherOptions<Call, Answer> = {
   alone: (call: Call) => Promise<Answer>
-  /** All or nothing. Returns undefined if each call must ask by itself. */
+  /** Returns undefined if each call must ask by itself. */
   together: (calls: Call[]) => Promise<Answer[] | undefined>
   suits: (call: Call, others: readonly Call[]) => boolean
   /** Milliseconds after which waiting calls give up on the leader, because its invocation may have ended. */
@@ -25,8 +25,8 @@ const MOST = 16
 const GATHERING = 6
 
 /**
- * Returns whether a request may wait for the answer of another request. Since compatibility date 2024-10-14 workerd
- * wakes it in its own invocation; before, it continued in the other invocation and could not send requests.
+ * Since compatibility date 2024-10-14 workerd resumes a waiting request in its own invocation; before, it continued
+ * in another one and could not send requests.
  *
  * @example mayWaitForOthers({ Cloudflare: { compatibilityFlags: {} } }) // false
  */
@@ -36,9 +36,8 @@ export function mayWaitForOthers(runtime: object = globalThis): boolean {
 }
 
 /**
- * Creates the verb. The first caller sends its request at once. Callers that arrive before its answer wait, and then
- * one of them sends one request for all. If calls are frequent, this leader waits a moment for more. Each caller
- * sends in its own invocation, which exists as long as the caller waits.
+ * The first call is sent at once. Calls that arrive before its answer wait, and then one of them leads all. If calls
+ * are frequent, the leader waits a moment for more. Each call waits in its own invocation.
  *
  * @example const ask = createTogether({ alone, together, suits }); await ask(call)
  */
@@ -51,7 +50,6 @@ export function createTogether<Call, Answer>({
 }: TogetherOptions<Call, Answer>): (call: Call) => Promise<Answer> {
   type One = Waiting<Call, Answer>
   let line: One[] = []
-  /** Start of the call in progress. */
   let since = Number.NEGATIVE_INFINITY
   const gathering = createGathering(GATHERING)
 
@@ -62,7 +60,6 @@ export function createTogether<Call, Answer>({
     first?.tell('lead')
   }
 
-  /** Removes the calls that suit it from the line. */
   function taken(own: Call): One[] {
     const calls = [own]
     const others: One[] = []

@@ -6,13 +6,11 @@ import type { RunOutcome } from './changes.ts'
 import type { Quota } from './new-job.ts'
 import type { Child, JobRecord, QueueRecord } from './record.ts'
 
-/** A bell to ring, now or at a time. */
 export type Ring = { queue: string; bell: string; at?: number }
 
-/** Key of a stored answer, for how long, and of which request. */
 export type Once = { key: string; period: number; fingerprint?: string }
 
-/** Queues and jobs that a change probably reaches, and the quota of the caller. */
+/** Keys to read in advance, and the quota of the caller. */
 export type Near = { queues?: readonly string[]; jobs?: readonly string[]; quota?: Quota }
 
 export type Made = { id: number; status: Status; existing?: true }
@@ -22,7 +20,6 @@ export type LaneStart = { id: string; max: number; lease: number; begun: number 
 
 export type Enqueued = { made: Made[]; again: boolean; rings: Ring[]; lent: ClaimedJob[]; stale?: string }
 
-/** A claimed job: its document and the data outside it. */
 export type ClaimedJob = {
   id: number
   document: JobRecord
@@ -30,16 +27,14 @@ export type ClaimedJob = {
   children: string[]
   steps: string[]
   childCount: number
-  /** Ended children, if the job waited for them. */
   family: EndedChild[]
   wires: Row<'wiring'>[]
   /** The snapshot does not hold all steps. */
   moreSteps?: true
-  /** Code and message if nothing except the document could be read. */
+  /** Code and message if only the document could be read. */
   fault?: { code: string; message: string }
 }
 
-/** An ended child: how it ended, its args, and its result or error. */
 export type EndedChild = {
   id: number
   name: string
@@ -56,20 +51,16 @@ export type FlowState = {
   children: Record<string, Child>
   /** `left`: number of values that left the port in the last minutes, as minute:count:count. */
   ports: Row<'wiring'>[]
-  /** Started nodes by name. */
   nodes: ReadonlyMap<string, FlowNode>
   now: number
 }
 
-/** The job of a node, as a flow shows it. */
 export type FlowNode = {
   queue: string
   ranAt: number | null
   lastRun: string
-  /** The limit it waits at. */
   limit: string | null
   leaseUntil: number | null
-  /** End of its wait for a time. */
   until: number | null
 }
 
@@ -82,7 +73,6 @@ export type ClaimRequest = {
   pull?: boolean
   patterns?: string[]
   tags?: string[]
-  /** Only jobs of this priority. */
   priority?: number
   /** Number of members of the queue to skip. */
   skip?: number
@@ -96,10 +86,8 @@ export type ClaimRequest = {
   only?: number
 }
 
-/** Signals for pull workers: take no new jobs, or stop. */
 export type Signal = 'quiet' | 'stop'
 
-/** Lanes, named pull workers, and runs in progress. */
 export type AtWork = {
   lanes: { queue: string; lane: string; until: number }[]
   processes: { name: string; since: number; heard: number; signal: Signal | null; queues: string[] }[]
@@ -112,21 +100,17 @@ export type AtWork = {
     leaseUntil: number
     process?: string
   }[]
-  /** The list is longer. */
   more: boolean
   now: number
 }
 
-/** A fault and how a repair treats it. */
 export type Fault = { kind: FaultKind; who: string; what: string; remedy: string }
 
-/** Parameters of a lane's request. */
 export type LaneRequest = {
   id: string
   seq: number
   /** Tokens received with calls since the last request. */
   heard?: readonly string[]
-  /** The bell that started it. */
   bell?: string
   /** It leaves. `next`: work continues, so the next lane must be called even if nothing is ready. */
   leave?: boolean | 'next'
@@ -158,18 +142,14 @@ export type CommitAnswer = {
   nextDue?: number
   /** The same in milliseconds from now, by Redis' clock. */
   dueIn?: number
-  /** Waiting jobs with tags of older constraints. */
   stale: { id: number; document: JobRecord }[]
   version: string
-  /** Number of jobs that failed instead of being claimed. */
   failed: number
   /** The number of jobs that the next claim may skip; undefined if it would find no more than this claim. */
   seen?: number
-  /** Signal for the pull worker. */
   signal?: Signal
 }
 
-/** The callback job of another job's last end: its document and last error. */
 export type CallbackJob = { document: JobRecord; error?: Encoded }
 
 /**
@@ -185,7 +165,7 @@ export type Listed = {
   looked?: number
 }
 
-/** Settings of a limit. `reserved`: slots promised to ready jobs. `jobs`: jobs of a group that are not at rest. */
+/** `reserved`: slots promised to ready jobs. `jobs`: jobs of a group that are not at rest. */
 export type KeptLimit = {
   concurrency: number | null
   rate: { limit: number; period: number } | null
@@ -196,7 +176,6 @@ export type KeptLimit = {
   jobs: number | null
 }
 
-/** A limit with its holders, soonest expiry first, and its waiting jobs in order. */
 export type Room = {
   settings: KeptLimit
   running: number
@@ -227,18 +206,15 @@ export type Inspection = {
   children: string[]
   childCount: number
   items: string[]
-  /** Number of jobs before it in its queue, if it is ready. */
   ahead: number | null
   queue: { paused: boolean; maxLanes: number; lanes: number; pull: boolean }
   /** When its limit has room without a run ending. */
   limitFree: number | null
   limit?: KeptLimit
-  /** The limit of its class's concurrency. */
   ownLimit?: string
   now: number
 }
 
-/** A ready job: since when, its priority, and the number of jobs before it. */
 export type Ready = { id: number; queue: string; since: string; priority: number; ahead: number }
 
 export type QueueRow = {
@@ -256,7 +232,6 @@ export type QueueRow = {
   oldest: number | null
 }
 
-/** A queue in detail: lanes and bells, runs in progress, waiting claims and the next jobs. */
 export type NearQueue = {
   lanes: { lane: string; until: number }[]
   runs: {
@@ -271,5 +246,4 @@ export type NearQueue = {
   next: { job: number; class: string; priority: number; since: number; group: string | null; pull: boolean }[]
 }
 
-/** Consecutive requests that QStash refused, and the reason of the last refusal. */
 export type BellTrouble = { refused: number; why: string }

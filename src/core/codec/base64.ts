@@ -1,5 +1,3 @@
-// Bytes as standard base64, and back.
-
 // Uint8Array's own base64 is in workerd and in Node from 25; btoa and atob are everywhere.
 type Base64 = { toBase64?: () => string }
 const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Array }
@@ -7,11 +5,9 @@ const native = Uint8Array as unknown as { fromBase64?: (text: string) => Uint8Ar
 // fromCharCode takes its characters as arguments, of which an engine allows some 64k.
 const CHUNK = 0x8000
 
-/** Writes bytes as standard base64, padded. */
 export const toBase64 = (bytes: Uint8Array & Base64): string =>
   bytes.toBase64 ? bytes.toBase64() : btoa(binary(bytes))
 
-/** Reads standard base64. */
 export const fromBase64 = (text: string): Uint8Array =>
   native.fromBase64 ? native.fromBase64(text) : unbinary(atob(text))
 

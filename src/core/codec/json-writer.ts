@@ -1,16 +1,16 @@
-// Writes trees as JSON text, with user values put back as they came.
+// Writes trees as JSON text, with user values unchanged.
 
 import { toBase64 } from './base64.ts'
 
-/** A closed value in a tree that is written: it knows its text and its bytes. Made by `raw(wire)`. */
+/** A value that is written unchanged. Made by `raw(wire)`. */
 export abstract class Raw {
   abstract json(): string
   abstract msgpack(): Uint8Array
 }
 
 /**
- * Writes a tree as JSON text, like JSON.stringify, with `raw(wire)` values as they came. Bytes, large integers and
- * floats without a JSON form are written as `{ "$bin" }`, `{ "$int" }` and `{ "$float" }`.
+ * Like JSON.stringify, with `raw(wire)` values unchanged. Bytes, large integers and floats without a JSON form are
+ * written as `{ "$bin" }`, `{ "$int" }` and `{ "$float" }`.
  *
  * @example writeJson({ id: 7, args: raw('[1.0]') }) // '{"id":7,"args":[1.0]}'
  */

@@ -3,15 +3,15 @@
 import { SidejobError } from '../errors.ts'
 import type { Encoded } from './opaque.ts'
 
-/** The deepest nesting of objects and arrays that is read; conversions between formats rely on it. */
+/** Maximum nesting of objects and arrays; conversions between formats rely on it. */
 export const DEPTH = 200
 
-/** Marks a position in a pattern: the value here is a user's value and stays closed. */
+/** Marks a position of a user's value, which stays encoded. */
 export const CLOSED: unique symbol = Symbol('closed')
 const ITEM: unique symbol = Symbol('item')
 const MEMBER: unique symbol = Symbol('member')
 
-/** Positions of user values in a tree; unnamed positions are open, and so are values of an unexpected shape. */
+/** Values at other positions, and values of an unexpected shape, are decoded. */
 export type Closed = typeof CLOSED | Pattern
 export type Pattern = {
   readonly [field: string]: Closed
@@ -22,26 +22,23 @@ export type Pattern = {
 /** The pattern of a tree in which nothing is closed. */
 export const OPEN: Pattern = {}
 
-/** The pattern of an array, by its items. @example list(CLOSED) */
+/** @example list(CLOSED) */
 export const list = (item: Closed): Pattern => ({ [ITEM]: item })
 
-/** The pattern of an object with any names, by its members. @example each({ default: CLOSED }) */
+/** Objects with any names. @example each({ default: CLOSED }) */
 export const each = (member: Closed): Pattern => ({ [MEMBER]: member })
 
-/** The pattern of one object or an array of these objects. @example oneOrMany({ args: CLOSED }) */
+/** @example oneOrMany({ args: CLOSED }) */
 export const oneOrMany = (one: Pattern): Pattern => ({ ...one, [ITEM]: one })
 
-/** The pattern of an array's items. */
 export const atItem = (pattern: Pattern): Closed => pattern[ITEM] ?? OPEN
 
-/** The pattern of an object's member. */
 export const atField = (pattern: Pattern, name: string): Closed =>
   Object.hasOwn(pattern, name) ? pattern[name]! : (pattern[MEMBER] ?? OPEN)
 
-/** MALFORMED: not the format. TOO_DEEP: nested beyond the limit. REPEATED: a name twice in one object. */
+/** REPEATED: a name occurs twice in one object. */
 export type Fault = 'MALFORMED' | 'TOO_DEEP' | 'REPEATED'
 
-/** Invalid JSON, with the position (from 1:1) and the expected token. */
 export class JsonError extends SidejobError {
   readonly fault: Fault
   readonly line: number
@@ -58,17 +55,16 @@ export class JsonError extends SidejobError {
   }
 }
 
-/** Creates the objects of open positions. `has` reports a repeated name, which is refused. */
+/** `has` reports a repeated name, which is refused. */
 export type Builder<T> = {
   make(): T
   has(made: T, name: string): boolean
   set(made: T, name: string, value: unknown): void
-  /** Another one with the same members. */
   copy(made: T): T
   done(made: T): unknown
 }
 
-/** Plain objects. A name twice is refused: readers do not agree on which counts. `__proto__` is an ordinary name. */
+/** A repeated name is refused, because readers do not agree on which value counts. `__proto__` is an ordinary name. */
 export const objects: Builder<Record<string, unknown>> = {
   make: () => ({}),
   has: Object.hasOwn,
@@ -80,10 +76,10 @@ export const objects: Builder<Record<string, unknown>> = {
   done: (made) => made,
 }
 
-/** Plain objects in which the last of a repeated name counts, as in JSON.parse. */
+/** The last value of a repeated name counts, as in JSON.parse. */
 export const lenient: Builder<Record<string, unknown>> = { ...objects, has: () => false }
 
-/** Maps, which keep the order of members (in objects "1" goes before "a"). The last of a repeated name counts. */
+/** Maps keep the order of members (objects move "1" before "a"). The last value of a repeated name counts. */
 export const maps: Builder<Map<string, unknown>> = {
   make: () => new Map(),
   has: () => false,
@@ -97,7 +93,7 @@ export type ParseOptions = { depth?: number; builder?: Builder<any> }
 export type JsonOptions = ParseOptions & { number?: (text: string) => unknown }
 
 /**
- * Reads JSON into plain values, but at CLOSED positions into a Wire: the checked, untouched slice of the text.
+ * Decodes JSON, except at CLOSED positions, which keep the checked slice of the text.
  *
  * @example parseJson('{ "class": "A", "args": [1.0] }', { args: CLOSED }) // { class: 'A', args: '[1.0]' }
  */
@@ -120,7 +116,7 @@ const ZERO = 0x30
 const NINE = 0x39
 const LARGE_E = 0x45
 const SMALL_E = 0x65
-/** From an opening bracket or brace to its closing one. */
+/** Distance from an opening bracket or brace to its closing one. */
 const CLOSING = 2
 const BYTE_ORDER_MARK = 0xfeff
 
@@ -130,16 +126,15 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 
 const literals: Record<string, unknown> = { true: true, false: false, null: null }
 
-/** A member whose value is read by itself, and where that stood. */
+/** A member that may differ between objects of a list, and its position. */
 type Hole = { name: string; closed: Closed; from: number; to: number }
 
-/** Common text of the objects of a list, without users' values, lists and objects, which may differ. */
+/** Common text of the objects of a list, without members that may differ. */
 type Mould = { made: unknown; holes: Hole[]; texts: string[]; fitted: number }
 
-/** A mould that fitted fewer costs more than it saves: what does not fit is read twice. */
+/** Minimum matches of a mould: an object that does not match is read twice. */
 const FEW = 4
 
-/** Returns whether members of the objects of a list are users' values. */
 const holdsClosed = (item: Closed): item is Pattern =>
   item !== CLOSED && Object.values(item).some((member) => member !== OPEN)
 
@@ -178,7 +173,6 @@ class Reader {
     return this.text.slice(from, this.at)
   }
 
-  /** Goes past a value, checked and not decoded. */
   private skip(): void {
     const first = this.next()
     if (first === QUOTE) this.quoted()
@@ -188,7 +182,7 @@ class Reader {
     else if (!this.skipDigits(first)) this.match(NUMBER, 'expected a value')
   }
 
-  /** Goes past a whole number above 0, as most are; answers whether it was one. */
+  /** Returns whether it was a positive integer. */
   private skipDigits(first: number): boolean {
     if (!(first > ZERO && first <= NINE)) return false
     const { text } = this
@@ -210,7 +204,6 @@ class Reader {
     return this.options.builder.done(this.members(pattern))
   }
 
-  /** `holes` collects the parts that may differ in similar objects. */
   private members(pattern: Pattern, holes?: Hole[]): unknown {
     const { builder } = this.options
     const made = builder.make()
@@ -237,8 +230,8 @@ class Reader {
   }
 
   /**
-   * Reads objects of a list one by one. In most lists the objects differ only in users' values, so each is compared
-   * with the text of the one before. If few match, this is switched off.
+   * In most lists the objects differ only in users' values, so each is compared with the text of the previous one. If
+   * few match, this is switched off.
    */
   private moulds(pattern: Pattern): () => unknown {
     let mould: Mould | undefined
@@ -258,13 +251,12 @@ class Reader {
     }
   }
 
-  /** The texts around holes, from a place to here. */
   private between(holes: Hole[], start: number): string[] {
     const ends = [start, ...holes.map(({ to }) => to)]
     return ends.map((end, i) => this.text.slice(end, holes[i]?.from ?? this.at))
   }
 
-  /** An object from a mould; undefined if the text differs. */
+  /** Undefined if the text differs. */
   private like(mould: Mould): unknown {
     const { text, at: start } = this
     const { builder } = this.options
@@ -290,7 +282,7 @@ class Reader {
     return builder.done(made)
   }
 
-  /** Enters at an opening bracket; returns whether an element follows. */
+  /** Returns whether an element follows. */
   private enter(open: number): boolean {
     if (++this.depth > this.options.depth) this.tooDeep()
     this.at++
@@ -298,7 +290,7 @@ class Reader {
     return this.next() !== open + CLOSING || this.leave()
   }
 
-  /** Moves past an element; returns whether another follows. */
+  /** Returns whether another element follows. */
   private goOn(open: number): boolean {
     this.space()
     const next = this.next()
@@ -328,7 +320,7 @@ class Reader {
     return escaped ? JSON.parse(this.text.slice(from, this.at)) : this.text.slice(from + 1, this.at - 1)
   }
 
-  /** Goes past a string; answers whether it has escapes. */
+  /** Returns whether the string has escapes. */
   private quoted(): boolean {
     if (this.next() !== QUOTE) this.fail('expected a name in double quotes')
     const { text } = this
@@ -371,7 +363,7 @@ class Reader {
     for (let next = this.next(); isSpace(next); next = this.next()) this.at++
   }
 
-  /** The character that comes, NaN at the end. */
+  /** NaN at the end. */
   private next(): number {
     return this.text.charCodeAt(this.at)
   }

@@ -1,4 +1,4 @@
-// Reads MessagePack, with user values left closed at positions named by a pattern.
+// Reads MessagePack, with user values unchanged at positions named by a pattern.
 
 import { toBase64 } from './base64.ts'
 import { atField, atItem, CLOSED, type Closed, DEPTH, OPEN, objects, type ParseOptions, type Pattern } from './json.ts'
@@ -7,8 +7,8 @@ import { Ext, MsgpackError, SHORT } from './msgpack.ts'
 import type { Encoded } from './opaque.ts'
 
 /**
- * Reads MessagePack into plain values, but at CLOSED positions into a Wire: `~` and the base64 of the untouched slice.
- * Integers beyond 2^53 are bigints, a key other than a string is its JSON text, a str that is not UTF-8 is bytes.
+ * Decodes MessagePack, except at CLOSED positions, which become `~` and the base64 of the slice. Integers beyond 2^53
+ * are bigints, a key other than a string is its JSON text, a str that is not UTF-8 is bytes.
  *
  * @example parseMsgpack(body, oneOrMany({ args: CLOSED })) // { class: 'A', args: '~kQE=' }
  */
@@ -23,7 +23,7 @@ type Format = { kind: Kind; width: number; inline: number }
 const wide = (kind: Kind, ...widths: number[]): Format[] => widths.map((width) => ({ kind, width, inline: 0 }))
 const inline = (kind: Kind, ...values: number[]): Format[] => values.map((inline) => ({ kind, width: 0, inline }))
 
-// The first bytes 0xc0 to 0xdf, in order; 0xc1 is not used.
+// 0xc0 to 0xdf; 0xc1 is not used.
 const named: (Format | undefined)[] = [
   ...inline('nil', 0),
   undefined,
@@ -129,7 +129,6 @@ class Reader {
     return `~${toBase64(this.bytes.subarray(from, this.at))}`
   }
 
-  /** Goes past a value, checked and not decoded. */
   private skip(): void {
     const format = this.format()
     const { kind, width } = format
@@ -181,7 +180,7 @@ class Reader {
     return new Ext(this.number('int', 1) as number, this.block(length).slice())
   }
 
-  /** Calls `element` for each element of an array or map, with `values` values each. */
+  /** `values` is the number of values per element. */
   private elements(format: Format, values: number, element: () => void): void {
     const from = this.at
     const count = this.length(format)

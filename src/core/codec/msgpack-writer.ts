@@ -1,12 +1,12 @@
-// MessagePack bytes out, with closed values put back as they came.
+// Writes MessagePack, with user values unchanged.
 
 import { DEPTH } from './json.ts'
 import { Raw } from './json-writer.ts'
 import { Ext, fits64, MsgpackError, SHORT } from './msgpack.ts'
 
 /**
- * Writes a tree as MessagePack, each number as small as it can be, with `raw(wire)` values as they came.
- * An integer beyond 64 bits is written as the map `{ "$int": "…" }`.
+ * Numbers take the smallest format; `raw(wire)` values stay unchanged. An integer beyond 64 bits is written as the
+ * map `{ "$int": "…" }`.
  *
  * @example writeMsgpack({ id: 7, args: raw('~kQE=') })
  */
@@ -18,7 +18,7 @@ export const writeMsgpack = (tree: unknown): Uint8Array => {
 
 type Sized = 'str' | 'bin' | 'array' | 'map' | 'ext'
 
-// Encoding of lengths: up to `most` within the byte `short`, else after the first byte in 1, 2 or 4 bytes.
+// Lengths up to `most` are part of the byte `short`; larger ones follow the first byte in 1, 2 or 4 bytes.
 const heads: Record<Sized, { most: number; short: number; wide: [one: number, two: number, four: number] }> = {
   str: { most: 31, short: 0xa0, wide: [0xd9, 0xda, 0xdb] },
   bin: { most: -1, short: 0, wide: [0xc4, 0xc5, 0xc6] },
@@ -29,7 +29,7 @@ const heads: Record<Sized, { most: number; short: number; wide: [one: number, tw
 
 const fixedExt: Record<number, number> = { 1: 0xd4, 2: 0xd5, 4: 0xd6, 8: 0xd7, 16: 0xd8 }
 
-// One more than is read: an integer at the deepest place may become the map `{ "$int": … }`.
+// One more than the reader allows: an integer at the deepest place may become the map `{ "$int": … }`.
 const DEEPEST = DEPTH + 1
 
 const encoder = new TextEncoder()
@@ -151,7 +151,6 @@ class Writer {
     else this.widths(length, length, wide)
   }
 
-  /** Writes a number in 1, 2 or 4 bytes, as its span asks, after the first byte of that width. */
   private widths(value: number, span: number, [one, two, four]: [number, number, number]): void {
     if (one && span <= 0xff) this.bigEndian(one, value, 1)
     else if (span <= 0xffff) this.bigEndian(two, value, 2)

@@ -4,7 +4,7 @@ import { SidejobError } from '../errors.ts'
 import { toBase64 } from './base64.ts'
 import type { Fault } from './json.ts'
 
-/** A MessagePack extension, its bytes not interpreted; a timestamp is one of type -1. */
+/** The bytes are not interpreted; a timestamp is type -1. */
 export class Ext {
   readonly type: number
   readonly data: Uint8Array
@@ -19,7 +19,6 @@ export class Ext {
   }
 }
 
-/** Invalid MessagePack, with the position (from 0) and the expected token. */
 export class MsgpackError extends SidejobError {
   readonly fault: Fault
   readonly offset: number
@@ -32,8 +31,7 @@ export class MsgpackError extends SidejobError {
   }
 }
 
-/** Returns whether MessagePack has an integer type for it. */
 export const fits64 = (value: bigint): boolean => value >= -(2n ** 63n) && value < 2n ** 64n
 
-// Up to this length a string of ASCII, which most names are, is quicker copied here than sent through the platform's coders.
+// Maximum length of an ASCII string that is copied faster than the platform encodes it.
 export const SHORT = 24

@@ -1,4 +1,4 @@
-// A user's value, closed: kept as the very text or bytes it came in, and converted only when it leaves in the other format.
+// A user's value in its original encoding. It is converted only if it leaves in the other format.
 
 import { fromBase64 } from './base64.ts'
 import { CLOSED, type JsonOptions, lenient, maps, OPEN, type ParseOptions, parseJson } from './json.ts'
@@ -11,9 +11,9 @@ import type { Encoded } from './opaque.ts'
 export type { Encoded } from './opaque.ts'
 
 /**
- * Closes a JavaScript value: as JSON text, or as MessagePack when it holds bytes, bigints, NaN, Infinity, a Map or an Ext.
+ * Encodes as JSON text, or as MessagePack if the value has bytes, bigints, NaN, Infinity, a Map or an Ext.
  *
- * @example wire({ n: 1 }) // '{"n":1}'
+ * @example encodeValue({ n: 1 }) // '{"n":1}'
  */
 export const encodeValue = (value: unknown): Encoded => {
   let beyond = false
@@ -27,41 +27,38 @@ export const encodeValue = (value: unknown): Encoded => {
 }
 
 /**
- * Opens a value for a function that runs here: JSON as JavaScript reads it; MessagePack with bigints beyond 2^53,
- * Uint8Array for bin and Ext for extensions.
+ * MessagePack is decoded with bigints beyond 2^53, Uint8Array for bin and Ext for extensions.
  *
- * @example unwire('{"n":1}') // { n: 1 }
+ * @example decodeValue('{"n":1}') // { n: 1 }
  */
 export const decodeValue = (wire: Encoded): unknown =>
   isSlice(wire) ? parseMsgpack(sliceOf(wire), OPEN, forgiving) : parseJson(wire, OPEN, forgiving)
 
 /**
- * Gives a value as JSON text. Values without a JSON form read as `{ "$bin": base64 }`, `{ "$int": digits }` (beyond
- * 2^53), `{ "$ext": [type, base64] }`, `{ "$float": "NaN" }`; a key other than a string is its JSON text. "NaN" }`; a
- * key that is no string is its JSON text.
+ * Values without a JSON form become `{ "$bin": base64 }`, `{ "$int": digits }` (beyond 2^53), `{ "$ext": [type,
+ * base64] }` or `{ "$float": "NaN" }`; a key other than a string becomes its JSON text.
  *
- * @example wireToJson('~xAJoaQ==') // '{"$bin":"aGk="}'
+ * @example encodedToJson('~xAJoaQ==') // '{"$bin":"aGk="}'
  */
 export const encodedToJson = (wire: Encoded): string =>
   isSlice(wire) ? writeJson(parseMsgpack(sliceOf(wire), OPEN, { builder: maps })) : wire
 
 /**
- * Gives a value as MessagePack. Objects of exactly the `$bin`, `$int`, `$ext` or `$float` form become the value they
- * encode. Integers keep their digits: within 64 bits as integers, beyond as the double that prints the same digits, or
- * else as the map `{ "$int": digits }`. Other numbers are the nearest double. If a name is repeated, the last value
- * counts.
+ * Objects of exactly the `$bin`, `$int`, `$ext` or `$float` form become the encoded value. Integers keep their
+ * digits: within 64 bits as integers, beyond as the double that prints the same digits, or else as the map `{ "$int":
+ * digits }`. Other numbers are the nearest double. The last value of a repeated name counts.
  *
- * @example wireToMsgpack('{"$bin":"aGk="}') // c4 02 68 69
+ * @example encodedToMsgpack('{"$bin":"aGk="}') // c4 02 68 69
  */
 export const encodedToMsgpack = (wire: Encoded): Uint8Array =>
   isSlice(wire) ? sliceOf(wire) : writeMsgpack(parseJson(wire, OPEN, exact))
 
-/** Counts the bytes of a value as it came. @example wireSize('"é"') // 4 */
+/** @example wireSize('"é"') // 4 */
 export const wireSize = (wire: Encoded): number =>
   isSlice(wire) ? base64Size(wire.slice(1)) : encoder.encode(wire).length
 
 /**
- * Puts a closed value into a tree for `writeJson` or `writeMsgpack`, which writes it as it came, or converted.
+ * Puts an encoded value into a tree for `writeJson` or `writeMsgpack`.
  *
  * @example writeJson({ args: raw('[1.0]') }) // '{"args":[1.0]}'
  */
@@ -86,7 +83,8 @@ class RawWire extends Raw {
 
 const encoder = new TextEncoder()
 
-// JSON.parse is twice as fast, but in Node 24 (V8 13.6) it can confuse a name that has \" with an earlier one that has \\.
+// Not JSON.parse, though that is twice as fast: in Node 24 (V8 13.6) it can confuse a name with \" with an earlier one
+// with \\.
 const forgiving: ParseOptions = { builder: lenient }
 
 const isSlice = (wire: Encoded): boolean => wire.startsWith('~')
@@ -111,13 +109,13 @@ const exactNumber = (text: string): unknown => {
 
 const isInteger = (text: string): boolean => /^(?:-?[1-9]\d*|0)$/.test(text)
 
-// 64 bits have 20 characters at most; longer text is not worth a bigint, whose making takes quadratic time.
+// 64 bits have at most 20 characters; a bigint of longer text takes quadratic time.
 const int64 = (text: string): bigint | undefined => {
   const value = text.length <= 20 ? BigInt(text) : undefined
   return value !== undefined && fits64(value) ? value : undefined
 }
 
-/** Decodes `{ "$bin": … }` and similar forms; returns undefined if the content does not match. */
+/** Undefined if the content does not match. */
 const forms: Record<string, (content: unknown) => unknown> = {
   $bin: (content) => (isBase64(content) ? fromBase64(content) : undefined),
   $int: (content) => (typeof content === 'string' && isInteger(content) ? int64(content) : undefined),

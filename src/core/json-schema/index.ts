@@ -4,12 +4,10 @@
 import { type Pattern, patternOf, type Spend } from './pattern.ts'
 
 export type Path = (string | number)[]
-/** A fault and its path: `expected a number, got "x"`. */
 export type Fault = { path: Path; message: string }
 
 type Schema = boolean | Record<string, unknown>
 
-/** Limits of a schema: bytes of its text, its depth, and its number of subschemas. */
 export const most = { bytes: 65_536, depth: 32, schemas: 2_000 } as const
 
 const one = ['additionalProperties', 'propertyNames', 'items', 'contains', 'not', 'if', 'then', 'else']
@@ -21,7 +19,7 @@ const sizes = ['length', 'items', 'properties', 'contains'].flatMap((of) => {
   return [`min${name}`, `max${name}`]
 })
 const others = ['type', 'enum', 'const', 'pattern', 'required', 'dependentRequired', 'uniqueItems', '$ref']
-/** Keywords without effect on values; `format` differs between libraries. */
+/** `format` differs between libraries. */
 const remarks = [
   'title',
   'description',
@@ -49,7 +47,6 @@ const kinds: Record<string, string> = {
   null: 'null',
 }
 
-/** The first fault of a schema, with its path. */
 class SchemaFault extends Error {
   readonly path: Path
   constructor(path: Path, message: string) {
@@ -64,7 +61,6 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const textsOf = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((name) => typeof name === 'string')
 
-/** Valid values of each keyword, except keywords that hold schemas. */
 const written: Record<string, [(value: unknown) => boolean, string]> = {
   ...Object.fromEntries(numbers.map((name) => [name, [Number.isFinite, 'a number']])),
   ...Object.fromEntries(sizes.map((name) => [name, [(n: unknown) => Number.isInteger(n) && Number(n) >= 0, 'a size']])),
@@ -89,7 +85,6 @@ function found(root: unknown, ref: string): Schema | undefined {
   return isObject(at) || typeof at === 'boolean' ? (at as Schema) : undefined
 }
 
-/** Reads a schema once: its words, its places and its patterns. */
 class Checked {
   readonly patterns = new Map<string, Pattern | undefined>()
   readonly #root: unknown
@@ -155,7 +150,7 @@ const isType = (value: unknown, type: string): boolean => {
   return type === 'object' ? isObject(value) : typeof value === type
 }
 
-/** The same text for the same value, in whatever order its members came. */
+/** Equal values have equal text, whatever the order of members. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_, inner) =>
     typeof inner === 'bigint'
@@ -169,7 +164,6 @@ class TooMuch extends Error {}
 
 const ENOUGH = { steps: 2_000, perByte: 4, depth: 256 }
 
-/** One look at one value. */
 class Look {
   readonly #root: Schema
   readonly #patterns: Checked['patterns']
@@ -348,7 +342,7 @@ class Look {
     return branch === undefined ? [] : [branch as Schema]
   }
 
-  /** Selects the form whose fault is deepest; if several are equally deep, none. */
+  /** The form with the deepest fault; none if several are equally deep. */
   #some(forms: Schema[], value: unknown, path: Path, isOnly: boolean): Fault | undefined {
     const faults = forms.map((form) => this.fault(form, value, path))
     const fitting = faults.filter((fault) => !fault).length
@@ -364,11 +358,11 @@ class Look {
   }
 }
 
-/** Fault of a value whose text has `bytes` bytes; undefined if it matches. */
+/** `bytes`: size of the value's text. Undefined if it matches. */
 export type Check = (value: unknown, bytes: number) => Fault | undefined
 
 /**
- * Makes a check of a schema; `lenient` ignores unknown keywords, for schemas that were accepted earlier.
+ * `lenient` ignores unknown keywords, for schemas that were accepted earlier.
  *
  * @throws the first fault of the schema, with its place in `path`.
  * @example checkOf({ type: 'number' })('x', 3) // { path: [], message: 'expected a number, got "x"' }

@@ -1,7 +1,5 @@
-// Patterns in foreign schemas, matched in a time that is linear in the text.
-//
-// JavaScript's own RegExp goes back and tries again: `(a+)+$` takes it seconds for 30 letters. Here all ways are gone at
-// once, a character at a time. RegExp only says whether one character is in a class.
+// Patterns in foreign schemas, matched in linear time. JavaScript's RegExp backtracks: `(a+)+$` takes seconds for 30
+// letters. This automaton follows all ways at once. RegExp only decides if one character is in a class.
 
 type Tree =
   | { kind: 'one'; takes: (character: string) => boolean }
@@ -17,13 +15,11 @@ type State =
   | { ways: number[] }
   | { place: Place; next: number }
 
-/** Maximum characters of a pattern, and states of its automaton. */
 const MOST = { characters: 500, states: 1_000 }
 
 const tooLarge = () =>
   new Error(`expected a pattern of at most ${MOST.states} places, with its repetitions written out`)
 
-/** Reads a pattern from the left: alternatives of sequences of repeated atoms. */
 class Reader {
   readonly #text: string
   readonly #flags: string
@@ -70,7 +66,6 @@ class Reader {
     return { kind: 'one', takes: this.#one() }
   }
 
-  /** One character, or a class of them. */
   #one(): (character: string) => boolean {
     const set = this.#eat(
       /^\[(?:\\.|[^\]\\])*\]|^\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[\da-f]{4}|x[\da-f]{2}|c[a-z]|.)|^\./isu,
@@ -97,7 +92,7 @@ class Reader {
 
 const places: Record<string, Place> = { '^': 'start', $: 'end', '\\b': 'edge', '\\B': 'inside' }
 
-/** Compiles a tree to states, the last one first; the first state means a match. */
+/** The first state means a match. */
 class Writer {
   readonly states: State[] = [{ ways: [] }]
   #written = 0
@@ -136,13 +131,12 @@ function isAt(place: Place, characters: string[], i: number): boolean {
   return (isWord(characters[i - 1]) !== isWord(characters[i])) === (place === 'edge')
 }
 
-/** Counts steps; throws beyond the limit. */
+/** Throws beyond the limit. */
 export type Spend = (steps: number) => void
 
-/** Returns whether a text contains the pattern. */
 export type Pattern = (text: string, spend: Spend) => boolean
 
-/** As JavaScript reads it: with whole characters where the pattern can be read so. */
+/** Uses whole characters if the pattern allows that. */
 function flagsOf(text: string): string {
   try {
     new RegExp(text, 'u')
@@ -154,9 +148,7 @@ function flagsOf(text: string): string {
 }
 
 /**
- * Makes a pattern of its text.
- *
- * @throws where it is none, is too large, or looks ahead, behind or back.
+ * @throws if the pattern is invalid, too large, or looks ahead, behind or back.
  * @example patternOf('^[a-z]+$')('abc', () => {}) // true
  */
 export function patternOf(text: string): Pattern {

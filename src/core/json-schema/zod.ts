@@ -5,7 +5,7 @@ import { type Encoded, encodeValue } from '../codec/value.ts'
 import { faultOf } from '../issues.ts'
 import { type Check, most } from './index.ts'
 
-/** Faults found by zod, in our wording. Asynchronous checks are left to the run that reads the value. */
+/** Asynchronous checks are left to the run that reads the value. */
 export const zodCheck =
   (schema: z.ZodType): Check =>
   (value) => {
@@ -16,7 +16,7 @@ export const zodCheck =
     }
   }
 
-/** The published form of a schema; undefined if JSON Schema cannot express it, or only at length. */
+/** Undefined if JSON Schema cannot express the schema, or only at length. */
 export function jsonSchemaOf(schema: z.ZodType | undefined): Encoded | undefined {
   if (!schema) return undefined
   try {

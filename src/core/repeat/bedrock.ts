@@ -4,7 +4,7 @@ import { SidejobError } from '../errors.ts'
 import type { Base, Rule } from './rule.ts'
 
 type Step = (at: number) => number
-type Modifier = { step: Step /** Milliseconds that it always adds; NaN if that depends on the date. */; length: number }
+type Modifier = { step: Step /** Milliseconds; NaN if that depends on the date. */; length: number }
 type Shape = { form: RegExp; read: (...found: string[]) => Modifier }
 
 const SECOND = 1000
@@ -58,11 +58,7 @@ const canned: Record<string, string> = {
   WEEKLY: 'FINISHED, +7 DAYS',
 }
 
-/**
- * Reads a repeat of Bedrock into its rule and its text in capitals.
- *
- * @example bedrockRule('finished, +1 minute').text // 'FINISHED, +1 MINUTE'
- */
+/** @example bedrockRule('finished, +1 minute').text // 'FINISHED, +1 MINUTE' */
 export const bedrockRule = (given: string): Rule & { text: string } => {
   const text = capitals(given)
   const [base = '', ...rest] = items(canned[text] ?? text)
@@ -88,7 +84,7 @@ export const bedrockRule = (given: string): Rule & { text: string } => {
 }
 
 /**
- * Moves a moment by modifiers without a base, as Bedrock's `retryAfter` gives them.
+ * Modifiers without a base, as in Bedrock's `retryAfter`.
  *
  * @example shift('+5 MINUTES', Date.UTC(2026, 2, 11, 13)) // 13:05:00
  */
@@ -101,7 +97,7 @@ export const shift = (modifiers: string, from: number): number => {
 }
 
 /**
- * Milliseconds that modifiers without a base always add; NaN when that depends on the date.
+ * Milliseconds; NaN if that depends on the date.
  *
  * @example shiftLength('+5 MINUTES') // 300_000
  */
@@ -111,10 +107,10 @@ export const shiftLength = (modifiers: string): number => {
   return given.reduce((sum, item) => sum + modifier(modifiers, item, delayShapes).length, 0)
 }
 
-// Only a to z: toUpperCase would also make an S of the long ſ.
+// Only a to z: toUpperCase would also change the long ſ to S.
 const capitals = (text: string) => text.replace(/[a-z]+/g, (letters) => letters.toUpperCase())
 
-// Spaces before an item do not count; one after it is part of the item, and makes it unreadable.
+// Spaces before an item do not count; a space after it makes it invalid.
 const items = (text: string) =>
   text
     .split(',')
@@ -142,7 +138,7 @@ const following =
 const FIRST = new Date(0).setUTCFullYear(0, 0, 1)
 const LAST = Date.UTC(10_000, 0, 1) - SECOND
 
-// SQLite knows the years 0 to 9999; other times stay invalid.
+// SQLite supports the years 0 to 9999; other times stay invalid.
 const known = (at: number): number => (at >= FIRST && at <= LAST ? at : Number.NaN)
 
 const skipEven = (length: number) => (from: number, now: number) =>
@@ -151,10 +147,11 @@ const skipEven = (length: number) => (from: number, now: number) =>
 const lastEven = (length: number) => (from: number, now: number) =>
   known(from + Math.max(0, Math.floor((now - from) / length)) * length)
 
-// 800 years of months, a year of hours. A rule that is still in the past then ("+1 SECOND, WEEKDAY 1") runs there once.
+// 800 years of months, a year of hours. A rule that is still in the past then ("+1 SECOND, WEEKDAY 1") runs once
+// there.
 const MOST_STEPS = 10_000
 
-// A rule that stops or goes back has no next slot: the result is where it leads.
+// A rule that stops or goes back has no later slot.
 const skipSteps = (next: Step) => (from: number, now: number) => {
   let [slot, before] = [next(from), from]
   for (let n = 1; n < MOST_STEPS && slot > before && slot <= now; n++) [slot, before] = [next(slot), slot]

@@ -2,15 +2,15 @@
 
 import { nextTimes, type ParsedRepeat, slotOfRun } from '../repeat.ts'
 
-/** Replacement of missed slots: a run for each, one for all of them, or none. */
+/** A run for each missed slot, one for all of them, or none. */
 export const madeUps = ['each', 'one', 'none'] as const
 
-/** The first and the last of them. */
+/** First and last missed slot. */
 export type Passed = { from: number; to: number; made: (typeof madeUps)[number] }
 
 const SECOND = 1000
 
-/** As the record of a job keeps them. */
+/** As stored in the record of a job. */
 export const passedText = ({ from, to, made }: Passed): string => `${from},${to},${made}`
 
 export function passedOf(text: string): Passed {
@@ -18,22 +18,21 @@ export function passedOf(text: string): Passed {
   return { from: Number(from), to: Number(to), made }
 }
 
-/** The slot that follows another one. Only the first slot of a repeat has milliseconds, and no slot counts from them. */
+/** Only the first slot of a repeat has milliseconds, and no slot counts from them. */
 const following = ({ next }: ParsedRepeat, slot: number): number => next(Math.floor(slot / SECOND) * SECOND)
 
 type Used = {
-  /** The slot of the run, when that began, and the slot that follows. */
   scheduled: number
   started: number
   slot: number
-  /** The run was given back, so no run replaces its slot. */
+  /** The run was released, so no run replaces its slot. */
   isSkipped: boolean
   now: number
-  /** Earlier findings, while missed slots of that time are run. */
+  /** Earlier findings that are being caught up. */
   catchingUp?: Passed
 }
 
-/** Each slot of that time has a run of its own, later. */
+/** Each missed slot gets its own run later. */
 function made({ last }: ParsedRepeat, { scheduled, started, slot, now, catchingUp }: Used): Passed | undefined {
   const to = last(slot, now)
   if (catchingUp) return to > catchingUp.to ? { ...catchingUp, to } : undefined
@@ -58,9 +57,10 @@ function leftOut(repeat: ParsedRepeat, { scheduled, started, now }: Used): Passe
 }
 
 /**
- * Slots missed when a run used one up; undefined if none.
+ * Undefined if none were missed.
  *
- * @example passedBy(parseRepeat({ cron: '0 * * * *' }), { scheduled: nine, started: quarterPastNoon, slot: one, now, isSkipped: false })
+ * @example passedBy(parseRepeat({ cron: '0 * * * *' }), { scheduled: nine, started: quarterPastNoon, slot: one, now,
+ * isSkipped: false })
  * // from nine to noon, made: 'one'
  */
 export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
@@ -72,10 +72,6 @@ export function passedBy(repeat: ParsedRepeat, used: Used): Passed | undefined {
   return repeat.missed === 'last' ? collapsed(repeat, used) : leftOut(repeat, used)
 }
 
-/**
- * Slots from a start to a moment, up to a maximum.
- *
- * @example slotsFrom(parseRepeat({ cron: '0 * * * *' }), nine, noon, 100) // 9, 10, 11, 12
- */
+/** @example slotsFrom(parseRepeat({ cron: '0 * * * *' }), nine, noon, 100) // 9, 10, 11, 12 */
 export const slotsFrom = (repeat: Pick<ParsedRepeat, 'next'>, first: number, until: number, most: number): number[] =>
   first > until ? [] : [first, ...nextTimes(repeat, first, most - 1, until)]

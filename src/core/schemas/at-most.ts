@@ -1,6 +1,4 @@
-// Maps with an end.
-
-/** A check of a map by how many members it has. @example z.record(z.string(), z.int()).refine(...atMost(50, 'headers')) */
+/** @example z.record(z.string(), z.int()).refine(...atMost(50, 'headers')) */
 export const atMost = (most: number, what: string): [(map: object) => boolean, string] => [
   (map) => Object.keys(map).length <= most,
   `expected at most ${most.toLocaleString('en')} ${what}`,

@@ -5,7 +5,7 @@ import { moment } from './values.ts'
 
 const VIEW_QUERY = 2_000
 
-/** A view of the list of jobs, as the query of its page. */
+/** The query of the page. */
 export const viewInput = z.strictObject({
   query: z
     .string()
@@ -29,7 +29,7 @@ export const breakerList = z.object({
       host: z.string(),
       of: breakerOf.meta({ description: 'kind of calls: callbacks, or runs of push workers' }),
       failures: z.int().meta({ description: 'consecutive failures' }),
-      // From then on one call may try it; in the past, the next call may.
+      // Then one call may try the host; in the past, the next call may.
       until: moment,
     }),
   ),

@@ -14,16 +14,14 @@ export const wireName = z
 const end = z.object({ node: z.string().nullable(), port: z.string() })
 const nodeJob = z.object({ node: z.string(), job: jobId })
 
-/** Applied or previewed effects of a new graph. */
 export const graphChange = z.object({
   applied: z.boolean(),
-  /** Nodes that become new jobs; other nodes start when they receive data. */
+  /** Other nodes start when they receive data. */
   start: z.array(z.string()),
   adopt: z.array(z.string()),
   stop: z.array(nodeJob),
   replace: z.array(nodeJob),
   wires: z.object({ added: z.array(z.string()), removed: z.array(z.string()) }),
-  /** Values that stay behind. */
   orphaned: z.array(z.object({ node: z.string().nullable(), job: jobId, dir, port: z.string(), values: z.int() })),
   unfit: z
     .array(
@@ -60,7 +58,6 @@ export const wireView = z.object({
 })
 export type WireView = z.output<typeof wireView>
 
-/** A flow in short. */
 export const flowRow = z.object({
   id: jobId,
   name: z.string().meta({ description: 'name of its graph, or its alias, or its class' }),
@@ -80,7 +77,6 @@ export const flowRow = z.object({
 })
 export type FlowRow = z.output<typeof flowRow>
 
-/** Changes made to a flow by one script. */
 export const flowEvent = z.object({
   id: z.string(),
   at: moment,
@@ -102,7 +98,6 @@ export const flowEvent = z.object({
 })
 export type FlowEvent = z.output<typeof flowEvent>
 
-/** A node of a flow, and its job once it has one. */
 export const flowNode = z.object({
   name: z.string(),
   queue: z.string(),

@@ -28,7 +28,6 @@ export const inputs = z
   .record(portName, values)
   .refine((given) => Object.keys(given).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
 
-/** Fields of the state by name. */
 export const stateFields = z
   .record(label, closed)
   .refine(
@@ -41,13 +40,11 @@ export const portSpecs = z
   .record(anyPort, portSpec)
   .refine((specs) => Object.keys(specs).length <= limits.ports.most, `expected at most ${limits.ports.most} ports`)
 
-/** Maximum wait of one call. */
 export const waitTime = duration.refine(
   (ms) => ms <= limits.waitMs.most,
   `expected at most ${limits.waitMs.most / 1_000} seconds`,
 )
 
-/** A backoff by its members, and one by its first wait alone. */
 const backoffOver = (duration: typeof milliseconds) =>
   [
     z.strictObject({
@@ -64,7 +61,6 @@ export const backoffWays = backoffOver(duration)
 const retryOver = (ways: typeof backoffWays) =>
   z.strictObject({ max: z.int().min(0).max(1_000_000).optional(), backoff: z.union(ways).optional() })
 
-/** Maximum number of recorded runs of a job. */
 export const MOST_HISTORY = 100
 
 export const history = z.int().min(0).max(MOST_HISTORY).meta({
@@ -91,7 +87,7 @@ export const redeliver = z
 
 export const retry = retryOver(backoffWays)
 
-/** The same options in code, where numbers are milliseconds. */
+/** Numbers are milliseconds. */
 export const codeRetry = retryOver(backoffOver(milliseconds))
 export const codeRetain = z.union([milliseconds, z.literal(['forever', FOREVER]).transform(() => FOREVER)])
 
@@ -123,7 +119,7 @@ const expectOne = (first: 'until' | 'for', second: 'for' | 'debounce') => ({
   path: [second],
 })
 
-/** A key that only one job of a queue and class has: until it has ended, or as said here. */
+/** Held until the job has ended, or as `until` specifies. */
 const unique = z.union([
   label,
   z
@@ -140,7 +136,6 @@ const unique = z.union([
     .refine((given) => given.for === undefined || given.debounce === undefined, expectOne('for', 'debounce')),
 ])
 
-/** Options that set the time of a run, or would be lost on a repeated call. */
 const notDebounced = ['at', 'wait', 'repeat', 'inputs'] as const
 
 type Asked = { unique?: z.output<typeof unique> } & { [K in (typeof notDebounced)[number]]?: unknown }
@@ -156,8 +151,8 @@ function checkDebounce(given: Asked, ctx: z.RefinementCtx): void {
       })
 }
 
-/** An aggregation: its name, and how many of its jobs may run at once if it is new. */
-const groupId = label.refine((id) => !isCallbackGroup(id), 'expected no internal group, callback:…')
+/** `concurrency` applies if the group is new. */
+const groupId = label.refine((id) => !isCallbackGroup(id), 'expected none of our own groups, callback:…')
 export const group = z
   .strictObject({ id: groupId, concurrency: concurrency.optional() })
   .meta({ description: 'a limit whose key the job sets; groups take turns at limits that they share' })
@@ -179,7 +174,7 @@ export const requestHeaders = z
   )
   .refine(...atMost(limits.headers.most, 'headers'))
 
-/** A secret as Standard Webhooks writes it. */
+/** The form of Standard Webhooks. */
 export const webhookSecret = z.string().regex(/^(whsec_)?[A-Za-z0-9+/]{4,200}={0,2}$/, 'expected whsec_ and base64')
 
 const callbackOptions = {
@@ -187,15 +182,15 @@ const callbackOptions = {
     .refine((headers) => !Object.keys(headers).some((name) => OWN_HEADERS.test(name)), 'expected no reserved header')
     .optional(),
   secret: webhookSecret.optional(),
-  /** Delays before the second try, the third, …; in place of the usual ones. */
+  /** Delays before the second attempt, the third, … */
   retry: z.array(duration).max(50).optional(),
   timeout: positive.refine((ms) => ms <= 30_000, 'expected at most 30 seconds').optional(),
 }
 
-/** A topic of Kafka; in a path `.` and `..` would be other places. */
+/** `.` and `..` would change the path. */
 export const topic = z.string().regex(/^(?!\.{1,2}$)[\w.-]{1,249}$/, 'expected a topic')
 
-/** Receiver of a job's end: a webhook, or a topic behind a Kafka REST proxy. */
+/** A webhook, or a topic of a Kafka REST proxy. */
 export const callback = z.union([
   z.strictObject({ url: httpUrl, ...callbackOptions }),
   z.strictObject({
@@ -244,12 +239,10 @@ export const jobInput = z
   .refine(notBoth, NOT_BOTH)
   .superRefine(checkDebounce)
 
-/** A job to be created, after its schema was checked. */
 export type AskedJob = z.output<typeof jobInput>
 
 const MAX_JOBS = 1_000
 
-/** One job, or up to 1,000 jobs. */
 export const jobInputs = z.union([jobInput, z.array(jobInput).min(1).max(MAX_JOBS)])
 // `checkDebounce` reads `inputs` only next to a `unique` object, and no two parsed rows share an object.
 quickParses.set(
@@ -271,13 +264,12 @@ export const jobPatch = z.strictObject({
 })
 export type AskedPatch = z.output<typeof jobPatch>
 
-/** Reasons to wait: room at a limit, the next retry, or a step or wait of the function. */
 export const waits = z.enum(['limit', 'retry', 'function']).meta({
   description:
     '`limit`: only jobs that wait at a limit; `retry`: only jobs that wait for a retry; `function`: only jobs that wait inside their function, with kept steps',
 })
 
-/** Action on all matching jobs; an empty filter is refused because it would match everything. */
+/** An empty filter is refused, because it would match everything. */
 const bulkJobs = z.strictObject({
   filter: z
     .strictObject({

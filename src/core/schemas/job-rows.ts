@@ -9,7 +9,6 @@ import { alias, callbackState, className, errorKind, jobId, label, pathRef, queu
 import { count, cursor, duration, endedCursor, flag, moment, time } from './values.ts'
 import { reasonView } from './why.ts'
 
-/** One status, or several with commas. */
 export const statusList = z
   .string()
   .transform((text) => text.split(','))
@@ -129,7 +128,6 @@ const paged = {
 export const jobPage = z.object({ jobs: z.array(jobView), ...paged })
 export const jobRows = z.object({ jobs: z.array(jobRow), ...paged })
 
-/** Failed jobs by kinds of errors. */
 export const errorQuery = z.strictObject({
   queue: queueName.optional(),
   class: className.optional(),

@@ -18,12 +18,12 @@ export const portView = z.object({
 })
 export type PortView = z.output<typeof portView>
 
-/** Progress of the callback for a job's last end; no state before the job has ended. */
+/** No state before the job has ended. */
 export const callbackProgress = z.object({
   state: callbackState.nullable(),
   attempts: z.int(),
   lastError: z.string().nullable(),
-  /** The job that does it. */
+  /** The job that sends the callback. */
   job: jobId.nullable(),
 })
 export type CallbackProgress = z.output<typeof callbackProgress>
@@ -31,7 +31,6 @@ export type CallbackProgress = z.output<typeof callbackProgress>
 export const callbackView = callbackProgress.extend({
   state: callbackState,
   job: jobId,
-  /** The ended job, and the number of its end. */
   of: jobId,
   end: z.int(),
   url: z.string(),
@@ -41,7 +40,6 @@ export const callbackView = callbackProgress.extend({
 })
 export type CallbackView = z.output<typeof callbackView>
 
-/** One attempt of a callback. */
 export const callbackTry = z.object({
   at: moment,
   took: span,
@@ -52,7 +50,6 @@ export const callbackTry = z.object({
 })
 export type CallbackTry = z.output<typeof callbackTry>
 
-/** A current run and its worker. */
 export const runUnderWay = z
   .object({
     startedAt: moment,
@@ -123,7 +120,7 @@ export const jobView = z.object({
     })
     .optional()
     .meta({ description: 'with details=true: cost of its runs' }),
-  /** Number of children missing from `children`: the list of jobs has them all, page by page (`parent=`). */
+  /** The list of jobs has all children (`parent=`). */
   moreChildren: z.int().optional(),
 })
 export type JobView = z.output<typeof jobView>
@@ -144,7 +141,7 @@ export const result = z.union([
 ])
 export type Result = z.output<typeof result>
 
-/** Recorded steps of a function: time, duration, and the run; the value belongs to the function. */
+/** The function has the value. */
 export const keptStep = z.object({
   name: z.string(),
   at: moment.nullable(),
@@ -169,5 +166,5 @@ export const tree = z.object({
   more: z.literal(true).optional().meta({ description: 'true if some of its descendants are not shown' }),
 })
 
-/** The answer of a verb that has nothing to tell: nothing inside, `{}` outside. */
+/** Nothing inside, `{}` outside. */
 export const done = z.object({}) as unknown as z.ZodType<void, Record<string, never>>

@@ -42,7 +42,7 @@ export const keyInput = z.strictObject({
   limits: keyLimits.optional(),
 })
 
-/** A key that was just made: its text is shown this once. */
+/** The text of the key is shown only here. */
 export const keyMade = z.object({ id: z.string(), key: z.string() })
 
 export const keyList = z.object({
@@ -59,7 +59,7 @@ export const keyList = z.object({
   ),
 })
 
-/** The caller, so that a page can disable buttons. */
+/** A page disables buttons by it. */
 export const me = z.object({
   id: z.string(),
   name: z.string(),
@@ -67,7 +67,6 @@ export const me = z.object({
   tenant: z.string().nullable().meta({ description: 'tenant of the key; null if it has none' }),
 })
 
-/** Remaining lifetime of the old key. */
 export const keyRotation = z.strictObject({
   overlap: duration.refine((ms) => ms >= 0 && ms <= 30 * DAY, 'expected at most 30 days').default(DAY),
 })
@@ -85,7 +84,7 @@ export const tenantErased = z.object({
   cursor: z.string().nullable().meta({ description: 'pass it to the next call; null after the last one' }),
 })
 
-/** Position in the erasure of a tenant: first its keys in Redis, then its files. */
+/** Keys in Redis, then files. */
 export const erasureCursor = z
   .string()
   .max(2_000)

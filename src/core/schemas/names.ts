@@ -9,7 +9,7 @@ import { closed } from './values.ts'
 const CONTROL = /\p{Cc}/u
 const encoder = new TextEncoder()
 
-/** Text of 1 to `most` bytes without control characters. */
+/** At most `most` bytes without control characters. */
 export const isText = (text: string, most = 255): boolean =>
   text.length > 0 &&
   (text.length * 3 <= most || encoder.encode(text).length <= most) &&
@@ -47,20 +47,18 @@ export const dir = z.enum(['in', 'out'])
 
 export const jobId = z.int().min(1)
 
-/** A kind of errors, as GET /v1/errors names it. */
 export const errorKind = named('a kind of errors: 16 hexadecimal digits', (text) => /^[0-9a-f]{16}$/.test(text))
 
 const isRef = (text: string) => isId(text) || isAlias(text)
 
 const JOB = 'expected a job: its id (a whole number from 1) or an alias'
 
-/** A job in a body: its id or one of its aliases. */
+/** An id or an alias. */
 export const ref = z.union([jobId, z.string().refine(isRef, JOB)], JOB).transform(String)
 
-/** The number of a run in a path. */
 export const runNumber = named('the number of a run, from 1', (text) => /^[1-9]\d{0,8}$/.test(text))
 
-/** A job in a path. An invalid id is simply not found: 404, not 400. */
+/** An invalid id is not found: 404, not 400. */
 export const pathRef = z.string().refine(isRef, {
   error: (issue) =>
     `no job is called ${JSON.stringify(issue.input)}: an id is a whole number from 1, an alias begins with a letter`,
@@ -69,17 +67,15 @@ export const pathRef = z.string().refine(isRef, {
 
 const noFile = { error: 'there is no such file', params: { code: 'NOT_FOUND' satisfies Code } }
 
-/** A file's id in a path, and the folder that it lies in. */
 export const fileName = z.string().refine((text) => /^[\w-]{14}$/.test(text), noFile)
 export const fileFolder = z.string().refine((text) => /^[\w-]{3}$/.test(text), noFile)
 
 export const status = z.enum(statuses)
 
-// Lists that are too long are too large (413), whatever the bytes: they bound the work of one script.
+// Longer lists are too large (413): this bounds the work of one script.
 export const VALUES = 10_000
 export const values = z.array(closed).max(VALUES)
 export const channelNames = z.array(channelName).max(1_000)
 
-/** Progress of a callback. */
 export const callbackState = z.enum(['PENDING', 'IN_PROGRESS', 'DELIVERED', 'FAILED'])
 export type CallbackState = z.output<typeof callbackState>

@@ -5,7 +5,7 @@ import { dir, jobId } from './names.ts'
 import { logPage } from './ports.ts'
 import { closed, moment } from './values.ts'
 
-/** Newest first; `token` to `error` of jobs that keep their runs. */
+/** Newest first. `token` to `error` exist if the job keeps its runs. */
 export const pastRun = z.object({
   startedAt: moment,
   endedAt: moment,
@@ -28,7 +28,6 @@ export const pastRun = z.object({
 
 const portDeed = z.object({ job: jobId, dir, port: z.string(), values: z.int() })
 
-/** One run of a job with a history, whole. */
 export const pastRunView = pastRun.extend({
   reads: z.array(portDeed).meta({ description: 'number of values read from each port' }),
   writes: z.array(portDeed).meta({ description: 'number of values written to each port' }),

@@ -4,11 +4,11 @@ import type * as z from 'zod'
 import { CLOSED, type Closed, each, list, OPEN } from '../codec/json.ts'
 import { closed, moment, span } from './values.ts'
 
-/** Positions of closed values, moments and spans: here, below named members, or below every member or item. */
+/** Here, below named members, or below every member or item. */
 export type Places = 'closed' | 'moment' | 'span' | { members?: Record<string, Places>; each?: Places; items?: Places }
 
 /**
- * Reads the positions of closed values and moments from a schema; options of a union are merged.
+ * Options of a union are merged.
  *
  * @example places(z.object({ args: closed })) // { members: { args: 'closed' } }
  */
@@ -44,7 +44,7 @@ type Def =
   | { type: 'optional' | 'nullable' | 'default'; innerType?: z.ZodType }
 
 /**
- * The pattern with which a body of this shape is read: `parseJson(text, closedIn(changes))`.
+ * The pattern for `parseJson` or `parseMsgpack`.
  *
  * @example closedIn(z.object({ args: closed })) // { args: CLOSED }
  */

@@ -39,7 +39,7 @@ export const target = z.union(
   'expected { job, in } or { job, out }',
 )
 
-/** Keeps the message as its channel's last; 0 deletes the kept message. */
+/** 0 deletes the kept message. */
 export const keepMessage = z.union([z.literal(1), z.literal(0)], 'expected 1 or 0').meta({
   description: 'number of messages of the channel to keep: 1 keeps this one, 0 deletes the kept one',
 })

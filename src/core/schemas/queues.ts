@@ -54,7 +54,7 @@ export const queueView = z.object({
 })
 export type QueueView = z.output<typeof queueView>
 
-/** A queue that was changed; `was` goes back as it came. */
+/** `was` has the form of a request. */
 export const patchedQueue = queueView.extend({
   was: z
     .object({
@@ -71,7 +71,6 @@ export type PatchedQueue = z.output<typeof patchedQueue>
 
 const underWay = runUnderWay.extend({ job: jobId, class: z.string() })
 
-/** A queue from near. */
 export const queueDetail = queueView.extend({
   open: z
     .array(
@@ -165,7 +164,6 @@ export const limitView = z.object({
 })
 export type LimitView = z.output<typeof limitView>
 
-/** A limit in a list, with optional details. */
 export const limitRow = limitView.extend({
   fullSince: moment
     .nullable()
@@ -179,7 +177,6 @@ export const limitRow = limitView.extend({
 })
 export type LimitRow = z.output<typeof limitRow>
 
-/** A limit from near. */
 export const roomView = limitView.extend({
   started: z.int().meta({ description: 'number of starts within the period of its rate' }),
   fullSince: moment.nullable().meta({ description: 'time since which the next job waits' }),
@@ -209,13 +206,12 @@ const limitPreview = z
 export type LimitPreview = z.output<typeof limitPreview>
 
 const previewed = { preview: limitPreview.optional() }
-/** A changed limit, or the result of a preview. */
 export const changedLimit = limitView.extend(previewed)
 
-/** Read-only members of a limit: accepted and ignored in requests. */
+/** Requests may contain them, and they are ignored. */
 const shownOnly = z.unknown().optional().meta({ readOnly: true, description: 'read only; ignored in requests' })
 
-/** Body of PUT: the settings, plus ignored read-only members of GET. */
+/** Accepts the read-only members of GET. */
 export const limitInput = limitSettings.extend({
   key: shownOnly,
   running: shownOnly,

@@ -6,22 +6,22 @@ import { type Code, SidejobError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { duration as readDuration, milliseconds as readMilliseconds, time as readTime } from '../time.ts'
 
-/** The largest value that a port, a state or an argument holds, in bytes as it came. */
+/** Bytes. */
 const VALUE = 1024 * 1024
 
-// A character is at most 3 bytes of UTF-8, so that few values have to be counted.
+// A character has at most 3 bytes of UTF-8, so that few values have to be counted.
 const isSmall = (wire: Encoded) => wire.length * 3 <= VALUE || wireSize(wire) <= VALUE
 
-/** Any value of the user, kept closed: the reader of the body has already cut it out as a wire. */
+/** The reader of the body keeps it encoded. */
 export const closed = z.string('is missing').refine(isSmall, {
   error: 'expected a value of at most 1 MiB',
   params: { code: 'TOO_LARGE' satisfies Code },
 }) as unknown as z.ZodType<Encoded, unknown>
 
-/** A moment in an answer: milliseconds inside, ISO 8601 outside. */
+/** Milliseconds inside, ISO 8601 outside. */
 export const moment = z.iso.datetime() as unknown as z.ZodType<number, string>
 
-/** A duration in an answer: milliseconds inside, seconds outside, as a request takes them. */
+/** Milliseconds inside, seconds outside. */
 export const span = z.number().meta({ description: 'seconds' })
 
 const read = (parse: (given: number | string) => number) => (given: number | string, ctx: z.RefinementCtx) => {
@@ -36,7 +36,6 @@ const read = (parse: (given: number | string) => number) => (given: number | str
 
 const amount = z.union([z.number(), z.string()], 'expected a number or a text')
 
-/** A time in a request. */
 export const time = amount
   .transform(read(readTime))
   .meta({ description: 'ISO 8601 with zone, a date (midnight UTC), or epoch milliseconds' })
@@ -44,38 +43,34 @@ export const time = amount
 const bounded = (parse: (given: number | string) => number) =>
   amount.transform(read(parse)).refine((ms) => ms <= limits.durationMs.most, 'expected at most 10 years')
 
-/** A duration in a request: seconds, or a text with units. */
+/** Seconds, or a text with units. */
 export const duration = bounded(readDuration).meta({ description: "seconds, or a text like '5m', '1h30m', '3 days'" })
 
-/** A duration in code: milliseconds, or a text with units. */
+/** Milliseconds, or a text with units. */
 export const milliseconds = bounded(readMilliseconds)
 
-/** A yes or no in a query: `?force`, `?force=true`, `?force=false`. */
+/** `?force`, `?force=true`, `?force=false`. */
 export const flag = z
   .enum(['', 'true', 'false', '1', '0'], 'expected true or false')
   .transform((text) => text === '' || text === 'true' || text === '1')
 
 const CURSOR = 'expected the cursor of a previous page'
 
-/** Start of a page: the cursor of the previous page. */
+/** The `next` of the previous page. */
 export const cursor = z
   .string()
   .refine((text) => /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)), CURSOR)
   .meta({ description: 'cursor from the previous page' })
 
-/** Cursor of a list that Redis scans. */
 export const scanCursor = z
   .string()
   .regex(/^\d{1,20}$/, CURSOR)
   .meta({ description: 'cursor from the previous page' })
 
-/** Cursor of a list sorted by ends. */
 export const endedCursor = z.string().regex(/^\d{1,16}\.\d{1,16}\.\d{1,6}$/, CURSOR)
 
-/** Cursor of the log: the id of an entry. */
 export const logCursor = z.string().regex(/^\d{1,15}-\d{1,15}$/, CURSOR)
 
-/** A whole number in a query. */
 export const count = (least: number, most: number) =>
   z
     .string()
@@ -94,5 +89,5 @@ const rateOver = <P extends z.ZodType>(period: P) => z.strictObject({ limit: z.i
 export const rate = rateOver(positive)
 export const codeRate = rateOver(positiveMilliseconds)
 
-/** Priorities of 32 bits times this, and a moment, are whole numbers that a double holds. */
+/** A 32-bit priority times this, plus a time, fits the integers of a double. */
 export const MAX_AGEING = 3_600_000

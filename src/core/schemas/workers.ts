@@ -1,5 +1,3 @@
-// Worker classes.
-
 import * as z from 'zod'
 import { limits } from '../limits.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'
@@ -27,7 +25,6 @@ const workerPort = z.strictObject({
 
 const workerPorts = z.record(anyPort, workerPort).refine(...atMost(limits.ports.most, 'ports'))
 
-/** Places of a job that are shown as a mark. */
 export const redactedPaths = z
   .array(
     z
@@ -109,7 +106,7 @@ const codeLimit = z.strictObject({
   rate: codeRate.optional(),
 })
 
-/** A worker as `defineWorker` takes it: numbers are milliseconds, schemas are zod's. */
+/** Numbers are milliseconds, schemas are zod's. */
 export const codeWorker = z.strictObject({
   history: z.union([history, z.strictObject({ runs: history.optional(), values: z.boolean() })]).optional(),
   ...workerShape.pick({ concurrency: true, reach: true, redact: true, description: true }).shape,
@@ -144,7 +141,7 @@ export type CodeWorker = z.output<typeof codeWorker>
 
 type Clearable<Shape extends z.ZodRawShape> = { [Name in keyof Shape]: z.ZodOptional<z.ZodNullable<Shape[Name]>> }
 
-/** The same with members that may be null: as they are by default. */
+/** null restores the default. */
 const clearable = <Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) =>
   z.strictObject(
     Object.fromEntries(
@@ -166,7 +163,7 @@ const patchedRetry = clearable(retry).extend({
     .optional(),
 })
 
-/** A merge patch of a worker. Schemas and defaults are values, which are replaced as a whole. */
+/** Schemas and defaults are values, which are replaced as a whole. */
 export const workerPatch = clearable(workerShape).extend({
   in: patchedPorts,
   out: patchedPorts,
@@ -190,7 +187,7 @@ export const shownRetry = z.object({
 
 export const shownRate = z.object({ limit: z.int(), period: span })
 
-/** The shown form of a worker: its push address without the secret. */
+/** Without the secret of the push address. */
 export const workerView = workerShape
   .omit({ push: true, retry: true, timeout: true, retain: true, limits: true, redeliver: true })
   .extend({
@@ -208,7 +205,6 @@ export const workerView = workerShape
     redeliver: z.object({ after: span, max: z.int() }).optional(),
   })
 
-/** Identifies a class. */
 export const workerName = z.strictObject({ queue: queueName, class: className })
 
 const workerUnfit = z.object({
@@ -233,7 +229,6 @@ export const workerPreview = z.strictObject({
   }),
 })
 
-/** A worker as it is stored, or as it would be. */
 export const storedWorker = workerView.extend({
   unfit: workerUnfit.optional().meta({ description: 'with preview=true' }),
 })

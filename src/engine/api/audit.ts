@@ -9,12 +9,10 @@ const unreadable: AuditEntry = { by: '', name: '', verb: 'unreadable', method: '
 
 export function createAudit({ store }: Context) {
   return {
-    /** Records a request of an admin key. */
     async write(entry: AuditEntry): Promise<void> {
       await store.audit(JSON.stringify(entry))
     },
 
-    /** Returns audit entries, newest first. */
     async read({
       cursor,
       limit = 100,

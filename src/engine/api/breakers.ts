@@ -1,5 +1,3 @@
-// Circuit breakers of hosts.
-
 import { callbackGroup } from '../../core/callback.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'

@@ -44,7 +44,6 @@ async function pageOf(store: Store, filter: Filter, before: string | undefined, 
   return { jobs: matches, looked: jobs.length, cursor, newest }
 }
 
-/** Pages go from the largest id down. */
 async function namedPage(store: Store, ids: readonly number[], before: string | undefined, limit: number) {
   const left = ids.filter((id) => before === undefined || id < Number(before)).sort((a, b) => b - a)
   const page = left.slice(0, limit)
@@ -54,20 +53,19 @@ async function namedPage(store: Store, ids: readonly number[], before: string | 
 
 type Slice = { ids: number[]; cursor: string | null }
 
-/** Skips jobs that were created after the bulk job. */
+/** Jobs created after the bulk job are skipped. */
 async function filteredSlice(store: Store, filter: Filter, before: string): Promise<Slice> {
   const { jobs, cursor } = await pageOf(store, filter, before)
   return { ids: jobs.map(({ id }) => id), cursor }
 }
 
-/** Goes from the largest id down, as a filter does. */
 function namedSlice(ids: readonly number[], before = Number.POSITIVE_INFINITY): Slice {
   const left = [...new Set(ids)].filter((id) => id < before).sort((a, b) => b - a)
   return { ids: left.slice(0, SLICE), cursor: left.length > SLICE ? String(left[SLICE - 1]) : null }
 }
 
 /**
- * Performs the runs of bulk jobs. A script that has done enough stops within the slice and sets the cursor itself.
+ * A script that has done enough stops within the slice and sets the cursor itself.
  *
  * @example registry.serve(BULK, createBulk(store))
  */
@@ -96,13 +94,12 @@ export const goThroughFamily = async ({ document }: ClaimedJob): Promise<RunOutc
   words: ops.family(),
 })
 
-/** Maximum number of pages per preview. */
 const PREVIEWED = 10
 const PAGE = 1_000
 
 export function createBulkVerbs({ store, constraints, ring, announce }: Context) {
   return {
-    /** Creates the internal job that applies an action to all matching jobs. Its progress and result count them. */
+    /** The progress and result of the internal job count the changed jobs. */
     async start(input: BulkInput, call?: Call): Promise<Enqueued> {
       await announce()
       const args = encodeValue(input) as Encoded

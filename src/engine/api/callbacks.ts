@@ -1,5 +1,3 @@
-// Callbacks: list, inspect and resend them.
-
 import { CALLBACK_GROUP, CALLBACKS, callbackGroup } from '../../core/callback.ts'
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -24,7 +22,7 @@ const callbackStatuses: Record<CallbackState, Status> = {
   FAILED: 'failed',
 }
 
-/** A failing job keeps this many attempts. */
+/** Number of recorded attempts of a failing job. */
 const TRIES = 10
 
 const outcomes: Record<string, CallbackTry['outcome']> = { completed: 'delivered', lost: 'lost' }
@@ -42,7 +40,6 @@ function tryOf({ startedAt, endedAt, outcome, attempt, retried = false, error }:
   }
 }
 
-/** All jobs of the queue are callbacks. */
 async function countsOf(store: Store): Promise<Record<CallbackState, number>> {
   const [row] = (await store.overview(CALLBACKS.queue)).queues
   const { counts } = viewOf(row!)
@@ -70,10 +67,9 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       .map(tryOf)
 
   return {
-    /** Returns the number of callbacks in each state. */
     counts: (): Promise<Record<CallbackState, number>> => countsOf(store),
 
-    /** Returns the last ten attempts of a callback, newest first. */
+    /** The last ten attempts, newest first. */
     async tries(job: Ref): Promise<{ tries: CallbackTry[] }> {
       return { tries: await triesOf((await toldOf(job)).told) }
     },
@@ -91,7 +87,6 @@ export function createCallbackVerbs({ store, change, payloads }: Context) {
       return { callback: callbackView(told.id, told.document), tries, sent, host }
     },
 
-    /** Lists callbacks by state and host. */
     async list({
       state,
       host,

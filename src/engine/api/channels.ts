@@ -1,5 +1,3 @@
-// Channels: publish, list, subscribe.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
 import { publishedWords } from '../../redis/changes.ts'
@@ -11,7 +9,6 @@ import { quotaOf } from '../jobs/new-job.ts'
 
 const LISTEN = 60_000
 
-/** Merges streams. Ends with the first stream that ends. */
 async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
   const readers = streams.map((stream) => stream[Symbol.asyncIterator]())
   const next = (reader: AsyncIterator<T>) => reader.next().then((got) => ({ reader, got }))
@@ -28,7 +25,6 @@ async function* merged<T>(streams: AsyncIterable<T>[]): AsyncIterable<T> {
   }
 }
 
-/** Maximum number of channels whose listeners are remembered. */
 const REMEMBERED = 1_000
 
 /** Remembers the listeners of each channel, so that the first MGET of the next message can read their jobs. */
@@ -44,7 +40,6 @@ function createAudience() {
   }
 }
 
-/** Maximum number of publishers listed per channel. */
 const MOST_PUBLISHERS = 100
 
 const isHeardAt = (channel: string) => (said: string) =>
@@ -61,7 +56,7 @@ const lastView = (
 export function createChannels({ store, client, registry, ring, now }: Context) {
   const audience = createAudience()
 
-  /** Finds output ports that publish because of the definition of their class. */
+  /** Output ports publish to the channels of their class definition. */
   async function saying() {
     const lists = (await store.queueNames()).sort().map(async (queue) => [queue, await registry.known(queue)] as const)
     return (await Promise.all(lists)).flatMap(([queue, classes]) =>
@@ -98,7 +93,7 @@ export function createChannels({ store, client, registry, ring, now }: Context) 
       return { subscribers: Number(answer[0]) }
     },
 
-    /** Lists channels. `last` includes channels that have a kept message and no subscriber. */
+    /** `last` includes channels that have a kept message and no subscriber. */
     async list({
       publishers = false,
       last = false,

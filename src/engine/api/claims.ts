@@ -1,5 +1,3 @@
-// Run protocol for pull workers: claim, commit, heartbeat.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
@@ -49,7 +47,6 @@ export function createRuns({
   const needsDocument = (token: string, { end, ops }: Changes): boolean =>
     end === 'failed' || (ops?.length ?? 0) > 0 || token.split('.')[2]!.startsWith('r')
 
-  /** Falls back to the known fields if the job is gone. */
   async function recordOf(token: string, changes: Changes): Promise<JobRecord> {
     const known: JobRecord = { queue: '', class: '', sequence: '', token, keepResult: 1 }
     if (!needsDocument(token, changes)) return known
@@ -86,7 +83,6 @@ export function createRuns({
   const lost = () =>
     new SidejobError('LOST', 'the lease of this run has ended, or its token is unknown: its changes were not applied')
 
-  /** Tells the caller of a refused run that its job was terminated. */
   async function endedOf(token: string): Promise<SidejobError> {
     const { id, document } = await store.inspect(token.split('.', 1)[0]!).catch(() => ({ id: 0, document: undefined }))
     if (!document || !['terminating', 'terminated'].includes(statusOf(document))) return lost()
@@ -130,7 +126,7 @@ export function createRuns({
     return id
   }
 
-  /** Claims once, and again if the jobs found were not for this claim. */
+  /** Claims again if the jobs found were not for this claim. */
   async function look(request: Look, waiter?: Waiter, skip = 0, looks = 1): Promise<Snapshot[]> {
     const { queue, lane, call, stop, ...claim } = request
     const answer = await store.commit({
@@ -206,7 +202,6 @@ export function createRuns({
       return { status: answer as Status, snapshot }
     },
 
-    /** Extends the lease of a run. */
     async heartbeat(
       token: string,
       { progress }: { progress?: Encoded },
@@ -217,7 +212,6 @@ export function createRuns({
       return { leaseUntil, ...told }
     },
 
-    /** Gives a run back without an outcome. */
     async release(token: string): Promise<{ status: Status }> {
       checkToken(token)
       return { status: (await giveBack(token)) as Status }

@@ -1,5 +1,3 @@
-// Copies of jobs.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'

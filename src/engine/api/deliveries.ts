@@ -1,5 +1,3 @@
-// Deliveries: runs for callers that know jobs by id and hold no tokens.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
@@ -28,7 +26,7 @@ import { withoutMissed } from './missed-slots.ts'
 
 /** 100 years: without own terms a delivery has no end. */
 const FOR_EVER = 100 * 365 * 86_400_000
-/** Length of the lease for ending a job whose last run had no answer. */
+/** Milliseconds of the lease that ends a job whose last run had no answer. */
 const BRIEFLY = 60_000
 const MOST_TRIES = 5
 
@@ -48,7 +46,6 @@ function deliveredJobOf(id: number, document: JobRecord, children: string[] = []
   }
 }
 
-/** The job as it was before the claim. */
 function before({ id, document, children }: ClaimedJob): DeliveredJob {
   const { ranAt: _, previousRanAt, deliveries, ...rest } = document
   const past: JobRecord = {
@@ -117,8 +114,6 @@ function repeatFields({ repeat, dueAt }: DeliveryUpdate, document: JobRecord, no
 const sourceOf = (repeat: Repeat): Repeat => parseRepeat(repeat).source
 
 /**
- * Creates the verbs.
- *
  * @example
  * const deliveries = createDeliveries(parts)
  * const { deliveries: [first] } = await deliveries.claim('bedrock', { names: ['mail*'] })
@@ -133,7 +128,6 @@ export function createDeliveries(parts: Context) {
     return deliveredJobOf(id, document, children)
   }
 
-  /** Reads a queue in parts until it finds jobs or the end. */
   async function look(queue: string, request: DeliveryRequest, lane?: Lane, waiter?: Waiter): Promise<CommitAnswer[]> {
     const { names = [], tags, max = 1, priority, lease = FOR_EVER } = request
     const claim = { max, lease, begun: max, pull: true, patterns: names, tags, priority, waiter }
@@ -189,7 +183,7 @@ export function createDeliveries(parts: Context) {
     return { deliveries: await Promise.all(found.lent.map(deliveryOf)), failed: found.failed }
   }
 
-  /** Claims one job before it is due, so that it can be ended. Returns undefined if another caller was faster. */
+  /** Undefined if another caller was faster. */
   async function seize(id: number, document: JobRecord, due: boolean): Promise<JobRecord | undefined> {
     if (!due) await change(String(id), [ops.run({ force: true })])
     const claim = { max: 1, lease: BRIEFLY, begun: 1, pull: true, only: id }
@@ -244,7 +238,6 @@ export function createDeliveries(parts: Context) {
   }
 
   return {
-    /** Returns a job in the form for callers that know jobs by id and hold no tokens. */
     get: deliveredJob,
 
     /** Lists matching jobs, newest first, up to 1,000 a page, without their children. */
@@ -259,10 +252,9 @@ export function createDeliveries(parts: Context) {
     /** Claims jobs for a caller that knows them by id. `failed` counts jobs that failed instead. */
     claim: deliver,
 
-    /** Ends the current run of a job, whichever caller holds it. */
+    /** Whichever caller holds the run. */
     finish: finishDelivery,
 
-    /** Puts a job back into its queue in any state. */
     async requeue(
       job: Ref,
       { forgiven = false, class: name }: { forgiven?: boolean; class?: string } = {},
@@ -275,7 +267,7 @@ export function createDeliveries(parts: Context) {
       if (found) classes.note(found.id, { queue: found.document.queue, class: name! })
     },
 
-    /** Puts jobs of one queue back in one transaction and skips jobs of other queues. */
+    /** One transaction. Jobs of other queues are skipped. */
     async requeueAll(
       queue: string,
       jobs: readonly Ref[],
@@ -308,7 +300,6 @@ export function createDeliveries(parts: Context) {
       await change(String(id), [ops.expect({ statuses: [status] }), ...taken, ending], call)
     },
 
-    /** Changes args, priority, repeat or due time of a job. */
     async update(job: Ref, update: DeliveryUpdate, call?: Call): Promise<void> {
       const { args, priority, was, counted } = update
       const { document } = await store.inspect(job)

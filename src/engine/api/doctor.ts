@@ -1,5 +1,3 @@
-// Doctor: finds damage and repairs it.
-
 import { encodeValue } from '../../core/codec/value.ts'
 import { isFull, SidejobError } from '../../core/errors.ts'
 import { afterLook } from '../../core/examined.ts'
@@ -24,7 +22,6 @@ type Slice = { faults: FoundFault[]; jobs: number; cursor: string | null }
 
 type Target = Pick<Fault, 'kind' | 'who'>
 
-/** Lists each target once, however many faults it has. */
 function targetsOf(faults: readonly Fault[]): Target[] {
   const targets = new Map(faults.map(({ kind, who }) => [`${kind} ${who}`, { kind, who }]))
   return [...targets.values()]
@@ -41,7 +38,6 @@ const linked = (fault: Fault) => ({ ...fault, link: linkOf(fault) })
 
 const isAtRest = ({ document: { place } }: FlowState): boolean => place === PLACE.suspended || place === PLACE.completed
 
-/** Finds wires that do not match the graph. */
 function wiresAt(state: FlowState) {
   const { graph } = graphsOf(state)
   return graph === undefined ? [] : wireFaults(readGraph(graph), flowFactsOf(state))
@@ -89,7 +85,6 @@ export function createDoctor({ store, ring, change, now }: Context) {
     })
   }
 
-  /** Repairs wires if the graph has not changed since it was read. */
   async function layAnew(id: string): Promise<void> {
     const state = await store.flow(id)
     const laid = wiresAt(state).map(({ op }): Words => opWords(op, store.vault, encodeValue({ job: state.id })!))

@@ -11,9 +11,7 @@ import type { Context } from '../context.ts'
 import type { ErrorFilter, ErrorKind, ErrorMute, ErrorPage, MutedKind } from '../engine.ts'
 import { shownError } from '../run/shown.ts'
 
-/** Maximum number of failed jobs that one call reads. */
 const LOOKED_AT = 1_000
-/** Maximum number of jobs listed per kind. */
 const NAMED = 3
 const MESSAGE = 500
 const MINUTE = 60_000
@@ -26,7 +24,6 @@ const failureOf = (record: JobRecord): Failure => {
 
 export const kindOfJob = (document: JobRecord): Kind => kindOf(document.class, failureOf(document))
 
-/** Counts the times by minute, oldest first. */
 function minutesOf(moments: readonly number[]): { at: number; count: number }[] {
   const counts = new Map<number, number>()
   for (const at of moments.toSorted((a, b) => a - b)) {
@@ -67,7 +64,6 @@ const isPast = (until: number): SidejobError =>
     path: ['until'],
   })
 
-/** Returns muted kinds, and the kinds whose mute has expired. */
 export async function mutesOf({ store, now }: Pick<Context, 'store' | 'now'>) {
   const all = Object.entries(await store.mutes()).flatMap(([kind, text]) => {
     const mute = readObject<Mute>(text)

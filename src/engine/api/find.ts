@@ -1,12 +1,9 @@
-// Search by name.
-
 import { groupIdOf } from '../../core/constraint.ts'
 import { isId } from '../../core/job.ts'
 import { statusOf } from '../../redis/record.ts'
 import type { Context } from '../context.ts'
 import type { Found } from '../engine.ts'
 
-/** Maximum number of results of each kind. */
 const MOST = 10
 
 /** Names that begin with the text come first. */
@@ -32,7 +29,6 @@ export function createFind({ store }: Context) {
   }
 
   return {
-    /** Finds jobs, classes, queues and settings whose name begins with or equals a text. */
     async search(text: string): Promise<Found> {
       const [jobs, queues, keys, channels] = await Promise.all([
         jobsLike(text),

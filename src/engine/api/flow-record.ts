@@ -1,5 +1,3 @@
-// Recorded events of a flow: moves of its nodes and values at their ports.
-
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { fieldsOf } from '../../redis/flat.ts'
@@ -35,7 +33,7 @@ function eventOf([id, flat]: [string, string[]]): FlowEvent {
 }
 
 export function createRecording({ store, change }: Pick<Context, 'store' | 'change'>) {
-  /** Returns the newest first, but the oldest first after `after`. */
+  /** Newest first, but oldest first after `after`. */
   async function entries(job: number, limit: number, { after, before }: { after?: string; before?: string }) {
     const found: FlowEvent[] = []
     let from = after ?? before
@@ -60,7 +58,7 @@ export function createRecording({ store, change }: Pick<Context, 'store' | 'chan
       await change(String(id), [ops.record({ keep: keep ?? undefined })], call)
     },
 
-    /** Returns recorded events: the newest, or those before or after an event. */
+    /** The newest, or those before or after an event. */
     async recorded(
       job: Ref,
       { after, before, limit }: { after?: string; before?: string; limit: number },

@@ -11,7 +11,6 @@ import type { GraphChange } from '../engine.ts'
 import { faultIn } from '../jobs/checks.ts'
 import { nearPort } from './flow-view.ts'
 
-/** Maximum number of values per source, and of sources. */
 const [VALUES, ENDS] = [100, 50]
 
 type Unfit = NonNullable<GraphChange['unfit']>

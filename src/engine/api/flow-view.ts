@@ -1,5 +1,3 @@
-// Views of a flow: nodes, wires, waiting values and their age.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
@@ -31,7 +29,7 @@ export const graphsOf = ({ document }: FlowState): Graphs => ({
   versions: stateFieldOf(document, 'versions'),
 })
 
-/** Condition: the graph has not changed since it was read. */
+/** The graph must not have changed since it was read. */
 export const wasGraph = (text: Encoded | undefined, vault: Vault): Words =>
   ops.was({ field: 'state:graph', values: vault.sealedAs(text, stateField('graph')) })
 
@@ -60,7 +58,7 @@ const portAt = ({ ports }: FlowState, { node, port }: End, dir: 'i' | 'o') =>
 
 type FlowPort = ReturnType<typeof portAt>
 
-/** Returns the source port of a wire: an input of the flow or an output of a node. */
+/** An input of the flow or an output of a node. */
 export const nearPort = (state: FlowState, { from }: GraphWire) => portAt(state, from, from.node === null ? 'i' : 'o')
 const farPort = (state: FlowState, { to }: GraphWire) => portAt(state, to, to.node === null ? 'o' : 'i')
 
@@ -107,7 +105,7 @@ function nodeView({ children, nodes }: FlowState, graph: Graph, name: string): F
   }
 }
 
-/** Counts waiting values, each port once even if it has several wires. */
+/** Each port counts once, even with several wires. */
 function waiting(state: FlowState, wires: readonly GraphWire[]): { values: number; oldestAt: number | null } {
   const ports = new Set(wires.flatMap((wire) => [nearPort(state, wire), farPort(state, wire)]))
   const moments = [...ports].flatMap((port) => (port?.oldest ? (itemOf(port.oldest).at ?? []) : []))

@@ -1,5 +1,3 @@
-// Flows: their graphs, wires and stored graphs.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, SidejobError } from '../../core/errors.ts'
 import { type Graph, graphText, readGraph } from '../../core/graph.ts'
@@ -32,10 +30,9 @@ const overtaken = new Set<Code>(['CONFLICT', 'TAKEN', 'NOT_FOUND'])
 const MOST = 10_000
 /** Flows and graph names per page, and the maximum number of nodes of all flows of a page. */
 const [PAGE, GRAPHS, NODES] = [20, 100, 5_000]
-/** Maximum number of stored graphs that are parsed per call. */
 const LOOKED_INTO = 20
 
-/** Returns nothing for a deleted graph. */
+/** Undefined for a deleted graph. */
 function sizeOf(text: Encoded | null): { nodes?: number; edges?: number } {
   if (text === null) return {}
   const { nodes, edges } = readGraph(text)
@@ -59,7 +56,6 @@ function checkFlow(state: FlowState): void {
   if (ENDED.has(status)) throw new SidejobError('WRONG_STATUS', `job ${id} is ${status}: it cannot take a graph`)
 }
 
-/** Refuses the change if the caller saw another graph. */
 async function checkMatch(state: FlowState, match: string | undefined): Promise<void> {
   if (match === undefined) return
   const text = textOf(state)
@@ -176,7 +172,7 @@ export function createFlows({
     return { graph, found }
   }
 
-  /** Finds the target end of a wire, and starts its node if necessary. */
+  /** Starts the node of the target end if necessary. */
   async function farEnd(state: FlowState, graph: Graph, { to }: GraphWire): Promise<{ begin: Words[]; end: PortRef }> {
     if (to.node === null) return { begin: [], end: { out: to.port } }
     const end = { child: to.node, in: to.port }
@@ -186,7 +182,6 @@ export function createFlows({
 
   return {
     flows: {
-      /** Returns the graph of a flow and its hash. */
       async graph(job: Ref): Promise<{ graph: Graph; hash: string }> {
         const state = await store.flow(job)
         return { graph: graphOf(state), hash: await graphHash(textOf(state)!) }
@@ -207,7 +202,6 @@ export function createFlows({
           return put(state, graph, text === was.graph ? was : withGraph(was, text, versionBy(call)), call)
         }),
 
-      /** Restores the previous graph. */
       undoGraph: (job: Ref, { preview: isPreview = false, match }: GraphOptions, call?: Call): Promise<GraphChange> =>
         attempt(job, async (state) => {
           checkFlow(state)
@@ -223,7 +217,6 @@ export function createFlows({
         return { versions: await versionViews(await store.flow(job)) }
       },
 
-      /** Lists flows, newest first. */
       async list({
         status,
         cursor: before,
@@ -258,14 +251,12 @@ export function createFlows({
         return view.graph ? { ...view, wires: await shownWires(view.wires, view.graph) } : view
       },
 
-      /** Returns the wires of a flow. */
       async wires(job: Ref): Promise<{ wires: WireView[] }> {
         const state = await store.flow(job)
         const graph = graphOf(state)
         return { wires: await shownWires(wireViews(state, graph), graph) }
       },
 
-      /** Adds values to the target end of a wire. */
       inject: (job: Ref, name: string, values: Encoded[], call?: Call): Promise<{ size: number }> =>
         attempt(job, async (state) => {
           const { graph, found } = wireOf(state, name)
@@ -274,7 +265,6 @@ export function createFlows({
           return { size: Number(size) }
         }),
 
-      /** Takes the values that wait at the target end of a wire. */
       async drain(
         job: Ref,
         name: string,
@@ -294,7 +284,6 @@ export function createFlows({
         return { values: isDefault ? [] : items.map((item): Item => shownItem(store.vault.show.item(item))) }
       },
 
-      /** Moves the values that wait on one wire to another. */
       moveWire: (job: Ref, name: string, target: string, call?: Call): Promise<{ moved: number }> =>
         attempt(job, async (state) => {
           const { graph, found } = wireOf(state, name)
@@ -308,14 +297,12 @@ export function createFlows({
     },
 
     graphs: {
-      /** Returns a stored graph. */
       async get(name: string): Promise<Graph> {
         const text = await store.graph(name)
         if (text === null) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)
         return readGraph(text)
       },
 
-      /** Lists the names of stored graphs in order. */
       async list({
         after,
         limit = GRAPHS,
@@ -333,12 +320,10 @@ export function createFlows({
         return { graphs, cursor: names.length > most ? page.at(-1)! : null }
       },
 
-      /** Stores a graph under a name. */
       async set(name: string, graph: Graph, call?: Call): Promise<void> {
         await change('', [ops.graph({ name, text: graphText(graph), ...(call?.quota && { by: call.by }) })], call)
       },
 
-      /** Deletes a stored graph. */
       async remove(name: string, call?: Call): Promise<void> {
         const [wasThere] = await change('', [ops.graph({ name })], call)
         if (!wasThere) throw new SidejobError('NOT_FOUND', `there is no graph ${name}`)

@@ -1,5 +1,3 @@
-// Overview in one read: totals, series, processes, health and limits.
-
 import type { Context } from '../context.ts'
 import type { Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'
@@ -7,7 +5,6 @@ import { isGroup, waitedView } from './limits.ts'
 import { createProcesses, MOST_RUNS } from './processes.ts'
 import { createStats, MOST_QUEUES, STEPS } from './stats.ts'
 
-/** Maximum number of limits that are read if jobs wait at some. */
 const MOST_LIMITS = 100
 
 export function createGlance(context: Context, health: HealthParts) {

@@ -1,5 +1,3 @@
-// Health of Redis and QStash.
-
 import type { SidejobError } from '../../core/errors.ts'
 import { examinedView } from '../../core/examined.ts'
 import { remedies } from '../../core/remedies.ts'
@@ -32,7 +30,7 @@ const bellsProblem = ({ why, refused }: Trouble): Problem => ({
 
 const nouns: Record<string, string> = { job: 'job', jobs: 'piece', queue: 'queue', limit: 'limit', workers: 'class' }
 
-/** Counts records by kind. Their names stay private, since `/health` needs no key. */
+/** Counts by kind. Names of records stay private, since `/health` needs no key. */
 function dataProblem(keys: readonly string[]): Problem {
   const counts = [...Map.groupBy(keys, (key) => nouns[key.split(':')[0]!] ?? 'other')]
   const kinds = counts.map(([noun, found]) => `${noun}: ${found.length}`).join(', ')
@@ -49,7 +47,6 @@ function dataProblem(keys: readonly string[]): Problem {
  */
 export function createHealth({ client, store, bells, version, isTenant }: HealthParts) {
   return {
-    /** Reports whether Redis, QStash and the tick work. */
     async health(): Promise<Health> {
       const before = client.fault?.()
       const start = Date.now()

@@ -1,5 +1,3 @@
-// Jobs: create, read, change, run and end them; their families and aliases.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { decodeValue, encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
@@ -42,7 +40,7 @@ import { followed } from './why-chain.ts'
 
 const MAX_TREE = 5_000
 
-/** The runs may take longer than the invocation is kept alive after its response. */
+/** Runs may take longer than the invocation lives after its response. */
 const lasts = ({ timeout }: { timeout?: number }, found: Registered | undefined): boolean =>
   timeoutOf(found, timeout) > LONGEST_RUN
 
@@ -103,13 +101,12 @@ export function createJobs({
     }
   }
 
-  /** Moves a job to another group, which changes its limits. */
+  /** The limits of the job change too. */
   async function regroup(job: string, group: { id: string; concurrency?: number }): Promise<void> {
     const { id, document } = await store.inspect(job)
     await change('', [await constraints.tagWords(id, document, { group })])
   }
 
-  /** Refuses to change internal jobs. */
   async function checkTheirs(job: string): Promise<JobRecord> {
     const { id, document } = await store.inspect(job)
     if (registry.local(document.queue, document.class)?.inner)
@@ -166,7 +163,6 @@ export function createJobs({
       return schemas ? described(shown) : shown
     },
 
-    /** Adds the JSON Schemas of the ports to a job that was already read. */
     withSchemas: described,
 
     /** Lists jobs. `total` is present only if it costs no extra command: for one queue and statuses at rest. */
@@ -187,7 +183,6 @@ export function createJobs({
       return { jobs: jobs.map((job) => rowOf(job, at)), ...rest }
     },
 
-    /** Changes settings of a job. */
     update: patch,
 
     /** Deletes a job. Returns `ending` if a run has to end first, which only `force` does. */
@@ -203,7 +198,6 @@ export function createJobs({
       }
     },
 
-    /** Makes a job ready, now or at a given time. */
     async run(
       job: Ref,
       { force, at, wait, parent }: { force?: boolean; at?: number; wait?: number; parent?: boolean },
@@ -228,23 +222,19 @@ export function createJobs({
       return { ...stepOf(answer), ...(answer[2] ? { rest: Number(answer[2]) } : {}) }
     },
 
-    /** Makes a failed job ready again. */
     async retry(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       return stepOf(await change(job, [ops.retry()], call))
     },
 
-    /** Cancels a job. */
     async cancel(job: Ref, call?: Call): Promise<{ id: number; status: Status }> {
       await announce()
       return stepOf(await change(job, [ops.cancel()], call))
     },
 
-    /** Returns the state of a job. */
     async state(job: Ref): Promise<Record<string, Encoded>> {
       return stateShown(job)
     },
 
-    /** Sets and deletes fields of the state. Returns the new state. */
     async setState(
       job: Ref,
       { set = {}, unset = [] }: { set?: Record<string, Encoded>; unset?: string[] },
@@ -308,17 +298,14 @@ export function createJobs({
       return { ...nodes.get(members[0]!.id)!, ...(more ? { more } : {}) }
     },
 
-    /** Makes a job the child of another. */
     async adopt(job: Ref, child: { job: Ref; name: string }, call?: Call): Promise<void> {
       await change(job, [ops.adopt(child)], call)
     },
 
-    /** Detaches a child from its parent. */
     async disown(job: Ref, { name }: { name: string }, call?: Call): Promise<void> {
       await change(job, [ops.disown({ child: name })], call)
     },
 
-    /** Adds or removes an alias. */
     async setAlias(job: Ref, alias: string, act: 'add' | 'remove', call?: Call): Promise<void> {
       await change(job, [[act === 'add' ? 'alias' : 'unalias', alias]], call)
     },
@@ -331,12 +318,10 @@ export function createJobs({
       return { token }
     },
 
-    /** Extends a lock. */
     async refreshLock(job: Ref, { token, ttl }: { token: string; ttl: number }, call?: Call): Promise<void> {
       await change(job, [ops.refresh({ token, ms: ttl })], call)
     },
 
-    /** Releases a lock. */
     async unlock(job: Ref, { token }: { token: string }, call?: Call): Promise<void> {
       await change(job, [ops.unlock({ token })], call)
     },

@@ -1,5 +1,3 @@
-// API keys: create, rotate, revoke and authenticate them; stream tokens.
-
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
@@ -9,11 +7,10 @@ import type { Context } from '../context.ts'
 import type { ApiKey, Call, KnownKey } from '../engine.ts'
 import { createSessions } from './sessions.ts'
 
-/** Default life of a stream token. */
+/** Milliseconds. */
 const STREAM = 60_000
 const MAX_TOKEN_MS = 30 * 86_400_000
 const FRESH = 10_000
-/** Maximum number of keys, known and unknown, that an isolate remembers. */
 const REMEMBERED = 1_000
 /** Minimum time between two records of the last use. */
 const NOTED_EVERY = 3_600_000
@@ -102,7 +99,6 @@ export function createKeys(
 
   return {
     keys: {
-      /** Lists API keys. */
       async list(): Promise<{ keys: ApiKey[] }> {
         const rows = await store.apiKeys()
         const keys = Object.entries(rows).flatMap(([id, text]) => {
@@ -139,7 +135,6 @@ export function createKeys(
         return { ...fresh, until }
       },
 
-      /** Revokes an API key. */
       async remove(id: string): Promise<void> {
         await needed(id)
         await store.removeApiKey(id)

@@ -1,10 +1,7 @@
-// Preview of a limit change: which jobs would start at once.
-
 import type { Store } from '../../redis/store.ts'
 import type { KeptLimit, Room } from '../../redis/types.ts'
 import type { LimitPreview, LimitSettings } from '../engine.ts'
 
-/** Maximum number of jobs in a preview. */
 const NAMED = 20
 
 type Changed = Pick<KeptLimit, 'concurrency' | 'rate' | 'paused'>

@@ -1,5 +1,3 @@
-// Limits, constraints, groups and switches.
-
 import { type Constraint, groupIdOf, groupKey, isLimitOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'
@@ -21,7 +19,6 @@ import { changedBy, limitPreview } from './limit-preview.ts'
 
 type Row = Awaited<ReturnType<Store['limits']>>[number]
 
-/** Maximum number of start times in details. */
 const STARTS = 100
 
 const still = (moment: number | null, now: number): number | null => (moment !== null && moment > now ? moment : null)
@@ -147,12 +144,10 @@ export function createLimits({ store, constraints, ring, now }: Context) {
       /** Lists limits and groups, about `most` of them, from one read. */
       withGroups: bounds,
 
-      /** Lists limits. */
       list: async (options?: { details?: boolean }): Promise<{ limits: LimitRow[] }> => ({
         limits: (await bounds(undefined, options)).limits,
       }),
 
-      /** Returns a limit. */
       get: limitOf,
 
       /** Returns a limit with its holders, soonest expiry first, and its waiting jobs in order. */
@@ -185,36 +180,29 @@ export function createLimits({ store, constraints, ring, now }: Context) {
         return limitOf(key)
       },
 
-      /** Deletes a limit. */
       async remove(key: string): Promise<void> {
         await ring(await store.limit(key, 'remove'))
       },
     },
 
     constraints: {
-      /** Lists constraints. */
       async list(): Promise<{ constraints: ConstraintView[] }> {
         return { constraints: (await constraints.list()).map(([name, one]) => constraintView(name, one)) }
       },
 
-      /** Returns a constraint. */
       get: constraintOf,
 
-      /** Creates or replaces a constraint. */
       async set(name: string, definition: Constraint): Promise<ConstraintView> {
         await putConstraint(name, definition)
         return constraintOf(name)
       },
 
-      /** Deletes a constraint. */
       remove: (name: string): Promise<void> => putConstraint(name, null),
     },
 
     groups: {
-      /** Lists groups. */
       list: async (): Promise<{ groups: GroupView[] }> => ({ groups: (await bounds()).groups }),
 
-      /** Returns a group. */
       get: groupOf,
 
       /** Sets the concurrency of a group. With `preview` it changes nothing and returns the effect. */
@@ -237,10 +225,8 @@ export function createLimits({ store, constraints, ring, now }: Context) {
     },
 
     flags: {
-      /** Returns whether a switch is on. */
       get: (name: string): Promise<boolean> => store.flag(name),
 
-      /** Turns a switch on or off. */
       set: (name: string, on: boolean): Promise<void> => store.setFlag(name, on),
     },
   }

@@ -1,5 +1,3 @@
-// The log: write entries, and read them with filters.
-
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import { logWords } from '../../redis/changes.ts'
@@ -34,7 +32,6 @@ function logRows(answer: unknown, vault: Vault): LogRow[] {
   })
 }
 
-/** Each entry of a job's own log has two lines: level and text. */
 function ownRows(answer: unknown, vault: Vault, job: number, name: string): LogRow[] {
   return (answer as [string, string[]][]).map(([id, flat]) => {
     const { at, did } = fieldsOf(flat)
@@ -60,7 +57,6 @@ const lifeOf = (document: JobRecord): { from?: number; to?: number } => ({
 
 export function createLog({ store, change, now }: Context) {
   return {
-    /** Writes a log entry. */
     async write(entry: Encoded, call?: Call): Promise<void> {
       await change('', [logWords(entryOf(entry), store.vault)], call)
     },
@@ -77,7 +73,6 @@ export function createLog({ store, change, now }: Context) {
       limit = 100,
     }: {
       job?: Ref
-      /** Only entries of jobs of this class. */
       class?: string
       level?: string
       text?: string

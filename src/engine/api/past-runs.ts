@@ -1,5 +1,3 @@
-// History of runs.
-
 import { SidejobError } from '../../core/errors.ts'
 import { redacted } from '../../core/redact.ts'
 import type { PastRun } from '../../core/run.ts'
@@ -12,7 +10,6 @@ import type { Ref } from '../engine.ts'
 import { runLines } from '../run/job-facts.ts'
 import type { Log } from './log.ts'
 
-/** Maximum number of log lines per run. */
 const LINES = 200
 
 function shown(run: PastRun, document: JobRecord): PastRun {
@@ -29,10 +26,7 @@ export const keptRunsOf = async (
 export const pastRunsOf = (document: JobRecord, kept: readonly string[]): PastRun[] =>
   runLines(document, kept).map((text) => shown(pastRunOf(text), document))
 
-/**
- * The time in which log entries of a run were committed. The previous run may have ended at the moment when this one
- * began.
- */
+/** The previous run may have ended when this one began. */
 const during = ({ startedAt, endedAt }: PastRun) => ({
   since: endedAt > startedAt ? startedAt + 1 : startedAt,
   until: endedAt,

@@ -1,5 +1,3 @@
-// Ports: define, read, write, take and connect them from outside of a run.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import type { JobView } from '../../core/schemas/job-views.ts'
@@ -39,7 +37,7 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
   }
 
   return {
-    /** Replaces the ports of a job (SideJob's `inports=` and `outports=`). */
+    /** SideJob's `inports=` and `outports=`. */
     async define(job: Ref, specs: { in?: PortSpecs; out?: PortSpecs }, call?: Call): Promise<JobView> {
       checkRoot(specs.in, call)
       const { document } = await store.inspect(job)
@@ -96,7 +94,7 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       }
     },
 
-    /** Sets the default value of a port. `undefined` removes it. */
+    /** `undefined` removes the default. */
     async setDefault(job: Ref, dir: Dir, port: string, value: Encoded | undefined, call?: Call): Promise<void> {
       const { name, found } = await classes.of(job)
       if (value !== undefined) checkDefault(found, name, { dir, port }, value)
@@ -104,13 +102,11 @@ export function createPorts({ store, registry, classes, change, view, now }: Con
       await change(job, [ops.default({ of: portOf(dir, port), value: kept })], call)
     },
 
-    /** Sets the channels that a port reads from or publishes to. */
     async setChannels(job: Ref, dir: Dir, port: string, channels: string[], call?: Call): Promise<void> {
       if (dir === 'in') checkRoot({ [port]: { channels } }, call)
       await change(job, [ops.channels({ of: portOf(dir, port), set: channels })], call)
     },
 
-    /** Moves the values of a port to other ports. */
     async connect(job: Ref, dir: Dir, port: string, to: Target[], call?: Call): Promise<{ moved: number }> {
       const [moved] = await change(job, [ops.connect({ from: portOf(dir, port), to })], call)
       return { moved: Number(moved) }

@@ -43,7 +43,6 @@ export function createQueues({ store, ring }: Context) {
   const queueViews = async (name?: string): Promise<QueueView[]> => (await store.overview(name)).queues.map(viewOf)
 
   return {
-    /** Lists queues. */
     async list(): Promise<{ queues: QueueView[] }> {
       return { queues: await queueViews() }
     },

@@ -1,5 +1,3 @@
-// Results: wait for them, read or take them.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'
@@ -9,7 +7,7 @@ import { type Context, MINUTE } from '../context.ts'
 import type { Call, Ref, Result } from '../engine.ts'
 import type { Waiter } from '../lane/long-poll.ts'
 
-/** `isTaken`: the caller receives the value without redaction. */
+/** A caller that takes the result receives it without redaction. */
 function resultOf(text: string, isTaken: boolean, { show }: Vault): Result {
   const [type, head, ...rest] = text.split('\n')
   const [times, redacts = '[]'] = head!.split('\t')

@@ -1,5 +1,3 @@
-// Rows of a list of jobs.
-
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import type { Listed } from '../../redis/types.ts'
 import type { JobRow } from '../engine.ts'
@@ -7,7 +5,6 @@ import { factsOf } from '../run/job-facts.ts'
 import { shownJob } from '../run/shown.ts'
 import { firstReasonOf } from './why.ts'
 
-/** Maximum length of an error message in a row. */
 const MESSAGE = 200
 
 function messageOf(error: Encoded | null): string | null {
@@ -15,11 +12,7 @@ function messageOf(error: Encoded | null): string | null {
   return typeof message === 'string' ? message.slice(0, MESSAGE) : null
 }
 
-/**
- * Returns the row with the first reason why the job does not run.
- *
- * @example rowOf({ id: 7, document }, Date.now()).reason?.code // 'LIMITED'
- */
+/** @example rowOf({ id: 7, document }, Date.now()).reason?.code // 'LIMITED' */
 export function rowOf({ id, document, callback: told }: Listed['jobs'][number], now: number): JobRow {
   const { error, callback, ...view } = shownJob(id, document, { callback: told })
   const { queue, class: name, status, name: child, parent, aliases, priority, group, attempt } = view

@@ -27,7 +27,6 @@ type One = { store: Store; executor: Executor; constraints: Constraints; ring: (
 export function createOne({ store, executor, constraints, ring }: One) {
   let known: string[] = []
 
-  /** Lists the ready jobs of all queues, in the order of each queue. */
   async function ready(): Promise<Ready[]> {
     const before = known
     const [names, ...lists] = await Promise.all([store.queueNames(), ...before.map((queue) => store.ready(queue))])
@@ -49,7 +48,7 @@ export function createOne({ store, executor, constraints, ring }: One) {
     }
   }
 
-  /** Returns undefined if the job could not be claimed. */
+  /** Undefined if the job could not be claimed. */
   async function performOne(job: Ready): Promise<Performed | undefined> {
     const lent = await lend(job)
     const [settled] = await Promise.all([

@@ -1,5 +1,3 @@
-// Schedules.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
@@ -16,9 +14,7 @@ import type { Jobs } from './jobs.ts'
 import { keptRunsOf, pastRunsOf } from './past-runs.ts'
 
 const PREVIEW = 5
-/** Maximum number of slots in a view and in a list. */
 const [MOST_SLOTS, MOST_LISTED] = [1_000, 50]
-/** Maximum number of missed slots that are counted. */
 const COUNTED = 100
 /** Pages that one call reads to find failing schedules, and jobs that one backfill creates. */
 const MOST_PAGES = 20
@@ -80,10 +76,10 @@ const rowOf = (id: number, doc: JobRecord, stretch: Stretch, isCounted: boolean)
 const pausedFor = ({ base, last }: ParsedRepeat, from: number, to: number): Passed | undefined =>
   base === 'scheduled' && from > 1 && from <= to ? { from, to: last(from, to), made: 'none' } : undefined
 
-/** These fields can change in place. A change of any other field creates a new schedule. */
+/** Any further change creates a new schedule. */
 const changeable = ['queue', 'class', 'args', 'priority', 'retry', 'timeout', 'repeat', 'group']
 
-/** A change can set these fields but not remove them. */
+/** Fields that a change can set but not remove. */
 const kept = ['args', 'retry', 'timeout', 'group'] as const
 
 const isChange = (document: JobRecord, input: JobInput): boolean =>
@@ -100,11 +96,7 @@ function patchOf(input: JobInput, was: string): JobPatch {
   return { ...fields, ...(isSame ? {} : { repeat }) }
 }
 
-/**
- * Creates the verbs.
- *
- * @example await createSchedules(parts, jobs).set('nightly', { queue: 'default', class: 'report', repeat })
- */
+/** @example await createSchedules(parts, jobs).set('nightly', { queue: 'default', class: 'report', repeat }) */
 export function createSchedules(
   { store, change, now }: Context,
   { update: patch, enqueue }: Pick<Jobs, 'update' | 'enqueue'>,
@@ -143,7 +135,6 @@ export function createSchedules(
   }
 
   return {
-    /** Lists schedules. */
     async list({
       limit = 50,
       cursor,
@@ -208,7 +199,6 @@ export function createSchedules(
       return make(alias, input, print, call)
     },
 
-    /** Changes a schedule. */
     async update(job: Ref, changes: JobPatch, call?: Call): Promise<ScheduleView> {
       await patch(job, changes, call)
       return schedule(job)
@@ -217,7 +207,6 @@ export function createSchedules(
     /** Ends a schedule. The job remains and no longer runs by itself. */
     end: end,
 
-    /** Pauses a schedule. */
     async pause(job: Ref, call?: Call): Promise<ScheduleView> {
       const { document } = await look(job)
       const next = document.nextSlot === NEVER ? document.repeatPaused : document.nextSlot

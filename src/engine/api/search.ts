@@ -5,9 +5,7 @@ import { atPath } from '../../core/constraint.ts'
 import type { Listed } from '../../redis/types.ts'
 import { shownJob } from '../run/shown.ts'
 
-/** Maximum number of pages per request. */
 const PAGES = 2
-/** Jobs per page. */
 export const LOOKED_AT = 1_000
 
 type Seen = Listed['jobs'][number]

@@ -7,7 +7,7 @@ import type { KnownKey } from '../engine.ts'
 
 const FRESH = 10_000
 const REMEMBERED = 1_000
-/** Prefix of the key hash if the name is valid once. */
+/** Prefix of a key hash for one login. */
 const ONCE = 'once '
 const isOnce = (text: string): boolean => text.startsWith(ONCE)
 
@@ -63,7 +63,6 @@ export function createSessions({ store, knownBy, tenant }: Parts) {
       return text === null || isOnce(text) ? undefined : knownBy(text)
     },
 
-    /** Ends a session. */
     async end(name: string): Promise<void> {
       const hash = await hashOf(name)
       seen.delete(hash)

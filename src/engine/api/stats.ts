@@ -1,5 +1,3 @@
-// Statistics: today, kept days, and series by minute and hour.
-
 import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
 import type { Point } from '../../core/series.ts'
@@ -11,7 +9,7 @@ import type { Counts, DayView, Stats } from '../engine.ts'
 import { viewOf } from './queues.ts'
 
 const [HOUR, DAY] = [3_600_000, 86_400_000]
-/** Redis' names of the steps, and their length. */
+/** Names in Redis, and lengths. */
 export const STEPS = { minute: { kind: 'm', ms: 60_000 }, hour: { kind: 'h', ms: 3_600_000 } } as const
 /** Maximum number of bytes read for hours of classes: all 24 hours of the first queues. */
 const HOURS_BYTES = 4 * 1024 * 1024
@@ -96,7 +94,7 @@ export function createStats({ store }: Context) {
       step: 'minute' | 'hour'
       points: Point[]
       more: boolean
-      /** Points by queue, with `details`. */
+      /** With `details`. */
       queues?: Record<string, Point[]>
     }> {
       const { kind, ms } = STEPS[step]

@@ -21,7 +21,7 @@ export function createTenants({ store, now }: Context) {
   const seen = new Lru<string, { at: number; tenant: Tenant | undefined }>(REMEMBERED)
 
   return {
-    /** Lists tenants that are not suspended. */
+    /** Without suspended tenants. */
     async list(): Promise<{ tenants: Tenant[] }> {
       const rows = Object.entries(await store.tenants()).map(([name, text]) => tenantOf(name, text))
       return { tenants: rows.sort((a, b) => (a.name < b.name ? -1 : 1)) }

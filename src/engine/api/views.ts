@@ -1,5 +1,3 @@
-// Views of the job list that all users of the dashboard share.
-
 import { SidejobError } from '../../core/errors.ts'
 import { readObject } from '../../core/readable.ts'
 import type { Context } from '../context.ts'
@@ -8,7 +6,6 @@ const MOST = 50
 
 export function createViews({ store, now }: Context) {
   return {
-    /** Lists the shared views of the job list. */
     async list(): Promise<{ views: { name: string; query: string; by: string; at: number }[] }> {
       const views = Object.entries(await store.views()).flatMap(([name, text]) => {
         const view = readObject<{ query: string; by: string; at: number }>(text)
@@ -17,7 +14,6 @@ export function createViews({ store, now }: Context) {
       return { views: views.sort((a, b) => (a.name < b.name ? -1 : 1)) }
     },
 
-    /** Stores a shared view. */
     async set(name: string, { query, by }: { query: string; by: string }): Promise<void> {
       const known = Object.keys(await store.views())
       if (!known.includes(name) && known.length >= MOST)
@@ -25,7 +21,6 @@ export function createViews({ store, now }: Context) {
       await store.setView(name, JSON.stringify({ query, by, at: now() }))
     },
 
-    /** Deletes a shared view. */
     async remove(name: string): Promise<void> {
       if ((await store.removeView(name)) === 0) throw new SidejobError('NOT_FOUND', `there is no view ${name}`)
     },

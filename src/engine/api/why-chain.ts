@@ -13,7 +13,6 @@ import { pauses, reasonsOf, waitsIn } from './why.ts'
 
 /** Maximum number of awaited jobs that are read to find the last end. */
 const LOOKED_AT = 5
-/** Maximum number of holders that are shown. */
 const HOLDERS = 5
 
 export type Ask = Pick<Store, 'inspect' | 'steps' | 'room'>
@@ -38,7 +37,7 @@ async function limitOf(store: Ask, { reasons }: WhyLink): Promise<WhyLimit | und
   return room && { ...roomOf(key!, room), holders: room.holders }
 }
 
-/** Returns the jobs named by the first reason that names any. */
+/** The jobs named by the first reason that names any. */
 function causesOf({ job, reasons }: WhyLink): number[] {
   for (const reason of reasons) {
     const jobs = reason.job === undefined ? ((reason.data.jobs as number[] | undefined) ?? []) : [reason.job]

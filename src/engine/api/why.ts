@@ -1,5 +1,3 @@
-// Why a job does not run: facts, the immediate cause first.
-
 import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
@@ -169,10 +167,9 @@ function limitReasons({ document: doc, ahead, limitFree, limit, now }: Looked): 
   ]
 }
 
-/** Maximum number of children listed by id. */
 const TOLD = 20
 
-/** Returns the named children, or all, that have not ended. */
+/** Unfinished children: the named ones, or all. */
 function awaitedChildren({ children }: Looked, named: 'children' | string[]) {
   const wanted = named === 'children' ? null : new Set(named)
   return Object.entries(childrenOf(children))

@@ -1,5 +1,3 @@
-// Waiting args and values that a changed class would refuse.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { faultText } from '../../core/issues.ts'
 import { itemOf } from '../../redis/item.ts'
@@ -10,7 +8,6 @@ import { faultIn } from '../jobs/checks.ts'
 
 /** Maximum number of waiting jobs, of ports, and of values per port that are read. */
 const [JOBS, PORTS, VALUES] = [100, 500, 20]
-/** Maximum number of mismatches listed. */
 const NAMED = 10
 
 type Row = WorkerUnfit['values'][number]

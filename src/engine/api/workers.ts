@@ -1,5 +1,3 @@
-// Registered worker classes.
-
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'
@@ -41,7 +39,6 @@ function checkDefinition(definition: WorkerDefinition, allowHosts: readonly stri
   if (definition.push) checkAddress(definition.push.url, allowHosts)
 }
 
-/** Checks combinations that no single field of a patch shows. */
 function checkPatched({ push, pull, in: inputs = {}, out = {} }: WorkerDefinition): void {
   if (push && pull) refuse(['pull'], 'expected "push" or "pull", got both')
   if (push && push.url === undefined) refuse(['push', 'url'], 'is missing')
@@ -50,7 +47,6 @@ function checkPatched({ push, pull, in: inputs = {}, out = {} }: WorkerDefinitio
       refuse([dir], `expected at most ${limits.ports.most} ports, got ${Object.keys(ports).length}`)
 }
 
-/** Null removes a setting. */
 function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Record<string, unknown> {
   const value = (one: unknown) => (typeof one === 'string' && decodeValue(one as never) === null ? null : one)
   const ports = (all: WorkerPatch['in']) =>
@@ -64,7 +60,7 @@ function opened({ args, result, in: inputs, out, ...patch }: WorkerPatch): Recor
   return { ...patch, args: value(args), result: value(result), in: ports(inputs), out: ports(out) }
 }
 
-/** @throws with the field that another caller has changed meanwhile. */
+/** @throws with the field that another caller has changed */
 function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | ''): never {
   if (is === '') throw new SidejobError('NOT_FOUND', `class ${name} was unregistered during this call`)
   const what = differing(was, is).join(', ')
@@ -76,7 +72,7 @@ function overtaken(name: string, was: WorkerDefinition, is: WorkerDefinition | '
 
 type ServedBy = WorkerView['servedBy'][number]
 
-/** Lists the deployments that announced a class, newest first, with the newest version that has it. */
+/** Newest first, with the newest version that has the class. */
 function byClass(deployed: Record<string, string>): Map<string, ServedBy[]> {
   const found = new Map<string, ServedBy[]>()
   const all = Object.entries(deployed).flatMap(([id, text]) => {
@@ -98,7 +94,6 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
   })
 
   return {
-    /** Lists worker classes. */
     async list(): Promise<{ workers: WorkerView[] }> {
       await announce()
       const [names, heard, deployed] = await Promise.all([store.queueNames(), store.lastHeard(), store.deployments()])
@@ -162,7 +157,6 @@ export function createWorkers({ store, registry, ring, announce, allowHosts }: C
       return definition
     },
 
-    /** Removes a registered class. */
     async unregister(queue: string, name: string): Promise<void> {
       const { rings } = await registry.remove(queue, name)
       await ring(rings)

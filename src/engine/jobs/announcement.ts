@@ -15,7 +15,7 @@ export type Announced = {
   cron?: WorkerDefinition['cron']
 }
 
-/** Creates, changes or removes the schedule of a class to match its definition. */
+/** Creates, changes or removes the schedule of a class. */
 export type SetCron = (of: { queue: string; name: string }, cron: WorkerDefinition['cron'] | null) => Promise<void>
 
 export type AnnouncerOptions = {
@@ -62,7 +62,7 @@ export type Deployment = {
   deploys?: Deploy[]
 }
 
-/** Number of versions remembered, to recognize the last isolates of an old version. */
+/** To recognize the last isolates of an old version. */
 const VERSIONS = 8
 const MAX_DEPLOYS = 20
 /** An isolate of an old version that starts later than this after a deploy means a rollback. */
@@ -133,7 +133,7 @@ function deploymentOf(serving: CodeVersion[], deploys: readonly Deploy[], own?: 
 type Found = { own?: Deployment; others: Deployment[] }
 
 /**
- * Creates the announcer. Without `known` it reads the announcements with one command.
+ * Without `known` it reads the announcements with one command.
  *
  * @example const announce = createAnnouncer({ store, deployment: 'a', classes, now }); await announce()
  */

@@ -1,5 +1,3 @@
-// Callbacks as jobs store them.
-
 import { SidejobError } from '../../core/errors.ts'
 import { callable } from '../../core/url.ts'
 import type { Callback } from '../engine.ts'

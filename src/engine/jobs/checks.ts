@@ -10,10 +10,8 @@ import type { Changes, Op } from '../../core/run.ts'
 import type { Ports, Worker } from '../../core/worker.ts'
 import type { Call, Dir, WorkerDefinition } from '../engine.ts'
 
-/** A function of this deployment or a registered class. */
 type Described = { local?: Worker; definition: WorkerDefinition }
 
-/** `args`, `result`, `in port n`, `out port doubled`. */
 type Part = 'args' | 'result' | { dir: Dir; port: string }
 
 const nameOf = (part: Part): string => (typeof part === 'string' ? part : `${part.dir} port ${part.port}`)
@@ -47,7 +45,7 @@ function checkFor(found: Described, part: Part): Check | undefined {
   return checks.get(name)
 }
 
-/** Returns nothing if the class has no schema for this part. */
+/** Undefined if the class has no schema for this part. */
 export function faultIn(found: Described | undefined, part: Part, value: Encoded): Fault | undefined {
   return found && checkFor(found, part)?.(decodeValue(value), value.length)
 }
@@ -66,7 +64,6 @@ export function checkValues(found: Described | undefined, name: string, part: Pa
   for (const [i, value] of values.entries()) checkOne(found, name, part, value, [...at, i])
 }
 
-/** @throws REFUSED if the class does not accept the default. */
 export const checkDefault = (found: Described | undefined, name: string, part: Part, value: Encoded): void =>
   checkOne(found, name, part, value, ['value'])
 
@@ -74,11 +71,9 @@ export const checkDefault = (found: Described | undefined, name: string, part: P
 export const checkArgs = (found: Described | undefined, name: string, args = 'null' as Encoded): void =>
   checkOne(found, name, 'args', args, ['args'])
 
-/** @throws REFUSED if the class does not accept the result. */
 export const checkResult = (found: Described | undefined, name: string, result: Encoded): void =>
   checkOne(found, name, 'result', result, ['result'])
 
-/** Checks the result and the values written to own ports. */
 export function faultOfRun(found: Described, changes: Changes): Fault | undefined {
   if (changes.result !== undefined && changes.end === 'completed') {
     const fault = faultIn(found, 'result', changes.result)
@@ -124,7 +119,6 @@ const toldPorts = (specs: WorkerDefinition['in'], ports: Ports = {}): WorkerDefi
     }),
   )
 
-/** Adds the schemas of a function to the announced definition. */
 export function announcedDefinition(definition: WorkerDefinition, worker: Worker): WorkerDefinition {
   if (worker.checked === 'run') return definition
   const [args, result] = [jsonSchemaOf(worker.args), jsonSchemaOf(worker.result)]
@@ -156,7 +150,6 @@ const rootless = (port: string): SidejobError =>
     `in port ${port}: only the scope "admin" may listen to "/", which receives every message`,
   )
 
-/** The same check for the changes of pull and push workers. */
 export function checkRootOfRun(ops: readonly Op[]): SidejobError | undefined {
   for (const op of ops) {
     const channels = op.op === 'channels' && 'in' in op.of ? { [op.of.in]: { channels: op.set } } : {}

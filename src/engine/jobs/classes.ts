@@ -9,14 +9,12 @@ const REMEMBERED = 10_000
 /** A delivery can be returned under another class, so other isolates read the class again after this time. */
 const KNOWN_FOR = 60_000
 
-/** Maximum number of series, and of series per call. */
 const SERIES = 1_000
 const OF_CALL = 100
 
 type Named = { queue: string; class: string }
 type Series = Named & { first: number; last: number; until: number }
 
-/** Joins consecutive jobs of one class. */
 function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], until: number): Series[] {
   const all: Series[] = []
   let before: Series | undefined
@@ -30,7 +28,7 @@ function seriesOf(made: readonly { id: number }[], inputs: readonly Named[], unt
 }
 
 /**
- * Creates the memory. An unknown job costs one read per isolate.
+ * An unknown job costs one read per isolate.
  *
  * @example const found = await classes.of('7')
  */

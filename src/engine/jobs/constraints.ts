@@ -37,7 +37,7 @@ const groupOf = ({
 /** `seen`: the version of the tags that the caller read. If the job has other tags now, nothing changes. */
 type Tagging = { group?: { id: string; concurrency?: number }; seen?: string }
 
-/** Caches the constraints. Scripts report when the cache is stale. */
+/** Scripts report a stale cache. */
 export function createConstraints(store: Store, registry: Registry) {
   let known = none
 
@@ -54,7 +54,6 @@ export function createConstraints(store: Store, registry: Registry) {
       }))
   }
 
-  /** Returns the op that sets all limits of a job. */
   async function tagWords(id: number, doc: JobRecord, { group = groupOf(doc), seen }: Tagging = {}): Promise<Words> {
     const job = { queue: doc.queue, class: doc.class, args: doc.args as Encoded | undefined }
     const found = await registry.find(job.queue, job.class)

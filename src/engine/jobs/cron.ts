@@ -4,7 +4,6 @@ import { SidejobError } from '../../core/errors.ts'
 import type { JobInput } from '../engine.ts'
 import type { SetCron } from './announcement.ts'
 
-/** The part of the engine that this needs. */
 type Verbs = {
   jobs: { remove: (job: string, options: { force: true }) => Promise<unknown> }
   schedules: {
@@ -17,8 +16,6 @@ type Verbs = {
 const is = (error: unknown, code: string): boolean => error instanceof SidejobError && error.code === code
 
 /**
- * Creates the function that sets a schedule.
- *
  * @example const setCron = cronSetter(() => engine); await setCron({ queue: 'default', name: 'report' }, {
  * expression: '0 2 * * *' })
  */

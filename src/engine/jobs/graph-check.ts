@@ -1,5 +1,3 @@
-// Checks the ports that a graph names before anything is created.
-
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'
@@ -40,7 +38,7 @@ function graphIn(text: Encoded): Graph | undefined {
   }
 }
 
-/** Finds the graphs of new flows: in args, or as the last value of the port. */
+/** In args, or the last value of the port. */
 function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number)[] }[] {
   const written = inputs?.__graph
   const last = written?.at(-1)
@@ -50,7 +48,7 @@ function graphsOf({ args, inputs }: Made): { text: Encoded; at: (string | number
   return typeof graph === 'object' && graph !== null ? [{ text: encodeValue(graph), at: ['args', 'graph'] }] : []
 }
 
-/** Returns the ports that the first graph names, so that they exist before the first run. */
+/** These ports must exist before the first run. */
 export function flowPorts(made: Made): { in: PortSpecs; out: PortSpecs } | undefined {
   const [given] = isFlow(made) ? graphsOf(made) : []
   const graph = given && graphIn(given.text)
@@ -58,7 +56,6 @@ export function flowPorts(made: Made): { in: PortSpecs; out: PortSpecs } | undef
   return graph && { in: named(graph.inports), out: named(graph.outports) }
 }
 
-/** Refuses flows whose first graph names ports that their nodes do not have. */
 export async function checkFlows(registry: Pick<Registry, 'finder'>, made: readonly Made[]): Promise<void> {
   for (const one of made) {
     if (!isFlow(one)) continue

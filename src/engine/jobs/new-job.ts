@@ -16,7 +16,7 @@ import { checkFlows, flowPorts, isFlow } from './graph-check.ts'
 import type { Registered, Registry } from './registry.ts'
 
 const HOUR = 3_600_000
-/** Maximum number of consecutive lost runs of an isolated class. */
+/** Isolated classes only. */
 const LOST_ALONE = 2
 
 export const keptFor = (keep: boolean | number | undefined): number | undefined =>
@@ -58,7 +58,6 @@ function redeliverOf(redeliver: JobInput['redeliver']): NewJob['redeliver'] {
   return { after, max, ...(Number.isNaN(ms) ? {} : { ms }) }
 }
 
-/** Refuses jobs of internal classes. */
 function checkOutside(found: Registered | undefined, { queue, class: name }: { queue: string; class: string }): void {
   if (found?.inner) throw new SidejobError('REFUSED', `class ${name} of queue ${queue} is internal: use another queue`)
 }
@@ -151,7 +150,6 @@ const saidBy = ({
   scheduledFor,
 })
 
-/** Options that have precedence over the class. */
 const overridesOf = ({ retain, history, redeliver }: JobInput): Partial<NewJob> => ({
   ...(retain === undefined ? {} : { retain }),
   ...(history === undefined ? {} : { history }),
@@ -193,7 +191,7 @@ function newJob(
   }
 }
 
-/** The quota of a call's API key, as the store takes it. @example quotaOf(call).quota */
+/** @example quotaOf(call).quota */
 export const quotaOf = (call: Call | undefined): { quota?: Quota } =>
   call?.by && call.quota ? { quota: { by: call.by, ...call.quota } } : {}
 

@@ -25,7 +25,6 @@ export const LAST = 1_000_000_000
 
 type Deciding = {
   document: JobRecord
-  /** Seals stored values. */
   vault: Vault
   retry?: Retry
   registry: Registry
@@ -35,9 +34,9 @@ type Deciding = {
   unreached?: boolean
   /** The key or worker that performed the run. */
   by?: string
-  /** Class of runs by pull and push workers, to check their values. Functions are checked already. */
+  /** Functions are checked already. */
   found?: Registered
-  /** Jobs that the run may change: its own tree, or all. */
+  /** Its own tree, or all. */
   reach?: Reach
 }
 
@@ -195,7 +194,7 @@ const isEmpty = (record: object = {}): boolean => {
   return true
 }
 
-/** True for a run that only ended, as most do. It needs no ops. */
+/** Most runs only end, and need no ops. */
 function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: Changes): boolean {
   return (
     ops.length === 0 &&
@@ -207,7 +206,6 @@ function didNothing({ end: _, n: __, reads, state, ops = [], counts, ...rest }: 
   )
 }
 
-/** True for functions of the deployment and for runs that may reach all jobs. */
 const isTrusted = ({ found, reach }: Deciding): boolean => found?.local !== undefined || reach === 'all'
 
 /** The run fails with this before its lists become ops. */

@@ -1,5 +1,3 @@
-// Changes of the fields that determine when a job repeats.
-
 import { type Fields, ops, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Sealed } from '../../redis/vault.ts'
@@ -10,7 +8,7 @@ import { repeatOf } from './new-job.ts'
 export const NEVER = 8_640_000_000_000_000
 
 /**
- * The fields after a change of the repeat; null ends it. A paused schedule stays paused.
+ * null ends the repeat. A paused schedule stays paused.
  *
  * @example repeatFields(document, { cron: '0 2 * * *' }, now).nextSlot // '1773194400000'
  */

@@ -1,4 +1,4 @@
-// Rings: asks QStash to make us look at a queue, now or at a moment.
+// Publishes bells: QStash calls us to serve a queue, now or at a time.
 
 import { sleep } from '../../core/sleep.ts'
 import type { BellTrouble, Ring } from '../../redis/types.ts'
@@ -7,7 +7,7 @@ export type BellOptions = {
   url?: string
   token: string
   publicUrl: string
-  /** Milliseconds that publishing may take, however often it is tried. */
+  /** Milliseconds for all attempts. */
   timeout?: number
 }
 
@@ -18,7 +18,6 @@ export type Bells = {
   trouble: () => BellTrouble | undefined
 }
 
-/** The address of a queue's bell. */
 export const bellUrl = (publicUrl: string, queue: string): string =>
   `${publicUrl}/dispatch/${encodeURIComponent(queue)}`
 
@@ -27,7 +26,7 @@ const ATTEMPTS = 3
 const PAUSE = 200
 /** Maximum milliseconds to wait for QStash. The tick replaces bells that were not published. */
 const TIMEOUT = 2_000
-/** As many as the vendor takes in one request without being asked for leave. */
+/** The maximum of the vendor for one request. */
 const BATCH = 100
 /** After this many requests in a row without an answer, no request is sent for a while. */
 const PATIENCE = 3

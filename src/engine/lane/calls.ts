@@ -55,13 +55,9 @@ export type WarmthOptions = {
   elapsed: () => number
 }
 
-/** The wait of one lane. */
 export type Warmth = {
-  /** Notes that the lane has had work. */
   worked: () => void
-  /** True if it has had work recently. */
   busy: () => boolean
-  /** Milliseconds for which it would wait now. */
   left: () => number
   /** Waits for a call to claim, for `ms` milliseconds at most, or for `or`. */
   wait: (ms: number, or: Promise<void>) => Promise<void>

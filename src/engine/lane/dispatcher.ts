@@ -24,15 +24,14 @@ export type DispatcherOptions = {
   executor: Executor
   constraints: Constraints
   ring: (rings: Ring[], guest?: Guest) => Promise<void>
-  /** Subscribes to the calls of a lane. Without it, no lane stays warm. */
   listen?: Listen
-  /** A clock in milliseconds that only measures. */
+  /** A monotonic clock in milliseconds. */
   elapsed?: () => number
   lane?: LaneOptions
   newLane?: () => string
 }
 
-/** A lane that starts in the request which creates its jobs, and the time of that request. */
+/** `asked` is the time of the request that creates the jobs. */
 export type EagerLane = LaneStart & { asked: number }
 
 export type Dispatched = { runs: number; ended: 'empty' | 'full' | 'stale' | 'handed on' }
@@ -51,7 +50,6 @@ export function createDispatcher(parts: DispatcherOptions) {
     calls: callsFree(usage, flight.size),
   })
 
-  /** Commits the ended runs, claims the next jobs, and starts them. */
   async function exchange(lane: Lane, done: RunOutcome[], leaves: boolean): Promise<CommitAnswer> {
     const { usage, flight, called, warmth, guest } = lane
     const asked = elapsed()
@@ -89,7 +87,6 @@ export function createDispatcher(parts: DispatcherOptions) {
     return answer
   }
 
-  /** Waits until the lane has something to commit or to claim. */
   async function rest(lane: Lane, state: LaneState, dueIn = Number.POSITIVE_INFINITY): Promise<void> {
     const { usage, flight, called, time, warmth } = lane
     if (state === 'warm') {
@@ -126,7 +123,6 @@ export function createDispatcher(parts: DispatcherOptions) {
   }
 
   return {
-    /** Serves a queue for a bell. */
     async dispatch(queue: string, bell: string, guest?: Guest): Promise<Dispatched> {
       const lane = lanes.open({ queue, id: newLane(), bell, guest })
       try {
@@ -135,9 +131,8 @@ export function createDispatcher(parts: DispatcherOptions) {
         lane.close()
       }
     },
-    /** Names a lane that starts in the request which creates its jobs. */
     start: (): EagerLane => ({ id: newLane(), max: batch, lease, begun: concurrency, asked: elapsed() }),
-    /** Serves the jobs that such a request has leased, and then their queue. */
+    /** Serves the jobs that the request has leased, and then their queue. */
     async goOn({ id, asked }: EagerLane, lent: ClaimedJob[], guest: Guest): Promise<Dispatched> {
       const lane = lanes.open({ queue: lent[0]!.document.queue, id, guest, seq: 2 })
       try {

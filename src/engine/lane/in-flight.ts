@@ -61,31 +61,28 @@ export function createInFlight(
       }
       next()
     },
-    /** The number of runs that have not ended. */
     get size(): number {
       return open.size
     },
-    /** True if no run is active and no outcome waits to be taken. */
     get idle(): boolean {
       return open.size === 0 && done.length === 0 && !fault
     },
     tokens: (): string[] => Array.from(open, ({ document }) => document.token!),
-    /** Takes the outcomes since the last call. Throws if a run could not be performed. */
+    /** Throws if a run could not be performed. */
     take(): RunOutcome[] {
       if (fault) throw fault.error
       const ended = done
       done = []
       return ended
     },
-    /** Waits until the next run ends. */
     async next(): Promise<void> {
       if (open.size > 0 && done.length === 0) await landing()
     },
-    /** Waits until there is an outcome, also of a run that starts later. */
+    /** Includes runs that start later. */
     async ended(): Promise<void> {
       if (done.length === 0 && !fault) await landing()
     },
-    /** Waits until all runs have ended, for at most `ms` milliseconds. */
+    /** For at most `ms` milliseconds. */
     async landed(ms: number): Promise<void> {
       if (open.size === 0) return
       const { over, cancel } = pause(ms)

@@ -15,7 +15,6 @@ export type LaneState = 'cold' | 'serving' | 'warm' | 'handing over'
 /** A job that becomes ready within this many milliseconds is worth waiting for. */
 export const SOON_MS = 2_000
 
-/** The possible events of a commit. */
 const committed = {
   /** The lane has runs, or Redis has more jobs for it. */
   jobs: 'serving',
@@ -29,7 +28,7 @@ const committed = {
   done: 'cold',
 } as const
 
-/** Every transition: state → event → next state. */
+/** State → event → next state. */
 export const transitions = {
   cold: { started: 'serving' },
   serving: committed,

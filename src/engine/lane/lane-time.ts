@@ -18,7 +18,6 @@ export function createLaneTime({ budget, until = Number.POSITIVE_INFINITY, elaps
   let rested = 0
   let restsSince: number | undefined
   return {
-    /** The time at which it leaves if it only waits from now on. */
     latest,
     rests(): void {
       restsSince ??= elapsed()

@@ -18,7 +18,6 @@ const LEAVING_MS = 1_000
 export type Lane = {
   queue: string
   id: string
-  /** The bell that started the lane, or ''. */
   bell: string
   /** Set if the lane runs in an invocation that exists for something else. */
   guest?: Guest
@@ -27,9 +26,7 @@ export type Lane = {
   called: ReturnType<typeof createLent>
   time: ReturnType<typeof createLaneTime>
   warmth: Warmth
-  /** The number of its next request. */
   seq: number
-  /** The time of its last request. */
   askedBefore: number
   close: () => void
 }
@@ -60,7 +57,6 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
   }
 
   return {
-    /** Opens a lane. Close it when it has left its queue. */
     open({
       queue,
       id,
@@ -73,7 +69,7 @@ export function createLanes({ store, executor, listen, elapsed, settings }: Lane
       const renewals = createRenewals(lease, () => void renew(queue, id, { usage, flight }).catch(() => undefined))
       const time = createLaneTime({ budget, until: guest?.until, elapsed })
       const called = createLent()
-      /** Starts the jobs that come with a call; false if the call has none. */
+      /** False if the call has none. */
       const take = (call: string): boolean => {
         const jobs = store.lentByCall(call)
         flight.add(called.byCall(jobs, elapsed()), elapsed())

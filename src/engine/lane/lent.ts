@@ -33,14 +33,12 @@ export function createLent() {
       heard.push(...own.map(({ document }) => document.token!))
       return own
     },
-    /** The tokens to confirm with the next commit. A copy, because calls may add more during the commit. */
+    /** A copy, because calls may add more during the commit. */
     heard: (): readonly string[] => [...heard],
-    /** Redis has confirmed the first `n` tokens. */
     told(n: number): void {
       heard = heard.slice(n)
       if (n > 1) gathering.brought(n - 1)
     },
-    /** Waits for more runs to end before a commit, if calls are frequent. */
     async gather(): Promise<void> {
       const ms = gathering.wait()
       if (ms === 0) return

@@ -3,7 +3,7 @@
 import { sleep } from '../../core/sleep.ts'
 import type { Client } from '../../redis/client.ts'
 
-/** A waiter, and for how many milliseconds it will wait. With 0 it leaves. */
+/** 0 leaves the line. */
 export type Waiter = { id: string; wait: number }
 
 /** A waiter that is not called asks again after this many milliseconds. */
@@ -12,19 +12,16 @@ const ASK_AGAIN = 15_000
 const ASK_AGAIN_UNCALLED = 1_000
 
 export type Wait = {
-  /** The channel of Redis on which a waiter is called. */
   channel: (waiter: string) => string
   end: number
   signal?: AbortSignal
 }
 
-/** Asks until there is a result, or until `end`. */
 export type LongPoll = <T>(ask: (waiter: Waiter) => Promise<T[]>, options: Wait) => Promise<T[]>
 
 /**
- * Creates the wait of claims and of readers of results.
- *
- * @example const longPoll = createLongPoll({ client, now }); await longPoll(claim, { channel: keys.calls, end: now() + 30_000 })
+ * @example const longPoll = createLongPoll({ client, now }); await longPoll(claim, { channel: keys.calls, end: now()
+ * + 30_000 })
  */
 export const createLongPoll =
   ({ client, now }: { client: Client; now: () => number }): LongPoll =>

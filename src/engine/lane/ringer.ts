@@ -7,12 +7,11 @@ import type { BellTrouble, Ring } from '../../redis/types.ts'
 import type { Sent } from '../run/executor.ts'
 import type { Bells } from './bells.ts'
 
-/** Shared by all lanes in an invocation that exists for something else. */
 export type Guest = {
   /** The time by which it must stop claiming, on the clock that only measures. */
   until: number
   calls: Slots
-  /** Requests of all lanes of the invocation. */
+  /** Sum over all lanes of the invocation. */
   sent: Sent
   /** The time by which its last run must end, on the same clock; without it, the invocation has no such end. */
   ends?: number
@@ -23,7 +22,6 @@ export type RingerOptions = {
   store: Store
   /** Keeps the invocation alive after its response. Without it, or if it returns false, the response waits for the work. */
   defer?: (work: Promise<unknown>) => unknown
-  /** Serves a queue in this invocation. */
   serve: (queue: string, bell: string, guest: Guest) => Promise<unknown>
   /** Lanes start in the invocation that creates jobs; bells are only for due times. */
   eager: boolean
@@ -52,7 +50,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
   let told = Number.NEGATIVE_INFINITY
   let isTold = false
 
-  /** Reports to other isolates whether QStash accepts bells, for /health and /v1/stats. */
+  /** Other isolates show it in /health and /v1/stats. */
   async function tell(trouble: BellTrouble | undefined): Promise<void> {
     if (!trouble && !isTold) return
     if (trouble && elapsed() - told < TELL) return
@@ -61,7 +59,7 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     await store.setBellTrouble(trouble)
   }
 
-  /** Publishes bells. Returns the ones that QStash refused. */
+  /** Returns the ones that QStash refused. */
   async function publish(rings: Ring[]): Promise<Ring[]> {
     if (rings.length === 0) return []
     const failed = await bells.ring(rings)
@@ -111,7 +109,6 @@ export function createRinger({ bells, store, defer, serve, eager, elapsed = () =
     ring,
     publish,
     takeBack,
-    /** Limits for a lane that starts without a bell. */
     guest: newGuest,
   }
 }

@@ -31,9 +31,8 @@ const NOTED = 90_000
 const LANES = 4
 
 /**
- * Creates the tick.
- *
- * @example const tick = createTick({ store, announce, ringer, serve, now, budget: 25_000, requests: 5_000 }); await tick()
+ * @example const tick = createTick({ store, announce, ringer, serve, now, budget: 25_000, requests: 5_000 }); await
+ * tick()
  */
 export function createTick({
   store,
@@ -92,7 +91,7 @@ export function createTick({
     return noted
   }
 
-  /** Starts everything that is due. Calls `tell` first: true if tenants exist. */
+  /** Calls `tell` first with whether there are tenants. */
   return async (by: Heart = 'qstash', tell?: (hasTenants: boolean) => void): Promise<Ticked> => {
     const at = now()
     // In most minutes nothing is due, which one command shows.

@@ -30,7 +30,6 @@ import type { Registry } from '../jobs/registry.ts'
 import { createCircuitBreakers, type HostReport } from './circuit-breaker.ts'
 import { type Signer, webhookHeaders } from './sign.ts'
 
-/** Creates a custom body from the end of the job and the options of the caller. */
 export type Payload = (ended: Ended, given: Record<string, unknown>) => string | Promise<string>
 
 export type Payloads = Readonly<Record<string, Payload>>
@@ -39,7 +38,6 @@ export type CallbackOptions = {
   store: Store
   registry: Registry
   fetch: typeof fetch
-  /** Signs callbacks without a secret of their own. */
   signer: Signer
   allowHosts: readonly string[]
   payloads?: Payloads
@@ -204,7 +202,7 @@ export function createCallbacks(options: CallbackOptions) {
 
   const longest = (lent: ClaimedJob): number => specOf(lent).timeout ?? TIMEOUT
 
-  /** Performs one attempt. Every error is a failed attempt. */
+  /** Every error is a failed attempt. */
   async function perform(lent: ClaimedJob): Promise<RunOutcome> {
     const spec = specOf(lent)
     try {
@@ -253,7 +251,7 @@ function attemptsOf(document: JobRecord): number {
 const messageOf = (error: string | undefined): string | null =>
   error === undefined ? null : (JSON.parse(error) as { message: string }).message
 
-/** Returns null if the job has no callback. */
+/** Null if the job has no callback. */
 export function progressOf(document: JobRecord, told?: CallbackJob): CallbackProgress | null {
   if (!document.callback || document.callbackOf) return null
   const job = document.callbackJob === undefined ? null : Number(document.callbackJob)

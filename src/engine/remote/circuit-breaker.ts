@@ -19,7 +19,6 @@ export type HostReport = { down?: boolean; after?: number }
 
 export type BreakerOptions = {
   store: Store
-  /** Blocks a host until a time. `null` unblocks it. */
   shut: (host: string, until: number | null) => Promise<void>
 }
 

@@ -20,7 +20,6 @@ import { type Signer, webhookHeaders } from './sign.ts'
 export type PushOptions = {
   fetch: typeof fetch
   signer: Signer
-  /** Private hosts that may be called. */
   allowHosts: readonly string[]
   now: () => number
 }
@@ -39,7 +38,6 @@ const failed = (message: string, more: Partial<NonNullable<Changes['error']>> = 
 
 /** Maximum response size, the same as the maximum request size of the API. */
 const MAX_ANSWER = 10 * 1024 * 1024
-/** Maximum number of bytes kept of a refusal. */
 const SHOWN = 1_000
 /** The maximum delay of a timer. A longer one would fire at once. */
 const LONGEST = 2 ** 31 - 1
@@ -56,7 +54,7 @@ type ResultMap = {
   message?: unknown
 }
 
-/** Maximum delay that a worker may ask for: a day. */
+/** Milliseconds. */
 const MOST_LATER = 86_400_000
 
 /**
@@ -128,13 +126,12 @@ function refusal(response: Response, bytes: Uint8Array | undefined, { isFinal }:
   return { changes, down: status >= 500 || passing.has(status), after }
 }
 
-/** The format of calls to a worker and of its answers. */
 type Dialect = {
   bodyOf: (snapshot: Snapshot) => Uint8Array
   contentType: string
   accept: string
   changesOf: (bytes: Uint8Array, contentType: string | null) => Changes
-  /** Returns whether a retry is useless for this status. */
+  /** True if a retry is useless. */
   isFinal: (response: Response) => boolean
 }
 
@@ -196,11 +193,7 @@ function uncalled(error: unknown): Pushed {
   return { changes: failed(`the call could not be made: ${messageOf(error)}; is its secret whsec_ and base64?`) }
 }
 
-/**
- * Calls a push worker for one run.
- *
- * @example const { changes, down } = await push({ url: 'https://w.example.com/zip' }, snapshot, options)
- */
+/** @example const { changes, down } = await push({ url: 'https://w.example.com/zip' }, snapshot, options) */
 export async function push(
   { url, secret, format }: NonNullable<WorkerDefinition['push']>,
   snapshot: Snapshot,

@@ -9,7 +9,6 @@ import type { ClaimedJob } from '../../redis/types.ts'
 
 export const RELAYS = { queue: 'sidejob.relay', class: 'relay' } as const
 
-/** Maximum number of relays whose last run is remembered. */
 const REMEMBERED = 100
 /** A relay rests four times as long as its last step took, so it uses at most a fifth of Redis' time. */
 const REST = 4
@@ -18,11 +17,7 @@ const LONGEST_STEP = 500
 
 type RelayOptions = { elapsed?: () => number; rest?: (ms: number) => Promise<void> }
 
-/**
- * Performs runs of relays, with a rest between two runs of the same relay.
- *
- * @example registry.serve(RELAYS, { inner: createRelay(), longest: slice })
- */
+/** @example registry.serve(RELAYS, { inner: createRelay(), longest: slice }) */
 export function createRelay({ elapsed = () => performance.now(), rest = sleep }: RelayOptions = {}) {
   const given = new Lru<number, number>(REMEMBERED)
   return async ({ id, document }: ClaimedJob): Promise<RunOutcome> => {

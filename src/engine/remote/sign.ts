@@ -5,7 +5,6 @@ import { SidejobError } from '../../core/errors.ts'
 
 const encoder = new TextEncoder()
 
-/** The secret is base64, as in Standard Webhooks. */
 async function hmac(secret: string, content: Uint8Array): Promise<string> {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''))
   const key = await crypto.subtle.importKey('raw', bytes as BufferSource, { name: 'HMAC', hash: 'SHA-256' }, false, [
@@ -16,7 +15,7 @@ async function hmac(secret: string, content: Uint8Array): Promise<string> {
 
 const sign = async (secret: string, content: Uint8Array): Promise<string> => `v1,${await hmac(secret, content)}`
 
-/** The address without its query. */
+/** Without the query. */
 const endpointOf = (url: string): string => {
   const { origin, pathname } = new URL(url)
   return origin + pathname

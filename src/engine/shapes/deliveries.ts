@@ -1,5 +1,3 @@
-// Deliveries: jobs for callers that know them by id.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Code } from '../../core/errors.ts'
 import type { ExaminedView } from '../../core/examined.ts'
@@ -38,9 +36,7 @@ export type Delivery = { token: string; job: DeliveredJob; family: ChildResult[]
 
 export type DeliveryEnd = {
   end: 'completed' | 'suspended' | 'again' | 'failed'
-  /** Only the run with this token. */
   token?: string
-  /** Includes jobs that are in no run. */
   seizes?: boolean
   waitFor?: 'children'
   at?: number
@@ -51,7 +47,6 @@ export type DeliveryEnd = {
   args?: Encoded
   priority?: number
   class?: string
-  /** Deletes completed and cancelled children. */
   forget?: boolean
 }
 
@@ -74,7 +69,6 @@ export type DeliveryUpdate = {
 export type Health = {
   ok: boolean
   redis: boolean
-  /** Time in which Redis answered. */
   ms?: number
   /**
    * Time of the last recorded tick, of which every second one is recorded; null: none yet. Tenants have no own tick.
@@ -82,14 +76,11 @@ export type Health = {
   tickAt?: number | null
   /** Source of that tick: Cloudflare's cron or QStash. */
   tickBy?: Heart | null
-  /** Time of the last bell that started a lane. */
   bellAt?: number | null
   version: string
   restored?: Restore
-  /** Findings of the doctor, if it ever ran. */
   examined?: ExaminedView
   problems?: { of: 'redis' | 'qstash' | 'data'; code: Code; message: string; remedy: string; inARow?: number }[]
 }
 
-/** A finding, with the API path of its object. */
 export type FoundFault = Fault & { link: string }

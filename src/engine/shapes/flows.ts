@@ -1,5 +1,3 @@
-// Views of flows, graphs and wires.
-
 import type { Graph } from '../../core/graph.ts'
 import type { FlowEvent, FlowNodeView, FlowRow, WireView } from '../../core/schemas/flows.ts'
 
@@ -18,7 +16,6 @@ export type FlowView = {
   wires: WireView[]
 }
 
-/** A current or earlier graph. */
 export type GraphVersion = {
   hash: string
   at: number | null

@@ -1,5 +1,3 @@
-// Inputs and views of jobs.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { AskedJob } from '../../core/schemas/job-options.ts'
 
@@ -21,7 +19,6 @@ export type Redeliver = { after: number | string; max?: number }
 
 export type Repeat = string | { cron: string; tz?: string } | { bedrock: string; stopOnFail?: boolean }
 
-/** The receiver of the end of a job. */
 export type Callback = {
   url?: string
   kafka?: { url: string; topic: string }
@@ -50,9 +47,7 @@ export type JobInput = Omit<AskedJob, 'repeat' | 'callback' | 'redeliver'> & {
   uniqueness?: { held?: 'deleted'; hit?: 'same parent' | 'ignored' }
   /** A child for the current run of its parent: it is held until that run ends. */
   joins?: boolean
-  /** The slot of a schedule that it is created for. */
   scheduledFor?: number
 }
 
-/** Changes of a copy. */
 export type CopyChanges = { args?: Encoded; inputs?: Record<string, Encoded[]> | 'last' }

@@ -1,5 +1,3 @@
-// Types of API keys, tenants and the audit log.
-
 import type { Ref } from './jobs.ts'
 import type { Call } from './limits.ts'
 import type { JobBase } from './views.ts'
@@ -7,7 +5,6 @@ import type { JobBase } from './views.ts'
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }
 export type Scope = 'admin' | 'write' | 'read' | 'work'
 
-/** Limits of a key. */
 export type KeyLimits = { requestsPerSecond?: number; jobs?: number; bytes?: number }
 
 export type ApiKey = {
@@ -21,22 +18,18 @@ export type ApiKey = {
   limits?: KeyLimits
 }
 
-/** The key of a request. */
 export type KnownKey = {
   id: string
   name: string
   scopes: readonly Scope[]
   limits?: KeyLimits
-  /** The key of the deployment. */
   unlimited?: true
 }
 
 export type Tenant = { name: string; createdAt: number; limits?: KeyLimits }
 
-/** A request: its key, the verb of the route table, method and path. */
 export type AuditEntry = { by: string; name: string; verb: string; method: string; path: string }
 
-/** A job for callers that know it by id and hold no tokens. */
 export type DeliveredJob = JobBase & {
   /** Time since which, or from which, it is due. */
   dueAt: number

@@ -1,5 +1,3 @@
-// Types of worker classes, queues, processes and counts.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { QueueView } from '../../core/schemas/queues.ts'
@@ -13,10 +11,9 @@ import type { LimitView } from './limits.ts'
 export type { PatchedQueue, QueueDetail, QueuePatch, QueueView } from '../../core/schemas/queues.ts'
 
 export type WorkerDefinition = {
-  /** JSON Schema of args and result. */
+  /** JSON Schema. */
   args?: Encoded
   result?: Encoded
-  /** Maximum number of concurrent runs of the class. */
   concurrency?: number
   limits?: { key?: string; concurrency?: number; rate?: { limit: number; period: number } }[]
   in?: Record<string, { default?: Encoded; schema?: Encoded; channels?: string[] }>
@@ -40,7 +37,6 @@ export type WorkerDefinition = {
 
 export type Preview = { preview?: boolean }
 export type { WorkerUnfit } from '../../core/schemas/workers.ts'
-/** A stored or previewed class. */
 export type StoredWorker = WorkerDefinition & { unfit?: WorkerUnfit }
 
 /**
@@ -71,7 +67,6 @@ export type ProcessView = { id: string; queues: string[]; runs: RunUnderWay[] } 
   | { kind: 'pull'; startedAt: number; seenAt: number; live: boolean; signal: Signal | null }
 )
 
-/** Number by event. */
 export type Counts = Record<string, number>
 
 /** Counts of a day (UTC), in total and by queue; `waits` as in `Stats`. */

@@ -1,5 +1,3 @@
-// Views of jobs, ports and results: the response schemas, and what only the engine knows.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
 import type { AskedPatch } from '../../core/schemas/job-options.ts'

@@ -1,5 +1,3 @@
-// Types of `why`.
-
 import type { Status } from '../../core/job.ts'
 import type { Holder, RoomView } from './limits.ts'
 import type { Reason, RunFacts } from './views.ts'
@@ -16,7 +14,6 @@ export type WhyLink = {
   running: boolean
   run: RunFacts | null
   reasons: Reason[]
-  /** The limit it waits at, if the chain ends with it. */
   limit?: WhyLimit
 }
 

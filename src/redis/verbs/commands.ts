@@ -1,5 +1,3 @@
-// Verbs that are one plain command.
-
 import type { Encoded } from '../../core/codec/value.ts'
 import { isFull } from '../../core/errors.ts'
 import type { Examined } from '../../core/examined.ts'
@@ -12,19 +10,16 @@ import { type DayRecord, decodeDay } from '../record.ts'
 import type { BellTrouble, Ready } from '../types.ts'
 import { processIn } from './looks.ts'
 
-/** Maximum number of steps, and of children, per command. */
 const STEPS = 2_000
 const CHILDREN = 1_000
 const ALIAS_PAGES = 5
-/** Channels per page. */
 const CHANNELS = 1_000
 /** Maximum number of listed listeners of one channel, and of a page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
-/** Maximum number of audit entries. */
 const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
-/** Time for which a refusal of QStash is reported: 15 minutes. */
+/** Milliseconds for which a refusal of QStash is reported. */
 const TROUBLE = 900_000
 
 /** Returns undefined if the ports of the audience are too many to list; see lib/port/audience.lua. */
@@ -42,9 +37,7 @@ function restoreOf(text: string | null): Restore | null {
   return { times, noticedAt, lost: { from, to } }
 }
 
-/** Keys of the database that one step of an erasure looks at. */
 const TENANT_KEYS = 1_000
-/** Marks in the index that the database has tenants. */
 const THERE_ARE_TENANTS = 'd:tenants'
 /** Deployments, and after them the first due entries. */
 const LOOKED_AT = 50
@@ -56,12 +49,9 @@ export type HowItStands = {
   restored: Restore | null
   trouble: BellTrouble | null
   tickAt: number | null
-  /** Undefined unless requested. */
   tickBy?: Heart | null
   bellAt: number | null
-  /** Findings of the doctor. */
   examined: Examined | null
-  /** Keys of unreadable records. */
   unreadable: string[]
 }
 
@@ -93,7 +83,6 @@ export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by
   ...(by === undefined ? {} : { tickBy: by as Heart | null }),
 })
 
-/** Head of the index that ticks read. */
 export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
 
 const standingIn = (members: string[]): Standing => {
@@ -126,7 +115,6 @@ const anyCase = (text: string): string => {
   return `*${letters.join('')}*`
 }
 
-/** Number of builds whose places are kept. */
 const KEPT_BUILDS = 5
 
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
@@ -137,7 +125,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
   }
 
   return {
-    /** Definitions as JSON with sealed members, by class. */
     definitions: (queue: string) => hashOf(keys.workers(queue)),
     async definition(queue: string, name: string): Promise<string | null> {
       const text = await ask<unknown>((redis) => redis.hget(keys.workers(queue), name))
@@ -170,7 +157,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }
       return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
     },
-    /** A page of channels: number of listening ports and id of the relay. The last cursor is '0'. */
+    /** The last cursor is '0'. */
     async channels(cursor: string): Promise<{ channels: Record<string, string>; cursor: string }> {
       const [next, flat] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.channels, cursor, { count: CHANNELS }) as Promise<[string, string[]]>,
@@ -207,9 +194,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         }),
       )
     },
-    /** Channels with a kept message. */
     keptChannels: () => ask<string[]>((redis) => redis.zrange(keys.messages, 0, -1)),
-    /** The kept messages of these channels. */
     async lastMessages(channels: string[]): Promise<(LastMessage | undefined)[]> {
       if (channels.length === 0) return []
       const texts = await ask<(string | null)[]>((redis) => redis.mget(...channels.map(keys.message)))
@@ -224,9 +209,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     session: (hash: string) => ask<string | null>((redis) => redis.get(keys.session(hash))),
     addSession: (hash: string, text: string, life: number) =>
       ask((redis) => redis.set(keys.session(hash), text, { px: life })),
-    /** Returns whether it existed. */
     removeSession: async (hash: string) => (await ask<number>((redis) => redis.del(keys.session(hash)))) === 1,
-    /** Adds an audit entry and trims the oldest. */
     audit: (entry: string) =>
       ask<unknown>((redis) =>
         redis.xadd(keys.audit, '*', { e: entry }, { trim: { type: 'MAXLEN', comparison: '~', threshold: AUDITED } }),
@@ -236,7 +219,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       }),
     readAudit: (before: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.audit, before, '-', count)),
-    /** Counts of these days by queue. */
     async days(days: number[]): Promise<(Record<string, DayRecord> | null)[]> {
       const kept = await ask<unknown>((redis) => redis.hmget(keys.days, ...days.map(String)))
       return ((kept as (string | null)[] | null) ?? []).map((text) =>
@@ -251,7 +233,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       await ask((redis) => redis.hset(keys.tenants, { [name]: about }))
     },
     removeTenant: (name: string) => ask<number>((redis) => redis.hdel(keys.tenants, name)),
-    /** A step of the search for the keys of a tenant. Each step looks at `looked` keys of the database. */
     async keysOfTenant(name: string, cursor: string): Promise<{ keys: string[]; cursor: string; looked: number }> {
       const match = `${literal(keys.ofTenant(name))}*`
       const [next, found] = await ask<[string | number, string[]]>(
@@ -269,7 +250,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     mutes: () => hashOf(keys.muted),
     setMute: (kind: string, text: string) => ask((redis) => redis.hset(keys.muted, { [kind]: text })),
     removeMutes: (kinds: readonly string[]) => ask<number>((redis) => redis.hdel(keys.muted, ...kinds)),
-    /** Places of a build as JSON; null if they are not kept. */
     sources: (build: string) => ask<string | null>((redis) => redis.hget(keys.sources, build)),
     /** Keeps the places of this build and of the four before it. Later builds have names that sort later. */
     async keepSources(build: string, text: string): Promise<void> {
@@ -281,9 +261,8 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       if (gone.length > 0) await ask((redis) => redis.hdel(keys.sources, ...gone))
       await ask((redis) => redis.hset(keys.sources, { [build]: text }))
     },
-    /** Forgets the last answer of a lane or claim key. */
     forget: (lane: string) => ask<number>((redis) => redis.del(keys.lane(lane))),
-    /** The kept runs of a job, newest first. */
+    /** Newest first. */
     runs: async (id: number) =>
       (await ask<string[]>((redis) => redis.lrange(keys.runs(id), 0, -1))).map(show.error).reverse(),
 
@@ -302,7 +281,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return Object.fromEntries(Object.entries(of).map(([port, items]) => [port, values(items)]))
     },
 
-    /** A page of stored steps. The last cursor is '0'. */
+    /** The last cursor is '0'. */
     async steps(
       id: number,
       cursor: string,
@@ -319,7 +298,7 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
         cursor: String(next),
       }
     },
-    /** A page of children as a flat list. The last cursor is '0'. */
+    /** The last cursor is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
       const [next, children] = await ask<[string, string[]]>(
         (redis) => redis.hscan(keys.children(id), cursor, { count: CHILDREN }) as Promise<[string, string[]]>,
@@ -333,7 +312,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       return (kept as (Encoded | null)[] | null) ?? []
     },
     graphNames: () => ask<string[]>((redis) => redis.hkeys(keys.flows)),
-    /** Recorded events of a flow, newest first, or oldest first. */
     recordBack: (job: number, from: string, to: string, count: number) =>
       ask<unknown>((redis) => redis.xrevrange(keys.record(job), from, to, count)),
     recordOn: (job: number, from: string, to: string, count: number) =>
@@ -350,7 +328,6 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     async standing(): Promise<HowItStands> {
       return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart)))
     },
-    /** Id and hash of the last announcement of each deployment, from the head of the index that ticks read. */
     announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
     /**
      * Returns whether anything may be due at a time by any clock, and everything else that a tick needs. `came`
@@ -374,14 +351,12 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
           return read()
         })
     },
-    /** Last request of named pull workers, by queue. */
     async lastHeard(): Promise<Map<string, number>> {
       const heard = new Map<string, number>()
       for (const process of Object.values(await hashOf(keys.processes)).map(processIn))
         for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
       return heard
     },
-    /** Announcements of all deployments by id, as JSON. */
     deployments: () => hashOf(keys.deployed),
     async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {
       await ask((redis) => redis.hset(keys.deployed, { [id]: text }))

@@ -9,11 +9,7 @@ import { queueRow } from './queues.ts'
 type Most = { queues: number; limits: number; runs: number }
 
 export function createGlance({ client: { evaluate }, keys, base }: Parts) {
-  /**
-   * Answers several looks in one call: series of the first queues, and limits at which jobs wait. With `kind` '' only
-   * queues and limits. `hasSchedules`: whether any job repeats; `hasMutes`: whether errors are muted, if any job
-   * failed or `kind` is not ''.
-   */
+  /** With `kind` '' only queues and limits. `hasMutes` is known if any job failed or `kind` is not ''. */
   async function glance(kind: 'm' | 'h' | '', most: Most) {
     const args = { ...base(), kind, most_queues: most.queues, most_limits: most.limits, most_runs: most.runs }
     const raw = await evaluate(scripts.glance, standingKeys(keys), args, [])

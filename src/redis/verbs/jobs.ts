@@ -36,7 +36,7 @@ const laneArgs = (lane?: LaneStart) => ({
 })
 
 type Making = { jobs: readonly NewJob[]; once?: Once; tagged: string; lane?: LaneStart }
-/** The words of one small job, which a script can create together with other calls' jobs. */
+/** One small job, which one script can create together with jobs of more calls. */
 type Slight = Making & { once: Once; words: string[]; units: number }
 
 function checkLists(jobs: readonly NewJob[]): void {
@@ -45,7 +45,6 @@ function checkLists(jobs: readonly NewJob[]): void {
   checkSum(sum)
 }
 
-/** True if two calls have the same common arguments. */
 const beginsAs = (one: Making, other: Making): boolean =>
   one.tagged === other.tagged && JSON.stringify(quotaOf(one.jobs)) === JSON.stringify(quotaOf(other.jobs))
 
@@ -67,7 +66,6 @@ export function createJobs(parts: Parts) {
   const shelvedArgs = (once?: Once) => ({ ...onceArgs(once), shelf: shelfOf(once) })
   const shelvedKeys = (once?: Once): string[] => [...onceKeys(once), ...[shelfOf(once)].filter(Boolean)]
 
-  /** Keys that a script probably reads: queues and limits of the jobs, and common keys. */
   function keysFor(jobs: readonly NewJob[], onces: (Once | undefined)[], lane?: LaneStart): string[] {
     const [queues, limits] = [new Set<string>(), new Set<string>()]
     let last: NewJob | undefined
@@ -91,7 +89,7 @@ export function createJobs(parts: Parts) {
     ]
   }
 
-  /** Sends the jobs of the first call and of the calls that join it. Returns the words of all in order. */
+  /** Returns the answers of all calls in order. */
   async function send({ jobs, once, tagged, lane }: Making, words: string[], beside: readonly Slight[] = []) {
     const others = beside.flatMap(({ once }) => Object.values(shelvedArgs(once)))
     const raw = await evaluate(
@@ -129,7 +127,7 @@ export function createJobs(parts: Parts) {
     return { made, again: answer.is === 'again', rings: ringsOf(answer.rings), lent }
   }
 
-  /** Sends all at once. The first call rings. After a refusal each call must ask by itself. */
+  /** The first call rings. After a refusal each call must ask by itself. */
   async function allAtOnce(calls: Slight[]): Promise<Enqueued[] | undefined> {
     const words = [String(calls.length), ...calls.flatMap(({ words }) => words.slice(1))]
     try {
@@ -157,8 +155,8 @@ export function createJobs(parts: Parts) {
   const slight = mayWaitForOthers() ? together : byItself
 
   /**
-   * Creates all jobs or none. `again`: the same key had created them before; `lent`: jobs for the eager lane. A small
-   * job joins calls that wait while another call is in progress.
+   * `again`: the same key had created them before; `lent`: jobs for the eager lane. A small job joins calls that wait
+   * while another call is in progress.
    */
   async function enqueue(jobs: NewJob[], once?: Once, tagged = '', lane?: LaneStart): Promise<Enqueued> {
     checkLists(jobs)
@@ -169,7 +167,7 @@ export function createJobs(parts: Parts) {
     return alone({ jobs, once, tagged, lane }, words)
   }
 
-  /** Applies ops of one job or channel, all or none. `near`: keys to read in advance. */
+  /** All or none. `near`: keys to read in advance. */
   async function change(
     job: string,
     ops: Words[],

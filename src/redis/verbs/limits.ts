@@ -54,7 +54,7 @@ export function limitRow({ key, document, held, waiting, since, started, starts 
 const [SLICE, MOST_LIMITS] = [500, 10_000]
 
 export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
-  /** Lists limits, about `most` of them, or one. Reads in slices, because callers create groups. */
+  /** Reads in slices, because callers create groups. */
   async function limits(key = '', most = MOST_LIMITS, starts = 0): Promise<Found[]> {
     const found = new Map<string, Found>()
     for (let cursor = '0'; cursor !== '' && found.size < most; ) {
@@ -66,7 +66,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     return [...found.values()]
   }
 
-  /** Returns one limit with some holders and waiting jobs, or undefined. */
   async function room(key: string, most: { holders: number; waiting: number }): Promise<Room | undefined> {
     const args = { ...base(), key, most_holders: most.holders, most_waiting: most.waiting }
     const found = answerOf(await evaluate(scripts.room, [], args, []), 'room', 'none')
@@ -123,7 +122,7 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
     return ringsOf(granted(answerOf(raw, 'set', 'refused')).rings)
   }
 
-  /** Returns the constraints as text. Sets one first, or removes it with `null`. */
+  /** Sets the constraint first, or removes it with `null`. */
   async function constraint(name: string, definition: string | null): Promise<{ text: string; rings: Ring[] }> {
     const raw = await evaluate(
       scripts.constraint,
@@ -138,7 +137,6 @@ export function createLimits({ client: { evaluate, ask }, keys, base }: Parts) {
   return {
     limits,
     room,
-    /** Number of starts after a time, as far as the limit remembers. */
     startedSince: (key: string, moment: number) =>
       ask<number>((redis) => redis.zcount(keys.limitWindow(key), `(${moment}`, '+inf')),
     limit,

@@ -16,19 +16,14 @@ type ListFilter = {
   mode: 'all' | 'ended' | 'children' | 'alias' | 'ids' | 'repeats'
   name?: string
   queue?: string
-  /** One, or several with commas. */
   status?: string
   class?: string
   group?: string
   tag?: string
-  /** State of its callback. */
   callback?: string
-  /** Created from and before these times. */
   since?: number
   until?: number
-  /** Its run takes or took longer. */
   longer?: number
-  /** The cause of its wait. */
   waits?: 'limit' | 'retry' | 'function'
   before?: string
   limit: number
@@ -194,7 +189,7 @@ export function createLooks(parts: Parts) {
     }
   }
 
-  /** Reads waiting values of several ports without taking them, after `skip`; null if a port does not exist. */
+  /** Values stay; null if a port does not exist. */
   async function peek(
     of: { id: number; dir: 'i' | 'o'; port: string }[],
     limit: number,
@@ -230,25 +225,22 @@ export function createLooks(parts: Parts) {
     return found as FlowState
   }
 
-  /** Reads lanes, pull workers and at most that many runs. */
   async function atWork(most: number): Promise<AtWork> {
     return atWorkOf(answerOf(await evaluate(scripts.processes, [], { ...base(), most }, []), 'atWork'))
   }
 
-  /** Reads the series of a queue, or of the first queues: the stored part and the current one. */
   async function series(queue: string, kind: 'm' | 'h', mostQueues: number) {
     const args = { ...base(), queue_name: queue, kind, most_queues: mostQueues }
     const { queues, more, now } = answerOf(await evaluate(scripts.series, [], args, []), 'series')
     return { rows: queues, more, now }
   }
 
-  /** Reads counts by class as stored texts, of a queue or of the first queues; by hour in about `hourBytes` of text. */
   async function classes(queue: string, mostQueues: number, hourBytes = 0) {
     const args = { ...base(), queue_name: queue, most_queues: mostQueues, most_bytes: hourBytes }
     return answerOf(await evaluate(scripts.classes, [], args, []), 'classes')
   }
 
-  /** Signals a pull worker; `null` clears the signal. Returns false for an unknown name. */
+  /** Returns false for an unknown name. */
   async function signal(name: string, word: Signal | null): Promise<boolean> {
     const raw = await evaluate(scripts.signal, [], { ...base(), name, signal: word ?? '' }, [])
     return answerOf(raw, 'told', 'none').is === 'told'
@@ -266,7 +258,6 @@ export function createLooks(parts: Parts) {
     peek,
     flow,
     flows,
-    /** Values of a port from an offset, none taken. */
     values: (id: number, dir: 'in' | 'out', port: string, from: number, n: number) =>
       peek([{ id, dir: dir === 'in' ? 'i' : 'o', port }], n, from).then(([row]) => row?.items ?? []),
   }

@@ -43,7 +43,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     return { rings: ringsOf(rings), more, faults: faultsOf(faults, scripts.tick) }
   }
 
-  /** Sweeps queues and limits one by one. A queue that fails does not stop the next queue. */
+  /** A queue that fails does not stop the next queue. */
   async function sweepEach(limit: number): Promise<Ticked> {
     const all: Ticked = { rings: [], more: false, faults: [] }
     for (let [skip, n] = [0, 0]; n < limit; n++) {
@@ -63,7 +63,6 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     return { ...all, more: true }
   }
 
-  /** Sweeps at most `limit` queues and limits that are due. */
   const tick = (limit = 100): Promise<Ticked> =>
     sweep(limit, 0).catch((error: unknown) => {
       if (!isInternal(error)) throw error
@@ -76,7 +75,6 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     return { queues: queues.map(queueRow), now }
   }
 
-  /** Reads one queue in detail, or undefined. */
   async function near(queue: string, most: number): Promise<NearQueue | undefined> {
     const raw = await evaluate(scripts.queue, [], { ...base(), queue_name: queue, most }, [])
     const found = answerOf(raw, 'queue', 'none')
@@ -93,7 +91,7 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
     }
   }
 
-  /** Sets the given settings. Returns the earlier ones. */
+  /** Returns the earlier settings. */
   async function settings(
     queue: string,
     { lanes, batch, paused, mode, ageing }: Partial<QueueSettings>,
@@ -123,8 +121,8 @@ export function createQueues({ client: { evaluate, ask }, keys, base }: Parts) {
   }
 
   /**
-   * Writes definitions (null removes). `whole`: the local classes in it are all that exist. `overtaken`: nothing was
-   * written, because the definition to replace has changed.
+   * `null` removes a definition. `whole`: removes further local classes. `overtaken`: a class has changed, and
+   * nothing was written.
    */
   async function register(
     queue: string,

@@ -11,7 +11,7 @@ const PHASES = 10
 const FIRST_POSITION = PHASES
 
 export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
-  /** Checks one slice. A position is where a phase continues, with the number of the phase as its last digit. */
+  /** A position is where a phase continues, with the number of the phase as its last digit. */
   async function verify(position = FIRST_POSITION, size = VERIFIED_AT_ONCE) {
     const args = { ...base(), phase: position % PHASES, from: Math.floor(position / PHASES), size }
     const { faults, phase, from, seen } = answerOf(await evaluate(scripts.verify, [], args, []), 'verified')
@@ -24,7 +24,6 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     return ringsOf(answerOf(await evaluate(scripts.repair, [], base(), rest), 'repaired').rings)
   }
 
-  /** Returns the state of a host after it recorded the result of a call. */
   async function breaker(
     host: string,
     word: 'ask' | 'failed' | 'probe failed' | 'succeeded',
@@ -40,7 +39,7 @@ export function createUpkeep({ client: { evaluate, ask }, keys, base }: Parts) {
     return { state: state as BreakerState['state'], failures, ...(till === undefined ? {} : { until: till }) }
   }
 
-  /** Hosts with open breakers, the newest first, with their failures and end. */
+  /** Newest first. */
   async function openBreakers(most: number): Promise<{ host: string; failures: number; until: number }[]> {
     const hosts = await ask<string[]>((redis) => redis.zrange(keys.breakers, 0, most - 1, { rev: true }))
     if (hosts.length === 0) return []
