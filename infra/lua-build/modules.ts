@@ -3,7 +3,7 @@
 
 import { marks } from '../../src/redis/marks.ts'
 import { declaredIn, fieldEdits } from './fields.ts'
-import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source, walk } from './syntax.ts'
+import { type Edit, type Node, nameOfLocal, type Place, read, refuse, type Source } from './syntax.ts'
 
 /** A name that a module declares for itself or exports as a member, or a name of Lua (module ''). */
 export type Given = { module: string; name: string; isMember: boolean; at: number; constant?: string }
@@ -207,40 +207,6 @@ export function linked(texts: ReadonlyMap<string, string>): { modules: Modules; 
   return { modules: new Map(order.map((module) => [module.path, module])), scripts }
 }
 
-/** Runs of local statements of one block, each of which uses nothing that an earlier one of its run declares. */
-function runsIn({ source }: File, nodes: readonly Node[]): Local[][] {
-  const runs: Local[][] = []
-  for (const { body = [] } of nodes.flatMap(walk) as never as { body?: Node[] }[]) {
-    let run: Local[] = []
-    for (const node of body) {
-      const local = node as never as Local
-      const declared = new Set(run.flatMap(({ variables }) => variables.map(({ range }) => range[0])))
-      const mayJoin =
-        node.type === 'LocalStatement' &&
-        local.init.length > 0 &&
-        run.every(({ init, variables }) => init.length === variables.length) &&
-        !source.places.some(
-          ({ start, binding }) =>
-            start >= node.range[0] && start < node.range[1] && binding && declared.has(binding.at),
-        )
-      if (!mayJoin) run = []
-      if (node.type === 'LocalStatement' && run.push(local) === 1) runs.push(run)
-    }
-  }
-  return runs.filter((run) => run.length > 1)
-}
-
-/** `local a = 1` and `local b = 2` as `local a, b = 1, 2`; every value stays on its line. */
-function joinEdits(run: readonly Local[], text: string, nameAt: (start: number) => string): Edit[] {
-  const assignedAt = ({ variables }: Local): number => text.indexOf('=', variables.at(-1)!.range[1])
-  const [first, ...others] = run as [Local, ...Local[]]
-  const names = others.flatMap(({ variables }) => variables.map(({ range }) => `,${nameAt(range[0])}`))
-  return [
-    { start: assignedAt(first), end: assignedAt(first) + 1, text: `${names.join('')}=` },
-    ...others.map((one) => ({ start: one.range[0], end: assignedAt(one) + 1, text: ',' })),
-  ]
-}
-
 /** Edits for the uses and locals of some code. `args` are the short names of a script's arguments. */
 export function nameEdits(
   file: File,
@@ -249,7 +215,7 @@ export function nameEdits(
   nameOf: (symbol: Given) => string,
   args: ReadonlyMap<string, string>,
 ): Edit[] {
-  const { source, edits, own } = file
+  const { source, edits } = file
   const isIn = ({ start }: { start: number }): boolean => start >= from && start < to
   const used = new Set(uses.map(({ start }) => start))
   // Locals of the file itself have other names: the letters begin inside of the code.
@@ -258,11 +224,6 @@ export function nameEdits(
     const text = binding ? nameOfLocal({ ...binding, depth: binding.depth - before }) : args.get(name)
     return text === undefined || used.has(start) ? [] : [{ start, end, text }]
   })
-  const shorts = new Map(locals.map(({ start, text }) => [start, text]))
-  const nodes = own
-    ? source.body.filter((node) => isIn({ start: node.range[0] }))
-    : [{ type: 'Chunk', body: file.body } as never as Node]
-  const joined = runsIn(file, nodes).flatMap((run) => joinEdits(run, source.text, (start) => shorts.get(start)!))
   const named = uses.map(({ symbol, start, end }) => ({ start, end, text: symbol.constant ?? nameOf(symbol) }))
-  return [...named, ...locals, ...edits.filter(isIn), ...joined]
+  return [...named, ...locals, ...edits.filter(isIn)]
 }

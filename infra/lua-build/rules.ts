@@ -93,32 +93,10 @@ function severalValues(node: Node): string | undefined {
   return 'calls, tables or choices among several values for existing variables: expected one assignment each, or new locals'
 }
 
-/** The build declares the locals of a module in one place and assigns them in another. */
-function severalOfModule(file: string, body: readonly Node[]): Refused[] {
-  if (!file.startsWith('lib/')) return []
-  return body.flatMap((node) => {
-    if (node.type !== 'LocalStatement') return []
-    const { variables, init } = node
-    const says = severalValues({ ...node, type: 'AssignmentStatement', variables, init } as Node)
-    return says
-      ? [{ file, line: node.loc!.start.line, says: `${says}; the build declares the locals of a module first` }]
-      : []
-  })
-}
-
-/** unpack fails for thousands of values, so it needs a bound. */
+/** unpack fails for thousands: a bound stands beside it. */
 function boundless(node: Node): string | undefined {
   if (!isCall(node) || nameOf(node) !== 'unpack' || node.arguments.length === 3) return undefined
   return 'unpack of a list without a bound: expected unpack(list, from, to), or a loop'
-}
-
-/** In gopher-lua a leading 0 makes a number octal. */
-function octal(node: Node): string | undefined {
-  if (!isCall(node) || nameOf(node) !== 'tonumber' || node.arguments.length !== 1) return undefined
-  const given = node.arguments[0] as Node & { value?: unknown; raw?: string }
-  return given.type === 'StringLiteral' && /^.0\d/.test(given.raw ?? '')
-    ? 'tonumber of a text that begins with 0 is octal elsewhere: expected a base as its second argument'
-    : undefined
 }
 
 const bodyOf = (node: Node): Node[] =>
@@ -171,7 +149,6 @@ const rules: Rule[] = [
   cacheByNumber,
   severalValues,
   boundless,
-  octal,
   unequalReturns,
   ...([callsItself, tooManyLocals] as Rule[]),
 ]
@@ -194,13 +171,12 @@ export function refusedIn(file: string, text: string): Refused[] {
   const { body } = read(text)
   const nodes = body.flatMap(walk)
   const known = localsOf(nodes)
-  const ofNodes = nodes.flatMap((node) =>
+  return nodes.flatMap((node) =>
     rules.flatMap((rule) => {
       const says = rule(node, known, text)
       return says ? [{ file, line: node.loc!.start.line, says }] : []
     }),
   )
-  return [...severalOfModule(file, body), ...ofNodes]
 }
 
 // ---- depth ------

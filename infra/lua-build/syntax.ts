@@ -195,17 +195,6 @@ function tokensOf(source: string, [from, to]: readonly [number, number], edits: 
   return tokens
 }
 
-/** A call with one text needs no parentheses: `f'a'`. */
-const isNeeded = (_: Token, at: number, tokens: readonly Token[]): boolean => {
-  const isOpen = (i: number): boolean =>
-    tokens[i]?.text === '(' &&
-    /^['"]/.test(tokens[i + 1]?.text ?? '') &&
-    tokens[i + 2]?.text === ')' &&
-    /^[\w\])]+$/.test(tokens[i - 1]?.text ?? '') &&
-    !KEYWORDS.has(tokens[i - 1]!.text)
-  return !isOpen(at) && !isOpen(at - 2)
-}
-
 /** Tokens that cannot raise an error: they stay on the line before. */
 const isCloser = ({ text }: Token): boolean => /^(end|else|[)}\],])$/.test(text)
 
@@ -216,7 +205,7 @@ const HEAD = /\bfunction\b[^()\n]*\([^()\n]*\)$/
 export function print(source: string, range: readonly [number, number], edits: readonly Edit[]): Piece {
   const lines: number[] = []
   let [text, last, line] = ['', '', 0]
-  for (const token of tokensOf(source, range, edits).filter(isNeeded)) {
+  for (const token of tokensOf(source, range, edits)) {
     const breaks = token.line > line && !(lines.length && isCloser(token))
     if (breaks) {
       if (HEAD.test(text.slice(-200))) lines.pop()

@@ -4,7 +4,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const dist = join(import.meta.dirname, '../../dist')
+const dist = join(import.meta.dirname, '../dist')
 
 const TABLES = 'export const jobFields'
 
