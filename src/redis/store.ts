@@ -12,6 +12,7 @@ import { createLimits } from './verbs/limits.ts'
 import { createLooks } from './verbs/looks.ts'
 import { createQueues } from './verbs/queues.ts'
 import { createRuns } from './verbs/runs.ts'
+import { createStanding } from './verbs/standing.ts'
 import { createUpkeep } from './verbs/upkeep.ts'
 
 export const LANE_MARK = 6
@@ -28,7 +29,7 @@ export type StoreOptions = {
   random?: () => string
   /** Seals user values. Without it they are stored as they are. */
   vault?: Vault
-  /** Without it values are stored unsealed. */
+  /** Minimum number of similar jobs for a piece, because a piece reserves a hundred ids. */
   packedFrom?: number
 }
 
@@ -68,6 +69,7 @@ export function createStore({
     ...createLooks(parts),
     ...createLimits(parts),
     ...createCommands(parts),
+    ...createStanding(parts),
     ...createGlance(parts),
   }
 }

@@ -3,7 +3,7 @@
 import { createSlots } from '../../core/slots.ts'
 import type { Store } from '../../redis/store.ts'
 import type { Ring } from '../../redis/types.ts'
-import type { Heart } from '../../redis/verbs/commands.ts'
+import type { Heart } from '../../redis/verbs/standing.ts'
 import type { Guest, Ringer } from './ringer.ts'
 
 export type TickOptions = {

@@ -4,10 +4,9 @@ import type { ExaminedView } from '../../core/examined.ts'
 import type { Status } from '../../core/job.ts'
 import type { RunError } from '../../core/run.ts'
 import type { Fault } from '../../redis/types.ts'
-import type { Heart, Restore } from '../../redis/verbs/commands.ts'
-import type { Ref, Repeat } from './jobs.ts'
+import type { Heart, Restore } from '../../redis/verbs/standing.ts'
+import type { Repeat } from './jobs.ts'
 import type { DeliveredJob } from './keys.ts'
-import type { Call } from './limits.ts'
 
 export type DeliveredFilter = { queue: string; class?: string; status?: Status; cursor?: string }
 

@@ -1,5 +1,4 @@
 import type { Ref } from './jobs.ts'
-import type { Call } from './limits.ts'
 import type { JobBase } from './views.ts'
 
 export type Target = { job: Ref; in: string } | { job: Ref; out: string }

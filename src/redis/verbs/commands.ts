@@ -1,98 +1,36 @@
+// Verbs that are one plain command.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { isFull } from '../../core/errors.ts'
-import type { Examined } from '../../core/examined.ts'
 import { readable, readObject } from '../../core/readable.ts'
 import { fieldsOf, pairsOf } from '../flat.ts'
 import { itemOf, type LastMessage, lastMessageOf } from '../item.ts'
-import { type Keys, literal } from '../keys.ts'
+import { literal } from '../keys.ts'
 import type { Parts } from '../parts.ts'
 import { type DayRecord, decodeDay } from '../record.ts'
-import type { BellTrouble, Ready } from '../types.ts'
-import { processIn } from './looks.ts'
+import type { Ready } from '../types.ts'
+import { hashAt, THERE_ARE_TENANTS } from './standing.ts'
 
 const STEPS = 2_000
 const CHILDREN = 1_000
-const ALIAS_PAGES = 5
+const PAGES = 5
 const CHANNELS = 1_000
 /** Maximum number of listed listeners of one channel, and of a page. */
 const [MOST_OF_ONE, LISTENERS] = [1_000, 10_000]
 const AUDITED = 10_000
 
 const usedField = (id: string): string => `used:${id}`
-/** Milliseconds for which a refusal of QStash is reported. */
-const TROUBLE = 900_000
-
 /** Returns undefined if the ports of the audience are too many to list; see lib/port/audience.lua. */
 function listedIn(audience: string | null): string[] | undefined {
   const [head = '0', ...ports] = (audience ?? '0').split(' ')
   return ports.length === Number.parseInt(head, 10) ? ports : undefined
 }
 
-/** Redis returned to older data: how often, when it was noticed, and the lost ids. */
-export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
-
-function restoreOf(text: string | null): Restore | null {
-  if (!text) return null
-  const [times, noticedAt, from, to] = text.split(',').map(Number) as [number, number, number, number]
-  return { times, noticedAt, lost: { from, to } }
-}
-
 const TENANT_KEYS = 1_000
-const THERE_ARE_TENANTS = 'd:tenants'
-/** Deployments, and after them the first due entries. */
-const LOOKED_AT = 50
-
-export type Heart = 'cron' | 'qstash'
-
-/** State of Redis, QStash and ticks. Times are null if there was none. */
-export type HowItStands = {
-  restored: Restore | null
-  trouble: BellTrouble | null
-  tickAt: number | null
-  tickBy?: Heart | null
-  bellAt: number | null
-  examined: Examined | null
-  unreadable: string[]
-}
-
-export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
-  epoch,
-  bells,
-  lastTick,
-  lastBell,
-  examined,
-  unreadable,
-]
 
 /** A full Redis refuses XADD as the first write of a script, but accepts it after a write that needs no memory. */
 const ADD_ALTHOUGH_FULL = `redis.call('DEL', KEYS[2])
 return redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', ARGV[2])`
-
-const examinedOf = (text: string | null | undefined): Examined | null => readObject<Examined>(text) ?? null
-
-export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by]: readonly (
-  | string
-  | null
-)[]): HowItStands => ({
-  restored: restoreOf(went ?? null),
-  trouble: readObject<BellTrouble>(trouble) ?? null,
-  tickAt: tickAt ? Number(tickAt) : null,
-  bellAt: bellAt ? Number(bellAt) : null,
-  examined: examinedOf(found),
-  unreadable: (unreadable ?? '').split('\n').flatMap((line) => line.split(/ (.*)/s)[1] ?? []),
-  ...(by === undefined ? {} : { tickBy: by as Heart | null }),
-})
-
-export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
-
-const standingIn = (members: string[]): Standing => {
-  const head = members.filter((member) => member.startsWith('d:'))
-  return {
-    announced: head.map((member) => member.slice(2)),
-    hasTenants: head.includes(THERE_ARE_TENANTS),
-    isDue: head.length < members.length || members.length === LOOKED_AT,
-  }
-}
 
 /** Time, length and run of a stored step; null if the record has none. */
 export type StepKept = { at: number | null; ms: number | null; run: number | null }
@@ -118,10 +56,28 @@ const anyCase = (text: string): string => {
 const KEPT_BUILDS = 5
 
 export function createCommands({ client: { ask }, keys, vault: { open, show } }: Parts) {
-  /** A hash is a list in a transaction, an object otherwise, and nothing if it is missing. */
-  const hashOf = async (key: string): Promise<Record<string, string>> => {
-    const found = await ask<unknown>((redis) => redis.hgetall(key))
-    return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
+  const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
+
+  const page = async (
+    key: string,
+    cursor: string,
+    options: { count: number; match?: string },
+  ): Promise<[cursor: string, flat: string[]]> => {
+    const [next, flat] = await ask<[string, string[]]>(
+      (redis) => redis.hscan(key, cursor, options) as Promise<[string, string[]]>,
+    )
+    return [String(next), flat]
+  }
+
+  /** Pages of fields that match a glob, among the first ten thousand or so. */
+  async function* matching(key: string, match: string): AsyncGenerator<[field: string, value: string][]> {
+    let cursor = '0'
+    for (let read = 0; read < PAGES; read++) {
+      const [next, flat] = await page(key, cursor, { match, count: STEPS })
+      yield pairsOf(flat)
+      cursor = next
+      if (cursor === '0') return
+    }
   }
 
   return {
@@ -144,39 +100,23 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
     limitNames: () => ask<string[]>((redis) => redis.smembers(keys.limits)),
     /** Aliases that begin with a text, and their jobs, among the first ten thousand or so. */
     async aliasesLike(text: string, most: number): Promise<{ alias: string; id: string }[]> {
-      const match = `${globText(text)}*`
       const found: { alias: string; id: string }[] = []
-      let cursor = '0'
-      for (let page = 0; page < ALIAS_PAGES && found.length < most; page++) {
-        const [next, flat] = await ask<[string, string[]]>(
-          (redis) => redis.hscan(keys.aliases, cursor, { match, count: STEPS }) as Promise<[string, string[]]>,
-        )
-        for (const [alias, id] of pairsOf(flat)) found.push({ alias, id })
-        cursor = String(next)
-        if (cursor === '0') break
+      for await (const pairs of matching(keys.aliases, `${globText(text)}*`)) {
+        for (const [alias, id] of pairs) found.push({ alias, id })
+        if (found.length >= most) break
       }
       return found.sort((a, b) => a.alias.length - b.alias.length).slice(0, most)
     },
     /** The last cursor is '0'. */
     async channels(cursor: string): Promise<{ channels: Record<string, string>; cursor: string }> {
-      const [next, flat] = await ask<[string, string[]]>(
-        (redis) => redis.hscan(keys.channels, cursor, { count: CHANNELS }) as Promise<[string, string[]]>,
-      )
-      return { channels: fieldsOf(flat), cursor: String(next) }
+      const [next, flat] = await page(keys.channels, cursor, { count: CHANNELS })
+      return { channels: fieldsOf(flat), cursor: next }
     },
     /** Channels whose name contains a text in any case, among the first ten thousand or so. */
     async channelsLike(text: string): Promise<string[]> {
       const found: string[] = []
-      let cursor = '0'
-      for (let page = 0; page < ALIAS_PAGES; page++) {
-        const [next, flat] = await ask<[string, string[]]>(
-          (redis) =>
-            redis.hscan(keys.channels, cursor, { match: anyCase(text), count: STEPS }) as Promise<[string, string[]]>,
-        )
-        for (const [name, head] of pairsOf(flat)) if (Number.parseInt(head, 10) > 0) found.push(name)
-        cursor = String(next)
-        if (cursor === '0') break
-      }
+      for await (const pairs of matching(keys.channels, anyCase(text)))
+        for (const [name, head] of pairs) if (Number.parseInt(head, 10) > 0) found.push(name)
       return found
     },
     /** Listeners of these channels, as id:port, up to the maximum per channel and page. */
@@ -286,24 +226,20 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       id: number,
       cursor: string,
     ): Promise<{ steps: Record<string, Encoded>; cursor: string; kept: Record<string, StepKept> }> {
-      const [next, flat] = await ask<[string, string[]]>(
-        (redis) => redis.hscan(keys.steps(id), cursor, { count: STEPS }) as Promise<[string, string[]]>,
-      )
+      const [next, flat] = await page(keys.steps(id), cursor, { count: STEPS })
       const texts = pairsOf(flat)
       return {
         steps: Object.fromEntries(
           texts.map(([name, text]) => [name, open.value(text.replace(STEP, ''), 'step') as Encoded]),
         ),
         kept: Object.fromEntries(texts.map(([name, text]) => [name, keptOf(text)])),
-        cursor: String(next),
+        cursor: next,
       }
     },
     /** The last cursor is '0'. */
     async children(id: number, cursor: string): Promise<{ children: string[]; cursor: string }> {
-      const [next, children] = await ask<[string, string[]]>(
-        (redis) => redis.hscan(keys.children(id), cursor, { count: CHILDREN }) as Promise<[string, string[]]>,
-      )
-      return { children, cursor: String(next) }
+      const [next, children] = await page(keys.children(id), cursor, { count: CHILDREN })
+      return { children, cursor: next }
     },
     graph: (name: string) => ask<string | null>((redis) => redis.hget(keys.flows, name)) as Promise<Encoded | null>,
     /** Graphs in the order of the names; null for a missing one. */
@@ -324,68 +260,5 @@ export function createCommands({ client: { ask }, keys, vault: { open, show } }:
       await ask((redis) => (on ? redis.sadd(keys.flags, name) : redis.srem(keys.flags, name)))
     },
     lastId: async () => Number((await ask<string | number | null>((redis) => redis.get(keys.lastId))) ?? 0),
-    /** State of Redis, QStash, ticks, bells and the doctor. An answer shows that Redis is reachable. */
-    async standing(): Promise<HowItStands> {
-      return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart)))
-    },
-    announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
-    /**
-     * Returns whether anything may be due at a time by any clock, and everything else that a tick needs. `came`
-     * records a tick in the same request.
-     */
-    async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
-      const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
-      const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
-      if (came === undefined) return read()
-      const both = ask((redis) =>
-        redis
-          .pipeline()
-          .zrange(keys.wake, 0, moment, due)
-          .mset({ [keys.lastTick]: String(came.at), [keys.lastHeart]: came.by })
-          .exec<[string[], unknown]>(),
-      )
-      return both
-        .then(([members]) => standingIn(members))
-        .catch((error: unknown) => {
-          if (!isFull(error)) throw error
-          return read()
-        })
-    },
-    async lastHeard(): Promise<Map<string, number>> {
-      const heard = new Map<string, number>()
-      for (const process of Object.values(await hashOf(keys.processes)).map(processIn))
-        for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
-      return heard
-    },
-    deployments: () => hashOf(keys.deployed),
-    async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {
-      await ask((redis) => redis.hset(keys.deployed, { [id]: text }))
-      await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
-      if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
-    },
-    /** Counts by class at deploys, as JSON; null if they are not kept. */
-    async deploys(id: string, times: readonly number[]): Promise<(string | null)[]> {
-      if (times.length === 0) return []
-      const fields = times.map((at) => `${id} ${at}`)
-      const found = await ask<unknown>((redis) => redis.hmget(keys.deploys, ...fields))
-      return (found as (string | null)[] | null) ?? fields.map(() => null)
-    },
-    async keepDeploy(id: string, at: number, text: string, gone: readonly number[]): Promise<void> {
-      await ask((redis) => redis.hset(keys.deploys, { [`${id} ${at}`]: text }))
-      if (gone.length > 0) await ask((redis) => redis.hdel(keys.deploys, ...gone.map((time) => `${id} ${time}`)))
-    },
-    /** Makes these deployments announce their classes again. */
-    async forgetAnnounced(ids: readonly string[]): Promise<void> {
-      if (ids.length === 0) return
-      const all = await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))
-      const gone = all.filter((member) => ids.some((id) => member.startsWith(`d:${id} `)))
-      if (gone.length) await ask((redis) => redis.zrem(keys.wake, ...gone))
-    },
-    examined: async () => examinedOf(await ask<string | null>((redis) => redis.get(keys.examined))),
-    setExamined: (found: Examined) => ask<unknown>((redis) => redis.set(keys.examined, JSON.stringify(found))),
-    setBellTrouble: (trouble?: BellTrouble) =>
-      ask<unknown>((redis) =>
-        trouble ? redis.set(keys.bells, JSON.stringify(trouble), { px: TROUBLE }) : redis.del(keys.bells),
-      ),
   }
 }

@@ -1,10 +1,10 @@
 import { answerOf } from '../answers.ts'
 import type { Parts } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'
-import { standingKeys, standingOf } from './commands.ts'
 import { limitRow } from './limits.ts'
 import { atWorkOf } from './looks.ts'
 import { queueRow } from './queues.ts'
+import { standingKeys, standingOf } from './standing.ts'
 
 type Most = { queues: number; limits: number; runs: number }
 

@@ -1,0 +1,148 @@
+// State of Redis, QStash, ticks, deployments and the doctor.
+
+import { isFull } from '../../core/errors.ts'
+import type { Examined } from '../../core/examined.ts'
+import { readObject } from '../../core/readable.ts'
+import { fieldsOf } from '../flat.ts'
+import type { Keys } from '../keys.ts'
+import type { Parts } from '../parts.ts'
+import type { BellTrouble } from '../types.ts'
+import { processIn } from './looks.ts'
+
+/** Milliseconds for which a refusal of QStash is reported. */
+const TROUBLE = 900_000
+
+export const THERE_ARE_TENANTS = 'd:tenants'
+/** Deployments, and after them the first due entries. */
+const LOOKED_AT = 50
+
+/** Redis returned to older data: how often, when it was noticed, and the lost ids. */
+export type Restore = { times: number; noticedAt: number; lost: { from: number; to: number } }
+
+function restoreOf(text: string | null): Restore | null {
+  if (!text) return null
+  const [times, noticedAt, from, to] = text.split(',').map(Number) as [number, number, number, number]
+  return { times, noticedAt, lost: { from, to } }
+}
+
+export type Heart = 'cron' | 'qstash'
+
+/** State of Redis, QStash and ticks. Times are null if there was none. */
+export type HowItStands = {
+  restored: Restore | null
+  trouble: BellTrouble | null
+  tickAt: number | null
+  tickBy?: Heart | null
+  bellAt: number | null
+  examined: Examined | null
+  unreadable: string[]
+}
+
+export const standingKeys = ({ epoch, bells, lastTick, lastBell, examined, unreadable }: Keys): string[] => [
+  epoch,
+  bells,
+  lastTick,
+  lastBell,
+  examined,
+  unreadable,
+]
+
+const examinedOf = (text: string | null | undefined): Examined | null => readObject<Examined>(text) ?? null
+
+export const standingOf = ([went, trouble, tickAt, bellAt, found, unreadable, by]: readonly (
+  | string
+  | null
+)[]): HowItStands => ({
+  restored: restoreOf(went ?? null),
+  trouble: readObject<BellTrouble>(trouble) ?? null,
+  tickAt: tickAt ? Number(tickAt) : null,
+  bellAt: bellAt ? Number(bellAt) : null,
+  examined: examinedOf(found),
+  unreadable: (unreadable ?? '').split('\n').flatMap((line) => line.split(/ (.*)/s)[1] ?? []),
+  ...(by === undefined ? {} : { tickBy: by as Heart | null }),
+})
+
+export type Standing = { announced: string[]; hasTenants: boolean; isDue: boolean }
+
+const standingIn = (members: string[]): Standing => {
+  const head = members.filter((member) => member.startsWith('d:'))
+  return {
+    announced: head.map((member) => member.slice(2)),
+    hasTenants: head.includes(THERE_ARE_TENANTS),
+    isDue: head.length < members.length || members.length === LOOKED_AT,
+  }
+}
+
+/** A hash is a list in a transaction, an object otherwise, and nothing if it is missing. */
+export async function hashAt(ask: Parts['client']['ask'], key: string): Promise<Record<string, string>> {
+  const found = await ask<unknown>((redis) => redis.hgetall(key))
+  return Array.isArray(found) ? fieldsOf(found) : ((found ?? {}) as Record<string, string>)
+}
+
+export function createStanding({ client: { ask }, keys }: Parts) {
+  const hashOf = (key: string): Promise<Record<string, string>> => hashAt(ask, key)
+  return {
+    /** State of Redis, QStash, ticks, bells and the doctor. An answer shows that Redis is reachable. */
+    async standing(): Promise<HowItStands> {
+      return standingOf(await ask<(string | null)[]>((redis) => redis.mget(...standingKeys(keys), keys.lastHeart)))
+    },
+    announced: async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))).announced,
+    /**
+     * Returns whether anything may be due at a time by any clock, and everything else that a tick needs. `came`
+     * records a tick in the same request.
+     */
+    async standingAt(moment: number, came?: { at: number; by: Heart }): Promise<Standing> {
+      const due = { byScore: true, offset: 0, count: LOOKED_AT } as const
+      const read = async () => standingIn(await ask((redis) => redis.zrange(keys.wake, 0, moment, due)))
+      if (came === undefined) return read()
+      const both = ask((redis) =>
+        redis
+          .pipeline()
+          .zrange(keys.wake, 0, moment, due)
+          .mset({ [keys.lastTick]: String(came.at), [keys.lastHeart]: came.by })
+          .exec<[string[], unknown]>(),
+      )
+      return both
+        .then(([members]) => standingIn(members))
+        .catch((error: unknown) => {
+          if (!isFull(error)) throw error
+          return read()
+        })
+    },
+    async lastHeard(): Promise<Map<string, number>> {
+      const heard = new Map<string, number>()
+      for (const process of Object.values(await hashOf(keys.processes)).map(processIn))
+        for (const queue of process.queues) heard.set(queue, Math.max(process.heard, heard.get(queue) ?? 0))
+      return heard
+    },
+    deployments: () => hashOf(keys.deployed),
+    async setDeployment(id: string, text: string, hash: string, before: readonly string[]): Promise<void> {
+      await ask((redis) => redis.hset(keys.deployed, { [id]: text }))
+      await ask((redis) => redis.zadd(keys.wake, { score: 0, member: `d:${id} ${hash}` }))
+      if (before.length) await ask((redis) => redis.zrem(keys.wake, ...before.map((one) => `d:${one}`)))
+    },
+    /** Counts by class at deploys, as JSON; null if they are not kept. */
+    async deploys(id: string, times: readonly number[]): Promise<(string | null)[]> {
+      if (times.length === 0) return []
+      const fields = times.map((at) => `${id} ${at}`)
+      const found = await ask<unknown>((redis) => redis.hmget(keys.deploys, ...fields))
+      return (found as (string | null)[] | null) ?? fields.map(() => null)
+    },
+    async keepDeploy(id: string, at: number, text: string, gone: readonly number[]): Promise<void> {
+      await ask((redis) => redis.hset(keys.deploys, { [`${id} ${at}`]: text }))
+      if (gone.length > 0) await ask((redis) => redis.hdel(keys.deploys, ...gone.map((time) => `${id} ${time}`)))
+    },
+    async forgetAnnounced(ids: readonly string[]): Promise<void> {
+      if (ids.length === 0) return
+      const all = await ask<string[]>((redis) => redis.zrange(keys.wake, 0, 0, { byScore: true }))
+      const gone = all.filter((member) => ids.some((id) => member.startsWith(`d:${id} `)))
+      if (gone.length) await ask((redis) => redis.zrem(keys.wake, ...gone))
+    },
+    examined: async () => examinedOf(await ask<string | null>((redis) => redis.get(keys.examined))),
+    setExamined: (found: Examined) => ask<unknown>((redis) => redis.set(keys.examined, JSON.stringify(found))),
+    setBellTrouble: (trouble?: BellTrouble) =>
+      ask<unknown>((redis) =>
+        trouble ? redis.set(keys.bells, JSON.stringify(trouble), { px: TROUBLE }) : redis.del(keys.bells),
+      ),
+  }
+}
