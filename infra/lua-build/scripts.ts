@@ -2,10 +2,9 @@
 // functions and values by number, and a loader creates a missing member together with its group.
 
 import { createHash } from 'node:crypto'
-import { usual } from '../../src/redis/lua/build.ts'
-import { type File, type Given, handy, linked, type Module, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
+import { type File, type Given, handy, linked, nameEdits, type Unit, type Use, usesIn } from './modules.ts'
 import type { Header } from './sources.ts'
-import { nameOfShared, type Piece, print, refuse } from './syntax.ts'
+import { nameOfShared, type Piece, print } from './syntax.ts'
 
 /** Statements that are made together; the numbers of their members in `F` are below `end`. */
 type Group = { units: Unit[]; end: number }
@@ -50,9 +49,10 @@ export class Library {
       ({ adds }) => adds!,
     )
     this.eager = eagerOf(units, this.unitOf, this.#assigned(scripts))
-    this.groups = [...modules.values()].flatMap((module) =>
-      parted(module).map((part) => ({ units: part.filter((unit) => !this.eager.has(unit)), end: 0 })),
-    )
+    this.groups = [...modules.values()].map((module) => ({
+      units: module.units.filter((unit) => !this.eager.has(unit)),
+      end: 0,
+    }))
     this.#giveNames(units)
   }
 
@@ -179,37 +179,6 @@ function eagerOf(units: readonly Unit[], unitOf: ReadonlyMap<Given, Unit>, alway
     for (const unit of more) eager.add(unit)
   }
   return new Set(units.filter((unit) => eager.has(unit)))
-}
-
-/** The statements of a module in one or two parts: the ones that common calls use, and the other functions. */
-function parted({ path, file, units }: Module): Unit[][] {
-  const names = new Set(usual[path]?.split(' '))
-  if (!names.size) return [units]
-  const nameOf = (unit: Unit): string => unit.gives[0]?.name ?? ''
-  for (const name of names)
-    if (!units.some((unit) => nameOf(unit) === name))
-      refuse(file, 1, `expected function ${name} of src/redis/lua/build.ts`)
-  // A variable that is nil at first stays a local, so that only one part may use it.
-  const variables = new Set(
-    units.flatMap(({ uses, gives }) =>
-      uses.flatMap(({ symbol, isTarget }) => (isTarget && !symbol.isMember && !gives.includes(symbol) ? [symbol] : [])),
-    ),
-  )
-  const rare = new Set(
-    units.filter(
-      (unit) =>
-        unit.isFunction &&
-        !unit.adds &&
-        !names.has(nameOf(unit)) &&
-        !unit.uses.some(({ symbol }) => variables.has(symbol)),
-    ),
-  )
-  for (const unit of units.toReversed().filter(({ isFunction }) => !isFunction)) {
-    const users = units.filter((one) => one !== unit && one.uses.some(({ symbol }) => unit.gives.includes(symbol)))
-    if (users.length && users.every((one) => rare.has(one)) && unit.gives.every(({ isMember }) => !isMember))
-      rare.add(unit)
-  }
-  return [units.filter((unit) => !rare.has(unit)), units.filter((unit) => rare.has(unit))]
 }
 
 // ---- a script --------------------------------------------------------------------------------------------------------

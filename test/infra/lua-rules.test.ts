@@ -336,14 +336,6 @@ test.each([...scripts.keys()])('%s makes at most 90 functions a call, and has at
   expect(locals.reduce((sum, { variables }) => sum + variables.length, 0)).toBeLessThanOrEqual(100)
 })
 
-test('a build table that names a function that does not exist is refused', () => {
-  const renamed = (file: string, text: string) =>
-    file === 'lib/run/claim.lua' ? text.replaceAll('members_for', 'members_wanted') : text
-  expect(() => buildScripts(renamed)).toThrow(
-    'lib/run/claim.lua:1: expected function members_for of src/redis/lua/build.ts',
-  )
-})
-
 test.each([
   ['local function f() return function() end end', 1],
   ['local t = { a = function() end }\nfunction t.b() end', 2],
