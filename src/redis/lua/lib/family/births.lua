@@ -1,5 +1,3 @@
--- Limits of families: number of descendants and depth.
-
 local births = {}
 
 local cache = require 'runtime/cache'

@@ -39,7 +39,6 @@ local function stand(id, doc, other, other_doc)
   write.items(id, doc, 'i', 'in', { '="' .. other .. ' 0"' }, { quiet = true, unnoted = true })
 end
 
--- The family has changed, so the walk restarts at its top.
 local function begin(id, doc)
   local top_doc = cache.find(doc.family_top)
   cache.count(id, doc, fields.family_round)
@@ -112,7 +111,6 @@ local function erase_below(id, doc, force)
     done, looked = done + erased, looked + seen + 1
     cache.change(id, doc, fields.family_cursor, next_page ~= '0' and next_page or nil)
     if grown then begin(id, doc) end
-    -- The next script no longer sees what this one deleted.
     if grown or waits or (next_page == '0' and cursor ~= '0') then return done, true, waits end
     if next_page == '0' then strip(id, doc, here, here_doc) end
   end

@@ -1,4 +1,3 @@
--- Deletes every trace of a job.
 local erase = {}
 
 local births = require 'family/births'

@@ -48,7 +48,13 @@ function follow.keep_up(id, doc)
   end
 end
 
--- Tells a parent at rest or in a run about its children. Any other parent will run anyway.
+-- A schedule ended between two slots. A child that broke in the meantime runs the parent.
+function follow.end_schedule(id, doc)
+  if doc.followed:match('%d+$') ~= '0' then return resume(id, doc) end
+  follow.keep_up(id, doc)
+end
+
+-- Any other parent will run anyway.
 local function after_children(id, doc, turned)
   if doc.place == PLACE.leased then
     if turned then cache.change(id, doc, fields.child_during_run, '1') end

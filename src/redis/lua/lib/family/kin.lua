@@ -1,5 +1,3 @@
--- Parents and children.
-
 local kin = {}
 
 local places = require 'job/places'
@@ -88,7 +86,6 @@ function kin.hold(id, doc, parent, parent_doc)
   places.move(id, doc, PLACE.suspended, numbers.never)
 end
 
--- An awaited child is gone.
 function kin.missed(parent)
   local doc = cache.find(parent)
   if doc and doc.awaited_children and doc.place ~= PLACE.leased then queueing.wake(parent, doc, 'child') end

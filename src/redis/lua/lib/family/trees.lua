@@ -1,5 +1,3 @@
--- Families: root, adoption, descendants.
-
 local trees = {}
 
 local kin = require 'family/kin'
@@ -70,7 +68,6 @@ function trees.of(id, most)
       local ids = few_children(tree[at_job], doc, most)
       if not ids then return tree, true end
       cache.fetch_jobs(ids)
-      -- Only a circle can put a job above itself.
       for _, child in ipairs(ids) do
         if child ~= id then tree[#tree + 1] = child end
       end

@@ -1,5 +1,3 @@
--- Ids and aliases.
-
 local aliases = {}
 
 local cache = require 'runtime/cache'
@@ -14,7 +12,6 @@ function aliases.resolve(ref)
   return id
 end
 
--- Returns the id of a job that exists.
 function aliases.need(ref)
   local id = aliases.resolve(ref)
   cache.need(id)

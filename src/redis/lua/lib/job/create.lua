@@ -1,5 +1,3 @@
--- Creates one job, or finds the holder of its unique key.
-
 local create = {}
 
 local births = require 'family/births'

@@ -63,7 +63,7 @@ function ending.clear_steps(id, doc)
   cache.change(id, doc, fields.has_steps, nil)
 end
 
--- A job that had ended before it was terminated: that end was reported and has a result.
+-- That end was reported and has a result.
 local function leave_word(id, doc, place, value)
   local is_known = doc.end_was_told or (place == PLACE.terminated and states.ends[states.resting[doc.place]])
   if doc.end_was_told then cache.change(id, doc, fields.end_was_told, nil) end
@@ -126,7 +126,6 @@ function ending.be_terminated(id, doc, error)
   ending.finish(id, doc, 'T', error or '{"message":"terminated","reason":"other"}')
 end
 
--- After a run of a job that must end: starts the shutdown run, or ends it.
 function ending.terminate_now(id, doc)
   if doc.has_shutdown then
     local was = states.of(doc)
@@ -166,7 +165,6 @@ end
 -- Maximum number of jobs of families that one script changes. The rest goes to an internal job.
 local budget = { left = 500 }
 
--- Returns nil if the family exceeds the budget.
 local function whole(id)
   local tree, more = trees.of(id, math.max(budget.left, 2))
   if more or (#tree > budget.left and #tree > 1) then return nil end
@@ -174,7 +172,6 @@ local function whole(id)
   return tree
 end
 
--- Returns the internal job that continues, if the family is too large for one script.
 function ending.terminate(id, doc, recursive)
   if not recursive then return ending.terminate_one(id, doc) end
   local tree = whole(id)
@@ -191,7 +188,6 @@ function ending.check_terminated(id, doc, force)
     'job ' .. id .. ' is ' .. states.of(doc) .. ': only what is terminated, with all below it, can be deleted')
 end
 
--- An internal job deletes a family that is too large for one script. It is created once.
 local function delete_large(id, doc, force)
   if doc.delete_requested == 'f' then return 'ending' end
   ending.check_terminated(id, doc, force)
@@ -246,7 +242,6 @@ function ending.forget(id, doc)
   cache.del(kin.children_key(id))
 end
 
--- Deletes a tree that waited for its last run.
 function ending.delete_marked(id, doc)
   local top, top_doc = id, doc
   for _ = 1, trees.MAX_DEPTH do

@@ -16,7 +16,6 @@ local function keep(id)
   cache.set_text(copy_key, text)
 end
 
--- Each created job has used up at most a hundred ids.
 local function beyond_all()
   local keys, made = {}, 0
   for i, q in ipairs(redis.call('SMEMBERS', ns .. 'queues')) do keys[i] = redis_keys.queue_key(q) end

@@ -34,7 +34,7 @@ function places.soonest(q, field, moment)
   if not known or moment < known then cache.change_queue(q, field, moment) end
 end
 
--- Of jobs that follow their children: follower → 'turned' if one broke or was mended, else 'moved'.
+-- Follower → 'turned' if a child broke or was repaired, else 'moved'.
 places.moved = {}
 
 -- `is` is nil if the child leaves the family.
@@ -51,7 +51,6 @@ function places.count_child(id, doc, parent, is)
   if turned or not places.moved[parent] then journal.put(places.moved, parent, turned and 'turned' or 'moved') end
 end
 
--- The entry of a child in the hash of its parent.
 function places.set_entry(id, doc, status)
   cache.hset(redis_keys.side_key(doc.parent, 'children'), doc.child_name, id .. ',' .. status .. ',' .. doc.class)
 end

@@ -1,5 +1,3 @@
--- Decides when a job runs again: now, at a time, or when it is woken.
-
 local queueing = {}
 
 local places = require 'job/places'

@@ -1,5 +1,3 @@
--- Runs a job again from any state.
-
 local rerun = {}
 
 local kin = require 'family/kin'

@@ -43,7 +43,6 @@ local function all_ended(id)
   return tree, nil
 end
 
--- Its callback may be sent again.
 local function untold(doc)
   return doc.callback_job and doc.callback_status ~= 'DELIVERED' and cache.find(doc.callback_job)
 end

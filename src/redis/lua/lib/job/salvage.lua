@@ -1,4 +1,3 @@
--- Recovers or deletes documents that cannot be read.
 local salvage = {}
 
 local erase = require 'family/erase'

@@ -25,7 +25,6 @@ local places = {
 
 local function is_json(text) return (pcall(cjson.decode, '[' .. text .. ']')) end
 
--- Does not read values that have keys of their own.
 local function fault_of(field, value)
   if type(value) ~= 'string' then return 'is not text' end
   if numeric[field] and not tonumber(value) then return 'is not a number' end

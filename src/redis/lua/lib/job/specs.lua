@@ -12,7 +12,6 @@ function specs.check_registered(q, class, known)
   end
 end
 
--- Options that are not in the document. Each reads its own arguments.
 local options = {
   ['parent'] = function(spec) spec.parent, spec.name = args.take(), args.take() end,
   unique = function(spec) spec.unique, spec.unique_for, spec.unique_how = args.take(), args.take(), args.take() end,

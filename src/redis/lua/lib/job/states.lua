@@ -17,7 +17,7 @@ states.indexes = {
   [PLACE.failed] = 'failed',
   [PLACE.terminated] = 'terminated',
 }
--- The index of a place; nil and false are ready.
+-- nil and false are ready.
 function states.index(place) return states.indexes[place] or 'ready' end
 
 states.ends = { completed = true, failed = true, terminated = true }

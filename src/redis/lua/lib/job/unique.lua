@@ -46,7 +46,6 @@ function unique.free(id, doc, deleted)
   end
 end
 
--- A key that is held for a time outlasts its job and stores its status.
 function unique.outlive(id, doc, status)
   local key = ns .. 'unique:' .. doc.timed_unique_scope
   local till = (cache.text_at(key) or ''):match('^' .. id .. ',(%d+)$')

@@ -19,7 +19,6 @@ function assign.add(id, doc, key, how, concurrency, rate, period)
   cache.change(id, doc, fields.limits, doc.limits and doc.limits .. '\n' .. key or key)
 end
 
--- New limits apply from the next run on.
 function assign.anew(id, doc, version, assigned, group)
   local was = doc.group
   cache.change(id, doc, fields.limits, nil)

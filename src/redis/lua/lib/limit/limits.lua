@@ -41,7 +41,6 @@ end
 local numeric = { limit_fields.concurrency, limit_fields.rate, limit_fields.period, limit_fields.shut,
   limit_fields.promised, limit_fields.jobs, limit_fields.waiting }
 
--- An unreadable limit counts as missing.
 local function settings_in(key, text)
   local settings = readable.decode(text, redis_keys.limit_key(key))
   if not settings then return false end
@@ -88,7 +87,6 @@ function limits.room_at(key)
     (settings.rate or numbers.never) - state.started - promised)
 end
 
--- Its own reservation counts as room.
 function limits.first_full(doc)
   for _, key in ipairs(sides.limits_of(doc)) do
     if limits.room_at(key) + (doc.reserved_limit == key and 1 or 0) < 1 then return key end

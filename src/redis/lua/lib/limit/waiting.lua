@@ -18,7 +18,6 @@ function waiting.set_aside(id, doc, key)
   limits.touch(key)
 end
 
--- Includes changes of this script.
 local function first_waiting(key, n)
   local index = redis_keys.limit_key(key, 'waiting')
   local pending, gone = cache.writes.zsets[index] or {}, 0

@@ -28,7 +28,6 @@ end
 
 local AT_ONCE = 100
 
--- A hundred indexes per command.
 local function members_of(indexes)
   local members = {}
   for from = 1, #indexes, AT_ONCE do
@@ -44,7 +43,6 @@ end
 function at_work.ids(names, most)
   local members, few, n = {}, {}, 0
   for _, name in ipairs(names) do
-    -- A queue without leased jobs has no next lease.
     if cache.queue(name).next_lease and n <= most then
       local beside = tally.in_document(name, 'leases')
       local held = in_index(name, #beside) or most + 1

@@ -41,7 +41,6 @@ function queues.row(name)
   }
 end
 
--- Returns the requested queue, or all.
 function queues.asked(name) return name ~= '' and { name } or queues.names() end
 
 function queues.fetch(names)

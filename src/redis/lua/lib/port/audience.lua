@@ -1,5 +1,3 @@
--- Listeners of channels.
-
 local audience = {}
 
 local values = require 'job/values'

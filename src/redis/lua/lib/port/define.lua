@@ -1,5 +1,3 @@
--- Definition of ports: names, defaults, channels, wires.
-
 local define = {}
 
 local values = require 'job/values'

@@ -1,5 +1,3 @@
--- Hints: facts that every script needs to know but rarely uses.
-
 local hints = {}
 
 local cache = require 'runtime/cache'

@@ -1,5 +1,3 @@
--- The last message of a channel, kept if its publisher asks for it.
-
 local kept = {}
 
 local cache = require 'runtime/cache'

@@ -1,5 +1,3 @@
--- Log entries of port reads and writes, only if /sidejob/log has a listener.
-
 local log = {}
 
 local values = require 'job/values'
@@ -149,7 +147,7 @@ local function split_rows(rows, id, reads)
   return first, later
 end
 
--- id: the job of the run, nil for a call; reads: port → number of own reads; defaults: the same for defaults.
+-- id: the job of the run, nil for a call; reads and defaults: port → number of own reads
 function log.end_entry(id, context, reads, defaults)
   if not hints.hears('/sidejob/log') then return end
   local read, later = split_rows(unsaid.read, id, reads)

@@ -10,7 +10,6 @@ local minutes = require 'runtime/minutes'
 local numbers = require 'runtime/numbers'
 local redis_keys = require 'runtime/redis_keys'
 
--- Numbers of values written to and taken from a port; nil if it does not exist.
 function ports.counts(doc, dir, port)
   local record = doc[dir .. ':' .. port]
   if not record then return nil, nil, nil end
@@ -30,7 +29,6 @@ function ports.declare(id, doc, dir, port)
   ports.set_counts(id, doc, dir, port, pushed or 0, taken or 0)
 end
 
--- A `*` creates ports on first use.
 function ports.open(id, doc, dir, port)
   local pushed, taken, dropped = ports.counts(doc, dir, port)
   if pushed and not dropped and port ~= '*' then return pushed, taken end

@@ -1,5 +1,3 @@
--- Relays: jobs that send the messages of a channel with many listeners.
-
 local relay = {}
 
 local ports = require 'port/ports'
@@ -8,7 +6,6 @@ local cache = require 'runtime/cache'
 local lists = require 'runtime/lists'
 local tables = require 'runtime/tables'
 
--- If all listeners fit on one page, several messages are sent at once.
 local function together(list, n, most)
   local items, bytes = lists.items(list, math.max(1, math.floor(most / (n + 1)))), 0
   for i, item in ipairs(items) do

@@ -19,7 +19,6 @@ function wires.is_there(doc, dir, port)
   return pushed and not dropped or doc[dir .. ':*']
 end
 
--- Nil if there are none or one is missing.
 function wires.ends_of(id, doc, dir, port)
   local ends = {}
   for to_id, to_dir, to_port in doc['w' .. dir .. ':' .. port]:gmatch('(%d+):([io]):([%w_]+)') do

@@ -90,7 +90,6 @@ local function check_copies(id, dir, port, what, bytes, n)
   end
 end
 
--- Each target gets a copy.
 local function copied_at_once(id, doc, dir, port, waiting, n)
   local most, bytes = math.min(waiting, math.max(1, math.floor(MAX_MOVE / n))), 0
   for i, item in ipairs(lists.items(lists.of(id, doc, dir, port, waiting), most)) do
@@ -168,7 +167,6 @@ function write.pass(id, doc, dir, port, options)
   journal.put(passing, 'line', nil)
 end
 
--- Forwards values or a new default over the wires, or wakes the reader.
 function write.set_off(id, doc, dir, port, options)
   if doc['w' .. dir .. ':' .. port] then return write.pass(id, doc, dir, port, options or {}) end
   if options and options.quiet then return end

@@ -66,7 +66,6 @@ local slices = {
 
 local what_follows = { r = 'p:0', p = 'w:0' }
 
--- Returns whether there was work.
 function aging.go_on(q)
   local place, cursor = (cache.queue(q).reordering or ''):match('^(%a):(%d+)$')
   if not place then return 0 end

@@ -31,7 +31,7 @@ local today = numbers.int(math.floor(time.now / 86400000))
 local hour = math.floor(time.now / 3600000)
 class_counts.HOURS = 24
 
--- `c` the last day with counts, `b` the day before, `k` and a number at the first count of an hour.
+-- `c`: last day with counts, `b`: day before, `k<n>`: first count of an hour.
 function class_counts.key(q, which) return ns .. 'counts:' .. q .. ':' .. which end
 
 function class_counts.add(q, class, event, n)
@@ -49,7 +49,6 @@ local function measure(of, at, ms, n)
   of[at] = (of[at] or 0) + n
 end
 
--- `since` is the sequence of the job, `began` the start of the run.
 function class_counts.ran(q, class, since, began, n)
   journal.push(journal.within(journal.within(ended, q), class), { since, tonumber(began) or time.now, n or 1 })
 end

@@ -43,7 +43,6 @@ local function add_counts(before, more)
   return sum
 end
 
--- Upper bounds of waiting times in milliseconds.
 local WAITS = { 10, 100, 1000, 5000, 30000, 60000, 600000, 3600000 }
 
 local function no_waits()

@@ -1,5 +1,3 @@
--- Due timers and ended leases.
-
 local due = {}
 
 local places = require 'job/places'

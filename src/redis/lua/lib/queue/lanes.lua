@@ -1,5 +1,3 @@
--- Lanes of a queue, their maximum, and the index of the next checks.
-
 local lanes = {}
 
 local cache = require 'runtime/cache'

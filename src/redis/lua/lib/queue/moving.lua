@@ -1,5 +1,3 @@
--- Moves waiting jobs when another kind of worker serves them.
-
 local moving = {}
 
 local places = require 'job/places'

@@ -1,4 +1,4 @@
--- Order of waiting jobs: the smaller score, then the smaller member.
+-- The smaller score comes first, then the smaller member.
 
 local order = {}
 

@@ -1,5 +1,3 @@
--- The side of a job, for pull workers or lanes, and facts about its class.
-
 local sides = {}
 
 local cache = require 'runtime/cache'
@@ -44,7 +42,6 @@ function sides.fetch_limits_of(ids)
   cache.fetch(keys)
 end
 
--- Pull workers need no registration.
 local serving = {}
 
 function sides.is_gone(doc)

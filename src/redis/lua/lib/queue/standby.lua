@@ -73,7 +73,6 @@ function standby.cool_down(q, lane)
   if (cache.queue(q).warm or ''):sub(1, #lane + 1) == lane .. ' ' then cache.change_queue(q, queue_fields.warm, nil) end
 end
 
--- Returns the number of calls.
 function standby.call_lane(q)
   local lane = warm_lane(q)
   if not lane then return 0 end

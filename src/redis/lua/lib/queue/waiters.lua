@@ -1,5 +1,3 @@
--- Waiting claims of pull workers.
-
 local waiters = {}
 
 local places = require 'job/places'

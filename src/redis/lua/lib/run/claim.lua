@@ -98,7 +98,6 @@ local function claim_one(want)
   return { lend(id, doc, want.lease, true, want.process) }, 1, false, nil, 0
 end
 
--- Jobs with older constraints get new tags before they are claimed.
 local MAX_STALE = 100
 
 claim.HEAD = 100
@@ -108,7 +107,6 @@ local MAX_SCAN = 1000
 -- Maximum bytes of all snapshots of one claim. The first job is always included.
 claim.MOST = 4194304
 
--- Reads one more, to know the first job that is left.
 local function members_at(key, want, from, n)
   local queue_record = cache.queue(want.queue)
   if want.tier == '' or queue_record.ageing or queue_record.reordering then
@@ -117,7 +115,6 @@ local function members_at(key, want, from, n)
   return redis.call('ZRANGEBYSCORE', key, want.tier, want.tier, 'LIMIT', from, n + 1)
 end
 
--- Number of members to read: fewer if many are pieces.
 local function members_for(want, jobs)
   local queue_record = cache.queue(want.queue)
   local ready, packed = (queue_record.jobs_at or {}).r or 0, (queue_record.packed or {}).r or 0
@@ -151,7 +148,6 @@ local function has_all(want, got) return got.n + got.failed >= want.max end
 
 local function is_stale(doc, want) return not doc.terminating and (doc.constraints_version or '') ~= want.version end
 
--- A job that cannot be measured cannot be shown, and fails there.
 local function weight_of(id, doc)
   if not cache.attached_to(id, doc)[1] then return #(cache.raw[redis_keys.key_of(id)] or '') end
   local weighed, weight = pcall(snapshot.weigh, id, doc)
@@ -165,7 +161,6 @@ local function suspects_for(doc, want)
   return math.max(1, math.floor(math.min(want.max, want.begun) / 2))
 end
 
--- Maximum number of suspects that a claim skips to find other jobs.
 local MAX_PASSED = 200
 
 -- Suspects and other jobs do not share a claim. 'stop' ends the claim before this job, 'pass' skips the job.
@@ -178,7 +173,6 @@ local function keeps_apart(id, doc, want, got)
   return got.n >= math.min(got.room or numbers.never, suspects_for(doc, want)) and 'stop'
 end
 
--- Returns 'later' or 'stop' if the claim ends before this job.
 local function consider(id, doc, want, got)
   if (tonumber(doc.lock_until) or 0) > time.now then return queueing.enqueue(id, doc, true) end
   if is_stale(doc, want) then
@@ -294,7 +288,6 @@ function claim.is_overtaken()
   return false
 end
 
--- Redis removes the member when the script ends.
 local function is_removed(key, member)
   local written = cache.writes.zsets[key]
   return written and written[member] == false

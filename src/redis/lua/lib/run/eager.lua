@@ -44,7 +44,6 @@ local function lend_new(q, want)
   return ids
 end
 
--- The only queue, so that no other lane is needed.
 local function only_queue(lane)
   local q = next(places.to_ring)
   if lane.name == '' or not q or next(places.to_ring, q) or cache.queue(q).paused or not lanes.has_room(q) then
@@ -74,7 +73,6 @@ local function hand_over(q, version)
   local members = written_to(index)
   local lane = #members > 0 and tally.is_empty(q, 'ready') and standby.lane_for(q, #members)
   if not lane then return end
-  -- Pieces go as a whole to a lane that asks.
   for _, member in ipairs(members) do
     if pieces.number_in(member) then return end
   end

@@ -1,5 +1,3 @@
--- Commits a run: everything it did, or nothing.
-
 local finish = {}
 
 local erase = require 'family/erase'
@@ -30,7 +28,6 @@ local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 local time = require 'runtime/time'
 
--- Reads the arguments of one run.
 function finish.take_run(from, version)
   local words = ARGV
   local run = { token = words[from + 1], n = tonumber(words[from + 2]), ending = words[from + 3],
@@ -184,8 +181,7 @@ end
 -- Maximum number of changes of one script; further runs are committed with the next one.
 local MAX_PUTS = 40000
 
--- Returns the job's new status, 'lost', 'conflict', 'refused:CODE why' or 'later'; nil if it was refused and another
--- script decides.
+-- Returns the job's new status, 'lost', 'conflict', 'refused:CODE why' or 'later'.
 function finish.commit(run, lane)
   if journal.puts > MAX_PUTS then return 'later' end
   local doc = cache.find(run.id)
@@ -230,7 +226,6 @@ function finish.each(run, lane, ended_together)
   return table.concat(answers, ',')
 end
 
--- Runs that continue after a checkpoint get the state of their jobs.
 function finish.going_on(runs, answers)
   local ids = {}
   for i, run in ipairs(runs) do

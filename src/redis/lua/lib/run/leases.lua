@@ -1,5 +1,3 @@
--- Records of runs, and ends of leases.
-
 local leases = {}
 
 local places = require 'job/places'

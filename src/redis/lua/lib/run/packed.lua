@@ -78,7 +78,6 @@ function packed.is_heard(number)
   return hints.hears_all_jobs() or hints.hears_one_of(tonumber(number) * pieces.SIZE, pieces.SIZE)
 end
 
--- The lane takes every class and tag, and no status has a subscriber.
 function packed.suits(want, number, piece, room)
   local doc = cache.common_of(piece)
   if want.place ~= '' or want.lane == '' or piece.n > room or (doc.constraints_version or '') ~= want.version then
@@ -101,7 +100,6 @@ local function move(number, piece, state, moment)
   places.soonest(q, to == 'leases' and queue_fields.next_lease or queue_fields.next_removal, moment)
 end
 
--- The text precedes the common fields.
 local function lent_state(token, till, begun)
   return '"z":"l","tk":"' .. token .. '","le":"' .. till .. '","k":"1",' .. (begun and '"bg":"1",' or '') .. '"l":"'
     .. time.now_text .. '","m":"' .. time.this_minute .. ':1",'

@@ -78,7 +78,6 @@ function retry.lose(id, doc)
   queueing.enqueue(id, doc, true)
 end
 
--- A job that repeats continues with its next slot, unless it must stop.
 local function fail_for_good(id, doc, run, error)
   cache.count(id, doc, fields.failures)
   cache.change(id, doc, fields.input_during_run, nil)

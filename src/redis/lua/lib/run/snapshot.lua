@@ -105,7 +105,6 @@ function snapshot.callback_of(doc)
     error = values.get_value(doc.callback_job, callback, fields.last_error) or '' }
 end
 
--- For a piece, of its first job.
 function snapshot.waited(id)
   local number = pieces.number_in(id)
   local doc = number and cache.common_of(cache.piece(number)) or cache.find(id)
@@ -132,7 +131,6 @@ end
 
 local MAX_FAMILY = 8388608
 
--- A parent that waits for certain children gets only those.
 local function flat_family(parent, doc, children)
   if not doc.wait_over and not doc.awaited_children then return {} end
   local names, ids = {}, {}
@@ -223,7 +221,6 @@ local function all_of(id, doc)
     more_steps = more_steps }
 end
 
--- An unreadable job is a fault of its own run only.
 function snapshot.of(ids)
   local list = {}
   for i, id in ipairs(ids) do

@@ -57,7 +57,6 @@ function whereabouts.is_twice(id)
   return piece and pieces.has(piece, at)
 end
 
--- Nil if the index is too large to read.
 local MOST_READ = 100
 function whereabouts.packed_in(q, place)
   if redis.call('ZCARD', redis_keys.queue_key(q, place)) > MOST_READ then return nil end

@@ -8,7 +8,6 @@ local pieces = require 'runtime/pieces'
 local readable = require 'runtime/readable'
 local redis_keys = require 'runtime/redis_keys'
 
--- On failure all changes are undone, the member leaves its index, and its record is listed as unreadable.
 function alone.act(index, member, act, ...)
   local ok, answer = journal.isolate(member, act, ...)
   if ok then return answer end

@@ -1,5 +1,3 @@
--- List of unreadable records, for the doctor, `/health` and operators.
-
 local aside = {}
 
 local cache = require 'runtime/cache'

@@ -1,4 +1,4 @@
--- Cache of everything a script has read or will write: documents, queue records, texts, hashes.
+-- Everything a script has read or will write: documents, queue records, texts, hashes.
 
 local cache = {}
 
@@ -118,7 +118,6 @@ local function is_document(doc)
     and type(doc.class) == 'string'
 end
 
--- Returns false if they are damaged.
 function cache.common_of(piece)
   if piece.fields == nil then
     local ok, doc = pcall(cjson.decode, '{"n":"' .. piece.first .. '",' .. piece.common .. '}')
@@ -324,7 +323,6 @@ end
 
 function cache.del(key) journal.put(cache.writes.dels, key, true) end
 
--- `false` deletes the text.
 function cache.replace_text(key, text)
   cache.set_text(key, text or nil)
   journal.put(cache.writes.dels, key, not text or nil)
@@ -337,7 +335,6 @@ function cache.pending_moment(key)
   return moment
 end
 
--- Includes pending changes.
 function cache.hash(key)
   local flat = redis.call('HGETALL', key)
   local map = {}

@@ -1,12 +1,9 @@
--- Entries of indexes: a job, or all jobs of a piece.
-
 local entries = {}
 
 local cache = require 'runtime/cache'
 local pieces = require 'runtime/pieces'
 local redis_keys = require 'runtime/redis_keys'
 
--- Returns up to about `most` ids.
 function entries.ids_of(members, most)
   local ids, keys = {}, {}
   for i = 1, math.min(#members, most) do
@@ -21,7 +18,6 @@ function entries.ids_of(members, most)
     if not number then ids[#ids + 1] = member:match('%d+$') end
     for _, id in ipairs(piece and pieces.ids(number, piece) or {}) do
       ids[#ids + 1] = id
-      -- A job in a piece has no document.
       if cache.raw[redis_keys.key_of(id)] == nil then cache.raw[redis_keys.key_of(id)] = false end
     end
   end

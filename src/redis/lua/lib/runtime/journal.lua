@@ -43,7 +43,6 @@ local function undone_on_failure(call, ...)
   return ok, answer
 end
 
--- Codes are in core/errors.ts.
 function journal.refuse(code, message, field, wait)
   if catching == 0 then error(code .. ' ' .. message, 0) end
   error({ code = code, message = message, field = field, wait = wait }, 0)

@@ -20,7 +20,6 @@ function lists.at(key, had)
   return list
 end
 
--- `own` are old values in the document.
 function lists.of(id, doc, dir, port, had)
   local list = lists.at(redis_keys.list_key(id, dir, port), had)
   if not list.field then

@@ -1,5 +1,3 @@
--- Writes the cache in as few commands as there are kinds of keys.
-
 local store = {}
 
 local quota = require 'limit/quota'
@@ -46,7 +44,6 @@ local function record_schema()
   cache.set_text(cache.schema_key, cache.raw[cache.schema_key])
 end
 
--- Returns whether members are added to a key that is deleted as a whole.
 local function grows_anew(key)
   local is_anew = false
   for _, kind in ipairs({ 'zsets', 'hashes', 'sets' }) do
@@ -58,7 +55,6 @@ local function grows_anew(key)
   return is_anew
 end
 
--- A rewritten key must be deleted first.
 local function keys_to_delete()
   local dels, first, zsets, hashes, sets = {}, {}, cache.writes.zsets, cache.writes.hashes, cache.writes.sets
   for key in pairs(cache.writes.dels) do

@@ -15,7 +15,6 @@ function tables.without(list, item)
   return rest
 end
 
--- unpack fails for many items.
 function tables.slice(list, from, to)
   local piece = {}
   for i = from, math.min(to, #list) do piece[#piece + 1] = list[i] end

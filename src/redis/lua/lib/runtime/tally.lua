@@ -1,5 +1,3 @@
--- Number of jobs in each index, stored in the queue's document.
-
 local tally = {}
 
 local cache = require 'runtime/cache'
@@ -12,7 +10,6 @@ tally.heads = {} -- the same key → its first members, where a claim has read t
 -- A document without counts, for example after a repair, is counted when it is next written.
 local fronts = { ['ready'] = queue_fields.first_ready, ['ready:pull'] = queue_fields.first_pull }
 
--- All jobs of a piece count.
 function tally.count(q, place)
   local entries = redis.call('ZCARD', redis_keys.queue_key(q, place))
   return (entries > 0 and entries + ((cache.queue(q).packed or {})[redis_keys.letters[place]] or 0)
@@ -38,7 +35,6 @@ function tally.score(q, place, member)
   return till or redis.call('ZSCORE', redis_keys.queue_key(q, place), member)
 end
 
--- Additions of this script do not count.
 function tally.is_empty(q, place)
   local counted, packed = cache.queue(q).jobs_at, cache.queue(q).packed or {}
   return counted ~= nil and (counted[redis_keys.letters[place]] or 0) == (packed[redis_keys.letters[place]] or 0)
@@ -63,7 +59,6 @@ function tally.add(queue_record, place, n)
   return sum
 end
 
--- Reads Redis only if a claim has not read the first members.
 local function first_left(key, gone)
   local is_gone = {}
   for i = 1, #gone do is_gone[gone[i]] = true end

@@ -40,7 +40,7 @@ function verbs.retry(me, id, doc)
   me.answer = { id, states.of(doc) }
 end
 
--- Sends the callback of the last end again: same body and id, new attempts.
+-- The same body and id, new attempts.
 function verbs.resend(me, id, doc)
   local told = doc.callback_of and id or doc.callback_job
   local callback_doc = told and cache.find(told)
@@ -136,7 +136,6 @@ function verbs.expect(me, statuses)
   end
 end
 
--- The value may be stored as one of several texts.
 function verbs.was(me, field, texts)
   local doc = cache.need(me.id)
   if not tables.has(texts, values.get_value(me.id, doc, field) or '') then
@@ -150,7 +149,6 @@ function verbs.take(me, from, most)
   for i, item in ipairs(items) do me.answer[i + 1] = item end
 end
 
--- Defaults stay.
 function verbs.shift(me, from, to, most)
   local pushed, taken = ports.open(from.id, from.doc, from.dir, from.port)
   local items = pushed > taken and ports.take(from.id, from.doc, from.dir, from.port, most) or {}

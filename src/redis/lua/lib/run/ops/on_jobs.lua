@@ -55,12 +55,11 @@ function verbs.terminate(me, id, doc, recursive)
   me.answer = { id, doc.gone or states.of(doc), rest or '' }
 end
 
--- Changes that one slice of a bulk job makes before it stops. The next slice continues after the last job.
+-- The next slice continues after the last job.
 local MOST_PUTS = 12000
 
 -- Acts on jobs in falling order of ids. Counts changed and skipped ones.
 function verbs.bulk(me, act, jobs)
-  -- Each returns whether there was something to do.
   local acts = {
     ['retry'] = function(id, doc) return doc.place == PLACE.failed and (rerun.retry(id, doc) or true) end,
     requeue = function(id, doc)

@@ -114,7 +114,6 @@ function verbs.patch(me, patched)
   if doc.place == PLACE.limited then places.move(me.id, doc, PLACE.limited, nil, doc.waiting_limit) end
 end
 
--- No time stops recording and deletes the events.
 function verbs.record(me, keep)
   cache.change(me.id, cache.need(me.id), fields.recorded, keep and numbers.int(keep))
   if not keep then cache.del(redis_keys.side_key(me.id, 'record')) end

@@ -17,7 +17,6 @@ function says.wait(run, ms) run.at = time.now + ms end
 -- The next slot ('' for none), and the slot that it was computed from.
 function says.slot(run, moment, from) run.slot, run.slot_from = moment, from end
 
--- Its next slot has passed and is made up for.
 function says.catchup(run) run.catches_up = true end
 
 function says.passed(run, slots) run.passed = slots end
