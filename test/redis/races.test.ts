@@ -240,8 +240,8 @@ const windows: Record<string, Window> = {
     },
     broken: {
       file: 'lib/port/write.lua',
-      find: "  if options.quiet then return end\n  if dir == 'i' then queueing.wake(id, doc, 'own')",
-      replace: "  if options.quiet then return end\n  if dir == 'i' then return",
+      find: "  if options and options.quiet then return end\n  if dir == 'i' then queueing.wake(id, doc, 'own')",
+      replace: "  if options and options.quiet then return end\n  if dir == 'i' then return",
       says: 'the wake-up is left to another call',
     },
   },
