@@ -1,3 +1,5 @@
+// Callbacks about the end of a job, and their retries.
+
 import { writeJson } from './codec/json-writer.ts'
 import { type Encoded, raw } from './codec/value.ts'
 import type { Retry } from './retry.ts'

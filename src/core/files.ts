@@ -1,3 +1,5 @@
+// Stored files: their storage, their names, and ranges.
+
 export type Stored = {
   size: number
   type?: string

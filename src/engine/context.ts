@@ -1,3 +1,5 @@
+// Shared parts of the verbs.
+
 import { hashOf } from '../core/crypto.ts'
 import { SidejobError } from '../core/errors.ts'
 import { RETRY_FOR } from '../core/idempotency.ts'

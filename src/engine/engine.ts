@@ -1,3 +1,5 @@
+// Types of inputs and results of the engine.
+
 export * from './shapes/deliveries.ts'
 export * from './shapes/flows.ts'
 export * from './shapes/jobs.ts'

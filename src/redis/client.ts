@@ -1,3 +1,5 @@
+// Redis over HTTP: scripts by sha, one retry policy, errors without the sent data.
+
 import { Redis } from '@upstash/redis'
 import { isOutage, SidejobError } from '../core/errors.ts'
 import { requestDelay } from '../core/retry.ts'

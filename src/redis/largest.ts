@@ -1,3 +1,5 @@
+// Finds the largest part of a run's changes, for the error of an oversized run.
+
 import { type Encoded, wireSize } from '../core/codec/value.ts'
 import type { Changes, Op, PortRef } from '../core/run.ts'
 import type { Part } from './changes.ts'

@@ -1,3 +1,5 @@
+// New jobs as scripts take them: record fields and options.
+
 import { isAlikeBut } from '../core/alike.ts'
 import type { Encoded } from '../core/codec/value.ts'
 import { jobFields } from './keys.ts'

@@ -1,3 +1,5 @@
+// Parts that all verbs of the store share: connection, keys, common arguments.
+
 import type { Encoded } from '../core/codec/value.ts'
 import { type Code, SidejobError } from '../core/errors.ts'
 import { readable } from '../core/readable.ts'

@@ -1,3 +1,5 @@
+// Types of the store.
+
 import type { Encoded } from '../core/codec/value.ts'
 import type { FaultKind } from '../core/faults.ts'
 import type { Status } from '../core/job.ts'

@@ -1,3 +1,5 @@
+// The rule of a repeat's slots.
+
 export type Base = 'scheduled' | 'started' | 'finished'
 
 /** NaN if there is no slot. */

@@ -1,3 +1,5 @@
+// Worker classes.
+
 import * as z from 'zod'
 import { limits } from '../limits.ts'
 import { REDACT_PATH, redactable } from '../redact.ts'

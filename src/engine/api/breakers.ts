@@ -1,3 +1,5 @@
+// Circuit breakers of hosts.
+
 import { callbackGroup } from '../../core/callback.ts'
 import { groupKey } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'

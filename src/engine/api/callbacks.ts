@@ -1,3 +1,5 @@
+// Callbacks: list, inspect and resend them.
+
 import { CALLBACK_GROUP, CALLBACKS, callbackGroup } from '../../core/callback.ts'
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'

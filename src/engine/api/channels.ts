@@ -1,3 +1,5 @@
+// Channels: publish, list, subscribe.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { minutesOf, rateOf } from '../../core/minutes.ts'
 import { publishedWords } from '../../redis/changes.ts'

@@ -1,3 +1,5 @@
+// Run protocol for pull workers: claim, commit, heartbeat.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'

@@ -1,3 +1,5 @@
+// Copies of jobs.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'

@@ -1,3 +1,5 @@
+// Deliveries: runs for callers that know jobs by id and hold no tokens.
+
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'

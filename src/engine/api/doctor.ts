@@ -1,3 +1,5 @@
+// Doctor: finds damage and repairs it.
+
 import { encodeValue } from '../../core/codec/value.ts'
 import { isFull, SidejobError } from '../../core/errors.ts'
 import { afterLook } from '../../core/examined.ts'

@@ -1,3 +1,5 @@
+// Recorded events of a flow: moves of its nodes and values at their ports.
+
 import { SidejobError } from '../../core/errors.ts'
 import type { Status } from '../../core/job.ts'
 import { fieldsOf } from '../../redis/flat.ts'

@@ -1,3 +1,5 @@
+// Views of a flow: nodes, wires, waiting values and their age.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'

@@ -1,3 +1,5 @@
+// Flows: their graphs, wires and stored graphs.
+
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { type Code, SidejobError } from '../../core/errors.ts'
 import { type Graph, graphText, readGraph } from '../../core/graph.ts'

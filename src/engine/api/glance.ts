@@ -1,3 +1,5 @@
+// Overview in one read: totals, series, processes, health and limits.
+
 import type { Context } from '../context.ts'
 import type { Glance } from '../engine.ts'
 import { createHealth, type HealthParts } from './health.ts'

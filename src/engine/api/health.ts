@@ -1,3 +1,5 @@
+// Health of Redis and QStash.
+
 import type { SidejobError } from '../../core/errors.ts'
 import { examinedView } from '../../core/examined.ts'
 import { remedies } from '../../core/remedies.ts'

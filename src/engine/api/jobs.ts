@@ -1,3 +1,5 @@
+// Jobs: create, read, change, run and end them; their families and aliases.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { decodeValue, encodeValue } from '../../core/codec/value.ts'
 import { hashOf } from '../../core/crypto.ts'

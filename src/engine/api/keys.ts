@@ -1,3 +1,5 @@
+// API keys: create, rotate, revoke and authenticate them; stream tokens.
+
 import { hashOf, keyFrom, newKey, proofOf, sameHash } from '../../core/crypto.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'

@@ -1,3 +1,5 @@
+// Preview of a limit change: which jobs would start at once.
+
 import type { Store } from '../../redis/store.ts'
 import type { KeptLimit, Room } from '../../redis/types.ts'
 import type { LimitPreview, LimitSettings } from '../engine.ts'

@@ -1,3 +1,5 @@
+// Limits, constraints, groups and switches.
+
 import { type Constraint, groupIdOf, groupKey, isLimitOf } from '../../core/constraint.ts'
 import { SidejobError } from '../../core/errors.ts'
 import type { Store } from '../../redis/store.ts'

@@ -1,3 +1,5 @@
+// The log: write entries, and read them with filters.
+
 import { decodeValue, type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import { logWords } from '../../redis/changes.ts'

@@ -1,3 +1,5 @@
+// Ports: define, read, write, take and connect them from outside of a run.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'
 import type { JobView } from '../../core/schemas/job-views.ts'

@@ -1,3 +1,5 @@
+// Results: wait for them, read or take them.
+
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { ended, type Status } from '../../core/job.ts'
 import { redacted } from '../../core/redact.ts'

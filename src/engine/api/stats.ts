@@ -1,3 +1,5 @@
+// Statistics: today, kept days, and series by minute and hour.
+
 import type { ClassCount, ClassHour } from '../../core/class-counts.ts'
 import { classCountsOf, classHoursOf } from '../../core/class-counts.ts'
 import type { Point } from '../../core/series.ts'

@@ -1,3 +1,5 @@
+// Why a job does not run: facts, the immediate cause first.
+
 import { codeChangeIn } from '../../core/code-change.ts'
 import { decodeValue, type Encoded } from '../../core/codec/value.ts'
 import { ended } from '../../core/job.ts'

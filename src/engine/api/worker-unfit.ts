@@ -1,3 +1,5 @@
+// Waiting args and values that a changed class would refuse.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import { faultText } from '../../core/issues.ts'
 import { itemOf } from '../../redis/item.ts'

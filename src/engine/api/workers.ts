@@ -1,3 +1,5 @@
+// Registered worker classes.
+
 import { decodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { limits } from '../../core/limits.ts'

@@ -1,3 +1,5 @@
+// Callbacks as jobs store them.
+
 import { SidejobError } from '../../core/errors.ts'
 import { callable } from '../../core/url.ts'
 import type { Callback } from '../engine.ts'

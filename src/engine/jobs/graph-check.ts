@@ -1,3 +1,5 @@
+// Checks the ports that a graph names before anything is created.
+
 import { type Encoded, encodeValue } from '../../core/codec/value.ts'
 import { SidejobError } from '../../core/errors.ts'
 import { type Graph, readGraph } from '../../core/graph.ts'

@@ -1,3 +1,5 @@
+// Changes of the fields that determine when a job repeats.
+
 import { type Fields, ops, type Words } from '../../redis/ops.ts'
 import type { JobRecord } from '../../redis/record.ts'
 import type { Sealed } from '../../redis/vault.ts'

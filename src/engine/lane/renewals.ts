@@ -1,3 +1,5 @@
+// Renews the leases of a lane while it lives.
+
 /** A lease is renewed after a third of it, so that two renewals may fail. */
 const RENEWALS = 3
 /** A job that comes with a call is leased for as long as a bell may take, so the first renewal is due after this many milliseconds. */

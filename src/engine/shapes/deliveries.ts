@@ -1,3 +1,5 @@
+// Deliveries: jobs for callers that know them by id.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Code } from '../../core/errors.ts'
 import type { ExaminedView } from '../../core/examined.ts'

@@ -1,3 +1,5 @@
+// Views of flows, graphs and wires.
+
 import type { Graph } from '../../core/graph.ts'
 import type { FlowEvent, FlowNodeView, FlowRow, WireView } from '../../core/schemas/flows.ts'
 

@@ -1,3 +1,5 @@
+// Inputs and views of jobs.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import type { AskedJob } from '../../core/schemas/job-options.ts'
 

@@ -1,3 +1,5 @@
+// Types of API keys, tenants and the audit log.
+
 import type { Ref } from './jobs.ts'
 import type { JobBase } from './views.ts'
 

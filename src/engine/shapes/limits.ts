@@ -1,3 +1,5 @@
+// Views of limits, groups and schedules.
+
 import type { Constraint } from '../../core/constraint.ts'
 import type { PastRun } from '../../core/run.ts'
 import type { ScheduleView } from '../../core/schemas/queues.ts'

@@ -1,3 +1,5 @@
+// Types of worker classes, queues, processes and counts.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Retry } from '../../core/retry.ts'
 import type { QueueView } from '../../core/schemas/queues.ts'

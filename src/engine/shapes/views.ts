@@ -1,3 +1,5 @@
+// Views of jobs, ports and results.
+
 import type { Encoded } from '../../core/codec/value.ts'
 import type { Status } from '../../core/job.ts'
 import type { AskedPatch } from '../../core/schemas/job-options.ts'

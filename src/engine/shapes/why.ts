@@ -1,3 +1,5 @@
+// Types of `why`.
+
 import type { Status } from '../../core/job.ts'
 import type { Holder, RoomView } from './limits.ts'
 import type { Reason, RunFacts } from './views.ts'

@@ -1,3 +1,5 @@
+// Overview in one read.
+
 import { answerOf } from '../answers.ts'
 import type { Parts } from '../parts.ts'
 import * as scripts from '../scripts.generated.ts'

@@ -1,3 +1,5 @@
+// Runs: claims, commits and leases.
+
 import { isInternal } from '../../core/errors.ts'
 import { Lru } from '../../core/lru.ts'
 import { readable } from '../../core/readable.ts'

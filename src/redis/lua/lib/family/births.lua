@@ -1,3 +1,5 @@
+-- Limits of families: number of descendants and depth.
+
 local births = {}
 
 local cache = require 'runtime/cache'

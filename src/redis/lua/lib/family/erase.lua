@@ -1,3 +1,5 @@
+-- Deletes every trace of a job.
+
 local erase = {}
 
 local births = require 'family/births'

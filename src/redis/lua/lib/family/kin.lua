@@ -1,3 +1,5 @@
+-- Parents and children.
+
 local kin = {}
 
 local places = require 'job/places'

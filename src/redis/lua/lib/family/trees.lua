@@ -1,3 +1,5 @@
+-- Families: root, adoption, descendants.
+
 local trees = {}
 
 local kin = require 'family/kin'

@@ -1,3 +1,5 @@
+-- Ids and aliases.
+
 local aliases = {}
 
 local cache = require 'runtime/cache'

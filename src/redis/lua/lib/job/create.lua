@@ -1,3 +1,5 @@
+-- Creates one job, or finds the holder of its unique key.
+
 local create = {}
 
 local births = require 'family/births'

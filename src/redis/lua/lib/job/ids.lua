@@ -1,3 +1,5 @@
+-- Ids of jobs. Refused jobs use up their ids too.
+
 local ids = {}
 
 local cache = require 'runtime/cache'

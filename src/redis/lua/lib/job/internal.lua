@@ -1,3 +1,5 @@
+-- Internal jobs for later work: callbacks, and families that are too large for one script.
+
 local internal = {}
 
 local ids = require 'job/ids'

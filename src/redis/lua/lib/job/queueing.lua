@@ -1,3 +1,5 @@
+-- Decides when a job runs again: now, at a time, or when it is woken.
+
 local queueing = {}
 
 local places = require 'job/places'

@@ -1,3 +1,5 @@
+-- Runs a job again from any state.
+
 local rerun = {}
 
 local kin = require 'family/kin'

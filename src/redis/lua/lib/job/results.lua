@@ -1,3 +1,5 @@
+-- Stored results.
+
 local results = {}
 
 local values = require 'job/values'

@@ -1,3 +1,5 @@
+-- Recovers or deletes documents that cannot be read.
+
 local salvage = {}
 
 local erase = require 'family/erase'

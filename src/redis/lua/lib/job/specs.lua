@@ -1,3 +1,5 @@
+-- Specs of new jobs, from callers or runs.
+
 local specs = {}
 
 local args = require 'runtime/args'

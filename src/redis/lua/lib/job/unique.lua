@@ -1,3 +1,5 @@
+-- Unique keys and their holders.
+
 local unique = {}
 
 local states = require 'job/states'

@@ -1,3 +1,5 @@
+-- Limits of a job.
+
 local assign = {}
 
 local places = require 'job/places'

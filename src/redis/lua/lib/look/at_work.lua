@@ -1,3 +1,5 @@
+-- Lanes, named pull workers, and their runs.
+
 local at_work = {}
 
 local cache = require 'runtime/cache'

@@ -1,3 +1,5 @@
+-- Limits as rows.
+
 local limit_rows = {}
 
 local limits = require 'limit/limits'

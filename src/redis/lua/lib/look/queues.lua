@@ -1,3 +1,5 @@
+-- Queues as rows.
+
 local queues = {}
 
 local lanes = require 'queue/lanes'

@@ -1,3 +1,5 @@
+-- Series of counts: stored by minute or hour, and the current ones.
+
 local series = {}
 
 local counts = require 'queue/counts'

@@ -1,3 +1,5 @@
+-- Listeners of channels.
+
 local audience = {}
 
 local values = require 'job/values'

@@ -1,3 +1,5 @@
+-- Definition of ports: names, defaults, channels, wires.
+
 local define = {}
 
 local values = require 'job/values'

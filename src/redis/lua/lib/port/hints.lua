@@ -1,3 +1,5 @@
+-- Facts that every script needs to know but rarely uses.
+
 local hints = {}
 
 local cache = require 'runtime/cache'

@@ -1,3 +1,5 @@
+-- The last message of a channel, kept on request of its publisher.
+
 local kept = {}
 
 local cache = require 'runtime/cache'

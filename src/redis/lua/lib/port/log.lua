@@ -1,3 +1,5 @@
+-- Log entries of port reads and writes, only if /sidejob/log has a listener.
+
 local log = {}
 
 local values = require 'job/values'

@@ -1,3 +1,5 @@
+-- Ports: values and counts.
+
 local ports = {}
 
 local values = require 'job/values'

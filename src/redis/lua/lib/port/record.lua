@@ -1,3 +1,5 @@
+-- Recorded events of a flow: moves of its nodes and values at their ports.
+
 local record = {}
 
 local states = require 'job/states'

@@ -1,3 +1,5 @@
+-- Relays: jobs that send the messages of a channel with many listeners.
+
 local relay = {}
 
 local ports = require 'port/ports'

@@ -1,3 +1,5 @@
+-- Bells that the caller must ring: for ready jobs and near timers.
+
 local bells = {}
 
 local places = require 'job/places'

@@ -1,3 +1,5 @@
+-- Due timers and ended leases.
+
 local due = {}
 
 local places = require 'job/places'

@@ -1,3 +1,5 @@
+-- Lanes of a queue, their maximum, and the index of the next checks.
+
 local lanes = {}
 
 local cache = require 'runtime/cache'

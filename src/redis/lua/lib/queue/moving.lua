@@ -1,3 +1,5 @@
+-- Moves waiting jobs when another kind of worker serves them.
+
 local moving = {}
 
 local places = require 'job/places'

@@ -1,3 +1,5 @@
+-- The side of a job, for pull workers or lanes, and facts about its class.
+
 local sides = {}
 
 local cache = require 'runtime/cache'

@@ -1,3 +1,5 @@
+-- Waiting claims of pull workers.
+
 local waiters = {}
 
 local places = require 'job/places'

@@ -1,3 +1,5 @@
+-- Claims: which jobs, and their tokens.
+
 local claim = {}
 
 local ending = require 'job/ending'

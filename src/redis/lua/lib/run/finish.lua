@@ -1,3 +1,5 @@
+-- Commits a run: everything it did, or nothing.
+
 local finish = {}
 
 local erase = require 'family/erase'

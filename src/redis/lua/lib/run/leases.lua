@@ -1,3 +1,5 @@
+-- Records of runs, and ends of leases.
+
 local leases = {}
 
 local places = require 'job/places'

@@ -1,3 +1,5 @@
+-- Slots of jobs that repeat.
+
 local slots = {}
 
 local ending = require 'job/ending'

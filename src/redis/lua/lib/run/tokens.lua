@@ -1,3 +1,5 @@
+-- Tokens of runs.
+
 local tokens = {}
 
 -- The nonce begins with the lane's name; other callers have the nonce of the seed.

@@ -1,3 +1,5 @@
+-- Positions of pieces and their faults, for the doctor.
+
 local whereabouts = {}
 
 local order = require 'queue/order'

@@ -1,3 +1,5 @@
+-- Unit of work: consequences of a script, and the one place that writes everything.
+
 local work = {}
 
 local cache = require 'runtime/cache'

@@ -1,3 +1,5 @@
+-- Reads arguments after the named ones.
+
 local args = {}
 
 function args.take()

@@ -1,3 +1,5 @@
+-- List of unreadable records, for the doctor, `/health` and operators.
+
 local aside = {}
 
 local cache = require 'runtime/cache'

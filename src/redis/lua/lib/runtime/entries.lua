@@ -1,3 +1,5 @@
+-- Ids of the jobs of index entries.
+
 local entries = {}
 
 local cache = require 'runtime/cache'

@@ -1,3 +1,5 @@
+-- Keys of jobs, queues and limits.
+
 local redis_keys = {}
 
 local job_keys = {}

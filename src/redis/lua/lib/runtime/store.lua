@@ -1,3 +1,5 @@
+-- Writes the cache with one command for each kind of key.
+
 local store = {}
 
 local quota = require 'limit/quota'

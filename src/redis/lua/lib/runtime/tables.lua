@@ -1,3 +1,5 @@
+-- Helpers for lists.
+
 local tables = {}
 
 function tables.has(list, item)

@@ -1,3 +1,5 @@
+-- Number of jobs in each index, stored in the queue's document.
+
 local tally = {}
 
 local cache = require 'runtime/cache'

@@ -1,3 +1,5 @@
+-- One clock for a script, and sequences that grow with it.
+
 local time = {}
 
 local numbers = require 'runtime/numbers'

@@ -1,3 +1,5 @@
+-- Verbs of callers only.
+
 local of_callers = {}
 
 local aliases = require 'job/aliases'

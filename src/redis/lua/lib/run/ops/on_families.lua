@@ -1,3 +1,5 @@
+-- Verbs of families.
+
 local on_families = {}
 
 local branches = require 'family/branches'

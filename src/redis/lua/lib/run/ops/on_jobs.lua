@@ -1,3 +1,5 @@
+-- Verbs that run, end or delete jobs.
+
 local on_jobs = {}
 
 local ending = require 'job/ending'

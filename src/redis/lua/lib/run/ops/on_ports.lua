@@ -1,3 +1,5 @@
+-- Verbs of ports, wires and channels.
+
 local on_ports = {}
 
 local values = require 'job/values'

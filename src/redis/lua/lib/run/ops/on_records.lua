@@ -1,3 +1,5 @@
+-- Verbs of state, steps, names and options.
+
 local on_records = {}
 
 local follow = require 'family/follow'

@@ -1,3 +1,5 @@
+-- Jobs that a run may change.
+
 local reach = {}
 
 local trees = require 'family/trees'

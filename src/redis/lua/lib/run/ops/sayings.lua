@@ -1,3 +1,5 @@
+-- Ops about the run itself.
+
 local sayings = {}
 
 local values = require 'job/values'
